@@ -1,0 +1,157 @@
+//! What the configuration means.
+//!
+//! A file is read as it is written and turned into what it means ([`Config`]); every mistake names its line and
+//! what to do. Secrets are never in it: it says where they are ([`TokenFrom`]).
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::domain::{Effect, Risk, SourceName};
+
+pub mod paths;
+pub mod secret;
+
+pub use secret::TokenFrom;
+
+/// Everything a run of placet needs to know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Who decides, for the journal and the screen; else the token's subject, else the login name.
+    pub reviewer: Option<String>,
+    /// Empty: the embedded gate is the only source.
+    pub sources: Vec<SourceConfig>,
+    pub ui: Ui,
+    /// Command name to keys, replacing the defaults of that command. An empty list unbinds.
+    pub keys: BTreeMap<String, Vec<String>>,
+    pub watch: Watch,
+    pub gate: GateConfig,
+}
+
+/// A backend to work against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceConfig {
+    pub name: SourceName,
+    pub kind: SourceKind,
+    /// Base URL without a trailing slash; never with user information in it.
+    pub url: String,
+    pub workspace: Option<String>,
+    pub token: Option<TokenFrom>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceKind {
+    Gate,
+    Praxiom,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ui {
+    pub borders: Borders,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Borders {
+    Line,
+    Ascii,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Watch {
+    /// How often a source is polled where it pushes nothing, or while its stream is down.
+    pub poll: Duration,
+    /// No event and no tick for so long: the counts are called stale.
+    pub stale_after: Duration,
+}
+
+/// The gate, embedded or served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateConfig {
+    /// The embedded gate takes the next free port when this one is taken; `gate serve` does not.
+    pub listen: SocketAddr,
+    pub database: PathBuf,
+    /// The workspace that the first tokens belong to.
+    pub workspace: String,
+    pub limits: Limits,
+    pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// What the gate does with one tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolConfig {
+    /// `None`: the built-in definition, else medium.
+    pub risk: Option<Risk>,
+    pub effect: Option<Effect>,
+    /// Title template, as in `assets/tools`.
+    pub title: Option<String>,
+    pub executor: Executor,
+    pub retry: Retry,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// Proposals expire after so long unless they say otherwise; `None` is never.
+    pub expires_after: Option<Duration>,
+}
+
+/// How an approved action is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// The agent claims it and runs it itself.
+    Pull,
+    /// POST of the merged input to a fixed URL.
+    Http { url: String },
+    /// A fixed command; the merged input on standard input, no shell.
+    Command { argv: Vec<String>, env: BTreeMap<String, String> },
+}
+
+/// What happens when an executor was lost in mid-run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Running it twice does no harm: run it again.
+    Safe,
+    /// A human decides: the action becomes `unknown`.
+    Manual,
+}
+
+/// What one gate takes; a request beyond is refused with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub pending_per_workspace: u64,
+    pub proposals_per_minute: u32,
+    pub proposal_burst: u32,
+    pub page_rows: u32,
+    pub page_bytes: u64,
+    pub body_bytes: u64,
+    pub streams: u32,
+    pub streams_per_token: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            pending_per_workspace: 200_000,
+            proposals_per_minute: 6_000,
+            proposal_burst: 500,
+            page_rows: 5_000,
+            page_bytes: 8 << 20,
+            body_bytes: 16 << 20,
+            streams: 256,
+            streams_per_token: 16,
+        }
+    }
+}
+
+impl Default for ToolConfig {
+    /// A tool without configuration: the agent runs it itself, and a crash in mid-run asks a human.
+    fn default() -> Self {
+        Self {
+            risk: None,
+            effect: None,
+            title: None,
+            executor: Executor::Pull,
+            retry: Retry::Manual,
+            timeout: Duration::from_mins(1),
+            expires_after: None,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Where a token is, and reading it from there.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use secrecy::SecretString;
+
+/// Where a token comes from. Never the token itself, and never the command line, where `ps` would show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenFrom {
+    Env(String),
+    /// A file that only its owner can read.
+    File(PathBuf),
+    /// A command and its arguments; the token is its standard output.
+    Command(Vec<String>),
+}
+
+/// A token could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    #[error("the environment variable {0} is not set; set it to the token")]
+    NoVariable(String),
+    #[error("cannot read the token file {path}: {error}")]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("the token file {0} can be read by others; run: chmod 600 {0}")]
+    Exposed(PathBuf),
+    #[error("the token command {program:?} failed: {why}")]
+    Command { program: String, why: String },
+    #[error("the token from {0} is empty")]
+    Empty(String),
+}
+
+impl TokenFrom {
+    /// Reads the token now. Blocks: a file, or a command that may take a while.
+    pub fn read(&self) -> Result<SecretString, SecretError> {
+        let (token, place) = match self {
+            Self::Env(name) => {
+                (std::env::var(name).map_err(|_| SecretError::NoVariable(name.clone()))?, format!("${name}"))
+            }
+            Self::File(path) => (read_file(path)?, path.display().to_string()),
+            Self::Command(argv) => (run(argv)?, argv.join(" ")),
+        };
+        match token.trim() {
+            "" => Err(SecretError::Empty(place)),
+            token => Ok(SecretString::from(token)),
+        }
+    }
+}
+
+fn read_file(path: &std::path::Path) -> Result<String, SecretError> {
+    let failed = |error| SecretError::File { path: path.to_owned(), error };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Err(SecretError::Exposed(path.to_owned()));
+        }
+    }
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+fn run(argv: &[String]) -> Result<String, SecretError> {
+    let program = argv.first().cloned().unwrap_or_default();
+    let failed = |why: String| SecretError::Command { program: program.clone(), why };
+    let output = Command::new(&program)
+        .args(argv.iter().skip(1))
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(output.status.to_string()));
+    }
+    String::from_utf8(output.stdout).map_err(|_| failed("its output is not UTF-8".to_owned()))
+}

@@ -1,0 +1,233 @@
+//! An action on the wire: the resource of seed 000 with this gate's extra fields.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::fields::Fields;
+use super::time;
+use super::tool;
+use crate::domain::{
+    ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp,
+    Untrusted,
+};
+
+/// An item that cannot be read as an action. It must never hide the others.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an action could not be read: {what}")]
+pub struct Unreadable {
+    pub what: &'static str,
+    /// What came, for the Raw view.
+    pub raw: Untrusted,
+}
+
+/// The light form of an action, `view=row`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RowBody<'a> {
+    pub id: &'a str,
+    pub workspace_id: Option<&'a str>,
+    pub mission_id: Option<&'a str>,
+    pub session_id: Option<&'a str>,
+    pub batch_id: Option<&'a str>,
+    pub checkpoint_id: Option<&'a str>,
+    pub run_id: Option<&'a str>,
+    pub agent: Option<&'a str>,
+    pub tool_name: &'a str,
+    pub title: &'a str,
+    pub risk: &'a str,
+    pub effect: Option<&'a str>,
+    pub status: &'a str,
+    pub created_at: String,
+    pub expires_at: Option<String>,
+    pub resolved_at: Option<String>,
+    pub resolved_by: Option<&'a str>,
+    pub size: u64,
+    pub digest: Option<String>,
+    pub revision: u64,
+}
+
+/// The whole action, `view=full` and get.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActionBody<'a> {
+    #[serde(flatten)]
+    pub row: RowBody<'a>,
+    pub tool_call_id: Option<&'a str>,
+    pub requested_by: Option<&'a str>,
+    pub summary: Option<&'a str>,
+    pub tool_input: &'a RawValue,
+    pub preview: Option<&'a RawValue>,
+    pub user_edits: Option<&'a RawValue>,
+    pub effective_input: Option<&'a RawValue>,
+    pub reason: Option<&'a str>,
+    pub result: Option<&'a RawValue>,
+    pub error: Option<&'a str>,
+    pub executed_at: Option<String>,
+}
+
+/// The word the seed's clients expect: a running action reads as approved.
+pub fn wire_status(status: &Status) -> &str {
+    match status {
+        Status::Running => Status::Approved.as_raw(),
+        other => other.as_raw(),
+    }
+}
+
+impl<'a> From<&'a Row> for RowBody<'a> {
+    fn from(row: &'a Row) -> Self {
+        let text = |field: &'a Option<Untrusted>| field.as_ref().map(Untrusted::as_raw);
+        Self {
+            id: row.id.as_raw(),
+            workspace_id: text(&row.workspace),
+            mission_id: text(&row.mission),
+            session_id: text(&row.session),
+            batch_id: row.batch.as_ref().map(BatchId::as_raw),
+            checkpoint_id: text(&row.checkpoint),
+            run_id: text(&row.run),
+            agent: text(&row.agent),
+            tool_name: row.tool.as_raw(),
+            title: row.title.as_raw(),
+            risk: row.risk.as_raw(),
+            effect: row.effect.as_ref().map(Effect::as_raw),
+            status: wire_status(&row.status),
+            created_at: time::write(row.created_at),
+            expires_at: row.expires_at.map(time::write),
+            resolved_at: row.resolved_at.map(time::write),
+            resolved_by: text(&row.resolved_by),
+            size: row.size,
+            digest: row.digest.map(|digest| digest.to_string()),
+            revision: row.revision.0,
+        }
+    }
+}
+
+/// The JSON of an action in full. Payload bytes are embedded unchanged.
+///
+/// Fails only when a stored payload is no JSON, which the gate never stores.
+pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error> {
+    let raw = |json: &'_ RawJson| serde_json::from_str::<Box<RawValue>>(json.as_str());
+    let optional = |json: Option<&RawJson>| json.map(raw).transpose();
+    let input = raw(&action.input)?;
+    let preview = optional(action.preview.as_ref())?;
+    let edits = optional(action.user_edits.as_ref().map(Edits::as_json))?;
+    let effective = optional(action.effective_input.as_ref())?;
+    let result = optional(action.result.as_ref())?;
+    let text = |field: &'_ Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
+    let (tool_call, requested_by) = (text(&action.tool_call), text(&action.requested_by));
+    let (summary, reason, error) = (text(&action.summary), text(&action.reason), text(&action.error));
+    serde_json::value::to_raw_value(&ActionBody {
+        row: RowBody::from(&action.row),
+        tool_call_id: tool_call.as_deref(),
+        requested_by: requested_by.as_deref(),
+        summary: summary.as_deref(),
+        tool_input: &input,
+        preview: preview.as_deref(),
+        user_edits: edits.as_deref(),
+        effective_input: effective.as_deref(),
+        reason: reason.as_deref(),
+        result: result.as_deref(),
+        error: error.as_deref(),
+        executed_at: action.executed_at.map(time::write),
+    })
+}
+
+/// Reads a row or a whole action as a row.
+pub fn read_row(text: &str) -> Result<Row, Unreadable> {
+    let unreadable = |what| Unreadable { what, raw: Untrusted::from(text) };
+    let fields = Fields::of(text).ok_or_else(|| unreadable("it is no object"))?;
+    let id = fields.text("id").ok_or_else(|| unreadable("it has no id"))?;
+    let tool = fields.text("toolName").ok_or_else(|| unreadable("it has no toolName"))?;
+    let status = fields.text("status").ok_or_else(|| unreadable("it has no status"))?;
+    let input = fields.raw("toolInput");
+    let known = tool::definition(tool.as_raw());
+    let title = fields.text("title").or_else(|| Some(Untrusted::from(known.title(tool.as_raw(), input?))));
+    Ok(Row {
+        id: ActionId::new(id.as_raw()),
+        batch: fields
+            .text("batchId")
+            .filter(|batch| !batch.is_empty())
+            .map(|batch| BatchId::new(batch.as_raw())),
+        checkpoint: fields.text("checkpointId"),
+        workspace: fields.text("workspaceId"),
+        mission: fields.text("missionId"),
+        session: fields.text("sessionId"),
+        run: fields.text("runId"),
+        agent: fields.text("agent"),
+        title: title.unwrap_or_else(|| tool.clone()),
+        risk: fields.text("risk").map_or_else(|| known.risk.clone(), |word| Risk::parse(word.as_raw())),
+        effect: fields
+            .text("effect")
+            .map(|word| Effect::parse(word.as_raw()))
+            .or_else(|| known.effect.clone()),
+        status: Status::parse(status.as_raw()),
+        created_at: fields.time("createdAt").unwrap_or_else(|| Timestamp::from_millis(0)),
+        expires_at: fields.time("expiresAt"),
+        resolved_at: fields.time("resolvedAt"),
+        resolved_by: fields.text("resolvedBy"),
+        size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
+        digest: fields.text("digest").and_then(|text| Digest::parse(text.as_raw())),
+        revision: Revision(fields.number("revision").unwrap_or_default()),
+        tool,
+    })
+}
+
+/// Reads a whole action. The payloads keep their exact bytes.
+pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
+    let unreadable = |what| Unreadable { what, raw: Untrusted::from(text) };
+    let row = read_row(text)?;
+    let fields = Fields::of(text).ok_or_else(|| unreadable("it is no object"))?;
+    Ok(PendingAction {
+        input: fields.json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
+        preview: fields.json("preview"),
+        summary: fields.text("summary"),
+        requested_by: fields.text("requestedBy"),
+        tool_call: fields.text("toolCallId"),
+        user_edits: fields.json("userEdits").and_then(|edits| Edits::new(edits).ok()),
+        effective_input: fields.json("effectiveInput"),
+        reason: fields.text("reason"),
+        result: fields.json("result"),
+        error: fields.text_or_json("error"),
+        executed_at: fields.time("executedAt"),
+        raw: RawJson::parse(text).map_err(|_| unreadable("it is not valid JSON"))?,
+        row,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACTION: &str = r#"{"id":"pa-1","workspaceId":"w","missionId":"m","sessionId":null,"batchId":"m:refund",
+        "toolName":"refund","toolInput":{"amount":1.10,"n":18446744073709551616,"a":1,"a":2},"preview":null,
+        "status":"pending","userEdits":null,"result":null,"error":null,"createdAt":"2026-04-21T18:02:11.420Z",
+        "resolvedAt":null,"executedAt":null}"#;
+
+    #[test]
+    fn the_seeds_resource_is_read_with_its_exact_bytes() {
+        let action = read(ACTION).unwrap();
+
+        assert_eq!(action.input.as_str(), r#"{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#);
+        assert_eq!(action.row.batch, Some(BatchId::new("m:refund")));
+        assert_eq!(action.row.session, None);
+        assert_eq!(action.row.size, 52);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let mut action = read(ACTION).unwrap();
+        action.row.digest = Some(action.digest());
+
+        let wire = write(&action).unwrap();
+        let mut again = read(wire.get()).unwrap();
+
+        assert!(wire.get().contains(r#""toolInput":{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#));
+        again.raw = action.raw.clone();
+        assert_eq!(again, action);
+    }
+
+    #[test]
+    fn one_bad_item_says_what_is_wrong() {
+        assert_eq!(read("[]").unwrap_err().what, "it is no object");
+        assert_eq!(read(r#"{"id":"x"}"#).unwrap_err().what, "it has no toolName");
+    }
+}

@@ -1,0 +1,98 @@
+//! Deciding: one action, or a batch with default-skip.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// `POST …/{id}/approve`. An empty body is an approval as proposed.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Approve {
+    #[serde(default, alias = "user_edits", skip_serializing_if = "Option::is_none")]
+    pub user_edits: Option<Box<RawValue>>,
+    /// Refuse (412) when the proposed content is not this one.
+    #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
+    pub expected_digest: Option<String>,
+    /// Refuse (412) when the content after the edits is not this one.
+    #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
+    pub expected_effective_digest: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `POST …/{id}/reject`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reject {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
+    pub expected_digest: Option<String>,
+}
+
+/// `POST …/batch/{batchId}/approve`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct BatchApprove {
+    pub items: Vec<BatchItem>,
+}
+
+/// Listed = approve, `exclude` = reject, not listed = left pending.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchItem {
+    #[serde(alias = "pending_action_id")]
+    pub pending_action_id: String,
+    #[serde(default, alias = "user_edits", skip_serializing_if = "Option::is_none")]
+    pub user_edits: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exclude: bool,
+    #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
+    pub expected_digest: Option<String>,
+    #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
+    pub expected_effective_digest: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The answer to a batch: the seed's three counts, this gate's `failed`, and one entry an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchReply {
+    #[serde(alias = "batch_id")]
+    pub batch_id: String,
+    pub approved: u64,
+    pub rejected: u64,
+    /// Settled by somebody else between the list and this request.
+    pub skipped: u64,
+    /// Changed, invalid or missing. Praxiom does not send it.
+    #[serde(default)]
+    pub failed: u64,
+    /// Praxiom does not send it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<Vec<BatchReplyItem>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchReplyItem {
+    pub pending_action_id: String,
+    pub outcome: ItemOutcome,
+    /// The action's status now; absent when it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Option<String>,
+    /// Why it is changed, invalid or missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ItemOutcome {
+    Approved,
+    Rejected,
+    Skipped,
+    Changed,
+    Invalid,
+    Missing,
+}

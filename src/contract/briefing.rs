@@ -1,0 +1,89 @@
+//! The `briefing` event: outstanding counts, pushed.
+
+use serde::Serialize;
+
+use super::fields::Fields;
+use crate::domain::{BatchCount, BatchId, Briefing, Revision, Risk, json};
+
+/// Data of the event `briefing`, sent on connect and on change. `id:` is the revision.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BriefingBody {
+    pub workspace_id: String,
+    pub pending: u64,
+    /// Missions with at least one pending action.
+    pub blocked_missions: u64,
+    /// The oldest batches first; at most 500.
+    pub batches: Vec<BatchBody>,
+    /// More batches wait than are listed.
+    pub truncated: bool,
+    pub revision: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchBody {
+    pub batch_id: String,
+    pub tool_name: String,
+    pub mission_id: Option<String>,
+    pub pending: u64,
+    pub oldest_at: String,
+    pub highest_risk: String,
+}
+
+/// Reads a briefing of ours, or the pending count from one of the shapes Praxiom may send. `None` when there is no count
+/// in it: then it still means "something changed".
+pub fn read(data: &str) -> Option<Briefing> {
+    let fields = Fields::of(data)?;
+    let pending = ["pending", "pendingActions", "pendingActionCount", "pendingActionCounts"]
+        .into_iter()
+        .find_map(|name| fields.number(name).or_else(|| count_in(fields.raw(name)?)))
+        .or_else(|| {
+            let nested = fields.raw("counts").or_else(|| fields.raw("activeCounts"))?;
+            Fields::of(nested)?.number("pendingActions")
+        })?;
+    let batches = fields.raw("batches").and_then(json::elements).unwrap_or_default();
+    Some(Briefing {
+        pending,
+        blocked_missions: fields.number("blockedMissions"),
+        batches: batches.into_iter().filter_map(read_batch).collect(),
+        revision: fields.number("revision").map(Revision),
+    })
+}
+
+fn count_in(object: &str) -> Option<u64> {
+    let fields = Fields::of(object)?;
+    ["pending", "count", "total"].into_iter().find_map(|name| fields.number(name))
+}
+
+fn read_batch(text: &str) -> Option<BatchCount> {
+    let fields = Fields::of(text)?;
+    Some(BatchCount {
+        batch: BatchId::new(fields.text("batchId")?.as_raw()),
+        tool: fields.text("toolName").unwrap_or_default(),
+        mission: fields.text("missionId"),
+        pending: fields.number("pending")?,
+        oldest: fields.time("oldestAt"),
+        highest_risk: fields.text("highestRisk").map(|word| Risk::parse(word.as_raw())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_found_in_every_known_shape() {
+        for data in [
+            r#"{"pending":3}"#,
+            r#"{"pending_actions":3}"#,
+            r#"{"pendingActions":{"total":3}}"#,
+            r#"{"counts":{"pendingActions":3}}"#,
+            r#"{"active_counts":{"pending_actions":3}}"#,
+        ] {
+            assert_eq!(read(data).map(|briefing| briefing.pending), Some(3), "{data}");
+        }
+        assert_eq!(read(r#"{"delta":[]}"#), None);
+        assert_eq!(read("[]"), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! Lists and the changes feed. Items stay raw: each is read on its own, so that one bad item hides no other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// `GET /api/pending-actions`: newest first.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListReply {
+    pub items: Vec<Box<RawValue>>,
+    #[serde(default, alias = "next_cursor", skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// The workspace's revision when the list was read; Praxiom does not send one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+}
+
+/// `GET /api/pending-actions/changes?since=`: what changed after a revision, one entry an action.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ChangesReply {
+    pub changes: Vec<Change>,
+    /// Up to where this reply reaches: the next `since`.
+    pub revision: u64,
+    /// More changes wait: ask again at once.
+    pub more: bool,
+    /// False when the feed cannot tell everything since then: list again.
+    pub complete: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Change {
+    pub revision: u64,
+    pub id: String,
+    /// The row as it is now; `None` only when it was purged.
+    pub row: Option<Box<RawValue>>,
+}

@@ -1,0 +1,92 @@
+//! Errors on the wire: one envelope out, every known envelope in.
+
+use serde::Serialize;
+
+use super::fields::Fields;
+use crate::domain::{Untrusted, json};
+
+/// `{"error":{"code","message",…}}`, everywhere.
+#[derive(Debug, Serialize)]
+pub struct ErrorBody<'a> {
+    pub error: ErrorInfo<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorInfo<'a> {
+    /// Part of the contract: clients match on it.
+    pub code: &'a str,
+    /// For people: what is wrong and what to do.
+    pub message: &'a str,
+    /// With `INVALID_STATE`: where the action stands, who settled it, and when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved_at: Option<String>,
+}
+
+/// What a backend said about a failed request, in whatever shape it said it.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ErrorReply {
+    pub code: Option<Untrusted>,
+    pub message: Untrusted,
+    pub status: Option<Untrusted>,
+    pub resolved_by: Option<Untrusted>,
+}
+
+/// Reads, in this order: `{"error":{…}}`, `{"detail":{…}}`, `{"code","message"}`, `{"detail":"text"}`, a FastAPI list
+/// of `{"msg"}`, plain text. At most 2,000 characters of text are kept.
+pub fn read(body: &str) -> ErrorReply {
+    let outer = Fields::of(body);
+    let inner = outer.as_ref().and_then(|fields| {
+        let nested = fields.raw("error").or_else(|| fields.raw("detail"))?;
+        Fields::of(nested)
+    });
+    if let Some(fields) = inner.as_ref().or(outer.as_ref()) {
+        let listed = || {
+            let first = json::elements(fields.raw("detail")?)?.into_iter().next()?;
+            Fields::of(first)?.text("msg")
+        };
+        let message = fields.text("message").or_else(|| fields.text("detail")).or_else(listed);
+        let message = message.or_else(|| fields.text("error"));
+        if fields.text("code").is_some() || message.is_some() {
+            return ErrorReply {
+                code: fields.text("code"),
+                message: message.unwrap_or_default(),
+                status: fields.text("status"),
+                resolved_by: fields.text("resolvedBy"),
+            };
+        }
+    }
+    ErrorReply {
+        message: Untrusted::from(body.chars().take(2_000).collect::<String>()),
+        ..ErrorReply::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_envelope_gives_its_code_and_message() {
+        for (body, code, message) in [
+            (r#"{"error":{"code":"X","message":"m"}}"#, Some("X"), "m"),
+            (r#"{"detail":{"code":"X","message":"m"}}"#, Some("X"), "m"),
+            (r#"{"code":"X","message":"m"}"#, Some("X"), "m"),
+            (r#"{"detail":"m"}"#, None, "m"),
+            (r#"{"detail":[{"loc":[],"msg":"m"}]}"#, None, "m"),
+            (r#"{"error":"m"}"#, None, "m"),
+            ("<html>m", None, "<html>m"),
+        ] {
+            let reply = read(body);
+            assert_eq!(
+                (reply.code.as_ref().map(Untrusted::as_raw), reply.message.as_raw()),
+                (code, message),
+                "{body}"
+            );
+        }
+    }
+}

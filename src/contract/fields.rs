@@ -1,0 +1,77 @@
+//! Tolerant access to the members of a JSON object: both spellings, nulls as absence, exact bytes.
+
+use crate::domain::json::{self, Member};
+use crate::domain::{RawJson, Timestamp, Untrusted};
+
+/// The members of one object on the wire.
+#[derive(Debug)]
+pub struct Fields<'a>(Vec<Member<'a>>);
+
+impl<'a> Fields<'a> {
+    /// `None` when `text` is no object.
+    pub fn of(text: &'a str) -> Option<Self> {
+        json::members(text).map(Self)
+    }
+
+    /// The raw value under the camelCase `name` or its snake_case twin; a null is an absence.
+    pub fn raw(&self, name: &str) -> Option<&'a str> {
+        let snake = snake(name);
+        let found =
+            self.0.iter().rev().find(|member| member.key.text == name || member.key.text == snake.as_str());
+        found.map(|member| member.value).filter(|value| *value != "null")
+    }
+
+    /// The value as it was written, whatever it is.
+    pub fn json(&self, name: &str) -> Option<RawJson> {
+        self.raw(name).and_then(|raw| RawJson::parse(raw).ok())
+    }
+
+    /// A string's meaning, or a number or word as it was written; nothing for objects and arrays.
+    pub fn text(&self, name: &str) -> Option<Untrusted> {
+        let raw = self.raw(name).filter(|raw| !raw.starts_with(['{', '[']))?;
+        Some(Untrusted::from(json::decode(raw).text.into_owned()))
+    }
+
+    /// A string's meaning, or for an object or an array its written form: nothing is lost.
+    pub fn text_or_json(&self, name: &str) -> Option<Untrusted> {
+        self.text(name).or_else(|| self.raw(name).map(Untrusted::from))
+    }
+
+    pub fn time(&self, name: &str) -> Option<Timestamp> {
+        self.text(name).and_then(|text| super::time::read(text.as_raw()))
+    }
+
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.text(name).and_then(|text| text.as_raw().parse().ok())
+    }
+
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.raw(name).and_then(|raw| raw.parse().ok())
+    }
+}
+
+fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_spellings_and_nulls_are_understood() {
+        let fields = Fields::of(r#"{"tool_name":"a\nb","missionId":null,"size":1.10,"flag":true}"#).unwrap();
+
+        assert_eq!(fields.text("toolName"), Some(Untrusted::from("a\nb")));
+        assert_eq!(fields.text("missionId"), None);
+        assert_eq!(fields.raw("size"), Some("1.10"));
+        assert_eq!(fields.flag("flag"), Some(true));
+    }
+}

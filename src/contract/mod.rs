@@ -1,0 +1,15 @@
+//! The pending-actions HTTP contract (seed 000, DESIGN section 5), spoken by our gate and by the source that talks to it.
+//!
+//! camelCase on the wire, snake_case accepted on input. Payloads travel as the exact bytes they came in. Reading is
+//! tolerant, because the other end may be Praxiom or an older gate: a missing field is `None`, a null is a missing field,
+//! an unknown word is kept. Nothing here opens a socket.
+
+pub mod action;
+pub mod batch;
+pub mod briefing;
+pub mod changes;
+pub mod error;
+pub mod fields;
+pub mod propose;
+pub mod time;
+pub mod tool;

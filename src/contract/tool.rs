@@ -1,0 +1,158 @@
+//! What is known of a tool: risk, effect, a title, and what approving does. Data in `assets/tools`, one file a tool.
+//!
+//! The gate titles proposals with it; the inbox uses the same definitions where a source has none.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::domain::{Effect, Risk, Untrusted, json};
+
+/// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
+pub const TITLE_MAX: usize = 200;
+
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub risk: Risk,
+    pub effect: Option<Effect>,
+    /// Text with `{path.in.input}` and `{#path}` (how many) for the title.
+    pub title: Option<String>,
+    /// What approving does, in a short phrase.
+    pub approving: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    risk: String,
+    effect: String,
+    title: String,
+    approving: String,
+}
+
+static UNKNOWN: Definition = Definition { risk: Risk::Medium, effect: None, title: None, approving: None };
+
+const FILES: [&str; 12] = [
+    include_str!("../../assets/tools/create_github_issue.toml"),
+    include_str!("../../assets/tools/create_linear_comment.toml"),
+    include_str!("../../assets/tools/create_linear_issue.toml"),
+    include_str!("../../assets/tools/google_drive_batch_import.toml"),
+    include_str!("../../assets/tools/google_drive_update.toml"),
+    include_str!("../../assets/tools/google_drive_write.toml"),
+    include_str!("../../assets/tools/refund_payment.toml"),
+    include_str!("../../assets/tools/save_document.toml"),
+    include_str!("../../assets/tools/save_insights.toml"),
+    include_str!("../../assets/tools/save_recommendations.toml"),
+    include_str!("../../assets/tools/send_email.toml"),
+    include_str!("../../assets/tools/update_linear_issue.toml"),
+];
+
+static DEFINITIONS: LazyLock<BTreeMap<String, Definition>> = LazyLock::new(|| {
+    let files = FILES.iter().filter_map(|text| toml::from_str::<File>(text).ok());
+    files.map(|file| (file.name.clone(), file.into())).collect()
+});
+
+impl From<File> for Definition {
+    fn from(file: File) -> Self {
+        Self {
+            risk: Risk::parse(&file.risk),
+            effect: Some(Effect::parse(&file.effect)),
+            title: Some(file.title),
+            approving: Some(file.approving),
+        }
+    }
+}
+
+/// What is known of the tool; medium risk and nothing else for an unknown one.
+pub fn definition(tool: &str) -> &'static Definition {
+    DEFINITIONS.get(tool).unwrap_or(&UNKNOWN)
+}
+
+impl Definition {
+    /// One line for a list. Never fails: without a fitting template it is a telling field of the input, or the tool's name.
+    pub fn title(&self, tool: &str, input: &str) -> String {
+        let filled = self.title.as_deref().and_then(|template| fill(template, input));
+        let title = filled.or_else(|| telling_field(input)).unwrap_or_else(|| tool.to_owned());
+        let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.chars().count() <= TITLE_MAX {
+            return title;
+        }
+        title.chars().take(TITLE_MAX - 1).chain(['…']).collect()
+    }
+
+    /// The title as foreign text, which it is.
+    pub fn untrusted_title(&self, tool: &str, input: &str) -> Untrusted {
+        Untrusted::from(self.title(tool, input))
+    }
+}
+
+/// The template with its holes filled; `None` when the input lacks one of them.
+fn fill(template: &str, input: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, hole)) = rest.split_once('{') {
+        let (path, after) = hole.split_once('}')?;
+        out.push_str(before);
+        match path.strip_prefix('#') {
+            Some(path) => out.push_str(&json::elements(at(input, path)?)?.len().to_string()),
+            None => out.push_str(&said(at(input, path)?)?),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+fn telling_field(input: &str) -> Option<String> {
+    ["title", "subject", "name", "summary", "path", "query", "id"]
+        .iter()
+        .find_map(|key| said(at(input, key)?))
+}
+
+/// A string's meaning or a number as written; nothing for containers, nulls and empty strings.
+fn said(value: &str) -> Option<String> {
+    let plain = !value.starts_with(['{', '[']) && value != "null";
+    plain.then(|| json::decode(value).text.into_owned()).filter(|text| !text.trim().is_empty())
+}
+
+/// The value at a dotted path; numbers index arrays.
+fn at<'a>(value: &'a str, path: &str) -> Option<&'a str> {
+    path.split('.').try_fold(value, |value, part| match part.parse::<usize>() {
+        Ok(index) => json::elements(value)?.get(index).copied(),
+        Err(_) => {
+            json::members(value)?.into_iter().rev().find(|member| member.key.text == part).map(|m| m.value)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_read() {
+        for text in FILES {
+            toml::from_str::<File>(text).unwrap();
+        }
+        assert_eq!(DEFINITIONS.len(), FILES.len());
+    }
+
+    #[test]
+    fn a_title_is_filled_from_the_input() {
+        let input = r#"{"title":"a\nb","items":[{"name":"x"},{}],"n":1.10}"#;
+
+        assert_eq!(
+            fill("{#items} items, first {items.0.name}, {n}", input).unwrap(),
+            "2 items, first x, 1.10"
+        );
+        assert_eq!(fill("{missing}", input), None);
+        assert_eq!(definition("no_such_tool").title("no_such_tool", input), "a b");
+        assert_eq!(definition("no_such_tool").title("no_such_tool", "[]"), "no_such_tool");
+        assert_eq!(
+            definition("x").title("x", &format!("{{\"title\":\"{}\"}}", "é".repeat(500))).chars().count(),
+            TITLE_MAX
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! A proposed write waiting for a human.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Capabilities, Digest, Edits, Effect, RawJson, Risk, Status, Timestamp, Untrusted};
+
+/// An id the source chose. As foreign as any other text.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActionId(Untrusted);
+
+/// A batch's id as the source writes it. Never built by us.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BatchId(Untrusted);
+
+macro_rules! foreign_id {
+    ($name:ident) => {
+        impl $name {
+            pub fn new(id: impl Into<Arc<str>>) -> Self {
+                Self(Untrusted::new(id))
+            }
+            /// The id as it came: for wires, storage and comparison.
+            pub fn as_raw(&self) -> &str {
+                self.0.as_raw()
+            }
+            /// For the door to the screen.
+            pub fn untrusted(&self) -> &Untrusted {
+                &self.0
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+foreign_id!(ActionId);
+foreign_id!(BatchId);
+
+/// The name the configuration gives a source: `[a-z0-9-]`, checked when the configuration is read.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct SourceName(Arc<str>);
+
+impl SourceName {
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An action among all sources. The cursor and the marks are keys, never row numbers.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ActionKey {
+    pub source: SourceName,
+    pub id: ActionId,
+}
+
+/// A batch among all sources. An action without a batch stands alone, as a batch of one.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum BatchKey {
+    Batch(SourceName, BatchId),
+    Alone(ActionKey),
+}
+
+impl BatchKey {
+    pub fn source(&self) -> &SourceName {
+        match self {
+            Self::Batch(source, _) => source,
+            Self::Alone(key) => &key.source,
+        }
+    }
+}
+
+/// A position in a source's history of changes; grows by one with every change in a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Revision(pub u64);
+
+/// What a list shows of an action: light, so that 100,000 of them are cheap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub id: ActionId,
+    pub batch: Option<BatchId>,
+    pub checkpoint: Option<Untrusted>,
+    pub workspace: Option<Untrusted>,
+    pub mission: Option<Untrusted>,
+    pub session: Option<Untrusted>,
+    pub run: Option<Untrusted>,
+    pub agent: Option<Untrusted>,
+    pub tool: Untrusted,
+    /// One line saying what would happen. Written by the proposer's side: never a substitute for the input.
+    pub title: Untrusted,
+    pub risk: Risk,
+    pub effect: Option<Effect>,
+    pub status: Status,
+    pub created_at: Timestamp,
+    pub expires_at: Option<Timestamp>,
+    pub resolved_at: Option<Timestamp>,
+    pub resolved_by: Option<Untrusted>,
+    /// Bytes of the input.
+    pub size: u64,
+    /// The source's own label for the content; compared with what we compute, never trusted.
+    pub digest: Option<Digest>,
+    pub revision: Revision,
+}
+
+/// An action in full: everything a reviewer needs to decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingAction {
+    pub row: Row,
+    /// The arguments that will run, byte for byte.
+    pub input: RawJson,
+    /// What the proposer's side says of them; never what runs.
+    pub preview: Option<RawJson>,
+    pub summary: Option<Untrusted>,
+    pub requested_by: Option<Untrusted>,
+    pub tool_call: Option<Untrusted>,
+    pub user_edits: Option<Edits>,
+    /// What ran, or will run, after the edits.
+    pub effective_input: Option<RawJson>,
+    /// Why it was decided so.
+    pub reason: Option<Untrusted>,
+    pub result: Option<RawJson>,
+    pub error: Option<Untrusted>,
+    pub executed_at: Option<Timestamp>,
+    /// The whole reply, byte for byte, for the Raw tab.
+    pub raw: RawJson,
+}
+
+impl PendingAction {
+    /// The digest of the proposed input, computed here from the bytes at hand.
+    pub fn digest(&self) -> Digest {
+        self.digest_of(self.input.as_str())
+    }
+
+    /// The digest an input would have as this action's.
+    pub fn digest_of(&self, input: &str) -> Digest {
+        let workspace = self.row.workspace.as_ref().map_or("", Untrusted::as_raw);
+        Digest::of(self.row.tool.as_raw(), workspace, input)
+    }
+}
+
+/// A row of the inbox: whose it is, what it says, what may be done with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub key: ActionKey,
+    pub row: Row,
+    pub can: Capabilities,
+}
+
+impl Entry {
+    /// The batch this action is decided with.
+    pub fn batch(&self) -> BatchKey {
+        match &self.row.batch {
+            Some(batch) => BatchKey::Batch(self.key.source.clone(), batch.clone()),
+            None => BatchKey::Alone(self.key.clone()),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a reviewer decides about one action.
+
+use super::Edits;
+
+/// A decision. Undecided is the absence of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Approve { edits: Option<Edits>, comment: Option<String> },
+    Reject { reason: Option<String> },
+    Retry { guidance: String },
+}
+
+/// A decision without what it carries: for letters, counts and words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DecisionKind {
+    Approve,
+    ApproveWithEdits,
+    Reject,
+    Retry,
+}
+
+impl Decision {
+    /// A plain approval.
+    pub const APPROVE: Self = Self::Approve { edits: None, comment: None };
+    /// A plain rejection.
+    pub const REJECT: Self = Self::Reject { reason: None };
+
+    pub const fn kind(&self) -> DecisionKind {
+        match self {
+            Self::Approve { edits: None, .. } => DecisionKind::Approve,
+            Self::Approve { edits: Some(_), .. } => DecisionKind::ApproveWithEdits,
+            Self::Reject { .. } => DecisionKind::Reject,
+            Self::Retry { .. } => DecisionKind::Retry,
+        }
+    }
+
+    pub const fn edits(&self) -> Option<&Edits> {
+        match self {
+            Self::Approve { edits, .. } => edits.as_ref(),
+            Self::Reject { .. } | Self::Retry { .. } => None,
+        }
+    }
+}
+
+impl DecisionKind {
+    /// The letter in the decision column.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Approve => 'A',
+            Self::ApproveWithEdits => 'E',
+            Self::Reject => 'X',
+            Self::Retry => 'R',
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The fingerprint that binds a decision to exact bytes.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+/// `sha256:` and 64 hex digits over the length-prefixed fields `placet/v1`, tool name, workspace and the exact bytes of
+/// the input (each length as an unsigned 64-bit big-endian number).
+///
+/// A client computes it from the bytes it shows; a digest in a reply is a check, never the source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// Over the bytes of one proposed (or merged) input.
+    pub fn of(tool: &str, workspace: &str, input: &str) -> Self {
+        let mut hash = Sha256::new();
+        for field in ["placet/v1", tool, workspace, input] {
+            hash.update((field.len() as u64).to_be_bytes());
+            hash.update(field.as_bytes());
+        }
+        Self(hash.finalize().into())
+    }
+
+    /// Reads the printed form; `None` when it is anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let hex = text.strip_prefix("sha256:")?.as_bytes();
+        let mut bytes = [0; 32];
+        if hex.len() != 64 {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
+            *byte = pair.iter().try_fold(0_u8, |value, &digit| {
+                let digit = match digit {
+                    b'0'..=b'9' => digit - b'0',
+                    b'a'..=b'f' => digit - b'a' + 10,
+                    _ => return None,
+                };
+                Some(value << 4 | digit)
+            })?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed independently: python3 -c "import hashlib; h=hashlib.sha256()
+    /// [ (h.update(len(f).to_bytes(8,'big')), h.update(f)) for f in (b'placet/v1', b't', b'w', b'{}') ]; print(h.hexdigest())"
+    const KNOWN: &str = "sha256:9c0d8c6c15e8b07cee722fe8b4483456e10532811e06d90f17908bba1a1dff9d";
+
+    #[test]
+    fn the_digest_is_the_published_one() {
+        assert_eq!(Digest::of("t", "w", "{}").to_string(), KNOWN);
+        assert_eq!(Digest::parse(KNOWN), Some(Digest::of("t", "w", "{}")));
+    }
+
+    #[test]
+    fn fields_cannot_flow_into_each_other() {
+        assert_ne!(Digest::of("ab", "c", "{}"), Digest::of("a", "bc", "{}"));
+    }
+
+    #[test]
+    fn only_the_printed_form_is_read() {
+        for text in
+            ["", "sha256:", "sha256:zz", "SHA256:00", &KNOWN.to_uppercase(), &KNOWN.replace("sha256", "md5")]
+        {
+            assert_eq!(Digest::parse(text), None, "{text}");
+        }
+    }
+}

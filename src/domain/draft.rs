@@ -1,0 +1,244 @@
+//! Decisions that are staged and not sent: local, reversible, and saved step by step.
+
+use std::collections::HashMap;
+
+use super::{ActionKey, BatchKey, Decision, DecisionKind, Digest, Timestamp};
+
+/// A staged decision on one action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Staged {
+    pub decision: Decision,
+    pub batch: BatchKey,
+    /// Of the content that was on screen when it was staged; `None` when the action was never opened.
+    pub digest: Option<Digest>,
+    pub at: Timestamp,
+}
+
+/// What one step did to one action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub key: ActionKey,
+    pub before: Option<Staged>,
+    pub after: Option<Staged>,
+}
+
+/// What one key press did; undone and redone as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Step {
+    pub changes: Vec<Change>,
+}
+
+/// All staged decisions, with the steps that led to them.
+///
+/// The staged decisions are those after the first `position` steps; the rest can be redone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    staged: HashMap<ActionKey, Staged>,
+    steps: Vec<Step>,
+    position: usize,
+}
+
+/// How many decisions of each kind are staged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StagedCounts {
+    pub approve: usize,
+    pub edit: usize,
+    pub reject: usize,
+    pub retry: usize,
+}
+
+impl Draft {
+    /// Rebuilds a draft from its saved steps.
+    pub fn restore(steps: Vec<Step>, position: usize) -> Self {
+        let mut draft = Self { staged: HashMap::new(), position: position.min(steps.len()), steps };
+        let done: Vec<Change> =
+            draft.steps.iter().take(draft.position).flat_map(|step| step.changes.clone()).collect();
+        for change in done {
+            draft.set(change.key, change.after);
+        }
+        draft
+    }
+
+    pub fn get(&self, key: &ActionKey) -> Option<&Staged> {
+        self.staged.get(key)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&ActionKey, &Staged)> {
+        self.staged.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.staged.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.staged.is_empty()
+    }
+
+    /// Steps that stand: the number to save with the draft.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Stages (`Some`) or clears (`None`) decisions as one step, and returns it to be saved. What could be redone is gone.
+    /// `None` when nothing would change.
+    pub fn stage(&mut self, wanted: impl IntoIterator<Item = (ActionKey, Option<Staged>)>) -> Option<Step> {
+        let mut step = Step::default();
+        for (key, after) in wanted {
+            let before = self.staged.get(&key).cloned();
+            if before.as_ref().map(|staged| &staged.decision) != after.as_ref().map(|staged| &staged.decision)
+            {
+                self.set(key.clone(), after.clone());
+                step.changes.push(Change { key, before, after });
+            }
+        }
+        if step.changes.is_empty() {
+            return None;
+        }
+        self.steps.truncate(self.position);
+        self.steps.push(step.clone());
+        self.position += 1;
+        Some(step)
+    }
+
+    /// Takes the last step back, and returns it.
+    pub fn undo(&mut self) -> Option<Step> {
+        let step = self.steps.get(self.position.checked_sub(1)?)?.clone();
+        self.position -= 1;
+        for change in step.changes.iter().rev() {
+            self.set(change.key.clone(), change.before.clone());
+        }
+        Some(step)
+    }
+
+    /// Takes the last undone step again, and returns it.
+    pub fn redo(&mut self) -> Option<Step> {
+        let step = self.steps.get(self.position)?.clone();
+        self.position += 1;
+        for change in &step.changes {
+            self.set(change.key.clone(), change.after.clone());
+        }
+        Some(step)
+    }
+
+    /// Forgets an action that is settled, here or elsewhere: its decision, and every step about it, so that undo cannot
+    /// bring back what can no longer be decided. Returns the decision that stood.
+    pub fn settle(&mut self, key: &ActionKey) -> Option<Staged> {
+        for step in &mut self.steps {
+            step.changes.retain(|change| change.key != *key);
+        }
+        let standing = self.steps.iter().take(self.position).filter(|step| !step.changes.is_empty()).count();
+        self.steps.retain(|step| !step.changes.is_empty());
+        self.position = standing;
+        self.staged.remove(key)
+    }
+
+    pub fn counts(&self) -> StagedCounts {
+        StagedCounts::of(self.staged.values().map(|staged| staged.decision.kind()))
+    }
+
+    fn set(&mut self, key: ActionKey, staged: Option<Staged>) {
+        match staged {
+            Some(staged) => drop(self.staged.insert(key, staged)),
+            None => drop(self.staged.remove(&key)),
+        }
+    }
+}
+
+impl StagedCounts {
+    pub fn of(kinds: impl IntoIterator<Item = DecisionKind>) -> Self {
+        let mut counts = Self::default();
+        for kind in kinds {
+            match kind {
+                DecisionKind::Approve => counts.approve += 1,
+                DecisionKind::ApproveWithEdits => counts.edit += 1,
+                DecisionKind::Reject => counts.reject += 1,
+                DecisionKind::Retry => counts.retry += 1,
+            }
+        }
+        counts
+    }
+
+    pub fn total(&self) -> usize {
+        self.approve + self.edit + self.reject + self.retry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ActionId, SourceName};
+
+    fn key(id: &str) -> ActionKey {
+        ActionKey { source: SourceName::new("s"), id: ActionId::new(id) }
+    }
+
+    fn staged(id: &str, decision: Decision) -> Staged {
+        Staged { decision, batch: BatchKey::Alone(key(id)), digest: None, at: Timestamp::default() }
+    }
+
+    fn draft() -> Draft {
+        let mut draft = Draft::default();
+        draft.stage([
+            (key("1"), Some(staged("1", Decision::APPROVE))),
+            (key("2"), Some(staged("2", Decision::APPROVE))),
+        ]);
+        draft.stage([(key("2"), Some(staged("2", Decision::REJECT)))]);
+        draft
+    }
+
+    #[test]
+    fn steps_are_undone_and_redone_as_wholes() {
+        let mut draft = draft();
+        let before = draft.clone();
+
+        draft.undo();
+        assert_eq!(draft.counts(), StagedCounts { approve: 2, ..StagedCounts::default() });
+        draft.undo();
+        assert!(draft.is_empty());
+        assert_eq!(draft.undo(), None);
+        draft.redo();
+        draft.redo();
+
+        assert_eq!(draft, before);
+    }
+
+    #[test]
+    fn a_new_step_ends_what_could_be_redone() {
+        let mut draft = draft();
+        draft.undo();
+
+        draft.stage([(key("1"), None)]);
+
+        assert_eq!(draft.redo(), None);
+        assert_eq!(draft.counts().total(), 1);
+    }
+
+    #[test]
+    fn staging_the_same_again_is_no_step() {
+        let mut draft = draft();
+
+        assert_eq!(draft.stage([(key("2"), Some(staged("2", Decision::REJECT)))]), None);
+        assert_eq!(draft.position(), 2);
+    }
+
+    #[test]
+    fn a_restored_draft_is_the_same_draft() {
+        let mut draft = draft();
+        draft.undo();
+
+        assert_eq!(Draft::restore(draft.steps.clone(), draft.position), draft);
+    }
+
+    #[test]
+    fn undo_cannot_bring_back_a_settled_action() {
+        let mut draft = draft();
+
+        let gone = draft.settle(&key("2"));
+
+        assert_eq!(gone.unwrap().decision, Decision::REJECT);
+        assert_eq!((draft.len(), draft.position()), (1, 1));
+        draft.undo();
+        assert!(draft.is_empty());
+    }
+}

@@ -1,0 +1,181 @@
+//! Edits: a shallow merge over the input, done on bytes so that everything else stays exactly as proposed.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::RawJson;
+use super::json::{self, JsonError, Member};
+
+/// Top-level keys that say whose action it is. They cannot be edited: an edit must not move a write to another tenant.
+pub const IDENTITY_KEYS: [&str; 6] =
+    ["workspace_id", "workspaceId", "mission_id", "missionId", "session_id", "sessionId"];
+
+/// Changed top-level keys with their whole new values, in the order they were sent.
+///
+/// A key cannot be removed (seed 000: "edits are merged, not replaced").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edits(RawJson);
+
+/// Why edits cannot be made or applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    #[error(transparent)]
+    Json(#[from] JsonError),
+    #[error("the input must be a JSON object")]
+    NotAnObject,
+    #[error("the key {0:?} stands twice; an input with duplicate keys cannot be edited")]
+    DuplicateKey(String),
+    #[error("the key {0:?} says whose action this is and cannot be edited")]
+    IdentityKey(String),
+    #[error("the key {0:?} is gone, but a key cannot be removed by an edit; set it to null instead")]
+    Removed(String),
+}
+
+impl Edits {
+    /// Takes the `userEdits` object of a decision. Empty edits are allowed: they change nothing.
+    pub fn new(object: RawJson) -> Result<Self, EditError> {
+        for member in unique_members(object.as_str())? {
+            let key = member.key.text;
+            if IDENTITY_KEYS.contains(&key.as_ref()) {
+                return Err(EditError::IdentityKey(key.into_owned()));
+            }
+        }
+        Ok(Self(object))
+    }
+
+    /// The object as it is sent.
+    pub fn as_json(&self) -> &RawJson {
+        &self.0
+    }
+
+    /// The keys that get a new value.
+    pub fn keys(&self) -> Vec<String> {
+        let members = self.0.members().unwrap_or_default();
+        members.into_iter().map(|member| member.key.text.into_owned()).collect()
+    }
+}
+
+/// The input with the edits applied: value spans replaced, new keys appended in sent order, no other byte touched.
+pub fn merge(input: &RawJson, edits: &Edits) -> Result<RawJson, EditError> {
+    let text = input.as_str();
+    let old = unique_members(text)?;
+    let new = edits.0.members().ok_or(EditError::NotAnObject)?;
+    let body_end = match old.last() {
+        Some(member) => member.span.end,
+        None => text.find('{').map_or(0, |at| at + 1),
+    };
+    let mut out = String::with_capacity(text.len() + edits.0.as_str().len());
+    let mut copied = 0;
+    for member in &old {
+        let Some(edit) = new.iter().find(|edit| edit.key.text == member.key.text) else { continue };
+        out.push_str(slice(text, copied..member.span.start));
+        out.push_str(edit.value);
+        copied = member.span.end;
+    }
+    out.push_str(slice(text, copied..body_end));
+    let added = new.iter().filter(|edit| old.iter().all(|member| member.key.text != edit.key.text));
+    for (nth, edit) in added.enumerate() {
+        if nth > 0 || !old.is_empty() {
+            out.push(',');
+        }
+        out.push_str(edit.raw_key);
+        out.push(':');
+        out.push_str(edit.value);
+    }
+    out.push_str(slice(text, body_end..text.len()));
+    Ok(RawJson::parse(out)?)
+}
+
+/// What a reviewer changed: the top-level keys of `edited` whose value differs from `input`, white space aside.
+/// `None` when nothing did.
+pub fn changed_keys(input: &RawJson, edited: &str) -> Result<Option<Edits>, EditError> {
+    let edited = RawJson::parse(edited)?;
+    let (old, new) = (unique_members(input.as_str())?, unique_members(edited.as_str())?);
+    if let Some(gone) = old.iter().find(|member| new.iter().all(|other| other.key.text != member.key.text)) {
+        return Err(EditError::Removed(gone.key.text.clone().into_owned()));
+    }
+    let changed = new.iter().filter(|member| {
+        let before = old.iter().find(|other| other.key.text == member.key.text);
+        before.is_none_or(|before| json::compact(before.value) != json::compact(member.value))
+    });
+    let parts: Vec<String> = changed.map(|m| format!("{}:{}", m.raw_key, json::compact(m.value))).collect();
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let object = RawJson::parse(format!("{{{}}}", parts.join(",")))?;
+    Edits::new(object).map(Some)
+}
+
+fn unique_members(text: &str) -> Result<Vec<Member<'_>>, EditError> {
+    let members = json::members(text).ok_or(EditError::NotAnObject)?;
+    let mut keys = HashSet::new();
+    match members.iter().find(|member| !keys.insert(member.key.text.as_ref())) {
+        Some(twice) => Err(EditError::DuplicateKey(twice.key.text.clone().into_owned())),
+        None => Ok(members),
+    }
+}
+
+fn slice(text: &str, range: Range<usize>) -> &str {
+    text.get(range).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> RawJson {
+        RawJson::parse(text).unwrap()
+    }
+
+    fn merged(input: &str, edits: &str) -> Result<String, EditError> {
+        merge(&raw(input), &Edits::new(raw(edits))?).map(|json| json.as_str().to_owned())
+    }
+
+    #[test]
+    fn only_the_edited_values_change() {
+        let input = "{ \"price\": 1.10,\n \"n\":18446744073709551616 , \"t\":\"a\" }";
+
+        let merged = merged(input, r#"{"t":"b","new":[1]}"#).unwrap();
+
+        assert_eq!(merged, "{ \"price\": 1.10,\n \"n\":18446744073709551616 , \"t\":\"b\",\"new\":[1] }");
+    }
+
+    #[test]
+    fn new_keys_are_appended_in_sent_order() {
+        assert_eq!(merged("{}", r#"{"b":1,"a":2}"#).unwrap(), r#"{"b":1,"a":2}"#);
+        assert_eq!(merged(" { } ", r#"{"b":1}"#).unwrap(), r#" {"b":1 } "#);
+        assert_eq!(merged(r#"{"x":{"y":1}}"#, "{}").unwrap(), r#"{"x":{"y":1}}"#);
+    }
+
+    #[test]
+    fn keys_are_matched_by_meaning() {
+        assert_eq!(merged(r#"{"t\u006f":"a"}"#, r#"{"to":"b"}"#).unwrap(), r#"{"t\u006f":"b"}"#);
+    }
+
+    #[test]
+    fn duplicates_and_identity_refuse_edits() {
+        assert_eq!(merged(r#"{"a":1,"a":2}"#, r#"{"b":1}"#), Err(EditError::DuplicateKey("a".into())));
+        assert_eq!(merged("{}", r#"{"b":1,"b":2}"#), Err(EditError::DuplicateKey("b".into())));
+        assert_eq!(
+            merged("{}", r#"{"workspace_id":"w"}"#),
+            Err(EditError::IdentityKey("workspace_id".into()))
+        );
+        assert_eq!(merged("[]", r#"{"b":1}"#), Err(EditError::NotAnObject));
+    }
+
+    #[test]
+    fn a_reviewers_text_becomes_the_changed_keys() {
+        let input = raw(r#"{"title":"a","n":1.10,"list":[1,2]}"#);
+
+        let edits = changed_keys(&input, "{\n \"title\": \"b\",\n \"n\": 1.10,\n \"list\": [1, 2, 3]\n}")
+            .unwrap()
+            .unwrap();
+
+        assert_eq!(edits.as_json().as_str(), r#"{"title":"b","list":[1,2,3]}"#);
+        assert_eq!(changed_keys(&input, &json::pretty(input.as_str())), Ok(None));
+        assert_eq!(
+            changed_keys(&input, r#"{"n":1.10,"list":[1,2]}"#),
+            Err(EditError::Removed("title".into()))
+        );
+    }
+}

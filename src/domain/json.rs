@@ -1,0 +1,257 @@
+//! JSON as it was written: exact bytes, exact numbers, every key, also the second of the same name.
+//!
+//! `serde_json::Value` turns `1.10` into `1.1`, 2^64 into a float, and drops duplicate keys; a reviewer would approve
+//! something else than what runs. This reader keeps spans over the original text and interprets nothing but strings.
+//! It is strict about structure and tolerant about words (`NaN` is kept and shown), because some backends write them.
+
+mod layout;
+mod scan;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use layout::{compact, pretty};
+pub use scan::{MAX_DEPTH, Scanner, Token, TokenKind};
+
+/// One JSON value, byte for byte as it was received. Cloning is cheap.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RawJson(Arc<str>);
+
+/// Why a text is not one JSON value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not valid JSON at byte {at}: {what}")]
+pub struct JsonError {
+    /// Offset in bytes from the start.
+    pub at: usize,
+    pub what: &'static str,
+}
+
+/// A key and its value inside an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member<'a> {
+    /// The key as written, with its quotes.
+    pub raw_key: &'a str,
+    /// The key as meant.
+    pub key: Decoded<'a>,
+    /// The value as written.
+    pub value: &'a str,
+    /// Where the value stands, in bytes from the start of the object's text.
+    pub span: Range<usize>,
+}
+
+/// A string's meaning.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Decoded<'a> {
+    pub text: Cow<'a, str>,
+    /// A lone surrogate was replaced by U+FFFD: the text is not all there is.
+    pub lossy: bool,
+}
+
+impl RawJson {
+    /// Takes a text that must be one JSON value; white space around it is kept.
+    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
+        let text = text.into();
+        Scanner::new(&text).check()?;
+        Ok(Self(text))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The members of an object in written order, duplicates included; `None` when this is no object.
+    pub fn members(&self) -> Option<Vec<Member<'_>>> {
+        members(&self.0)
+    }
+
+    /// The elements of an array; `None` when this is no array.
+    pub fn elements(&self) -> Option<Vec<&str>> {
+        elements(&self.0)
+    }
+
+    /// The value of the last member called `key`, as most parsers would take it.
+    pub fn member(&self, key: &str) -> Option<&str> {
+        self.members()?.into_iter().rev().find(|member| member.key.text == key).map(|member| member.value)
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", super::Untrusted::new(Arc::clone(&self.0)))
+    }
+}
+
+/// The members of the object `text`; `None` when it is no object or malformed.
+pub fn members(text: &str) -> Option<Vec<Member<'_>>> {
+    let mut scanner = Scanner::new(text);
+    let mut members = Vec::new();
+    if scanner.next_token().ok()??.kind != TokenKind::ObjectStart {
+        return None;
+    }
+    loop {
+        let token = scanner.next_token().ok()??;
+        match token.kind {
+            TokenKind::ObjectEnd => return Some(members),
+            TokenKind::Key => {
+                let span = scanner.value_span().ok()?;
+                let value = text.get(span.clone())?;
+                members.push(Member { raw_key: token.text, key: decode(token.text), value, span });
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The elements of the array `text`; `None` when it is no array or malformed.
+pub fn elements(text: &str) -> Option<Vec<&str>> {
+    let mut scanner = Scanner::new(text);
+    let mut elements = Vec::new();
+    if scanner.next_token().ok()??.kind != TokenKind::ArrayStart {
+        return None;
+    }
+    while let Some(span) = scanner.element_span().ok()? {
+        elements.push(text.get(span)?);
+    }
+    Some(elements)
+}
+
+/// What the string literal `raw` (with its quotes) means; any other text means itself.
+pub fn decode(raw: &str) -> Decoded<'_> {
+    let inner = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(raw);
+    if !inner.contains('\\') {
+        return Decoded { text: Cow::Borrowed(inner), lossy: false };
+    }
+    let (mut text, mut lossy) = (String::with_capacity(inner.len()), false);
+    let mut rest = inner.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r') => text.push('\r'),
+            Some('b') => text.push('\u{8}'),
+            Some('f') => text.push('\u{c}'),
+            Some('u') => {
+                let unit = unicode_escape(&mut rest);
+                text.push(unit.unwrap_or_else(|| {
+                    lossy = true;
+                    char::REPLACEMENT_CHARACTER
+                }));
+            }
+            Some(other) => text.push(other),
+            None => lossy = true,
+        }
+    }
+    Decoded { text: Cow::Owned(text), lossy }
+}
+
+/// Reads what follows `\u`, with the second half of a surrogate pair when there is one.
+fn unicode_escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
+    let first = four_hex(rest)?;
+    if !(0xD800..0xDC00).contains(&first) {
+        return char::from_u32(first);
+    }
+    let mut ahead = rest.clone();
+    if ahead.next() != Some('\\') || ahead.next() != Some('u') {
+        return None;
+    }
+    let second = four_hex(&mut ahead).filter(|unit| (0xDC00..0xE000).contains(unit))?;
+    *rest = ahead;
+    char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+}
+
+fn four_hex(chars: &mut std::str::Chars<'_>) -> Option<u32> {
+    (0..4).try_fold(0, |value, _| Some(value << 4 | chars.next()?.to_digit(16)?))
+}
+
+/// Dotted paths of keys that stand more than once in their object, anywhere in the value.
+///
+/// Keys are compared by meaning: `"to"` and `"t\u006f"` are the same key.
+pub fn duplicate_keys(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<Level> = Vec::new();
+    let mut scanner = Scanner::new(text);
+    while let Ok(Some(token)) = scanner.next_token() {
+        match token.kind {
+            TokenKind::ObjectStart | TokenKind::ArrayStart => open.push(Level::default()),
+            TokenKind::ObjectEnd | TokenKind::ArrayEnd => drop(open.pop()),
+            TokenKind::Key => {
+                let key = decode(token.text).text.into_owned();
+                let path: Vec<&str> =
+                    open.iter().rev().skip(1).rev().map(|level| level.current.as_str()).collect();
+                let path = path
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .chain([key.as_str()])
+                    .collect::<Vec<_>>();
+                let path = path.join(".");
+                if let Some(level) = open.last_mut() {
+                    if !level.keys.insert(key.clone()) {
+                        found.push(path);
+                    }
+                    level.current = key;
+                }
+            }
+            TokenKind::String | TokenKind::Scalar => {}
+        }
+    }
+    found
+}
+
+/// One open object or array while looking for duplicates.
+#[derive(Default)]
+struct Level {
+    keys: std::collections::HashSet<String>,
+    current: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_keep_numbers_keys_and_order() {
+        let json =
+            RawJson::parse(r#" {"b": 1.10, "a":18446744073709551616,"b":[1, 2] , "t\u006f":"x"} "#).unwrap();
+
+        let members: Vec<_> =
+            json.members().unwrap().into_iter().map(|m| (m.raw_key.to_owned(), m.value.to_owned())).collect();
+
+        let want = [
+            ("\"b\"", "1.10"),
+            ("\"a\"", "18446744073709551616"),
+            ("\"b\"", "[1, 2]"),
+            ("\"t\\u006f\"", "\"x\""),
+        ];
+        assert_eq!(members, want.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        assert_eq!(json.member("to"), Some("\"x\""));
+    }
+
+    #[test]
+    fn elements_are_the_written_texts() {
+        assert_eq!(elements(r#"[ 1.0 ,{"a":[1]}, "x" ]"#), Some(vec!["1.0", r#"{"a":[1]}"#, "\"x\""]));
+        assert_eq!(elements("[]"), Some(vec![]));
+        assert_eq!(elements("{}"), None);
+    }
+
+    #[test]
+    fn strings_decode_and_say_when_they_cannot() {
+        assert_eq!(decode(r#""a\n\u00e9\ud83d\ude00\/""#).text, "a\né😀/");
+        assert!(!decode(r#""\ud83d\ude00""#).lossy);
+        let lone = decode(r#""x\ud800y""#);
+        assert_eq!((lone.text.as_ref(), lone.lossy), ("x\u{fffd}y", true));
+        assert_eq!(decode(r#""\ud800\u0041""#).text, "\u{fffd}A");
+    }
+
+    #[test]
+    fn duplicate_keys_are_found_at_any_depth_and_through_escapes() {
+        let text = r#"{"to":"alice","t\u006f":"mallory","list":[{"x":{"y":1,"y":2}},{"y":3}],"y":4}"#;
+
+        assert_eq!(duplicate_keys(text), ["to", "list.x.y"]);
+    }
+}

@@ -1,0 +1,264 @@
+//! The tokens of a JSON text, each with the place where it stands.
+
+use std::ops::Range;
+
+use super::JsonError;
+
+/// Deepest nesting that is read. Deeper text is refused, not cut.
+pub const MAX_DEPTH: usize = 512;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    ObjectStart,
+    ObjectEnd,
+    ArrayStart,
+    ArrayEnd,
+    /// A string in a key's place, with its quotes; the colon after it is checked and left out.
+    Key,
+    /// A string, with its quotes.
+    String,
+    /// A number or a word, as written.
+    Scalar,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token<'a> {
+    pub kind: TokenKind,
+    pub text: &'a str,
+    /// Bytes from the start of the text.
+    pub at: usize,
+}
+
+/// What may come next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expect {
+    Value,
+    FirstKeyOrEnd,
+    Key,
+    FirstElementOrEnd,
+    CommaOrEnd,
+    Nothing,
+}
+
+/// A pull reader over one JSON value. Not recursive: depth costs a byte a level.
+#[derive(Debug, Clone)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    /// `{` or `[` for every open level.
+    open: Vec<u8>,
+    expect: Expect,
+}
+
+impl<'a> Scanner<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: 0, open: Vec::new(), expect: Expect::Value }
+    }
+
+    /// Levels that are open now.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Reads the whole text; an error unless it is exactly one value.
+    pub fn check(mut self) -> Result<(), JsonError> {
+        while self.next_token()?.is_some() {}
+        Ok(())
+    }
+
+    /// The next token; `None` after the value's end when nothing but white space follows.
+    pub fn next_token(&mut self) -> Result<Option<Token<'a>>, JsonError> {
+        self.skip_space();
+        let Some(&byte) = self.text.as_bytes().get(self.at) else {
+            return if self.expect == Expect::Nothing {
+                Ok(None)
+            } else {
+                Err(self.error("it ends too early"))
+            };
+        };
+        match self.expect {
+            Expect::Nothing => Err(self.error("something follows the value")),
+            Expect::CommaOrEnd => self.after_value(byte),
+            Expect::FirstKeyOrEnd if byte == b'}' => Ok(Some(self.close(TokenKind::ObjectEnd))),
+            Expect::FirstKeyOrEnd | Expect::Key => self.key(byte).map(Some),
+            Expect::FirstElementOrEnd if byte == b']' => Ok(Some(self.close(TokenKind::ArrayEnd))),
+            Expect::FirstElementOrEnd | Expect::Value => self.value(byte).map(Some),
+        }
+    }
+
+    /// Reads one whole value and says where it stands.
+    pub fn value_span(&mut self) -> Result<Range<usize>, JsonError> {
+        let depth = self.depth();
+        let first = self.next_token()?.ok_or_else(|| self.error("a value is missing"))?;
+        while self.depth() > depth {
+            self.next_token()?;
+        }
+        Ok(first.at..self.at)
+    }
+
+    /// Reads the next element of the open array; `None` at its end.
+    pub(super) fn element_span(&mut self) -> Result<Option<Range<usize>>, JsonError> {
+        let depth = self.depth();
+        let Some(first) = self.next_token()? else { return Ok(None) };
+        if self.depth() < depth {
+            return Ok(None);
+        }
+        while self.depth() > depth {
+            self.next_token()?;
+        }
+        Ok(Some(first.at..self.at))
+    }
+
+    fn after_value(&mut self, byte: u8) -> Result<Option<Token<'a>>, JsonError> {
+        match (byte, self.open.last()) {
+            (b',', Some(b'{')) => self.expect = Expect::Key,
+            (b',', Some(_)) => self.expect = Expect::Value,
+            (b'}', Some(b'{')) => return Ok(Some(self.close(TokenKind::ObjectEnd))),
+            (b']', Some(b'[')) => return Ok(Some(self.close(TokenKind::ArrayEnd))),
+            _ => return Err(self.error("a comma or the end is missing")),
+        }
+        self.at += 1;
+        self.next_token()
+    }
+
+    fn key(&mut self, byte: u8) -> Result<Token<'a>, JsonError> {
+        if byte != b'"' {
+            return Err(self.error("a key is missing"));
+        }
+        let token = self.string(TokenKind::Key)?;
+        self.skip_space();
+        if self.text.as_bytes().get(self.at) != Some(&b':') {
+            return Err(self.error("a colon is missing"));
+        }
+        self.at += 1;
+        self.expect = Expect::Value;
+        Ok(token)
+    }
+
+    fn value(&mut self, byte: u8) -> Result<Token<'a>, JsonError> {
+        match byte {
+            b'{' => self.start(TokenKind::ObjectStart, byte, Expect::FirstKeyOrEnd),
+            b'[' => self.start(TokenKind::ArrayStart, byte, Expect::FirstElementOrEnd),
+            b'"' => {
+                let token = self.string(TokenKind::String)?;
+                self.value_done();
+                Ok(token)
+            }
+            _ => self.scalar(),
+        }
+    }
+
+    fn start(&mut self, kind: TokenKind, byte: u8, expect: Expect) -> Result<Token<'a>, JsonError> {
+        if self.open.len() == MAX_DEPTH {
+            return Err(self.error("it is nested more than 512 levels deep"));
+        }
+        self.open.push(byte);
+        let token = self.token(kind, self.at + 1);
+        self.expect = expect;
+        Ok(token)
+    }
+
+    fn close(&mut self, kind: TokenKind) -> Token<'a> {
+        self.open.pop();
+        let token = self.token(kind, self.at + 1);
+        self.value_done();
+        token
+    }
+
+    fn string(&mut self, kind: TokenKind) -> Result<Token<'a>, JsonError> {
+        let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or_default();
+        let mut escaped = false;
+        for (offset, &byte) in rest.iter().enumerate() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => return Ok(self.token(kind, self.at + offset + 2)),
+                0..0x20 => {
+                    return Err(JsonError {
+                        at: self.at + 1 + offset,
+                        what: "a raw control character in a string",
+                    });
+                }
+                _ => {}
+            }
+        }
+        Err(self.error("a string has no end"))
+    }
+
+    fn scalar(&mut self) -> Result<Token<'a>, JsonError> {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let length = rest.iter().position(|byte| !word(byte)).unwrap_or(rest.len());
+        if length == 0 {
+            return Err(self.error("a value is missing"));
+        }
+        let token = self.token(TokenKind::Scalar, self.at + length);
+        self.value_done();
+        Ok(token)
+    }
+
+    fn value_done(&mut self) {
+        self.expect = if self.open.is_empty() { Expect::Nothing } else { Expect::CommaOrEnd };
+    }
+
+    fn token(&mut self, kind: TokenKind, end: usize) -> Token<'a> {
+        let at = std::mem::replace(&mut self.at, end);
+        Token { kind, text: self.text.get(at..end).unwrap_or_default(), at }
+    }
+
+    fn skip_space(&mut self) {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+    }
+
+    fn error(&self, what: &'static str) -> JsonError {
+        JsonError { at: self.at, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<(), &'static str> {
+        Scanner::new(text).check().map_err(|error| error.what)
+    }
+
+    #[test]
+    fn one_value_is_read_to_its_end() {
+        for text in ["{}", "[]", " [1, {\"a\": null}, \"x\"] ", "\"\\\"\"", "-0", "NaN", "{\"a\":{}}"] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn broken_structure_is_refused() {
+        for text in [
+            "",
+            "{",
+            "[1,]",
+            "{,}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "[1 2]",
+            "{} {}",
+            "]",
+            "\"",
+            "\"\u{1}\"",
+            "{a:1}",
+            "[}",
+            "{\"a\":1,}",
+        ] {
+            assert!(check(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+
+        assert_eq!(check(&deep(MAX_DEPTH)), Ok(()));
+        assert_eq!(check(&deep(MAX_DEPTH + 1)), Err("it is nested more than 512 levels deep"));
+        assert!(check(&"[".repeat(1_000_000)).is_err());
+    }
+}

@@ -1,0 +1,36 @@
+//! The words of placet and the rules between them.
+//!
+//! Nothing here reads a clock, a file or a socket, awaits anything, or knows a wire format: what can be said here can be
+//! tested with plain values.
+
+mod action;
+mod briefing;
+mod capability;
+mod decision;
+mod digest;
+mod draft;
+mod edit;
+pub mod json;
+mod outcome;
+mod risk;
+mod seen;
+mod status;
+mod submission;
+mod time;
+mod untrusted;
+
+pub use action::{ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName};
+pub use briefing::{BatchCount, Briefing};
+pub use capability::{Binding, Capabilities, ReasonRule};
+pub use decision::{Decision, DecisionKind};
+pub use digest::Digest;
+pub use draft::{Change, Draft, Staged, StagedCounts, Step};
+pub use edit::{EditError, Edits, IDENTITY_KEYS, changed_keys, merge};
+pub use json::RawJson;
+pub use outcome::{Counts, Followed, Outcome, Report, ReportLine};
+pub use risk::{Effect, Risk};
+pub use seen::{Seen, SeenLog};
+pub use status::{InvalidStep, Status, StatusStep};
+pub use submission::{Item, Refusal, Submission, SubmissionBatch, SubmissionId, freeze};
+pub use time::Timestamp;
+pub use untrusted::Untrusted;

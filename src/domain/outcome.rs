@@ -1,0 +1,117 @@
+//! What became of decisions.
+
+use super::{ActionKey, BatchKey, DecisionKind, RawJson, Status, SubmissionId, Timestamp, Untrusted};
+
+/// What became of one decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The source took the approval. Approved is not executed: it is followed.
+    Approved,
+    Rejected,
+    /// Somebody else settled it first, in the way the status says.
+    Skipped {
+        status: Option<Status>,
+        by: Option<Untrusted>,
+    },
+    /// Taken, and settled later.
+    Accepted,
+    /// The source refused it; nothing landed, and the decision stays staged.
+    Failed {
+        why: Untrusted,
+    },
+    /// We lost sight of it. Settled by reading, never by sending again.
+    Unknown {
+        why: Untrusted,
+    },
+}
+
+/// How many decisions ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub approved: u64,
+    pub rejected: u64,
+    pub skipped: u64,
+    pub accepted: u64,
+    pub failed: u64,
+    pub unknown: u64,
+    /// Not in the payload: still waiting in the batches that were sent.
+    pub left_pending: u64,
+}
+
+/// One line a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportLine {
+    pub key: ActionKey,
+    pub batch: BatchKey,
+    pub tool: Untrusted,
+    pub title: Untrusted,
+    pub decision: DecisionKind,
+    pub outcome: Outcome,
+}
+
+/// What became of a submission. The counts are those of its lines, so they always add up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    pub id: SubmissionId,
+    pub lines: Vec<ReportLine>,
+    pub left_pending: u64,
+}
+
+/// Where an approved action stands by now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    pub key: ActionKey,
+    pub title: Untrusted,
+    pub status: Status,
+    pub result: Option<RawJson>,
+    pub error: Option<Untrusted>,
+    pub at: Timestamp,
+}
+
+impl Outcome {
+    /// The decision is over and done; a staged one may be forgotten. A failed one stays staged, an unknown one is the
+    /// journal's until reading settles it.
+    pub const fn is_settled(&self) -> bool {
+        !matches!(self, Self::Failed { .. } | Self::Unknown { .. })
+    }
+}
+
+impl Counts {
+    pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Approved => counts.approved += 1,
+                Outcome::Rejected => counts.rejected += 1,
+                Outcome::Skipped { .. } => counts.skipped += 1,
+                Outcome::Accepted => counts.accepted += 1,
+                Outcome::Failed { .. } => counts.failed += 1,
+                Outcome::Unknown { .. } => counts.unknown += 1,
+            }
+        }
+        counts
+    }
+
+    /// Decisions that were sent.
+    pub const fn sent(&self) -> u64 {
+        self.approved + self.rejected + self.skipped + self.accepted + self.failed + self.unknown
+    }
+}
+
+impl Report {
+    pub fn counts(&self) -> Counts {
+        Counts { left_pending: self.left_pending, ..Counts::of(self.lines.iter().map(|line| &line.outcome)) }
+    }
+
+    /// The counts of each batch, in the order of the lines.
+    pub fn by_batch(&self) -> Vec<(&BatchKey, &Untrusted, Counts)> {
+        let mut batches: Vec<(&BatchKey, &Untrusted, Vec<&Outcome>)> = Vec::new();
+        for line in &self.lines {
+            match batches.iter_mut().find(|(batch, ..)| **batch == line.batch) {
+                Some((.., outcomes)) => outcomes.push(&line.outcome),
+                None => batches.push((&line.batch, &line.tool, vec![&line.outcome])),
+            }
+        }
+        batches.into_iter().map(|(batch, tool, outcomes)| (batch, tool, Counts::of(outcomes))).collect()
+    }
+}

@@ -1,0 +1,220 @@
+//! The frozen form of a draft: the only thing a source ever gets.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use super::{
+    ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, EditError,
+};
+use super::{PendingAction, ReasonRule, SourceName, Staged, Untrusted, merge};
+
+/// Ours, and random: it names a submission in the journal and makes idempotency keys.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SubmissionId(String);
+
+impl SubmissionId {
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SubmissionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Decisions that are complete and bound to content. Only [`freeze`] makes one, so a source cannot be handed anything
+/// that was not checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    id: SubmissionId,
+    batches: Vec<SubmissionBatch>,
+}
+
+/// What one request to a source carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubmissionBatch {
+    source: SourceName,
+    batch: Option<BatchId>,
+    items: Vec<Item>,
+}
+
+/// One decision, bound to the bytes it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub id: ActionId,
+    pub tool: Untrusted,
+    pub title: Untrusted,
+    pub decision: Decision,
+    /// Of the proposed input, computed here.
+    pub digest: Digest,
+    /// Of what will run: the input with the edits merged.
+    pub effective: Digest,
+}
+
+/// Why a draft cannot be sent. Nothing was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("nothing is decided yet")]
+    Empty,
+    #[error(
+        "an action was not loaded, so its content cannot be bound to the decision; open the review again"
+    )]
+    NotLoaded(ActionKey),
+    #[error("an action changed since you looked at it; look again and decide again")]
+    ChangedSinceSeen(ActionKey),
+    #[error("an action is no longer pending")]
+    NotPending(ActionKey),
+    #[error("this source does not let you decide; its token has no `decide` scope")]
+    ReadOnly(ActionKey),
+    #[error("this source cannot apply edits")]
+    EditsUnsupported(ActionKey),
+    #[error("this source asks for a reason with every rejection")]
+    ReasonRequired(ActionKey),
+    #[error("this source cannot ask the agent to try again")]
+    RetryUnsupported(ActionKey),
+    #[error("the edits do not fit the proposed input: {1}")]
+    BadEdits(ActionKey, EditError),
+}
+
+impl Refusal {
+    /// The action it is about.
+    pub fn key(&self) -> Option<&ActionKey> {
+        match self {
+            Self::Empty => None,
+            Self::NotLoaded(key)
+            | Self::ChangedSinceSeen(key)
+            | Self::NotPending(key)
+            | Self::ReadOnly(key)
+            | Self::EditsUnsupported(key)
+            | Self::ReasonRequired(key)
+            | Self::RetryUnsupported(key)
+            | Self::BadEdits(key, _) => Some(key),
+        }
+    }
+}
+
+impl Submission {
+    pub fn id(&self) -> &SubmissionId {
+        &self.id
+    }
+
+    pub fn batches(&self) -> &[SubmissionBatch] {
+        &self.batches
+    }
+
+    /// Decisions in all batches.
+    pub fn len(&self) -> usize {
+        self.batches.iter().map(|batch| batch.items.len()).sum()
+    }
+
+    /// Never true: an empty draft does not freeze.
+    pub fn is_empty(&self) -> bool {
+        self.batches.is_empty()
+    }
+}
+
+impl SubmissionBatch {
+    pub fn source(&self) -> &SourceName {
+        &self.source
+    }
+
+    /// `None` for an action that stands alone.
+    pub fn batch(&self) -> Option<&BatchId> {
+        self.batch.as_ref()
+    }
+
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The batch as the inbox knows it.
+    pub fn key(&self) -> Option<BatchKey> {
+        match (&self.batch, self.items.first()) {
+            (Some(batch), _) => Some(BatchKey::Batch(self.source.clone(), batch.clone())),
+            (None, Some(item)) => {
+                Some(BatchKey::Alone(ActionKey { source: self.source.clone(), id: item.id.clone() }))
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Turns staged decisions into a submission, or says why not. Only what is staged is in it: undecided stays pending.
+///
+/// `loaded` are the actions in full, read for this very purpose; every decision is bound to a digest computed from them.
+/// An action whose content differs from what was on screen when it was staged is refused.
+pub fn freeze<'a>(
+    id: SubmissionId,
+    staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
+    loaded: &HashMap<ActionKey, PendingAction>,
+    capabilities: impl Fn(&ActionKey) -> Capabilities,
+) -> Result<Submission, Refusal> {
+    let mut batches: BTreeMap<BatchKey, SubmissionBatch> = BTreeMap::new();
+    for (key, staged) in staged {
+        let action = loaded.get(key).ok_or_else(|| Refusal::NotLoaded(key.clone()))?;
+        let item = freeze_one(key, staged, action, capabilities(key))?;
+        let batch = batches.entry(staged.batch.clone()).or_insert_with(|| SubmissionBatch {
+            source: key.source.clone(),
+            batch: action.row.batch.clone(),
+            items: Vec::new(),
+        });
+        batch.items.push(item);
+    }
+    if batches.is_empty() {
+        return Err(Refusal::Empty);
+    }
+    let mut batches: Vec<_> = batches.into_values().collect();
+    for batch in &mut batches {
+        batch.items.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+    Ok(Submission { id, batches })
+}
+
+fn freeze_one(
+    key: &ActionKey,
+    staged: &Staged,
+    action: &PendingAction,
+    can: Capabilities,
+) -> Result<Item, Refusal> {
+    let digest = action.digest();
+    let refuse = |refusal: fn(ActionKey) -> Refusal| Err(refusal(key.clone()));
+    match &staged.decision {
+        _ if !can.can_decide() => return refuse(Refusal::ReadOnly),
+        _ if !action.row.status.is_pending() => return refuse(Refusal::NotPending),
+        _ if staged.digest.is_some_and(|seen| seen != digest) => return refuse(Refusal::ChangedSinceSeen),
+        Decision::Approve { edits: Some(_), .. } if !can.edit => return refuse(Refusal::EditsUnsupported),
+        Decision::Reject { reason: None } if can.reason == ReasonRule::Required => {
+            return refuse(Refusal::ReasonRequired);
+        }
+        Decision::Retry { .. } if !can.retry => return refuse(Refusal::RetryUnsupported),
+        Decision::Approve { .. } | Decision::Reject { .. } | Decision::Retry { .. } => {}
+    }
+    let effective = match staged.decision.edits() {
+        None => digest,
+        Some(edits) => {
+            let merged =
+                merge(&action.input, edits).map_err(|error| Refusal::BadEdits(key.clone(), error))?;
+            action.digest_of(merged.as_str())
+        }
+    };
+    Ok(Item {
+        id: key.id.clone(),
+        tool: action.row.tool.clone(),
+        title: action.row.title.clone(),
+        decision: staged.decision.clone(),
+        digest,
+        effective,
+    })
+}
+
+impl Item {
+    pub fn kind(&self) -> DecisionKind {
+        self.decision.kind()
+    }
+}

@@ -1,0 +1,26 @@
+//! placet: a terminal inbox where people approve, edit or exclude what AI agents propose to write, before it lands.
+//!
+//! The rooms of this house stand on floors, and a room imports lower floors only (held by `tests/fast/tidy.rs`).
+//! ARCHITECTURE.md is the map.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
+// Floor 0: words and rules. No I/O, no clock, no async, no serde.
+pub mod domain;
+// Floor 1: one skill each, never each other.
+pub mod config;
+pub mod contract;
+pub mod text;
+// Floor 2: the world, translated.
+pub mod journal;
+pub mod sources;
+// Floor 3: what a reviewer does, whatever the screen.
+pub mod inbox;

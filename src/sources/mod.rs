@@ -1,0 +1,113 @@
+//! The backends, translated: one folder an adapter, one line in [`open`].
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+use crate::contract::action::Unreadable;
+use crate::domain::{
+    ActionId, Briefing, Capabilities, Outcome, PendingAction, Revision, Row, SourceName, SubmissionBatch,
+    Untrusted,
+};
+
+/// A backend that holds pending actions and takes decisions.
+///
+/// Implementations translate; they do not retry, journal or count. Those belong to `inbox`.
+#[async_trait]
+pub trait Source: fmt::Debug + Send + Sync {
+    fn name(&self) -> &SourceName;
+
+    /// What may be done with this very action.
+    fn capabilities(&self, row: &Row) -> Capabilities;
+
+    /// What is pending; with a revision, only what changed since, where the backend can tell.
+    async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError>;
+
+    /// Actions in full, in any order. An id the backend does not know is left out; an action that cannot be read is an error
+    /// beside the others.
+    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError>;
+
+    /// Sends one batch, once, under an idempotency key. `Ok` says what became of every item.
+    ///
+    /// Losing sight of the backend (`Unreachable`, `Protocol`) does not mean that nothing landed.
+    async fn submit(
+        &self,
+        batch: &SubmissionBatch,
+        key: &str,
+    ) -> Result<Vec<(ActionId, Outcome)>, SourceError>;
+
+    /// What the backend pushes, for ever: the stream ends only after [`Signal::Stopped`]. `None` where it pushes nothing.
+    fn watch(&self) -> Option<BoxStream<'static, Signal>>;
+}
+
+/// The answer to a sync.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Synced {
+    /// Everything that is pending.
+    All { rows: Vec<Row>, unreadable: Vec<Unreadable>, revision: Option<Revision> },
+    /// What changed: rows as they are now, settled ones too, and ids that were purged.
+    Changes { rows: Vec<Row>, unreadable: Vec<Unreadable>, purged: Vec<ActionId>, revision: Revision },
+}
+
+/// What a backend pushes. Signals are hints: the list is the truth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signal {
+    /// The stream stands.
+    Up,
+    Briefing(Briefing),
+    /// Something changed; sync again.
+    Changed,
+    /// The backend is alive.
+    Tick,
+    /// The stream broke and is opened again after the wait.
+    Down {
+        why: Untrusted,
+        retry_in: Duration,
+    },
+    /// The backend said not to come back.
+    Stopped {
+        why: Untrusted,
+    },
+}
+
+/// A request did not end well.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// No answer; what was sent may or may not have arrived.
+    #[error("cannot be reached")]
+    Unreachable { why: Untrusted },
+    /// An answer that makes no sense; what was sent may or may not have landed.
+    #[error("answered what this version does not understand")]
+    Protocol { why: Untrusted },
+    #[error("does not know the token; check where the configuration says it is")]
+    Unauthorized,
+    #[error("does not allow this with this token")]
+    Forbidden { why: Untrusted },
+    #[error("asks to wait")]
+    RateLimited { retry_after: Option<Duration> },
+    /// A refusal with a reason: nothing landed.
+    #[error("refused the request")]
+    Refused { why: Untrusted },
+    #[error("{0}")]
+    Token(String),
+}
+
+impl SourceError {
+    /// True when what was sent may have landed all the same.
+    pub const fn lost_sight(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Protocol { .. })
+    }
+
+    /// What the other side said, where it said something.
+    pub const fn why(&self) -> Option<&Untrusted> {
+        match self {
+            Self::Unreachable { why }
+            | Self::Protocol { why }
+            | Self::Forbidden { why }
+            | Self::Refused { why } => Some(why),
+            Self::Unauthorized | Self::RateLimited { .. } | Self::Token(_) => None,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Text that is safe to draw.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// A run of characters drawn in one style.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub text: String,
+    /// It stands for something that would not be visible, and is drawn so that it stands out.
+    pub token: bool,
+}
+
+/// Foreign text made visible. Only this room makes one.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Shown {
+    pieces: Vec<Piece>,
+}
+
+impl Shown {
+    pub(super) fn of_line(text: &str) -> Self {
+        let mut shown = Self::default();
+        for grapheme in text.graphemes(true) {
+            if is_plain(grapheme) {
+                shown.push(grapheme, false);
+            } else {
+                grapheme.chars().for_each(|c| shown.push_char(c));
+            }
+        }
+        shown
+    }
+
+    /// Text of our own, which needs no door.
+    pub fn ours(text: impl Into<String>) -> Self {
+        Self { pieces: vec![Piece { text: text.into(), token: false }] }
+    }
+
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Columns on a terminal.
+    pub fn width(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.text.width()).sum()
+    }
+
+    /// Something in it would not have been visible.
+    pub fn has_tokens(&self) -> bool {
+        self.pieces.iter().any(|piece| piece.token)
+    }
+
+    /// The text without styles.
+    pub fn plain(&self) -> String {
+        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
+    }
+
+    /// At most `width` columns; what does not fit is replaced by `…`.
+    #[must_use]
+    pub fn cut(&self, width: usize) -> Self {
+        if self.width() <= width {
+            return self.clone();
+        }
+        let (mut cut, mut used) = (Self::default(), 1);
+        'pieces: for piece in &self.pieces {
+            for grapheme in piece.text.graphemes(true) {
+                used += grapheme.width();
+                if used > width {
+                    break 'pieces;
+                }
+                cut.push(grapheme, piece.token);
+            }
+        }
+        if width > 0 {
+            cut.push("…", false);
+        }
+        cut
+    }
+
+    /// Broken into rows of at most `width` columns; always at least one row. Breaks between graphemes, tokens stay whole
+    /// where they fit.
+    pub fn wrap(&self, width: usize) -> Vec<Self> {
+        let width = width.max(2);
+        let (mut rows, mut row, mut used) = (Vec::new(), Self::default(), 0);
+        for piece in &self.pieces {
+            if piece.token && piece.text.width() <= width && used + piece.text.width() > width {
+                rows.push(std::mem::take(&mut row));
+                used = 0;
+            }
+            for grapheme in piece.text.graphemes(true) {
+                let columns = grapheme.width();
+                if used + columns > width {
+                    rows.push(std::mem::take(&mut row));
+                    used = 0;
+                }
+                row.push(grapheme, piece.token);
+                used += columns;
+            }
+        }
+        rows.push(row);
+        rows
+    }
+
+    fn push(&mut self, text: &str, token: bool) {
+        match self.pieces.last_mut() {
+            Some(last) if last.token == token && !token => last.text.push_str(text),
+            Some(last) if token && last.token && !text.starts_with('⟦') => last.text.push_str(text),
+            _ => self.pieces.push(Piece { text: text.to_owned(), token }),
+        }
+    }
+
+    fn push_char(&mut self, c: char) {
+        let mut buffer = [0; 4];
+        match c {
+            '\t' => self.push("⟦TAB⟧", true),
+            '\n' => self.push("⟦LF⟧", true),
+            '\r' => self.push("⟦CR⟧", true),
+            '\u{1b}' => self.push("⟦ESC⟧", true),
+            '\u{7}' => self.push("⟦BEL⟧", true),
+            '\u{8}' => self.push("⟦BS⟧", true),
+            '\0' => self.push("⟦NUL⟧", true),
+            c if is_plain(c.encode_utf8(&mut buffer)) => self.push(c.encode_utf8(&mut buffer), false),
+            c => self.push(&format!("⟦U+{:04X}⟧", u32::from(c)), true),
+        }
+    }
+}
+
+/// A grapheme that is drawn as itself: every character visible, of a width terminals agree on.
+fn is_plain(grapheme: &str) -> bool {
+    let mut chars = grapheme.chars();
+    let Some(first) = chars.next() else { return false };
+    let marks = chars.clone().count();
+    if matches!(first, '⟦' | '⟧') || is_hidden(first) || marks > 4 {
+        return false;
+    }
+    let first_is_visible = grapheme.width() > 0;
+    first_is_visible && chars.all(|c| !is_hidden(c) || (is_emoji_joiner(c) && grapheme.width() == 2))
+}
+
+const fn is_emoji_joiner(c: char) -> bool {
+    matches!(c, '\u{200D}' | '\u{FE0F}')
+}
+
+/// Controls, format characters, fillers, private use, unassigned planes and line separators.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{A0}' | '\u{AD}' | '\u{34F}' | '\u{335}'..='\u{338}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
+            | '\u{1680}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{2000}'..='\u{200F}'
+            | '\u{2024}' | '\u{2028}'..='\u{202F}' | '\u{205F}'..='\u{206F}' | '\u{2800}' | '\u{3000}'
+            | '\u{3164}' | '\u{37E}' | '\u{1FEF}' | '\u{D7FC}'..='\u{D7FF}' | '\u{E000}'..='\u{F8FF}'
+            | '\u{FDD0}'..='\u{FDEF}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{FFFE}' | '\u{FFFF}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
+            | '\u{1FFFE}'..='\u{1FFFF}' | '\u{2FFFE}'..='\u{2FFFF}' | '\u{3FFFE}'..='\u{10FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        Shown::of_line(text).plain()
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_or_hide_becomes_visible() {
+        assert_eq!(plain("a\u{1b}[2Jb"), "a⟦ESC⟧[2Jb");
+        assert_eq!(plain("pay\u{202e}100"), "pay⟦U+202E⟧100");
+        assert_eq!(plain("1\u{200b}000\t"), "1⟦U+200B⟧000⟦TAB⟧");
+        assert_eq!(plain("\u{e0041}\u{9b}"), "⟦U+E0041⟧⟦U+009B⟧");
+        assert_eq!(plain("approve\rREJECT"), "approve⟦CR⟧REJECT");
+    }
+
+    #[test]
+    fn the_token_itself_cannot_be_faked() {
+        assert_eq!(plain("⟦ESC⟧"), "⟦U+27E6⟧ESC⟦U+27E7⟧");
+    }
+
+    #[test]
+    fn ordinary_text_stays_as_it_is() {
+        for text in ["Grüße, 世界 — “ok”", "naïve e\u{301}", "👩‍💻 ✓ 3 €", "Привет עברית"]
+        {
+            assert_eq!(plain(text), text);
+        }
+    }
+
+    #[test]
+    fn cut_and_wrap_keep_to_the_width() {
+        let shown = Shown::of_line("世界abc\u{1b}");
+
+        assert_eq!(shown.cut(6).plain(), "世界a…");
+        assert_eq!(shown.cut(12).plain(), "世界abc⟦ESC⟧");
+        let rows: Vec<_> = shown.wrap(5).iter().map(Shown::plain).collect();
+        assert_eq!(rows, ["世界a", "bc", "⟦ESC⟧"]);
+        for width in 0..15 {
+            assert!(shown.cut(width).width() <= width, "{width}");
+        }
+    }
+}
