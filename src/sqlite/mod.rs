@@ -1,0 +1,133 @@
+//! Opening a SQLite database so that what is acknowledged is on disk: WAL, `synchronous=FULL`, one writer.
+//!
+//! Write transactions start with [`BEGIN`]: a deferred one that reads before it writes fails at once with code 517 when
+//! another writer was faster, whatever the busy timeout says.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::SqlSafeStr as _;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+
+/// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
+pub const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Two pools on one database.
+#[derive(Clone, Debug)]
+pub struct Database {
+    /// One connection: writers wait for each other here and not in SQLite.
+    pub write: SqlitePool,
+    pub read: SqlitePool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot create the folder {path}: {error}")]
+    Folder { path: PathBuf, error: std::io::Error },
+    #[error("cannot write the database {path}: {error}; check that its folder is yours and writable")]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("{0} is a symbolic link; a database is never opened through one")]
+    Link(PathBuf),
+    #[error("cannot open the database {path}: {error}")]
+    Database { path: PathBuf, error: sqlx::Error },
+    #[error("the database {path} is of another version, or damaged: {error}")]
+    Migration { path: PathBuf, error: sqlx::migrate::MigrateError },
+}
+
+/// Opens the database at `path`, creates it with mode 0600 when it is missing, and brings it to the newest of `migrations`
+/// (append-only: the first has number 1).
+pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
+    prepare(path)?;
+    let failed = |error| OpenError::Database { path: path.to_owned(), error };
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(Duration::from_secs(5));
+    let write =
+        SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await.map_err(failed)?;
+    let numbered = (1..).zip(migrations).map(|(version, sql)| {
+        Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(numbered.collect())
+        .run(&write)
+        .await
+        .map_err(|error| OpenError::Migration { path: path.to_owned(), error })?;
+    let read = SqlitePoolOptions::new()
+        .max_connections(4)
+        .connect_with(options.read_only(true))
+        .await
+        .map_err(failed)?;
+    Ok(Database { write, read })
+}
+
+impl Database {
+    /// Closes both pools; waits for what is under way.
+    pub async fn close(&self) {
+        self.read.close().await;
+        self.write.close().await;
+    }
+}
+
+/// Creates folder (0700) and file (0600) before SQLite does, since it would leave them to the umask.
+fn prepare(path: &Path) -> Result<(), OpenError> {
+    if path.is_symlink() {
+        return Err(OpenError::Link(path.to_owned()));
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).map_err(|error| OpenError::Folder { path: folder.to_owned(), error })?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|error| OpenError::File { path: path.to_owned(), error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = "CREATE TABLE t (a TEXT) STRICT";
+
+    #[tokio::test]
+    async fn a_database_is_made_private_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/x.db");
+
+        let database = open(&path, &[V1]).await.unwrap();
+        sqlx::query("INSERT INTO t VALUES ('kept')").execute(&database.write).await.unwrap();
+        database.close().await;
+        let database = open(&path, &[V1, "ALTER TABLE t ADD COLUMN b TEXT"]).await.unwrap();
+        let kept: (String, Option<String>) =
+            sqlx::query_as("SELECT a, b FROM t").fetch_one(&database.read).await.unwrap();
+
+        assert_eq!(kept, ("kept".to_owned(), None));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            for file in ["x.db", "x.db-wal"] {
+                let mode = std::fs::metadata(path.with_file_name(file)).unwrap().permissions().mode();
+                assert_eq!(mode & 0o077, 0, "{file}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_link_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.db"), folder.path().join("link.db"));
+        std::fs::write(&real, "").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+
+        assert!(matches!(open(&link, &[]).await, Err(OpenError::Link(_))));
+    }
+}
