@@ -11,9 +11,14 @@ use std::time::Duration;
 use crate::domain::{Effect, Risk, SourceName};
 
 pub mod paths;
+mod raw;
 pub mod secret;
 
+pub use raw::{ConfigError, database};
 pub use secret::TokenFrom;
+
+#[cfg(test)]
+mod tests;
 
 /// Everything a run of placet needs to know.
 #[derive(Clone, Debug, PartialEq)]

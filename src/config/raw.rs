@@ -1,0 +1,380 @@
+//! The configuration as it is written, and the way from there to what it means.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::paths::Paths;
+use super::{Borders, Config, Executor, GateConfig, Limits, Retry, SourceConfig, SourceKind, ToolConfig};
+use super::{TokenFrom, Ui, Watch};
+use crate::domain::{Effect, Risk, SourceName};
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read the configuration {path}: {error}")]
+    Read { path: PathBuf, error: std::io::Error },
+    /// The message names the line, and the nearest known key for an unknown one.
+    #[error("the configuration {path} has a mistake:\n{message}")]
+    Parse { path: PathBuf, message: String },
+    #[error("the configuration {path} has a mistake: {message}")]
+    Meaning { path: PathBuf, message: String },
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawConfig {
+    reviewer: RawReviewer,
+    source: Vec<RawSource>,
+    ui: RawUi,
+    keys: BTreeMap<String, Vec<String>>,
+    watch: RawWatch,
+    gate: RawGate,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawReviewer {
+    name: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSource {
+    name: String,
+    kind: RawKind,
+    url: String,
+    workspace: Option<String>,
+    token_env: Option<String>,
+    token_file: Option<PathBuf>,
+    token_command: Option<Vec<String>>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum RawKind {
+    Gate,
+    Praxiom,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawUi {
+    borders: RawBorders,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum RawBorders {
+    Line,
+    Ascii,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawWatch {
+    poll_seconds: u64,
+    stale_seconds: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawGate {
+    listen: SocketAddr,
+    database: String,
+    workspace: String,
+    limits: RawLimits,
+    tools: BTreeMap<String, RawTool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawLimits {
+    pending_per_workspace: u64,
+    proposals_per_minute: u32,
+    proposal_burst: u32,
+    page_rows: u32,
+    page_bytes: u64,
+    body_bytes: u64,
+    streams: u32,
+    streams_per_token: u32,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawTool {
+    risk: Option<String>,
+    effect: Option<String>,
+    title: Option<String>,
+    executor: RawExecutor,
+    url: Option<String>,
+    argv: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    retry: RawRetry,
+    timeout_seconds: Option<u64>,
+    expires_after_seconds: Option<u64>,
+}
+
+#[derive(Deserialize, Clone, Copy, Default, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RawExecutor {
+    #[default]
+    Pull,
+    Http,
+    Command,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum RawRetry {
+    Safe,
+    #[default]
+    Manual,
+}
+
+impl Default for RawUi {
+    fn default() -> Self {
+        Self { borders: RawBorders::Line }
+    }
+}
+
+impl Default for RawWatch {
+    fn default() -> Self {
+        Self { poll_seconds: 10, stale_seconds: 45 }
+    }
+}
+
+impl Default for RawGate {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7878)),
+            database: "sqlite:gate.db".to_owned(),
+            workspace: "default".to_owned(),
+            limits: RawLimits::default(),
+            tools: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for RawLimits {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            pending_per_workspace: limits.pending_per_workspace,
+            proposals_per_minute: limits.proposals_per_minute,
+            proposal_burst: limits.proposal_burst,
+            page_rows: limits.page_rows,
+            page_bytes: limits.page_bytes,
+            body_bytes: limits.body_bytes,
+            streams: limits.streams,
+            streams_per_token: limits.streams_per_token,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the file of `paths`. A missing file means the defaults, unless somebody named it.
+    pub fn load(paths: &Paths) -> Result<Self, ConfigError> {
+        match std::fs::read_to_string(&paths.config) {
+            Ok(text) => Self::parse(&text, paths),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !paths.config_named => {
+                Self::parse("", paths)
+            }
+            Err(error) => Err(ConfigError::Read { path: paths.config.clone(), error }),
+        }
+    }
+
+    /// Takes the text of a configuration file; `paths` is where relative things are, and names the file in messages.
+    pub fn parse(text: &str, paths: &Paths) -> Result<Self, ConfigError> {
+        let path = || paths.config.clone();
+        let raw: RawConfig = toml::from_str(text)
+            .map_err(|error| ConfigError::Parse { path: path(), message: with_nearest(&error) })?;
+        raw.meaning(&paths.state).map_err(|message| ConfigError::Meaning { path: path(), message })
+    }
+}
+
+impl RawConfig {
+    fn meaning(self, state: &Path) -> Result<Config, String> {
+        let sources = self.source.into_iter().map(RawSource::meaning).collect::<Result<Vec<_>, _>>()?;
+        for (n, source) in sources.iter().enumerate() {
+            if sources.iter().skip(n + 1).any(|other| other.name == source.name) {
+                return Err(format!(
+                    "two sources are named {:?}; give each its own name",
+                    source.name.as_str()
+                ));
+            }
+        }
+        if self.watch.poll_seconds == 0 {
+            return Err("watch.poll_seconds is 0; the least is 1".to_owned());
+        }
+        Ok(Config {
+            reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
+            sources,
+            ui: Ui {
+                borders: match self.ui.borders {
+                    RawBorders::Line => Borders::Line,
+                    RawBorders::Ascii => Borders::Ascii,
+                },
+            },
+            keys: self.keys,
+            watch: Watch {
+                poll: Duration::from_secs(self.watch.poll_seconds),
+                stale_after: Duration::from_secs(self.watch.stale_seconds),
+            },
+            gate: self.gate.meaning(state)?,
+        })
+    }
+}
+
+impl RawSource {
+    fn meaning(self) -> Result<SourceConfig, String> {
+        let name = self.name;
+        let wrong = |what: &str| format!("source {name:?}: {what}");
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        {
+            return Err(wrong("a name is made of a-z, 0-9 and -"));
+        }
+        let url = self.url.trim_end_matches('/').to_owned();
+        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
+        if authority.is_empty() {
+            return Err(wrong("url must start with http:// or https:// and name a host"));
+        }
+        if authority.contains('@') {
+            return Err(wrong(
+                "url must not carry a user or password; use token_env, token_file or token_command",
+            ));
+        }
+        let token = match (self.token_env, self.token_file, self.token_command) {
+            (None, None, None) => None,
+            (Some(name), None, None) => Some(TokenFrom::Env(name)),
+            (None, Some(path), None) => Some(TokenFrom::File(path)),
+            (None, None, Some(argv)) if !argv.is_empty() => Some(TokenFrom::Command(argv)),
+            (None, None, Some(_)) => return Err(wrong("token_command is empty")),
+            _ => return Err(wrong("give one of token_env, token_file and token_command")),
+        };
+        let kind = match self.kind {
+            RawKind::Gate => SourceKind::Gate,
+            RawKind::Praxiom if self.workspace.is_none() => {
+                return Err(wrong("kind \"praxiom\" needs a workspace: its list is asked for one workspace"));
+            }
+            RawKind::Praxiom => SourceKind::Praxiom,
+        };
+        Ok(SourceConfig { name: SourceName::new(name), kind, url, workspace: self.workspace, token })
+    }
+}
+
+impl RawGate {
+    fn meaning(self, state: &Path) -> Result<GateConfig, String> {
+        let limits = self.limits;
+        let tools = self.tools.into_iter().map(|(name, tool)| {
+            let meaning = tool.meaning().map_err(|what| format!("gate.tools.{name}: {what}"))?;
+            Ok((name, meaning))
+        });
+        if self.workspace.trim().is_empty() {
+            return Err("gate.workspace is empty".to_owned());
+        }
+        Ok(GateConfig {
+            listen: self.listen,
+            database: database(&self.database, state)?,
+            workspace: self.workspace,
+            limits: Limits {
+                pending_per_workspace: limits.pending_per_workspace,
+                proposals_per_minute: limits.proposals_per_minute,
+                proposal_burst: limits.proposal_burst,
+                page_rows: limits.page_rows.max(1),
+                page_bytes: limits.page_bytes,
+                body_bytes: limits.body_bytes,
+                streams: limits.streams,
+                streams_per_token: limits.streams_per_token,
+            },
+            tools: tools.collect::<Result<_, String>>()?,
+        })
+    }
+}
+
+/// `sqlite:PATH`; a relative path is inside the state folder.
+pub fn database(text: &str, state: &Path) -> Result<PathBuf, String> {
+    match text.strip_prefix("sqlite:") {
+        Some("") => Err("the database sqlite: names no file".to_owned()),
+        Some(path) => Ok(state.join(path)),
+        None => Err(format!("the database {text:?} is not sqlite:PATH, the only kind there is")),
+    }
+}
+
+impl RawTool {
+    fn meaning(self) -> Result<ToolConfig, String> {
+        let executor = match (self.executor, self.url, self.argv) {
+            (RawExecutor::Pull, None, None) => Executor::Pull,
+            (RawExecutor::Http, Some(url), None)
+                if url.starts_with("http://") || url.starts_with("https://") =>
+            {
+                Executor::Http { url }
+            }
+            (RawExecutor::Command, None, Some(argv)) if !argv.is_empty() => {
+                Executor::Command { argv, env: self.env.clone().unwrap_or_default() }
+            }
+            (RawExecutor::Pull, ..) => return Err("executor \"pull\" takes neither url nor argv".to_owned()),
+            (RawExecutor::Http, ..) => {
+                return Err("executor \"http\" needs url = \"http(s)://…\" and no argv".to_owned());
+            }
+            (RawExecutor::Command, ..) => {
+                return Err("executor \"command\" needs argv = [\"program\", …] and no url".to_owned());
+            }
+        };
+        if self.env.is_some() && self.executor != RawExecutor::Command {
+            return Err("env belongs to executor \"command\"".to_owned());
+        }
+        if self.effect.as_deref() == Some("read") {
+            return Err("effect \"read\" is not gated; let the agent call this tool directly".to_owned());
+        }
+        let risk = known(self.risk.as_deref(), Risk::parse, |risk| !matches!(risk, Risk::Other(_)), "risk")?;
+        let effect =
+            known(self.effect.as_deref(), Effect::parse, |it| !matches!(it, Effect::Other(_)), "effect")?;
+        Ok(ToolConfig {
+            risk,
+            effect,
+            title: self.title,
+            executor,
+            retry: match self.retry {
+                RawRetry::Safe => Retry::Safe,
+                RawRetry::Manual => Retry::Manual,
+            },
+            timeout: self.timeout_seconds.map_or(ToolConfig::default().timeout, Duration::from_secs),
+            expires_after: self.expires_after_seconds.map(Duration::from_secs),
+        })
+    }
+}
+
+/// In our own configuration an unknown word is a typing mistake, not something new.
+fn known<T>(
+    word: Option<&str>,
+    parse: fn(&str) -> T,
+    is_known: fn(&T) -> bool,
+    what: &str,
+) -> Result<Option<T>, String> {
+    match word.map(|word| (word, parse(word))) {
+        None => Ok(None),
+        Some((_, meaning)) if is_known(&meaning) => Ok(Some(meaning)),
+        Some((word, _)) => Err(format!("{what} {word:?} is not a known word")),
+    }
+}
+
+/// The parser's message, which has line and column, and the nearest known key for an unknown one.
+fn with_nearest(error: &toml::de::Error) -> String {
+    let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
+    let nearest = match quoted.split_first() {
+        Some((unknown, known)) if error.message().starts_with("unknown") => {
+            let scored = known.iter().map(|key| (strsim::jaro_winkler(unknown, key), key));
+            scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.6)
+        }
+        _ => None,
+    };
+    match nearest {
+        Some((_, key)) => format!("{error}did you mean `{key}`?"),
+        None => error.to_string(),
+    }
+}

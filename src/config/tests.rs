@@ -1,0 +1,129 @@
+//! The configuration file: every key at its default, every mistake with a way out.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::paths::Paths;
+use super::{Config, Executor, SourceKind, TokenFrom};
+
+const EXAMPLE: &str = include_str!("../../config.example.toml");
+
+fn paths() -> Paths {
+    let state = PathBuf::from("/state");
+    Paths { config: "c.toml".into(), config_named: false, log: state.join("placet.log"), state }
+}
+
+fn parse(text: &str) -> Result<Config, String> {
+    Config::parse(text, &paths()).map_err(|error| error.to_string())
+}
+
+/// Examples of what has no default stand behind a `#` without a space.
+fn with_examples() -> String {
+    let lines = EXAMPLE.lines().map(|line| match line.strip_prefix('#') {
+        Some(rest) if !rest.is_empty() && !rest.starts_with(' ') => rest,
+        _ => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_example_says_the_defaults() {
+    assert_eq!(parse(EXAMPLE), parse(""));
+}
+
+#[test]
+fn the_examples_in_the_example_are_valid() {
+    let config = parse(&with_examples()).unwrap();
+
+    assert_eq!(config.sources.len(), 2);
+    assert_eq!(config.sources[0].token, Some(TokenFrom::Env("PLACET_TOKEN".to_owned())));
+    assert_eq!(config.sources[1].kind, SourceKind::Praxiom);
+    assert!(matches!(config.gate.tools["create_ticket"].executor, Executor::Http { .. }));
+    assert!(matches!(config.gate.tools["write_note"].executor, Executor::Command { .. }));
+}
+
+#[test]
+fn the_example_documents_every_key() {
+    let table_of = |broken: &str| {
+        let error = parse(broken).unwrap_err();
+        let names: Vec<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+        assert!(!names.is_empty(), "{error}");
+        names
+    };
+    let example = with_examples();
+    for broken in [
+        "zz=1",
+        "[reviewer]\nzz=1",
+        "[[source]]\nzz=1",
+        "[ui]\nzz=1",
+        "[watch]\nzz=1",
+        "[gate]\nzz=1",
+        "[gate.limits]\nzz=1",
+        "[gate.tools.x]\nzz=1",
+    ] {
+        for key in table_of(broken) {
+            let documented =
+                [format!("{key} ="), format!("[{key}"), format!("[gate.{key}"), format!("`{key}`")];
+            let told = documented.iter().any(|it| example.contains(it.as_str()));
+            assert!(told, "{key} ({broken}) is not in config.example.toml");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_key_names_the_line_and_the_nearest_known_one() {
+    let message = parse("[watch]\npoll_secnds = 3\n").unwrap_err();
+
+    assert!(message.contains("c.toml") && message.contains("line 2"), "{message}");
+    assert!(message.contains("did you mean `poll_seconds`?"), "{message}");
+}
+
+#[test]
+fn every_mistake_says_what_to_do() {
+    let source = |rest: &str| format!("[[source]]\nname = \"a\"\nkind = \"gate\"\n{rest}");
+    for (text, says) in [
+        (source("url = \"ftp://x\""), "must start with http://"),
+        (source("url = \"http://u:p@x\""), "must not carry a user or password"),
+        (source("url = \"http://x\"\ntoken_env = \"A\"\ntoken_file = \"b\""), "give one of token_env"),
+        (source("url = \"http://x\"") + "\n" + &source("url = \"http://y\""), "two sources are named"),
+        ("[[source]]\nname=\"A b\"\nkind=\"gate\"\nurl=\"http://x\"".to_owned(), "made of a-z, 0-9 and -"),
+        ("[[source]]\nname=\"p\"\nkind=\"praxiom\"\nurl=\"http://x\"".to_owned(), "needs a workspace"),
+        ("[gate]\ndatabase = \"mysql:x\"".to_owned(), "is not sqlite:PATH"),
+        ("[gate.tools.x]\nexecutor = \"http\"".to_owned(), "gate.tools.x: executor \"http\" needs url"),
+        ("[gate.tools.x]\nrisk = \"hihg\"".to_owned(), "risk \"hihg\" is not a known word"),
+        ("[gate.tools.x]\neffect = \"read\"".to_owned(), "is not gated"),
+        ("[watch]\npoll_seconds = 0".to_owned(), "the least is 1"),
+        ("[gate]\nlisten = \"here\"".to_owned(), "invalid socket address"),
+    ] {
+        let message = parse(&text).unwrap_err();
+        assert!(message.contains(says), "{text}\ngave\n{message}");
+    }
+}
+
+#[test]
+fn paths_can_be_moved() {
+    let env: BTreeMap<&str, PathBuf> =
+        [("PLACET_CONFIG", "/a.toml".into()), ("PLACET_STATE_DIR", "/s".into())].into();
+
+    let moved = Paths::find(None, |name| env.get(name).cloned()).unwrap();
+
+    assert_eq!((moved.config, moved.config_named), ("/a.toml".into(), true));
+    assert_eq!((moved.state.clone(), moved.log), ("/s".into(), PathBuf::from("/s/placet.log")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_token_file_that_others_can_read_is_refused() {
+    use secrecy::ExposeSecret as _;
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t");
+    std::fs::write(&path, " secret\n").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+
+    let exposed = TokenFrom::File(path.clone()).read().unwrap_err().to_string();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+
+    assert!(exposed.contains("chmod 600"), "{exposed}");
+    assert_eq!(TokenFrom::File(path).read().unwrap().expose_secret(), "secret");
+}
