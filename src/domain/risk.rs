@@ -25,6 +25,11 @@ impl Risk {
         }
     }
 
+    /// The word for the door to the screen: it may be foreign.
+    pub fn word(&self) -> Untrusted {
+        Untrusted::from(self.as_raw())
+    }
+
     /// The word on the wire and in storage.
     pub fn as_raw(&self) -> &str {
         match self {

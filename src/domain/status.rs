@@ -66,6 +66,11 @@ impl Status {
         }
     }
 
+    /// The word for the door to the screen: it may be foreign.
+    pub fn word(&self) -> Untrusted {
+        Untrusted::from(self.as_raw())
+    }
+
     /// The word in storage and on the wire.
     pub fn as_raw(&self) -> &str {
         match self {

@@ -1,1 +1,10 @@
+//! Quick tests of what the rooms promise together: the house's own rules, the documents, the command line.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 
+mod tidy;

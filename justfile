@@ -1,0 +1,23 @@
+# Chores. `just check` is what CI runs.
+
+# Everything that must be green before a commit lands.
+check:
+    .ci/run
+
+# The quick loop: format, lints, quick tests.
+quick:
+    cargo fmt
+    cargo clippy --all-targets -- -D warnings
+    cargo test --lib --test fast
+
+# The inbox on a throw-away gate.
+demo:
+    cargo run --release -- demo
+
+# How long a key press and a frame take at 1,000, 10,000 and 100,000 rows.
+bench:
+    cargo bench --bench inbox
+
+# Licences, bans and sources of every dependency (needs cargo-deny).
+deny:
+    cargo deny check licenses bans sources

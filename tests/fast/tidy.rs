@@ -1,0 +1,278 @@
+//! The house's rules, held by a test: a room imports lower floors only, a crate stays behind its fence, no file grows without
+//! end, and every room is on the map.
+
+use std::fs;
+use std::path::PathBuf;
+
+/// Rooms and their floors (ARCHITECTURE.md). A room imports strictly lower floors.
+const FLOORS: &[(&str, usize)] = &[
+    ("domain", 0),
+    ("text", 1),
+    ("config", 1),
+    ("net", 1),
+    ("sqlite", 1),
+    ("contract", 1),
+    ("sources", 2),
+    ("gate", 2),
+    ("journal", 2),
+    ("inbox", 3),
+    ("tui", 4),
+    ("cli", 4),
+    ("start", 5),
+];
+
+/// A crate and the places that may name it.
+const FENCES: &[(&str, &[&str])] = &[
+    ("ratatui", &["src/tui/", "benches/"]),
+    ("crossterm", &["src/tui/"]),
+    ("tui_textarea", &["src/tui/"]),
+    ("axum", &["src/gate/"]),
+    ("tower_http", &["src/gate/"]),
+    ("sqlx", &["src/sqlite/", "src/gate/store/", "src/journal/"]),
+    ("reqwest", &["src/net/"]),
+    ("eventsource_client", &["src/net/"]),
+    ("launchdarkly_sdk_transport", &["src/net/"]),
+    ("clap", &["src/cli/", "src/start/"]),
+    ("rustls", &["src/net/"]),
+];
+
+/// Crates that the domain may use: pure ones.
+const DOMAIN_CRATES: &[&str] = &["sha2", "thiserror", "std", "core"];
+
+const MAX_LINES: usize = 400;
+
+struct Source {
+    path: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &str) -> Vec<Source> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let path = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+                found.push(Source { path, text });
+            }
+        }
+    }
+    assert!(!found.is_empty(), "nothing in {folder}");
+    found
+}
+
+fn room_of(path: &str) -> Option<&str> {
+    path.strip_prefix("src/")?.split_once('/').map(|(room, _)| room)
+}
+
+fn floor_of(room: &str) -> Option<usize> {
+    FLOORS.iter().find(|(name, _)| *name == room).map(|(_, floor)| *floor)
+}
+
+/// Lines of code with their numbers; comments left out. Test modules are code, too.
+fn code(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    source
+        .text
+        .lines()
+        .enumerate()
+        .map(|(n, line)| (n + 1, line))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+/// Names that follow `prefix` in a line: `crate::domain::X` gives `domain`.
+fn names_after<'a>(line: &'a str, prefix: &str) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for (at, _) in line.match_indices(prefix) {
+        let before = line[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let rest = &line[at + prefix.len()..];
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        names.push(&rest[..end]);
+    }
+    names
+}
+
+fn report(problems: &[String]) {
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+#[test]
+fn rooms_import_downwards_only() {
+    let mut problems = Vec::new();
+    for source in sources("src") {
+        let Some(room) = room_of(&source.path) else { continue };
+        let Some(floor) = floor_of(room) else { continue };
+        for (n, line) in code(&source) {
+            if line.contains("crate::{") || line.contains("super::super") {
+                problems.push(format!(
+                    "{}:{n}: name each room in a use of its own, and no super::super",
+                    source.path
+                ));
+            }
+            for other in names_after(line, "crate::") {
+                let below = floor_of(other).is_some_and(|it| it < floor);
+                if other != room && floor_of(other).is_some() && !below {
+                    problems.push(format!("{}:{n}: {room} (floor {floor}) imports {other}", source.path));
+                }
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn crates_stay_behind_their_fences() {
+    let mut problems = Vec::new();
+    for source in sources("src") {
+        for (n, line) in code(&source) {
+            for (name, places) in FENCES {
+                let used = line.contains(&format!("{name}::"))
+                    && !names_after(line, &format!("{name}::")).is_empty();
+                let in_tests = source.path.contains("/tests");
+                if used && !in_tests && !places.iter().any(|place| source.path.starts_with(place)) {
+                    problems.push(format!("{}:{n}: {name} belongs in {}", source.path, places.join(", ")));
+                }
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn the_domain_does_no_io_and_knows_no_clock() {
+    let banned = [
+        "std::fs",
+        "std::net",
+        "std::io",
+        "std::env",
+        "std::thread",
+        "std::process",
+        "SystemTime",
+        "Instant",
+        "async ",
+        "serde",
+    ];
+    let mut problems = Vec::new();
+    for source in sources("src/domain") {
+        for (n, line) in code(&source) {
+            for word in banned.iter().filter(|word| line.contains(**word)) {
+                problems.push(format!("{}:{n}: the domain may not use {word}", source.path));
+            }
+            let outside =
+                line.trim_start().strip_prefix("use ").map(|rest| rest.split("::").next().unwrap_or(rest));
+            let allowed =
+                |name: &str| ["crate", "super", "self"].contains(&name) || DOMAIN_CRATES.contains(&name);
+            let lower =
+                |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit());
+            let own = |name: &str| {
+                root().join(format!("src/domain/{name}.rs")).exists() || source.path.contains("json")
+            };
+            if let Some(name) = outside.filter(lower).filter(|name| !allowed(name) && !own(name)) {
+                problems.push(format!("{}:{n}: the domain may not use the crate {name}", source.path));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn update_and_view_do_no_io() {
+    let mut problems = Vec::new();
+    for source in sources("src/tui") {
+        let pure =
+            ["src/tui/update", "src/tui/view", "src/tui/model"].iter().any(|it| source.path.starts_with(it));
+        for (n, line) in code(&source).filter(|_| pure) {
+            for word in [
+                "async ",
+                ".await",
+                "tokio::",
+                "std::fs",
+                "Instant::now",
+                "SystemTime",
+                "time::now",
+                "mpsc",
+                "std::env",
+            ] {
+                if line.contains(word) {
+                    problems.push(format!("{}:{n}: pure code may not use {word}", source.path));
+                }
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn foreign_text_reaches_a_screen_only_as_shown() {
+    let doors = ["src/tui/view", "src/cli/output"];
+    let mut problems = Vec::new();
+    for source in sources("src").into_iter().filter(|it| doors.iter().any(|door| it.path.starts_with(door))) {
+        for (n, line) in code(&source).filter(|(_, line)| line.contains("as_raw()")) {
+            problems.push(format!(
+                "{}:{n}: show foreign text through crate::text: {}",
+                source.path,
+                line.trim()
+            ));
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn no_file_grows_without_end() {
+    let mut problems = Vec::new();
+    for source in sources("src").into_iter().chain(sources("tests")).chain(sources("benches")) {
+        let lines = source.text.lines().count();
+        if lines > MAX_LINES {
+            problems.push(format!(
+                "{} has {lines} lines; the limit is {MAX_LINES}. Find the second idea in it.",
+                source.path
+            ));
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn every_room_has_a_floor_and_stands_on_the_map() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for entry in fs::read_dir(root().join("src")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            assert!(floor_of(&name).is_some(), "src/{name} has no floor in tests/fast/tidy.rs");
+            assert!(map.contains(&format!("`{name}`")), "src/{name} is not on the map in ARCHITECTURE.md");
+        } else {
+            assert!(["lib.rs", "main.rs"].contains(&name.as_str()), "src/{name}: every room is a folder");
+        }
+    }
+}
+
+#[test]
+fn no_lint_is_silenced_without_a_reason() {
+    let mut problems = Vec::new();
+    for source in sources("src") {
+        let lines: Vec<&str> = source.text.lines().collect();
+        for (n, line) in lines.iter().enumerate() {
+            let silenced =
+                line.contains("#[allow(") || line.contains("#![allow(") || line.contains("#[expect(");
+            if silenced
+                && !line.contains("reason = ")
+                && !lines.get(n + 1).is_some_and(|it| it.contains("reason"))
+            {
+                problems.push(format!("{}:{}: say why, with reason = \"…\"", source.path, n + 1));
+            }
+        }
+    }
+    report(&problems);
+}
