@@ -7,4 +7,5 @@
     clippy::string_slice
 )]
 
+mod exact;
 mod tidy;
