@@ -74,6 +74,23 @@ impl Outcome {
     pub const fn is_settled(&self) -> bool {
         !matches!(self, Self::Failed { .. } | Self::Unknown { .. })
     }
+
+    /// What a decision came to, going by where the action stands now: as asked, or settled otherwise by somebody else.
+    /// `None` while it is pending.
+    pub fn by_status(asked: DecisionKind, status: &Status, by: Option<&Untrusted>) -> Option<Self> {
+        use DecisionKind as D;
+        match (asked, status) {
+            (_, Status::Pending) => None,
+            (
+                D::Approve | D::ApproveWithEdits,
+                Status::Approved | Status::Running | Status::Executed | Status::Failed | Status::Unknown,
+            ) => Some(Self::Approved),
+            (D::Reject, Status::Rejected) => Some(Self::Rejected),
+            (D::Approve | D::ApproveWithEdits | D::Reject | D::Retry, status) => {
+                Some(Self::Skipped { status: Some(status.clone()), by: by.cloned() })
+            }
+        }
+    }
 }
 
 impl Counts {
@@ -113,5 +130,28 @@ impl Report {
             }
         }
         batches.into_iter().map(|(batch, tool, outcomes)| (batch, tool, Counts::of(outcomes))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_settles_a_decision_as_asked_or_otherwise() {
+        let by = Untrusted::from("ada");
+        let settled = |asked, word: &str| Outcome::by_status(asked, &Status::parse(word), Some(&by));
+        let skipped =
+            |word: &str| Some(Outcome::Skipped { status: Some(Status::parse(word)), by: Some(by.clone()) });
+
+        for word in ["approved", "running", "executed", "failed", "unknown"] {
+            assert_eq!(settled(DecisionKind::ApproveWithEdits, word), Some(Outcome::Approved), "{word}");
+            assert_eq!(settled(DecisionKind::Reject, word), skipped(word));
+        }
+        for word in ["rejected", "expired", "withdrawn", "superseded", "spicy"] {
+            assert_eq!(settled(DecisionKind::Approve, word), skipped(word));
+        }
+        assert_eq!(settled(DecisionKind::Reject, "rejected"), Some(Outcome::Rejected));
+        assert_eq!(settled(DecisionKind::Reject, "pending"), None);
     }
 }
