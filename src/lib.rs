@@ -18,6 +18,7 @@ pub mod domain;
 // Floor 1: one skill each, never each other.
 pub mod config;
 pub mod contract;
+pub mod net;
 pub mod sqlite;
 pub mod text;
 // Floor 2: the world, translated.

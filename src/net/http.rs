@@ -1,0 +1,268 @@
+//! One HTTP client a backend: base URL, token, time limits and a size limit, status and text back.
+//!
+//! It never follows a redirect (the token would go along), never retries but after a renewed token, and says whether a
+//! request that failed may have arrived.
+
+use std::error::Error as _;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{StatusCode, Url};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::Bearer;
+
+/// Largest reply that is read, in bytes. A larger one is refused, not cut.
+pub const REPLY_MAX: usize = 64 << 20;
+/// Longest `Retry-After` that is believed.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// The way to one backend. Cloning is cheap: every clone shares connections and token.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: reqwest::Client,
+    base: Arc<str>,
+    bearer: Option<Bearer>,
+}
+
+/// One request. `path` starts with `/` and holds the query; its parts were encoded with [`super::url`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    pub path: String,
+    /// JSON to POST; `None` is a GET.
+    pub body: Option<String>,
+    /// The header `Idempotency-Key`.
+    pub key: Option<String>,
+    /// For the whole exchange, from the first byte sent to the last byte read.
+    pub limit: Duration,
+}
+
+/// Any answer, whatever its status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub status: u16,
+    /// Invalid UTF-8 is replaced by U+FFFD.
+    pub text: String,
+    pub retry_after: Option<Duration>,
+}
+
+/// There was no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HttpError {
+    /// No connection came about: nothing was sent.
+    #[error("{0}")]
+    NotSent(String),
+    /// The request may have arrived.
+    #[error("{0}")]
+    Lost(String),
+    /// The request arrived; the answer is beyond [`REPLY_MAX`].
+    #[error("the reply is larger than {} MiB", REPLY_MAX >> 20)]
+    TooLarge,
+    #[error("{0}")]
+    Token(String),
+}
+
+/// The base URL or the TLS set-up does not do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    #[error("{0:?} is no http or https URL")]
+    Url(String),
+    #[error("cannot set up the HTTP client: {0}")]
+    Client(String),
+}
+
+impl Http {
+    /// `base` without a trailing slash. A loopback host is reached without a proxy, whatever the environment says.
+    pub fn new(base: &str, bearer: Option<Bearer>) -> Result<Self, SetupError> {
+        let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
+        let client = client(is_loopback(&url), None).map_err(SetupError::Client)?;
+        Ok(Self { client, base: base.trim_end_matches('/').into(), bearer })
+    }
+
+    /// Sends a request once; with a renewed token once more when the first one was refused with 401.
+    pub async fn ask(&self, ask: &Ask) -> Result<Reply, HttpError> {
+        let token = self.token().await?;
+        let reply = self.send(ask, token.as_ref()).await?;
+        if reply.status != StatusCode::UNAUTHORIZED {
+            return Ok(reply);
+        }
+        match self.renewed(token.as_ref()).await? {
+            Some(token) => self.send(ask, Some(&token)).await,
+            None => Ok(reply),
+        }
+    }
+
+    pub(super) async fn token(&self) -> Result<Option<SecretString>, HttpError> {
+        match &self.bearer {
+            Some(bearer) => bearer.token().await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Another token than the one that was refused; `None` where there is none.
+    pub(super) async fn renewed(
+        &self,
+        refused: Option<&SecretString>,
+    ) -> Result<Option<SecretString>, HttpError> {
+        match (&self.bearer, refused) {
+            (Some(bearer), Some(refused)) => bearer.renewed(refused).await,
+            (None, _) | (_, None) => Ok(None),
+        }
+    }
+
+    /// A GET of an endless reply: no limit on the whole, so the caller watches over every wait.
+    pub(super) async fn open(
+        &self,
+        path: &str,
+        mut headers: HeaderMap,
+        token: Option<&SecretString>,
+    ) -> Result<reqwest::Response, HttpError> {
+        if let Some(token) = token {
+            headers.insert(AUTHORIZATION, bearer_value(token)?);
+        }
+        let request = self.client.get(format!("{}{path}", self.base)).headers(headers);
+        request.send().await.map_err(|error| failed(&error))
+    }
+
+    async fn send(&self, ask: &Ask, token: Option<&SecretString>) -> Result<Reply, HttpError> {
+        let url = format!("{}{}", self.base, ask.path);
+        let mut request = match &ask.body {
+            Some(body) => self.client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone()),
+            None => self.client.get(url),
+        };
+        if let Some(key) = &ask.key {
+            request = request.header("idempotency-key", key);
+        }
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, bearer_value(token)?);
+        }
+        let response = request.timeout(ask.limit).send().await.map_err(|error| failed(&error))?;
+        let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
+        let bytes = read(response, REPLY_MAX).await?;
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Ok(Reply { status, text, retry_after })
+    }
+}
+
+/// POSTs to any URL, for executors: no token, no pool, no redirect. An error says in words what went wrong; the request may
+/// have arrived all the same.
+///
+/// `timeout` is for the whole exchange; a reply beyond `cap` bytes is an error.
+pub async fn post_bytes(
+    url: &str,
+    headers: &[(&str, String)],
+    body: String,
+    timeout: Duration,
+    cap: usize,
+) -> Result<(u16, Vec<u8>), String> {
+    let url = Url::parse(url).map_err(|error| format!("{url:?} is no URL: {error}"))?;
+    let mut fields = HeaderMap::new();
+    for (name, value) in headers {
+        let parsed = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()));
+        let (Ok(name), Ok(value)) = parsed else { return Err(format!("the header {name} cannot be sent")) };
+        fields.insert(name, value);
+    }
+    let request = unpooled(is_loopback(&url))?.post(url).headers(fields).body(body).timeout(timeout);
+    let response = request.send().await.map_err(|error| failed(&error).to_string())?;
+    let status = response.status().as_u16();
+    let bytes = read(response, cap).await.map_err(|error| match error {
+        HttpError::TooLarge => format!("the reply is larger than {cap} bytes"),
+        other => other.to_string(),
+    })?;
+    Ok((status, bytes))
+}
+
+/// Clients for [`post_bytes`]: made once, because reading the certificates takes a while; without a pool, because a pooled
+/// connection belongs to the runtime that opened it.
+fn unpooled(loopback: bool) -> Result<&'static reqwest::Client, String> {
+    static CLIENTS: [OnceLock<Result<reqwest::Client, String>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let [direct, proxied] = &CLIENTS;
+    let cell = if loopback { direct } else { proxied };
+    cell.get_or_init(|| client(loopback, Some(0))).as_ref().map_err(Clone::clone)
+}
+
+fn client(loopback: bool, idle: Option<usize>) -> Result<reqwest::Client, String> {
+    // The second call is refused, which is as good: a provider is there.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = || {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_LIMIT)
+            .tcp_keepalive(KEEPALIVE)
+            .pool_max_idle_per_host(idle.unwrap_or(8))
+            .redirect(reqwest::redirect::Policy::none());
+        if loopback { builder.no_proxy() } else { builder }
+    };
+    // A machine without a CA bundle cannot speak https, but plain http to its own gate it can.
+    let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
+    client.map_err(|error| describe(&error))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let name = host == "localhost" || host.ends_with(".localhost");
+    name || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn bearer_value(token: &SecretString) -> Result<HeaderValue, HttpError> {
+    let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()))
+        .map_err(|_| HttpError::Token("the token holds characters that no header can carry".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+async fn read(response: reqwest::Response, cap: usize) -> Result<Vec<u8>, HttpError> {
+    let mut bytes = Vec::new();
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| HttpError::Lost(describe(&error)))?;
+        if bytes.len() + chunk.len() > cap {
+            return Err(HttpError::TooLarge);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn failed(error: &reqwest::Error) -> HttpError {
+    if error.is_connect() || error.is_builder() {
+        HttpError::NotSent(describe(error))
+    } else {
+        HttpError::Lost(describe(error))
+    }
+}
+
+/// The error and its innermost cause, without the URL.
+fn describe(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(std::error::Error::source) {
+        cause = Some(deeper);
+    }
+    cause.map_or_else(|| "the request failed".to_owned(), ToString::to_string)
+}
+
+/// Seconds, or a date (RFC 9110, 10.2.3); at most [`RETRY_AFTER_MAX`].
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    let wait = match text.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let until = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+            Duration::try_from(until.duration_since(jiff::Timestamp::now())).unwrap_or_default()
+        }
+    };
+    Some(wait.min(RETRY_AFTER_MAX))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+use std::sync::Mutex;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap as Headers, Response as AxumResponse};
+use axum::routing::{get, post};
+use axum::{Router, response::IntoResponse};
+
+use super::*;
+use crate::net::testing::{bearer, nobody, serve};
+
+type Log = Arc<Mutex<Vec<Option<String>>>>;
+
+fn ask(path: &str) -> Ask {
+    Ask { path: path.to_owned(), body: None, key: None, limit: Duration::from_millis(500) }
+}
+
+fn token(headers: &Headers) -> Option<String> {
+    Some(headers.get("authorization")?.to_str().unwrap().to_owned())
+}
+
+/// A server that takes only `good`, and the tokens it was shown.
+async fn guarded() -> (String, Log) {
+    let log = Log::default();
+    let app = Router::new()
+        .route(
+            "/",
+            get(async |State(log): State<Log>, headers: Headers| {
+                let token = token(&headers);
+                log.lock().unwrap().push(token.clone());
+                match token.as_deref() {
+                    Some("Bearer good") => StatusCode::OK,
+                    _ => StatusCode::UNAUTHORIZED,
+                }
+            }),
+        )
+        .with_state(Arc::clone(&log));
+    (serve(app).await, log)
+}
+
+#[tokio::test]
+async fn a_refused_token_is_read_again_once() {
+    let (url, log) = guarded().await;
+    let http = Http::new(&url, Some(bearer(&["old", "good"]))).unwrap();
+
+    let statuses = [http.ask(&ask("/")).await.unwrap().status, http.ask(&ask("/")).await.unwrap().status];
+
+    assert_eq!(statuses, [200, 200]);
+    let shown = ["Bearer old", "Bearer good", "Bearer good"].map(|token| Some(token.to_owned()));
+    assert_eq!(*log.lock().unwrap(), shown);
+}
+
+#[tokio::test]
+async fn a_token_that_stays_refused_ends_it() {
+    let (url, log) = guarded().await;
+
+    let same = Http::new(&url, Some(bearer(&["bad"]))).unwrap().ask(&ask("/")).await.unwrap();
+    let other =
+        Http::new(&url, Some(bearer(&["bad", "worse", "worst"]))).unwrap().ask(&ask("/")).await.unwrap();
+
+    assert_eq!((same.status, other.status), (401, 401));
+    assert_eq!(log.lock().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_read_sends_nothing() {
+    let (url, log) = guarded().await;
+    let unreadable = Bearer::new(Arc::new(|| Err("no such file".to_owned())));
+
+    let error = Http::new(&url, Some(unreadable)).unwrap().ask(&ask("/")).await;
+
+    assert_eq!(error, Err(HttpError::Token("no such file".to_owned())));
+    assert!(log.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_answer_and_the_token_stays_here() {
+    let (other, log) = guarded().await;
+    let app = Router::new().route("/", get(async move || axum::response::Redirect::temporary(&other)));
+    let http = Http::new(&serve(app).await, Some(bearer(&["good"]))).unwrap();
+
+    assert_eq!(http.ask(&ask("/")).await.unwrap().status, 307);
+    assert!(log.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_is_text_with_its_status_and_its_wait() {
+    let app = Router::new().route(
+        "/busy",
+        get(async || {
+            AxumResponse::builder()
+                .status(429)
+                .header("retry-after", "7")
+                .body(Body::from(&b"a\xFFb"[..]))
+                .unwrap()
+                .into_response()
+        }),
+    );
+    let http = Http::new(&format!("{}/", serve(app).await), None).unwrap();
+
+    let reply = http.ask(&ask("/busy")).await.unwrap();
+
+    let text = "a\u{fffd}b".to_owned();
+    assert_eq!(reply, Reply { status: 429, text, retry_after: Some(Duration::from_secs(7)) });
+}
+
+#[tokio::test]
+async fn only_a_connection_that_never_was_sent_nothing() {
+    let silent = Router::new().route("/", get(std::future::pending::<()>));
+    let silent = Http::new(&serve(silent).await, None).unwrap();
+    let refused = Http::new(&nobody().await, None).unwrap();
+
+    assert!(matches!(silent.ask(&ask("/")).await, Err(HttpError::Lost(_))));
+    assert!(matches!(refused.ask(&ask("/")).await, Err(HttpError::NotSent(_))));
+}
+
+#[tokio::test]
+async fn bytes_are_posted_with_their_headers_and_a_limit_on_the_reply() {
+    let app = Router::new().route(
+        "/",
+        post(async |headers: Headers, body: String| {
+            format!("{}:{body}", headers.get("x-fence").unwrap().to_str().unwrap())
+        }),
+    );
+    let url = serve(app).await;
+    let send = async |cap| {
+        let headers = [("x-fence", "7".to_owned())];
+        post_bytes(&url, &headers, "{}".to_owned(), Duration::from_secs(5), cap).await
+    };
+
+    assert_eq!(send(4).await, Ok((200, b"7:{}".to_vec())));
+    assert_eq!(send(3).await, Err("the reply is larger than 3 bytes".to_owned()));
+}
+
+#[test]
+fn only_http_urls_are_taken() {
+    for url in ["", "gate", "ftp://x", "file:///etc/passwd"] {
+        assert_eq!(Http::new(url, None).unwrap_err(), SetupError::Url(url.to_owned()));
+    }
+}
+
+#[test]
+fn this_machine_is_known_by_all_its_names() {
+    for (url, loopback) in [
+        ("http://localhost:1", true),
+        ("http://gate.localhost", true),
+        ("http://127.9.9.9", true),
+        ("http://[::1]:80", true),
+        ("http://localhost.example.org", false),
+        ("http://10.0.0.1", false),
+    ] {
+        assert_eq!(is_loopback(&Url::parse(url).unwrap()), loopback, "{url}");
+    }
+}
+
+#[test]
+fn a_wait_is_seconds_or_a_date_and_at_most_an_hour() {
+    let wait = |text: &str| {
+        retry_after(&HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_str(text).unwrap())]))
+    };
+
+    assert_eq!(wait("30"), Some(Duration::from_secs(30)));
+    assert_eq!(wait("999999"), Some(RETRY_AFTER_MAX));
+    assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), Some(Duration::ZERO));
+    assert_eq!(wait("Mon, 31 Dec 2998 23:59:59 GMT"), Some(RETRY_AFTER_MAX));
+    assert_eq!(wait("soon"), None);
+}

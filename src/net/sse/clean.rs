@@ -1,0 +1,142 @@
+//! What reaches the event parser: valid UTF-8 without a byte order mark, in events of a bounded size.
+//!
+//! The parser gives up on the first invalid byte and keeps any amount of an unfinished event; a hostile or broken server
+//! could so silence the stream or fill the memory.
+
+use bytes::Bytes;
+
+/// An event grew beyond the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooLarge;
+
+/// Cleans one connection's bytes, chunk by chunk.
+#[derive(Debug)]
+pub(super) struct Cleaner {
+    /// The start of a character whose rest comes with the next chunk; at most 3 bytes.
+    carry: Vec<u8>,
+    at_start: bool,
+    /// Bytes since the last empty line, and since the last line end.
+    event: usize,
+    line: usize,
+    after_cr: bool,
+    max_event: usize,
+}
+
+impl Cleaner {
+    pub(super) const fn new(max_event: usize) -> Self {
+        Self { carry: Vec::new(), at_start: true, event: 0, line: 0, after_cr: false, max_event }
+    }
+
+    /// The chunk with invalid UTF-8 replaced by U+FFFD. May be empty: then more is needed.
+    pub(super) fn clean(&mut self, chunk: &[u8]) -> Result<Bytes, TooLarge> {
+        let mut text = self.decode(chunk);
+        if self.at_start && !text.is_empty() {
+            self.at_start = false;
+            if text.starts_with('\u{feff}') {
+                text.remove(0);
+            }
+        }
+        self.measure(text.as_bytes())?;
+        Ok(Bytes::from(text))
+    }
+
+    fn decode(&mut self, chunk: &[u8]) -> String {
+        self.carry.extend_from_slice(chunk);
+        let bytes = std::mem::take(&mut self.carry);
+        let mut text = String::with_capacity(bytes.len());
+        let mut rest = bytes.as_slice();
+        loop {
+            let (valid, invalid) = match std::str::from_utf8(rest) {
+                Ok(valid) => (valid, None),
+                Err(error) => {
+                    let (valid, after) = rest.split_at(error.valid_up_to());
+                    (std::str::from_utf8(valid).unwrap_or_default(), Some((after, error.error_len())))
+                }
+            };
+            text.push_str(valid);
+            match invalid {
+                None => return text,
+                Some((unfinished, None)) => {
+                    self.carry = unfinished.to_vec();
+                    return text;
+                }
+                Some((after, Some(bad))) => {
+                    text.push(char::REPLACEMENT_CHARACTER);
+                    rest = after.get(bad..).unwrap_or_default();
+                }
+            }
+        }
+    }
+
+    /// Counts bytes from one empty line to the next; CR, LF and CRLF all end a line.
+    fn measure(&mut self, bytes: &[u8]) -> Result<(), TooLarge> {
+        for &byte in bytes {
+            let second_half = byte == b'\n' && self.after_cr;
+            self.after_cr = byte == b'\r';
+            match byte {
+                b'\n' if second_half => {}
+                b'\n' | b'\r' => {
+                    if self.line == 0 {
+                        self.event = 0;
+                    }
+                    self.line = 0;
+                }
+                _ => {
+                    self.line += 1;
+                    self.event += 1;
+                }
+            }
+            if self.event > self.max_event {
+                return Err(TooLarge);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cleaned(chunks: &[&[u8]]) -> String {
+        let mut cleaner = Cleaner::new(1_000);
+        let bytes: Vec<u8> = chunks.iter().flat_map(|chunk| cleaner.clean(chunk).unwrap().to_vec()).collect();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn characters_are_whole_however_the_bytes_are_cut() {
+        let bytes = "data: é😀\n\n".as_bytes();
+
+        let one_by_one: Vec<&[u8]> = bytes.chunks(1).collect();
+
+        assert_eq!(cleaned(&one_by_one), "data: é😀\n\n");
+        assert_eq!(cleaned(&[bytes]), "data: é😀\n\n");
+    }
+
+    #[test]
+    fn invalid_bytes_become_replacement_characters() {
+        assert_eq!(cleaned(&[b"a\xFFb\xC3", b"\x28c\xF0\x9F", b"\x98\x80"]), "a\u{fffd}b\u{fffd}(c😀");
+    }
+
+    #[test]
+    fn one_leading_byte_order_mark_is_dropped() {
+        assert_eq!(cleaned(&[b"\xEF", b"\xBB", b"\xBFa\xEF\xBB\xBFb"]), "a\u{feff}b");
+        assert_eq!(cleaned(&[b"a\xEF\xBB\xBF"]), "a\u{feff}");
+    }
+
+    #[test]
+    fn an_event_has_a_limit_and_a_stream_has_none() {
+        let small = |end: &str| format!("data: 123456{end}{end}").repeat(50);
+
+        for end in ["\n", "\r", "\r\n"] {
+            let mut cleaner = Cleaner::new(20);
+            assert!(cleaner.clean(small(end).as_bytes()).is_ok(), "{end:?}");
+        }
+        let mut lines = Cleaner::new(20);
+        assert_eq!(lines.clean("data: 123456\n".repeat(2).as_bytes()), Err(TooLarge));
+        let mut endless = Cleaner::new(20);
+        assert!(endless.clean(b"data: 123456").is_ok());
+        assert_eq!(endless.clean(b"78901234567890"), Err(TooLarge));
+    }
+}
