@@ -22,6 +22,7 @@ pub mod net;
 pub mod sqlite;
 pub mod text;
 // Floor 2: the world, translated.
+pub mod gate;
 pub mod journal;
 pub mod sources;
 // Floor 3: what a reviewer does, whatever the screen.

@@ -1,0 +1,177 @@
+//! What the gate says when it does not do as asked: one envelope, one table of codes.
+
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use axum::response::{IntoResponse, Response};
+
+use super::store::{Refused, StoreError};
+use crate::contract::action::wire_status;
+use crate::contract::error::{ErrorBody, ErrorInfo};
+use crate::contract::time;
+use crate::domain::{Status, Timestamp};
+use crate::sqlite::OpenError;
+
+/// The gate cannot do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("{0}; is the disk full, or the database in use by something else?")]
+    Store(String),
+    #[error("cannot write the token file {path}: {error}")]
+    TokenFile { path: std::path::PathBuf, error: std::io::Error },
+    #[error("cannot serve: {0}")]
+    Serve(#[from] std::io::Error),
+}
+
+impl From<StoreError> for GateError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// A request that was not done.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ApiError {
+    BadRequest(String),
+    Unauthorized(&'static str),
+    Forbidden(String),
+    NotFound(String),
+    InvalidState {
+        status: Status,
+        by: Option<String>,
+        at: Option<Timestamp>,
+    },
+    StaleFence(String),
+    Changed(String),
+    UnsupportedType,
+    Misdirected,
+    Invalid(String),
+    KeyReused(String),
+    /// Seconds until it may be tried again.
+    TooMany(String, u64),
+    Unavailable(String),
+}
+
+impl ApiError {
+    /// The status, and the code that clients match on. Codes are part of the contract.
+    const fn contract(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "BAD_REQUEST"),
+            Self::Unauthorized(_) => (StatusCode::UNAUTHORIZED, "UNAUTHORIZED"),
+            Self::Forbidden(_) => (StatusCode::FORBIDDEN, "FORBIDDEN"),
+            Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
+            Self::InvalidState { .. } => (StatusCode::CONFLICT, "INVALID_STATE"),
+            Self::StaleFence(_) => (StatusCode::CONFLICT, "STALE_FENCE"),
+            Self::Changed(_) => (StatusCode::PRECONDITION_FAILED, "CHANGED"),
+            Self::UnsupportedType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
+            Self::Misdirected => (StatusCode::MISDIRECTED_REQUEST, "MISDIRECTED"),
+            Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "INVALID"),
+            Self::KeyReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REUSED"),
+            Self::TooMany(..) => (StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS"),
+            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::BadRequest(message)
+            | Self::Forbidden(message)
+            | Self::NotFound(message)
+            | Self::StaleFence(message)
+            | Self::Changed(message)
+            | Self::Invalid(message)
+            | Self::KeyReused(message)
+            | Self::TooMany(message, _)
+            | Self::Unavailable(message) => message.clone(),
+            Self::Unauthorized(message) => (*message).to_owned(),
+            Self::InvalidState { status, .. } => {
+                let word = wire_status(status);
+                format!("this pending action is {word}; only a pending one can be decided")
+            }
+            Self::UnsupportedType => "the body must be JSON; send Content-Type: application/json".to_owned(),
+            Self::Misdirected => {
+                "this gate is not the host you asked for; use the address it printed".to_owned()
+            }
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, code) = self.contract();
+        let message = self.message();
+        let mut info =
+            ErrorInfo { code, message: &message, status: None, resolved_by: None, resolved_at: None };
+        if let Self::InvalidState { status, by, at } = &self {
+            info.status = Some(wire_status(status));
+            info.resolved_by = by.as_deref();
+            info.resolved_at = at.map(time::write);
+        }
+        let mut response = (status, Json(ErrorBody { error: info })).into_response();
+        if let Self::TooMany(_, seconds) = self {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        let message = refused.to_string();
+        match refused {
+            Refused::Missing | Refused::MissingBatch => Self::NotFound(message),
+            Refused::Foreign | Refused::Own | Refused::NotProposer => Self::Forbidden(message),
+            Refused::State { status, by, at } => Self::InvalidState { status, by, at },
+            Refused::Changed(_) => Self::Changed(message),
+            Refused::Invalid(_) => Self::Invalid(message),
+            Refused::KeyReused => Self::KeyReused(message),
+            Refused::Full(_) => Self::TooMany(message, 60),
+            Refused::StaleFence => Self::StaleFence(message),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(refused) => refused.into(),
+            StoreError::Closed => Self::Unavailable("the gate is closing; try again".to_owned()),
+            failed @ (StoreError::Database(_) | StoreError::Commit(_) | StoreError::Corrupt(_)) => {
+                // The details may name files and SQL: they are for the log.
+                tracing::error!(error = %failed, "a request failed");
+                Self::Unavailable("the gate's database failed; nothing was done".to_owned())
+            }
+        }
+    }
+}
+
+/// Puts what axum itself refuses (an unknown method, a body too large, a query that cannot be read) into the envelope.
+pub(crate) async fn envelope(response: Response) -> Response {
+    let status = response.status();
+    let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let text = to_bytes(body, 4_096).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let (code, message) = match status {
+        StatusCode::NOT_FOUND => ("NOT_FOUND", "there is no such route"),
+        StatusCode::METHOD_NOT_ALLOWED => ("METHOD_NOT_ALLOWED", "this route does not take this method"),
+        StatusCode::PAYLOAD_TOO_LARGE => ("PAYLOAD_TOO_LARGE", "the body is larger than this gate takes"),
+        StatusCode::BAD_REQUEST => ("BAD_REQUEST", text.as_ref()),
+        _ if status.is_client_error() => ("BAD_REQUEST", text.as_ref()),
+        _ => ("INTERNAL", "the gate failed; its log says why"),
+    };
+    let info = ErrorInfo { code, message, status: None, resolved_by: None, resolved_at: None };
+    let mut enveloped = (status, Json(ErrorBody { error: info })).into_response();
+    for (name, value) in &parts.headers {
+        if name != CONTENT_TYPE && name != CONTENT_LENGTH {
+            enveloped.headers_mut().insert(name, value.clone());
+        }
+    }
+    enveloped.map(Body::new)
+}

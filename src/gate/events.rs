@@ -1,0 +1,50 @@
+//! Wake-ups after a commit: "this workspace has a new revision", "something is to be run".
+//!
+//! They carry no content. Whoever is woken reads the store, so a wake-up that is missed or doubled does no harm.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{Notify, watch};
+
+/// Clones share their listeners.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Events {
+    revisions: Arc<Mutex<HashMap<String, watch::Sender<u64>>>>,
+    approved: Arc<Notify>,
+}
+
+impl Events {
+    /// Sees every later revision of the workspace; fast ones melt into the newest.
+    pub(crate) fn watch(&self, workspace: &str) -> watch::Receiver<u64> {
+        let mut revisions = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        match revisions.get(workspace) {
+            Some(sender) => sender.subscribe(),
+            None => {
+                let (sender, receiver) = watch::channel(0);
+                revisions.insert(workspace.to_owned(), sender);
+                receiver
+            }
+        }
+    }
+
+    /// Called by the store after the commit, never before.
+    pub(crate) fn publish(&self, workspace: &str, revision: u64) {
+        let mut revisions = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(sender) = revisions.get(workspace) else { return };
+        // The last listener is gone: forget the workspace, so that the map cannot grow for ever.
+        if sender.send(revision).is_err() {
+            revisions.remove(workspace);
+        }
+    }
+
+    /// Something waits to be run. One waiting call is kept when nobody listens.
+    pub(crate) fn approved(&self) {
+        self.approved.notify_one();
+    }
+
+    /// Returns after the next [`approved`](Self::approved).
+    pub(crate) async fn until_approved(&self) {
+        self.approved.notified().await;
+    }
+}

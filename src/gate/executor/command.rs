@@ -1,0 +1,78 @@
+//! The `command` executor: a fixed program with fixed arguments, the merged input on standard input, no shell.
+
+use std::collections::BTreeMap;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, Command};
+
+use super::{ERROR_MAX, OUTPUT_MAX, Ran};
+use crate::gate::store::Work;
+
+/// Exit code 0 is done; anything else is a failure, told by what it wrote to standard error.
+pub(super) async fn run(
+    argv: &[String],
+    env: &BTreeMap<String, String>,
+    work: &Work,
+    timeout: Duration,
+) -> Ran {
+    let Some((program, rest)) = argv.split_first() else {
+        return Ran::Failed("the tool's command is empty; fill in its argv".to_owned());
+    };
+    let mut command = Command::new(program);
+    command.args(rest).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).envs(env);
+    command
+        .env("PLACET_ACTION_ID", &work.id)
+        .env("PLACET_TOOL", &work.tool)
+        .env("PLACET_IDEMPOTENCY_KEY", &work.key)
+        .env("PLACET_FENCE", work.fence.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // Dropping the future, as the timeout does, ends the program.
+        .kill_on_drop(true);
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Ran::Failed(format!("cannot start {program:?}: {error}")),
+    };
+    match tokio::time::timeout(timeout, converse(child, work.input.as_str())).await {
+        Err(_) => Ran::Lost(format!("stopped after {timeout:?}; it may have done part of its work")),
+        Ok(Err(error)) => Ran::Lost(format!("lost the program: {error}")),
+        Ok(Ok((status, output, _))) if status.success() => Ran::Done(output),
+        Ok(Ok((status, _, errors))) => {
+            Ran::Failed(format!("{status}: {}", String::from_utf8_lossy(&errors).trim()))
+        }
+    }
+}
+
+/// Feeds and reads at the same time, so that no side waits for the other's full pipe.
+async fn converse(mut child: Child, input: &str) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let ((), output, errors) =
+        tokio::try_join!(feed(stdin, input), drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
+    Ok((child.wait().await?, output, errors))
+}
+
+/// A program need not read its input.
+async fn feed(stdin: Option<ChildStdin>, input: &str) -> std::io::Result<()> {
+    let Some(mut stdin) = stdin else { return Ok(()) };
+    let written = async {
+        stdin.write_all(input.as_bytes()).await?;
+        stdin.shutdown().await
+    };
+    match written.await {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
+/// Reads to the end and keeps the first `cap` bytes: a program that says more is heard out, but not remembered.
+async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, cap: usize) -> std::io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    if let Some(mut pipe) = pipe {
+        (&mut pipe).take(cap as u64).read_to_end(&mut kept).await?;
+        tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
+    }
+    Ok(kept)
+}

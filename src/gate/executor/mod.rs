@@ -1,0 +1,162 @@
+//! Running what was approved, after the commit.
+//!
+//! The store is the queue: the dispatcher takes approved actions out of it under a lease with a fence, so that the usual
+//! way and the way after a crash are the same one. An executor that fails, hangs or panics ends as a status of its
+//! action and never takes the gate down.
+
+mod command;
+mod http;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Gate;
+use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Work};
+use crate::config::{Executor, Retry, ToolConfig};
+use crate::domain::RawJson;
+use crate::domain::json::JsonError;
+
+/// How many actions are run at once.
+const AT_ONCE: usize = 16;
+/// A lease outlives the tool's timeout by so much: time to write the result down.
+const MARGIN: Duration = Duration::from_secs(5);
+/// Most bytes of a result that are kept.
+const OUTPUT_MAX: usize = 1 << 20;
+/// Most bytes of an error text that are kept.
+const ERROR_MAX: usize = 4_096;
+
+/// How one attempt came out.
+#[derive(Debug, PartialEq, Eq)]
+enum Ran {
+    /// What it printed or answered.
+    Done(Vec<u8>),
+    /// It said no, or could not be started: nothing landed as far as anybody knows.
+    Failed(String),
+    /// It was stopped or lost on the way: it may have landed.
+    Lost(String),
+}
+
+/// Dispatches until the gate stops.
+pub(crate) async fn run(gate: Gate) {
+    let tools = gate.inner.tools.run_here();
+    if tools.is_empty() {
+        return;
+    }
+    let room = Arc::new(Semaphore::new(AT_ONCE));
+    loop {
+        tokio::select! {
+            () = gate.inner.stopping.cancelled() => return,
+            () = gate.inner.events.until_approved() => {}
+        }
+        if let Err(error) = dispatch(&gate, &tools, &room).await {
+            // The reconciler wakes the dispatcher again in a few seconds; the actions stay approved until then.
+            tracing::warn!(%error, "approved actions could not be dispatched");
+        }
+    }
+}
+
+/// Takes whatever is approved, as far as there is room.
+async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Result<(), StoreError> {
+    loop {
+        let waiting = gate.store().approved(tools, AT_ONCE as u32).await?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        for (id, tool) in waiting {
+            let permit = tokio::select! {
+                () = gate.inner.stopping.cancelled() => return Ok(()),
+                permit = Arc::clone(room).acquire_owned() => permit.map_err(|_| StoreError::Closed)?,
+            };
+            let config = gate.inner.tools.get(&tool);
+            let millis = i64::try_from((config.timeout + MARGIN).as_millis()).unwrap_or(i64::MAX);
+            match gate.store().dispatch(id, Lease { by: None, millis }).await {
+                Ok(Dispatched::Run(work)) => {
+                    gate.inner.tasks.spawn(perform(gate.clone(), config.clone(), work, permit));
+                }
+                Ok(Dispatched::Tampered) => {
+                    tracing::error!("an approved action was changed in storage; not run");
+                }
+                // Somebody else was faster.
+                Err(StoreError::Refused(Refused::State { .. })) => {}
+                Err(failed) => return Err(failed),
+            }
+        }
+    }
+}
+
+/// Runs one action and writes down what became of it.
+async fn perform(gate: Gate, tool: ToolConfig, work: Work, _room: OwnedSemaphorePermit) {
+    let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
+    // A task of its own: a panic in there is an outcome out here.
+    let mut running = tokio::spawn(async move { attempt(&tool, &work).await });
+    let ran = tokio::select! {
+        ran = &mut running => ran.unwrap_or_else(|error| Ran::Lost(format!("the executor broke off: {error}"))),
+        () = gate.inner.giving_up.cancelled() => {
+            // Its lease runs out, and the reconciler takes it up at the next start.
+            running.abort();
+            return;
+        }
+    };
+    let how = match (ran, retry) {
+        (Ran::Done(output), _) => match result(&output) {
+            Ok(result) => Finished::Executed(result),
+            Err(error) => Finished::Lost(format!("it ran, but its output cannot be kept: {error}")),
+        },
+        (Ran::Failed(error), _) | (Ran::Lost(error), Retry::Safe) => Finished::Failed(clip(&error)),
+        (Ran::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
+    };
+    if let Err(error) = gate.store().finish(id, fence, None, how).await {
+        tracing::warn!(%error, "a result could not be kept");
+    }
+}
+
+async fn attempt(tool: &ToolConfig, work: &Work) -> Ran {
+    match &tool.executor {
+        Executor::Http { url } => http::run(url, work, tool.timeout).await,
+        Executor::Command { argv, env } => command::run(argv, env, work, tool.timeout).await,
+        Executor::Pull => Ran::Failed("this tool is run by an agent".to_owned()),
+    }
+}
+
+/// The output as it is when it is JSON, else as a JSON string.
+fn result(output: &[u8]) -> Result<RawJson, JsonError> {
+    let text = String::from_utf8_lossy(output);
+    // Stricter than RawJson, which tolerates words like NaN: a reply of ours must be JSON to everybody.
+    let strict = serde_json::from_str::<&RawValue>(&text).ok().and_then(|raw| RawJson::parse(raw.get()).ok());
+    match strict {
+        Some(json) => Ok(json),
+        None => RawJson::parse(serde_json::to_string(&text).unwrap_or_default()),
+    }
+}
+
+/// An error text, cut at a character to what is kept.
+pub(crate) fn clip(text: &str) -> String {
+    let mut end = text.len().min(ERROR_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_kept_as_json_or_as_a_string() {
+        assert_eq!(result(b" {\"n\": 1.10}\n").unwrap().as_str(), "{\"n\": 1.10}");
+        assert_eq!(result(b"done\n").unwrap().as_str(), "\"done\\n\"");
+        assert_eq!(result(b"NaN").unwrap().as_str(), "\"NaN\"");
+        assert_eq!(result(b"").unwrap().as_str(), "\"\"");
+        assert_eq!(result(b"\xff").unwrap().as_str(), "\"\u{fffd}\"");
+    }
+
+    #[test]
+    fn a_long_error_is_cut_at_a_character() {
+        assert_eq!(clip(&"é".repeat(4_000)).len(), ERROR_MAX);
+        assert_eq!(clip(&format!("a{}", "é".repeat(4_000))).len(), ERROR_MAX - 1);
+    }
+}

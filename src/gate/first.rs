@@ -1,0 +1,71 @@
+//! The first tokens: one for the agent, one for the owner, as files only their owner can read.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::auth::{self, Scope};
+use super::{Gate, GateError};
+use crate::config::TokenFrom;
+
+/// Where the first tokens are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstTokens {
+    /// `read`, `decide`, `execute` and `admin`, for the subject `owner`.
+    pub owner: PathBuf,
+    /// `propose`, `read` and `execute`, for the subject `agent`.
+    pub agent: PathBuf,
+}
+
+const OWNER: [Scope; 4] = [Scope::Read, Scope::Decide, Scope::Execute, Scope::Admin];
+const AGENT: [Scope; 3] = [Scope::Propose, Scope::Read, Scope::Execute];
+
+impl Gate {
+    /// Writes `owner.token` and `agent.token` into `folder` (made with mode 0700 when missing), both for the configured
+    /// workspace. Files with a token that is still good are kept; a missing, unreadable or dead one is issued anew.
+    pub async fn first_tokens(&self, folder: &Path) -> Result<FirstTokens, GateError> {
+        let owner = folder.join("owner.token");
+        let agent = folder.join("agent.token");
+        make_folder(folder)?;
+        self.first(&owner, "owner", &OWNER).await?;
+        self.first(&agent, "agent", &AGENT).await?;
+        Ok(FirstTokens { owner, agent })
+    }
+
+    async fn first(&self, path: &Path, subject: &str, scopes: &[Scope]) -> Result<(), GateError> {
+        if let Ok(secret) = TokenFrom::File(path.to_owned()).read()
+            && let Some(token) = self.store().token(&auth::hash(&secret)).await?
+            && token.workspace == self.inner.workspace
+        {
+            return Ok(());
+        }
+        let secret = self.create_token(subject, &self.inner.workspace, scopes).await?;
+        write(path, &secret).map_err(|error| GateError::TokenFile { path: path.to_owned(), error })
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), GateError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| GateError::TokenFile { path: folder.to_owned(), error })
+}
+
+/// Replaces the file whole: a reader sees the old token or the new one, and a link in its place is not followed.
+fn write(path: &Path, secret: &SecretString) -> std::io::Result<()> {
+    let new = path.with_extension("new");
+    match std::fs::remove_file(&new) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    writeln!(file, "{}", secret.expose_secret())?;
+    file.sync_all()?;
+    std::fs::rename(&new, path)
+}

@@ -1,0 +1,125 @@
+//! The gate: the durable server that holds proposed writes until a human decides, and runs what was approved.
+//!
+//! It speaks the pending-actions contract ([`crate::contract`]) over HTTP. Every write is one transaction of the store;
+//! what is approved is committed first and scheduled after, and a reconciler picks up what a crash left behind. The
+//! inbox reaches the gate over HTTP like any other source, also when both live in one process.
+
+mod auth;
+mod clock;
+mod error;
+mod events;
+mod executor;
+mod first;
+mod limits;
+mod reconcile;
+mod routes;
+mod server;
+mod store;
+#[cfg(test)]
+mod tests;
+mod tool;
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::auth::{Scope, TokenInfo, UnknownScope};
+pub use self::error::GateError;
+pub use self::first::FirstTokens;
+
+use self::auth::Token;
+use self::clock::Clock;
+use self::events::Events;
+use self::limits::{Rate, Streams};
+use self::store::Store;
+use self::store::sqlite::SqliteStore;
+use self::tool::Tools;
+use crate::config::{GateConfig, Limits};
+
+/// One gate over one database. Clones are the same gate.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    store: Box<dyn Store>,
+    events: Events,
+    clock: Clock,
+    tools: Tools,
+    limits: Limits,
+    workspace: String,
+    rate: Rate,
+    streams: Streams,
+    /// Background work that shutdown waits for.
+    tasks: TaskTracker,
+    /// Nothing new is begun.
+    stopping: CancellationToken,
+    /// What still runs is dropped.
+    giving_up: CancellationToken,
+}
+
+impl Gate {
+    /// Opens the database and brings it up to date. Does not listen and runs nothing yet.
+    ///
+    /// Fails when the database cannot be opened; the message says which file and why.
+    pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
+        let (events, clock) = (Events::default(), Clock::default());
+        let store = SqliteStore::open(&config.database, events.clone(), clock.clone()).await?;
+        let inner = Inner {
+            store: Box::new(store),
+            events,
+            clock,
+            tools: Tools::new(config.tools.clone()),
+            limits: config.limits.clone(),
+            workspace: config.workspace.clone(),
+            rate: Rate::default(),
+            streams: Streams::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            giving_up: CancellationToken::new(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Serves HTTP, runs executors and the reconciler until `shutdown` is cancelled. Then streams end, requests and
+    /// running executors get 10 seconds, and the database is closed: this gate and its clones are done.
+    pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) -> Result<(), GateError> {
+        server::serve(self, listener, shutdown).await
+    }
+
+    /// Finishes what is queued and closes the database, for a gate that was opened and not served.
+    pub async fn close(self) {
+        self.inner.store.close().await;
+    }
+
+    /// Makes a token. The secret is returned once and cannot be read again.
+    pub async fn create_token(
+        &self,
+        subject: &str,
+        workspace: &str,
+        scopes: &[Scope],
+    ) -> Result<SecretString, GateError> {
+        let (token, secret) = Token::issue(subject, workspace, scopes);
+        self.inner.store.add_token(token, auth::hash(&secret)).await?;
+        Ok(secret)
+    }
+
+    /// All tokens, oldest first, the revoked ones too.
+    pub async fn list_tokens(&self) -> Result<Vec<TokenInfo>, GateError> {
+        Ok(self.inner.store.tokens().await?)
+    }
+
+    /// Revokes a token by its id, at once and for good. False when there is no such live token.
+    pub async fn revoke_token(&self, id: &str) -> Result<bool, GateError> {
+        Ok(self.inner.store.revoke_token(id.to_owned()).await?)
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.inner.store.as_ref()
+    }
+}

@@ -1,0 +1,44 @@
+//! What time and crashes leave behind: at start and every 5 seconds.
+//!
+//! Pending actions past their time expire. Runs whose lease ran out are run again or handed to a human. Approved actions
+//! that never ran are found by the dispatcher, which is woken each time: committing and scheduling are two steps, and
+//! a crash between them loses nothing.
+
+use std::time::Duration;
+
+use tokio::time::MissedTickBehavior;
+
+use super::Gate;
+use super::store::StoreError;
+
+const EVERY: Duration = Duration::from_secs(5);
+/// Answers under an `Idempotency-Key` are kept for a day.
+const REPLIES_KEPT_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Sweeps until the gate stops.
+pub(crate) async fn run(gate: Gate) {
+    let mut timer = tokio::time::interval(EVERY);
+    timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = gate.inner.stopping.cancelled() => return,
+            _ = timer.tick() => {}
+        }
+        if let Err(error) = sweep(&gate).await {
+            // The next sweep tries again; until then nothing is lost, only late.
+            tracing::warn!(%error, "a sweep failed");
+        }
+    }
+}
+
+/// One sweep. What it cannot do in one go it leaves to the next.
+pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
+    let expired = gate.store().expire().await?;
+    let recovered = gate.store().recover(gate.inner.tools.safe()).await?;
+    gate.store().forget_replies(REPLIES_KEPT_MILLIS).await?;
+    if expired + recovered > 0 {
+        tracing::info!(expired, recovered, "swept");
+    }
+    gate.inner.events.approved();
+    Ok(())
+}

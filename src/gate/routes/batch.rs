@@ -1,0 +1,60 @@
+//! `POST …/batch/{batchId}/approve`: listed is approved, excluded is rejected, unlisted stays pending.
+
+use std::collections::HashSet;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+
+use super::decide::reason;
+use super::{keyed, payload, read, reply};
+use crate::contract::batch::{BatchApprove, BatchItem};
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::store::{Ruling, Verdict};
+
+/// Most items in one request.
+const ITEMS_MAX: usize = 10_000;
+
+pub(crate) async fn approve(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(batch): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Decide)?;
+    let request: BatchApprove = read(&headers, &body)?;
+    let key = keyed(&headers, &format!("batch {batch}"), &body)?;
+    if request.items.len() > ITEMS_MAX {
+        return Err(ApiError::Invalid(format!(
+            "a batch request holds at most {ITEMS_MAX} items; send parts"
+        )));
+    }
+    let mut ids = HashSet::new();
+    if let Some(twice) = request.items.iter().find(|item| !ids.insert(item.pending_action_id.as_str())) {
+        let message = format!("{:?} is listed twice; decide it once", twice.pending_action_id);
+        return Err(ApiError::Invalid(message));
+    }
+    let rulings = request.items.into_iter().map(ruling).collect::<Result<Vec<_>, _>>()?;
+    let decided = gate.store().decide_batch(batch, rulings, caller.actor(), key).await?;
+    Ok(reply(StatusCode::OK, decided))
+}
+
+fn ruling(item: BatchItem) -> Result<Ruling, ApiError> {
+    let edits = item.user_edits.as_ref().map(|edits| payload("userEdits", edits)).transpose()?;
+    let verdict = match (item.exclude, edits) {
+        (false, edits) => Verdict::Approve { edits },
+        // Edits of an excluded action change nothing: it will not run.
+        (true, _) => Verdict::Reject,
+    };
+    Ok(Ruling {
+        id: item.pending_action_id,
+        verdict,
+        expected_digest: item.expected_digest,
+        expected_effective_digest: item.expected_effective_digest,
+        reason: reason(item.reason)?,
+    })
+}

@@ -1,0 +1,81 @@
+//! `approve`, `reject` and `withdraw` of one action.
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use super::{full_response, payload, read_or_default};
+use crate::contract::batch::{Approve, Reject};
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::store::{Ruling, Verdict};
+
+/// Longest reason, in bytes.
+pub(super) const REASON_MAX: usize = 16_384;
+
+pub(crate) async fn approve(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Decide)?;
+    let approve: Approve = read_or_default(&headers, &body)?;
+    let edits = approve.user_edits.as_ref().map(|edits| payload("userEdits", edits)).transpose()?;
+    let ruling = Ruling {
+        id,
+        verdict: Verdict::Approve { edits },
+        expected_digest: approve.expected_digest,
+        expected_effective_digest: approve.expected_effective_digest,
+        reason: reason(approve.reason)?,
+    };
+    decide(&gate, &caller, ruling).await
+}
+
+pub(crate) async fn reject(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Decide)?;
+    let reject: Reject = read_or_default(&headers, &body)?;
+    let ruling = Ruling {
+        id,
+        verdict: Verdict::Reject,
+        expected_digest: reject.expected_digest,
+        expected_effective_digest: None,
+        reason: reason(reject.reason)?,
+    };
+    decide(&gate, &caller, ruling).await
+}
+
+/// Returns after the commit; what is approved is run afterwards, and nobody waits for it here.
+async fn decide(gate: &Gate, caller: &Caller, ruling: Ruling) -> Result<Response, ApiError> {
+    let stored = gate.store().decide(ruling, caller.actor()).await?;
+    full_response(&stored.action)
+}
+
+pub(crate) async fn withdraw(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Propose)?;
+    let stored = gate.store().withdraw(id, caller.actor()).await?;
+    full_response(&stored.action)
+}
+
+/// An empty reason is none.
+pub(super) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
+    match reason.filter(|reason| !reason.trim().is_empty()) {
+        Some(long) if long.len() > REASON_MAX => {
+            Err(ApiError::Invalid(format!("the reason is longer than {REASON_MAX} bytes")))
+        }
+        reason => Ok(reason),
+    }
+}

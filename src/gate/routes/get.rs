@@ -1,0 +1,124 @@
+//! `GET …/{id}`, at once or when something happened to it, and its timeline.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::full_response;
+use crate::contract::time;
+use crate::domain::Status;
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::store::{Refused, Stored, TimelineEvent, judge};
+
+/// Longest wait in one request.
+const WAIT_MAX: Duration = Duration::from_mins(1);
+/// A waiting request looks at most this often, however busy its workspace is.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct GetQuery {
+    wait: Option<String>,
+    until: Option<String>,
+}
+
+pub(crate) async fn get(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(query): Query<GetQuery>,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Read)?;
+    let wait = query.wait.as_deref().map(duration).transpose()?.unwrap_or_default();
+    let until: fn(&Status) -> bool = match query.until.as_deref() {
+        None | Some("decided") => |status| !status.is_pending(),
+        Some("final") => Status::is_final,
+        Some(_) => return Err(ApiError::Invalid("until is decided or final".to_owned())),
+    };
+    let stored = wait_for(&gate, &caller, &id, wait, until).await?;
+    full_response(&stored.action)
+}
+
+/// The action when `until` holds, or as it stands when the time is over or the gate stops.
+async fn wait_for(
+    gate: &Gate,
+    caller: &Caller,
+    id: &str,
+    wait: Duration,
+    until: fn(&Status) -> bool,
+) -> Result<Stored, ApiError> {
+    let deadline = Instant::now() + wait.min(WAIT_MAX);
+    // Watching begins before the first look: nothing can happen unseen between the two.
+    let mut revisions = gate.inner.events.watch(&caller.token.workspace);
+    loop {
+        revisions.mark_unchanged();
+        let stored = find(gate, caller, id).await?;
+        if until(&stored.action.row.status) || Instant::now() >= deadline {
+            return Ok(stored);
+        }
+        let look_again = Instant::now() + BETWEEN_LOOKS;
+        tokio::select! {
+            () = gate.inner.stopping.cancelled() => return Ok(stored),
+            changed = timeout_at(deadline, revisions.changed()) => {
+                if changed.is_err() {
+                    return find(gate, caller, id).await;
+                }
+            }
+        }
+        sleep_until(look_again.min(deadline)).await;
+    }
+}
+
+/// The action, if it is this side of the wall.
+pub(super) async fn find(gate: &Gate, caller: &Caller, id: &str) -> Result<Stored, ApiError> {
+    let stored = gate.store().get(id).await?.ok_or(Refused::Missing)?;
+    judge::within(&stored, &caller.actor())?;
+    Ok(stored)
+}
+
+/// `30s`, `500ms`, or plain seconds.
+fn duration(text: &str) -> Result<Duration, ApiError> {
+    let invalid = || ApiError::Invalid("wait is a time like 30s or 500ms".to_owned());
+    let (digits, unit): (&str, fn(u64) -> Duration) = match text.strip_suffix("ms") {
+        Some(digits) => (digits, Duration::from_millis),
+        None => (text.strip_suffix('s').unwrap_or(text), Duration::from_secs),
+    };
+    digits.parse().map(unit).map_err(|_| invalid())
+}
+
+#[derive(Debug, Serialize)]
+struct Timeline {
+    items: Vec<Event>,
+}
+
+#[derive(Debug, Serialize)]
+struct Event {
+    revision: u64,
+    #[serde(rename = "event")]
+    kind: String,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+}
+
+pub(crate) async fn timeline(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Read)?;
+    find(&gate, &caller, &id).await?;
+    let events = gate.store().timeline(&id).await?;
+    let event = |event: TimelineEvent| Event {
+        revision: event.revision,
+        kind: event.kind,
+        at: time::write(event.at),
+        by: event.by,
+    };
+    Ok(Json(Timeline { items: events.into_iter().map(event).collect() }).into_response())
+}

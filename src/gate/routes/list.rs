@@ -1,0 +1,113 @@
+//! `GET /api/pending-actions`: a page, newest first, as light rows or in full.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::full;
+use crate::contract::action::RowBody;
+use crate::contract::changes::ListReply;
+use crate::domain::{Row, Status};
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::store::{Filter, StoreError};
+
+/// Most ids in one `ids=`.
+const IDS_MAX: usize = 1_000;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ListQuery {
+    #[serde(alias = "workspaceId")]
+    workspace_id: Option<String>,
+    status: Option<String>,
+    #[serde(alias = "toolName")]
+    tool_name: Option<String>,
+    #[serde(alias = "batchId")]
+    batch_id: Option<String>,
+    #[serde(alias = "missionId")]
+    mission_id: Option<String>,
+    #[serde(alias = "sessionId")]
+    session_id: Option<String>,
+    #[serde(alias = "runId")]
+    run_id: Option<String>,
+    agent: Option<String>,
+    risk: Option<String>,
+    ids: Option<String>,
+    limit: Option<u32>,
+    cursor: Option<String>,
+    view: Option<String>,
+}
+
+pub(crate) async fn list(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Read)?;
+    let workspace = caller.workspace(query.workspace_id.as_deref())?.to_owned();
+    let filter = filter(&gate, workspace, &query)?;
+    let (items, next, revision) = match query.view.as_deref() {
+        None | Some("full") => {
+            let page = gate.store().actions(&filter).await?;
+            (page.items.iter().map(full).collect::<Result<_, _>>()?, page.next, page.revision)
+        }
+        Some("row") => {
+            let page = gate.store().rows(&filter).await?;
+            (page.items.iter().map(light).collect::<Result<_, _>>()?, page.next, page.revision)
+        }
+        Some(_) => return Err(ApiError::Invalid("view is row or full".to_owned())),
+    };
+    let next_cursor = next.map(|seq| format!("{seq:x}"));
+    Ok(Json(ListReply { items, next_cursor, revision: Some(revision) }).into_response())
+}
+
+/// A row on the wire.
+pub(super) fn light(row: &Row) -> Result<Box<RawValue>, ApiError> {
+    to_raw_value(&RowBody::from(row)).map_err(|_| StoreError::Corrupt("a row that is no JSON").into())
+}
+
+fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, ApiError> {
+    let limits = &gate.inner.limits;
+    let equal = [
+        ("tool", &query.tool_name),
+        ("batch", &query.batch_id),
+        ("mission", &query.mission_id),
+        ("session", &query.session_id),
+        ("run", &query.run_id),
+        ("agent", &query.agent),
+        ("risk", &query.risk),
+    ];
+    let ids = words(query.ids.as_deref());
+    if ids.len() > IDS_MAX {
+        return Err(ApiError::Invalid(format!("ids holds at most {IDS_MAX} ids; ask for more in parts")));
+    }
+    let before = query.cursor.as_deref().map(|cursor| i64::from_str_radix(cursor, 16)).transpose();
+    Ok(Filter {
+        workspace,
+        statuses: statuses(query.status.as_deref())?,
+        equal: equal.into_iter().filter_map(|(column, value)| Some((column, value.clone()?))).collect(),
+        ids,
+        before: before.map_err(|_| ApiError::Invalid("the cursor is not one of this gate's".to_owned()))?,
+        limit: query.limit.unwrap_or(limits.page_rows).clamp(1, limits.page_rows.max(1)),
+        bytes: limits.page_bytes,
+    })
+}
+
+/// The words in storage for the words on the wire, where a running action reads as approved.
+fn statuses(wire: Option<&str>) -> Result<Vec<String>, ApiError> {
+    let mut statuses = words(wire);
+    if let Some(unknown) = statuses.iter().find(|word| matches!(Status::parse(word), Status::Other(_))) {
+        return Err(ApiError::Invalid(format!("{unknown:?} is no status")));
+    }
+    if statuses.iter().any(|word| word == Status::Approved.as_raw()) {
+        statuses.push(Status::Running.as_raw().to_owned());
+    }
+    Ok(statuses)
+}
+
+fn words(list: Option<&str>) -> Vec<String> {
+    list.unwrap_or_default().split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}

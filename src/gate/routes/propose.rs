@@ -1,0 +1,160 @@
+//! `POST /api/pending-actions`: record the intent, answer with the queued signal. Nothing runs.
+
+use std::time::Instant;
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use uuid::Uuid;
+
+use super::{keyed, payload, read, reply};
+use crate::contract::fields::Fields;
+use crate::contract::propose::{Propose, Queued};
+use crate::contract::time;
+use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::store::NewAction;
+use crate::gate::tool::{raised_effect, raised_risk};
+
+/// Longest tool name, in bytes.
+const TOOL_MAX: usize = 200;
+/// Longest other text of a proposal (ids, agent, …), in bytes.
+const TEXT_MAX: usize = 1_000;
+
+pub(crate) async fn propose(
+    State(gate): State<Gate>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Propose)?;
+    gate.inner.rate.take(&caller.token.id, &gate.inner.limits, Instant::now())?;
+    let propose: Propose = read(&headers, &body)?;
+    let key = keyed(&headers, "propose", &body)?;
+    let action = accept(&gate, &caller, propose)?;
+    let queued = Queued {
+        status: "queued".to_owned(),
+        pending_action_id: action.id.clone(),
+        message: format!(
+            "{} did not run. It waits for a human to approve it as pending action {}.",
+            action.tool, action.id
+        ),
+        tool_name: action.tool.clone(),
+    };
+    let body = serde_json::to_string(&queued).map_err(|error| ApiError::Unavailable(error.to_string()))?;
+    let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, body, key).await?;
+    Ok(reply(StatusCode::ACCEPTED, recorded))
+}
+
+/// Checks a proposal and adds what the gate knows of its tool.
+fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, ApiError> {
+    let tool = propose.tool_name.clone();
+    if tool.trim().is_empty() || tool.len() > TOOL_MAX {
+        return Err(ApiError::Invalid(format!("toolName must have 1 to {TOOL_MAX} bytes")));
+    }
+    let input = payload("toolInput", &propose.tool_input)?;
+    let identity = identity(caller, &propose, &input)?;
+    let definition = gate.inner.tools.definition(&tool);
+    let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
+    if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {
+        return Err(ApiError::Invalid("reads are not gated: run the tool, nothing is recorded".to_owned()));
+    }
+    let expires_at = expiry(gate, &tool, &propose)?;
+    let batch = propose.batch_id.clone().filter(|batch| !batch.is_empty());
+    let action = NewAction {
+        id: Uuid::now_v7().to_string(),
+        batch: batch.or_else(|| identity.mission.as_ref().map(|mission| format!("{mission}:{tool}"))),
+        digest: Digest::of(&tool, &identity.workspace, input.as_str()),
+        title: definition.title(&tool, input.as_str()),
+        risk: raised_risk(&definition.risk, propose.risk.as_deref()),
+        effect,
+        expires_at,
+        workspace: identity.workspace,
+        mission: identity.mission,
+        session: identity.session,
+        proposer: caller.token.subject.clone(),
+        // A preview that cannot be kept is left out: it never stops the recording.
+        preview: propose.preview.as_ref().and_then(|preview| payload("preview", preview).ok()),
+        run: propose.run_id,
+        tool_call: propose.tool_call_id,
+        agent: propose.agent,
+        requested_by: propose.requested_by,
+        checkpoint: propose.checkpoint_id,
+        summary: propose.summary,
+        supersedes: propose.supersedes,
+        tool,
+        input,
+    };
+    within_limits(&action)?;
+    Ok(action)
+}
+
+/// Whose action it is.
+struct Identity {
+    workspace: String,
+    mission: Option<String>,
+    session: Option<String>,
+}
+
+/// What the body does not say is read from the input, as the seed's decorator does; the input stays as it is.
+fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Identity, ApiError> {
+    let fields = Fields::of(input.as_str());
+    let fields = fields.ok_or_else(|| ApiError::Invalid("toolInput must be a JSON object".to_owned()))?;
+    let said = |name: &str| fields.text(name).map(|text| text.as_raw().to_owned());
+    let workspace = propose.workspace_id.clone().or_else(|| said("workspaceId"));
+    let workspace = caller.workspace(workspace.as_deref())?.to_owned();
+    // However often and however spelled: an input that names another tenant must not run for this one.
+    let members = json::members(input.as_str()).unwrap_or_default();
+    let elsewhere = members
+        .iter()
+        .filter(|member| ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref()))
+        .any(|member| member.value != "null" && json::decode(member.value).text != workspace.as_str());
+    if elsewhere {
+        return Err(ApiError::Forbidden("toolInput names another workspace than this token's".to_owned()));
+    }
+    Ok(Identity {
+        workspace,
+        mission: propose.mission_id.clone().or_else(|| said("missionId")).filter(|id| !id.is_empty()),
+        session: propose.session_id.clone().or_else(|| said("sessionId")).filter(|id| !id.is_empty()),
+    })
+}
+
+/// The proposer's moment, else the tool's, else never.
+fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp>, ApiError> {
+    let now = gate.inner.clock.now();
+    let invalid = |message: &str| ApiError::Invalid(message.to_owned());
+    let after = |millis: u128| Some(now.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
+    let at = match (propose.expires_at.as_deref(), propose.ttl_seconds) {
+        (Some(_), Some(_)) => return Err(invalid("send expiresAt or ttlSeconds, not both")),
+        (Some(text), None) => {
+            Some(time::read(text).ok_or_else(|| invalid("expiresAt is no time; write it as RFC 3339"))?)
+        }
+        (None, Some(seconds)) => after(u128::from(seconds) * 1_000),
+        (None, None) => gate.inner.tools.get(tool).expires_after.and_then(|time| after(time.as_millis())),
+    };
+    match at {
+        Some(at) if at <= now => Err(invalid("it would have expired already; send a later expiresAt")),
+        at => Ok(at),
+    }
+}
+
+fn within_limits(action: &NewAction) -> Result<(), ApiError> {
+    let texts = [
+        ("missionId", &action.mission),
+        ("sessionId", &action.session),
+        ("runId", &action.run),
+        ("toolCallId", &action.tool_call),
+        ("agent", &action.agent),
+        ("requestedBy", &action.requested_by),
+        ("batchId", &action.batch),
+        ("checkpointId", &action.checkpoint),
+    ];
+    let long = texts.into_iter().find(|(_, text)| text.as_ref().is_some_and(|text| text.len() > TEXT_MAX));
+    match long {
+        Some((name, _)) => Err(ApiError::Invalid(format!("{name} is longer than {TEXT_MAX} bytes"))),
+        None => Ok(()),
+    }
+}

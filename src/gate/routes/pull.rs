@@ -1,0 +1,108 @@
+//! `claim` and `result`: an agent runs the approved call itself, under a lease with a fence.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::get::find;
+use super::{full_response, payload, read, read_or_default};
+use crate::config::Executor;
+use crate::contract::time;
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::executor::clip;
+use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError};
+
+/// Longest lease, in seconds.
+const LEASE_MAX: u64 = 24 * 60 * 60;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Claim {
+    /// How long the agent may take; else the tool's timeout.
+    #[serde(default, alias = "lease_seconds")]
+    lease_seconds: Option<u64>,
+}
+
+/// What an agent needs to run it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Claimed<'a> {
+    pending_action_id: &'a str,
+    tool_name: &'a str,
+    /// What to run: the input with the edits applied, byte for byte.
+    tool_input: &'a RawValue,
+    idempotency_key: &'a str,
+    fence: u64,
+    lease_until: String,
+}
+
+pub(crate) async fn claim(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Execute)?;
+    let claim: Claim = read_or_default(&headers, &body)?;
+    let stored = find(&gate, &caller, &id).await?;
+    let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
+    if tool.executor != Executor::Pull {
+        return Err(ApiError::Forbidden("the gate runs this tool itself; nobody can claim it".to_owned()));
+    }
+    let seconds = claim.lease_seconds.unwrap_or(tool.timeout.as_secs()).clamp(1, LEASE_MAX);
+    let millis = i64::try_from(seconds * 1_000).unwrap_or(i64::MAX);
+    let work = match gate.store().dispatch(id, Lease { by: Some(caller.actor()), millis }).await? {
+        Dispatched::Run(work) => work,
+        Dispatched::Tampered => {
+            return Err(Refused::Changed("the stored input is not what was approved").into());
+        }
+    };
+    let input: &RawValue = serde_json::from_str(work.input.as_str())
+        .map_err(|_| ApiError::from(StoreError::Corrupt("an input that is no JSON")))?;
+    let claimed = Claimed {
+        pending_action_id: &work.id,
+        tool_name: &work.tool,
+        tool_input: input,
+        idempotency_key: &work.key,
+        fence: work.fence,
+        lease_until: time::write(work.lease_until),
+    };
+    Ok(Json(claimed).into_response())
+}
+
+#[derive(Debug, Deserialize)]
+struct Outcome {
+    fence: u64,
+    /// It ran; any JSON.
+    #[serde(default)]
+    result: Option<Box<RawValue>>,
+    /// It failed; for people.
+    #[serde(default)]
+    error: Option<String>,
+}
+
+pub(crate) async fn result(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Execute)?;
+    let outcome: Outcome = read(&headers, &body)?;
+    let how = match (&outcome.result, &outcome.error) {
+        (Some(_), Some(_)) => return Err(ApiError::Invalid("send result or error, not both".to_owned())),
+        (None, Some(error)) => Finished::Failed(clip(error)),
+        (Some(result), None) => Finished::Executed(payload("result", result)?),
+        (None, None) => Finished::Executed(payload("result", RawValue::NULL)?),
+    };
+    let stored = gate.store().finish(id, outcome.fence, Some(caller.actor()), how).await?;
+    full_response(&stored.action)
+}

@@ -1,0 +1,136 @@
+//! `GET …/events`: outstanding counts, pushed.
+//!
+//! A briefing is a whole snapshot, so a slow client misses nothing but the briefings in between. `resync` says that its
+//! rows are too far behind, or from another history, and that listing again beats asking for changes.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use async_stream::stream;
+use axum::extract::{Query, State};
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::Stream;
+use serde::Deserialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
+
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+use crate::gate::limits::OpenStream;
+
+/// Between two briefings of one stream: at most 4 a second.
+const BETWEEN_BRIEFINGS: Duration = Duration::from_millis(250);
+const TICK: Duration = Duration::from_secs(15);
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct StreamQuery {
+    #[serde(alias = "workspaceId")]
+    workspace_id: Option<String>,
+    #[serde(alias = "sessionId")]
+    session_id: Option<String>,
+}
+
+pub(crate) async fn stream(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Query(query): Query<StreamQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    caller.may(Scope::Read)?;
+    let workspace = caller.workspace(query.workspace_id.as_deref())?.to_owned();
+    let open = gate.inner.streams.open(&caller.token.id, &gate.inner.limits)?;
+    let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
+    let briefings = Briefings {
+        revisions: gate.inner.events.watch(&workspace),
+        workspace,
+        session: query.session_id,
+        seen,
+        ticks: 0,
+        caller,
+        _open: open,
+        gate,
+    };
+    let headers = [(CACHE_CONTROL, "no-cache"), (X_ACCEL_BUFFERING, "no")];
+    Ok((headers, Sse::new(briefings.run())).into_response())
+}
+
+/// One open stream.
+struct Briefings {
+    gate: Gate,
+    caller: Caller,
+    workspace: String,
+    session: Option<String>,
+    revisions: watch::Receiver<u64>,
+    /// The newest revision the client was told of.
+    seen: Option<u64>,
+    ticks: u64,
+    /// Held so that the stream counts while it is open.
+    _open: OpenStream,
+}
+
+impl Briefings {
+    /// Ends when the gate stops, the token dies, or the store fails: the client then connects again.
+    fn run(mut self) -> impl Stream<Item = Result<Event, Infallible>> {
+        stream! {
+            let stopping = self.gate.inner.stopping.clone();
+            let mut ticks = interval_at(Instant::now() + TICK, TICK);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                self.revisions.mark_unchanged();
+                let Some(events) = self.brief().await else { return };
+                for event in events {
+                    yield Ok(event);
+                }
+                let earliest = Instant::now() + BETWEEN_BRIEFINGS;
+                loop {
+                    tokio::select! {
+                        () = stopping.cancelled() => return,
+                        changed = self.revisions.changed() => {
+                            if changed.is_err() { return }
+                            break;
+                        }
+                        _ = ticks.tick() => {
+                            let Some(tick) = self.tick().await else { return };
+                            yield Ok(tick);
+                        }
+                    }
+                }
+                tokio::select! {
+                    () = stopping.cancelled() => return,
+                    () = sleep_until(earliest) => {}
+                }
+            }
+        }
+    }
+
+    /// The counts as they are, after a `resync` where the client's rows are not worth following up.
+    async fn brief(&mut self) -> Option<Vec<Event>> {
+        let briefing = self.gate.store().briefing(&self.workspace, self.session.as_deref()).await.ok()?;
+        let revision = briefing.revision;
+        let too_far = u64::from(self.gate.inner.limits.page_rows);
+        let behind = self.seen.is_some_and(|seen| seen > revision || revision - seen > too_far);
+        self.seen = Some(revision);
+        let body = serde_json::to_string(&briefing).ok()?;
+        let mut events = Vec::new();
+        if behind {
+            events.push(Event::default().event("resync").data(format!("{{\"revision\":{revision}}}")));
+        }
+        events.push(Event::default().event("briefing").id(revision.to_string()).data(body));
+        Some(events)
+    }
+
+    /// A numbered sign of life, if the token still lives.
+    async fn tick(&mut self) -> Option<Event> {
+        if !self.caller.is_live(&self.gate).await.ok()? {
+            return None;
+        }
+        self.ticks += 1;
+        Some(Event::default().event("tick").data(format!("{{\"tick\":{}}}", self.ticks)))
+    }
+}

@@ -1,0 +1,88 @@
+//! What the gate knows of its tools, the caller's workspaces, and whether the gate is well.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+
+use crate::config::{Executor, Retry};
+use crate::domain::Effect;
+use crate::gate::Gate;
+use crate::gate::auth::{Caller, Scope};
+use crate::gate::error::ApiError;
+
+#[derive(Debug, Serialize)]
+struct Items<T> {
+    items: Vec<T>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolBody {
+    tool_name: String,
+    risk: String,
+    effect: Option<String>,
+    title: Option<String>,
+    approving: Option<String>,
+    executor: &'static str,
+    retry: &'static str,
+    timeout_seconds: u64,
+    expires_after_seconds: Option<u64>,
+}
+
+/// The configured tools. Where their commands and URLs point is nobody's business out here.
+pub(crate) async fn tools(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
+    caller.may(Scope::Read)?;
+    let tool = |(name, config): (&String, &crate::config::ToolConfig)| {
+        let definition = gate.inner.tools.definition(name);
+        ToolBody {
+            tool_name: name.clone(),
+            risk: definition.risk.as_raw().to_owned(),
+            effect: definition.effect.as_ref().map(Effect::as_raw).map(str::to_owned),
+            title: definition.title,
+            approving: definition.approving,
+            executor: match config.executor {
+                Executor::Pull => "pull",
+                Executor::Http { .. } => "http",
+                Executor::Command { .. } => "command",
+            },
+            retry: match config.retry {
+                Retry::Safe => "safe",
+                Retry::Manual => "manual",
+            },
+            timeout_seconds: config.timeout.as_secs(),
+            expires_after_seconds: config.expires_after.map(|after| after.as_secs()),
+        }
+    };
+    Ok(Json(Items { items: gate.inner.tools.iter().map(tool).collect() }).into_response())
+}
+
+#[derive(Debug, Serialize)]
+struct Workspace {
+    id: String,
+    name: String,
+}
+
+pub(crate) async fn workspaces(caller: Caller) -> Response {
+    let id = caller.token.workspace;
+    Json(Items { items: vec![Workspace { name: id.clone(), id }] }).into_response()
+}
+
+#[derive(Debug, Serialize)]
+struct Health {
+    status: &'static str,
+}
+
+/// The process answers.
+pub(crate) async fn healthz() -> Response {
+    Json(Health { status: "ok" }).into_response()
+}
+
+/// The database answers, and the gate is not about to stop.
+pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiError> {
+    if gate.inner.stopping.is_cancelled() {
+        return Err(ApiError::Unavailable("the gate is stopping".to_owned()));
+    }
+    gate.store().ping().await?;
+    Ok(Json(Health { status: "ready" }).into_response())
+}

@@ -1,0 +1,97 @@
+//! May this decision be made of this action? Pure rules, asked inside the deciding transaction.
+
+use super::{Actor, Refused, Ruling, Stored, Verdict};
+use crate::domain::{Digest, Edits, RawJson, Status, Timestamp, Untrusted, merge};
+
+/// What a decision comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Judged {
+    Approve(Approval),
+    Reject,
+}
+
+/// What exactly is approved.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Approval {
+    /// The edits and the input after them; `None` without edits.
+    pub(crate) edited: Option<(RawJson, RawJson)>,
+    pub(crate) digest: Digest,
+}
+
+/// The wall between workspaces.
+pub(crate) fn within(stored: &Stored, by: &Actor) -> Result<(), Refused> {
+    let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
+    if workspace == by.workspace { Ok(()) } else { Err(Refused::Foreign) }
+}
+
+/// Who settled it, when, and how; for a refusal that says so.
+pub(crate) fn settled(stored: &Stored) -> Refused {
+    let row = &stored.action.row;
+    Refused::State {
+        status: row.status.clone(),
+        by: row.resolved_by.as_ref().map(|by| by.as_raw().to_owned()),
+        at: row.resolved_at,
+    }
+}
+
+/// Judges `ruling` on `stored` by the server's clock.
+pub(crate) fn judge(stored: &Stored, ruling: &Ruling, by: &Actor, now: Timestamp) -> Result<Judged, Refused> {
+    within(stored, by)?;
+    if stored.proposer == by.subject {
+        return Err(Refused::Own);
+    }
+    let row = &stored.action.row;
+    if !row.status.is_pending() {
+        return Err(settled(stored));
+    }
+    if let Some(at) = row.expires_at.filter(|&at| at <= now) {
+        return Err(Refused::State { status: Status::Expired, by: None, at: Some(at) });
+    }
+    expect(
+        ruling.expected_digest.as_deref(),
+        stored.action.digest(),
+        "the proposed input is not the one you saw; read it again",
+    )?;
+    match &ruling.verdict {
+        Verdict::Reject => Ok(Judged::Reject),
+        Verdict::Approve { edits } => approve(stored, ruling, edits.as_ref()).map(Judged::Approve),
+    }
+}
+
+fn approve(stored: &Stored, ruling: &Ruling, edits: Option<&RawJson>) -> Result<Approval, Refused> {
+    let input = &stored.action.input;
+    let edited = match edits {
+        None => None,
+        Some(object) => {
+            let invalid = |error: &dyn std::fmt::Display| Refused::Invalid(format!("userEdits: {error}"));
+            let edits = Edits::new(object.clone()).map_err(|error| invalid(&error))?;
+            let merged = merge(input, &edits).map_err(|error| invalid(&error))?;
+            Some((object.clone(), merged))
+        }
+    };
+    let effective = edited.as_ref().map_or(input, |(_, merged)| merged);
+    let digest = stored.action.digest_of(effective.as_str());
+    expect(
+        ruling.expected_effective_digest.as_deref(),
+        digest,
+        "the input after your edits is not the one you saw; read it again",
+    )?;
+    Ok(Approval { edited, digest })
+}
+
+fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Result<(), Refused> {
+    let Some(text) = expected else { return Ok(()) };
+    match Digest::parse(text) {
+        None => Err(Refused::Invalid("a digest is \"sha256:\" and 64 lower-case hex digits".to_owned())),
+        Some(digest) if digest == actual => Ok(()),
+        Some(_) => Err(Refused::Changed(changed)),
+    }
+}
+
+/// Do the stored bytes still say what was approved?
+pub(crate) fn is_what_was_approved(stored: &Stored) -> bool {
+    let action = &stored.action;
+    let effective = action.effective_input.as_ref().unwrap_or(&action.input);
+    action.row.digest == Some(action.digest())
+        && stored.effective_digest == Some(action.digest_of(effective.as_str()))
+}

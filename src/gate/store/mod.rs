@@ -1,0 +1,275 @@
+//! What the gate remembers, as a trait: SQLite today, written so that Postgres can follow.
+//!
+//! A store decides inside its transactions with the rules of [`judge`] and moves a row only along
+//! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.
+
+pub(crate) mod judge;
+pub(crate) mod sqlite;
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use super::auth::{Token, TokenInfo};
+use crate::contract::briefing::BriefingBody;
+use crate::domain::{Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp};
+
+/// A proposal, checked and ready to be recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct NewAction {
+    pub(crate) id: String,
+    pub(crate) workspace: String,
+    pub(crate) mission: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) run: Option<String>,
+    pub(crate) tool_call: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) requested_by: Option<String>,
+    pub(crate) batch: Option<String>,
+    pub(crate) checkpoint: Option<String>,
+    /// The token's subject.
+    pub(crate) proposer: String,
+    pub(crate) tool: String,
+    pub(crate) title: String,
+    pub(crate) summary: Option<String>,
+    pub(crate) risk: Risk,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) input: RawJson,
+    pub(crate) preview: Option<RawJson>,
+    pub(crate) digest: Digest,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) supersedes: Option<String>,
+}
+
+/// An action as stored, with what only the gate needs to know.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    pub(crate) seq: i64,
+    pub(crate) action: PendingAction,
+    pub(crate) proposer: String,
+    pub(crate) effective_digest: Option<Digest>,
+    pub(crate) decision_revision: u64,
+    pub(crate) fence: u64,
+    pub(crate) lease_by: Option<String>,
+}
+
+/// Who asks: a token's subject inside its workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Actor {
+    pub(crate) subject: String,
+    pub(crate) workspace: String,
+}
+
+/// One decision as it was sent; judged inside the transaction.
+#[derive(Debug, Clone)]
+pub(crate) struct Ruling {
+    pub(crate) id: String,
+    pub(crate) verdict: Verdict,
+    pub(crate) expected_digest: Option<String>,
+    pub(crate) expected_effective_digest: Option<String>,
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Verdict {
+    Approve { edits: Option<RawJson> },
+    Reject,
+}
+
+/// An `Idempotency-Key` and what was asked under it.
+#[derive(Debug, Clone)]
+pub(crate) struct Keyed {
+    pub(crate) key: String,
+    /// SHA-256 of the route and the body.
+    pub(crate) fingerprint: Vec<u8>,
+}
+
+/// The body of an answer, and whether it is the first one again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) body: String,
+    pub(crate) replayed: bool,
+}
+
+/// Permission to run one approved action, for a while.
+#[derive(Debug, Clone)]
+pub(crate) struct Lease {
+    /// `None`: the gate itself.
+    pub(crate) by: Option<Actor>,
+    pub(crate) millis: i64,
+}
+
+/// An approved action under a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    /// The merged input, byte for byte.
+    pub(crate) input: RawJson,
+    pub(crate) fence: u64,
+    /// `<action id>:<decision revision>`: the same for every run of one decision.
+    pub(crate) key: String,
+    pub(crate) lease_until: Timestamp,
+}
+
+/// What a dispatch came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Dispatched {
+    Run(Work),
+    /// The stored bytes are no longer those that were approved; the action is now `failed`.
+    Tampered,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Finished {
+    Executed(RawJson),
+    Failed(String),
+    /// Nobody knows whether the write landed.
+    Lost(String),
+}
+
+/// What a list is about. `None` and empty mean everything.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    pub(crate) workspace: String,
+    /// Words in storage.
+    pub(crate) statuses: Vec<String>,
+    /// Column and value; the columns are ours, never a client's.
+    pub(crate) equal: Vec<(&'static str, String)>,
+    pub(crate) ids: Vec<String>,
+    /// Rows older than this one.
+    pub(crate) before: Option<i64>,
+    pub(crate) limit: u32,
+    pub(crate) bytes: u64,
+}
+
+/// One page, newest first.
+#[derive(Debug)]
+pub(crate) struct Page<T> {
+    pub(crate) items: Vec<T>,
+    /// Where the next page starts; `None` at the end.
+    pub(crate) next: Option<i64>,
+    /// Of the workspace, read before the items: nothing newer is missed by asking for changes since then.
+    pub(crate) revision: u64,
+}
+
+/// What changed after a revision.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) revision: u64,
+    pub(crate) more: bool,
+    pub(crate) complete: bool,
+}
+
+/// One line of an action's timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TimelineEvent {
+    pub(crate) revision: u64,
+    pub(crate) kind: String,
+    pub(crate) at: Timestamp,
+    pub(crate) by: Option<String>,
+}
+
+/// The gate understood and will not do it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error("there is no such pending action")]
+    Missing,
+    #[error("there is no such batch")]
+    MissingBatch,
+    #[error("it belongs to another workspace")]
+    Foreign,
+    #[error("nobody decides their own proposal; ask somebody else")]
+    Own,
+    #[error("only who proposed it may do this")]
+    NotProposer,
+    #[error("it is {} already", .status.as_raw())]
+    State { status: Status, by: Option<String>, at: Option<Timestamp> },
+    #[error("{0}")]
+    Changed(&'static str),
+    #[error("{0}")]
+    Invalid(String),
+    #[error("this Idempotency-Key was used with another request; choose a new one")]
+    KeyReused,
+    #[error("the workspace has {0} pending actions, which is the limit; decide some first")]
+    Full(u64),
+    #[error("this run is over: its lease ran out and its fence is old")]
+    StaleFence,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error("the database failed: {0}")]
+    Database(#[from] sqlx::Error),
+    #[error("the database failed: {0}")]
+    Commit(String),
+    #[error("stored data cannot be read: {0}")]
+    Corrupt(&'static str),
+    #[error("the gate is closing")]
+    Closed,
+}
+
+/// The gate's memory. Every method that writes returns after the commit.
+#[async_trait]
+pub(crate) trait Store: fmt::Debug + Send + Sync {
+    /// Records a proposal, unless the workspace has `limit` pending ones. `body` is the answer to keep under the key.
+    async fn record(
+        &self,
+        action: NewAction,
+        limit: u64,
+        body: String,
+        key: Option<Keyed>,
+    ) -> Result<Reply, StoreError>;
+    async fn decide(&self, ruling: Ruling, by: Actor) -> Result<Stored, StoreError>;
+    /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply).
+    async fn decide_batch(
+        &self,
+        batch: String,
+        rulings: Vec<Ruling>,
+        by: Actor,
+        key: Option<Keyed>,
+    ) -> Result<Reply, StoreError>;
+    async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
+
+    /// Approved actions of these tools, oldest first.
+    async fn approved(&self, tools: &[String], limit: u32) -> Result<Vec<(String, String)>, StoreError>;
+    /// Takes an approved action under a lease, after checking that its bytes are those that were approved.
+    async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError>;
+    /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease.
+    async fn finish(
+        &self,
+        id: String,
+        fence: u64,
+        by: Option<Actor>,
+        how: Finished,
+    ) -> Result<Stored, StoreError>;
+    /// Pending actions past their time become `expired`. Returns how many.
+    async fn expire(&self) -> Result<u64, StoreError>;
+    /// Running actions whose lease ran out: tools in `safe` run again, others become `unknown`. Returns how many.
+    async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError>;
+    /// Drops kept answers that are older than `millis`.
+    async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError>;
+
+    async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
+    async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError>;
+    async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError>;
+    async fn changes(&self, workspace: &str, since: u64, limit: u32) -> Result<Changes, StoreError>;
+    async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError>;
+    async fn timeline(&self, id: &str) -> Result<Vec<TimelineEvent>, StoreError>;
+    /// Fails when the database does not answer.
+    async fn ping(&self) -> Result<(), StoreError>;
+
+    async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
+    /// The live token with this hash.
+    async fn token(&self, hash: &[u8]) -> Result<Option<Token>, StoreError>;
+    async fn tokens(&self) -> Result<Vec<TokenInfo>, StoreError>;
+    /// False when there is no such live token.
+    async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
+
+    /// Finishes what is queued and closes the database.
+    async fn close(&self);
+}

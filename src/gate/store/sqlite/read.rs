@@ -1,0 +1,204 @@
+//! Reading: one action, pages, changes, counts, timelines. Never through the writer.
+
+use futures_util::TryStreamExt as _;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
+
+use super::row;
+use crate::contract::briefing::{BatchBody, BriefingBody};
+use crate::contract::time;
+use crate::domain::{PendingAction, Row, Timestamp};
+use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, TimelineEvent};
+
+/// Batches in one briefing; more are said to exist and not listed.
+const BATCHES: usize = 500;
+
+pub(super) async fn get(pool: &SqlitePool, id: &str) -> Result<Option<Stored>, StoreError> {
+    let mut query = QueryBuilder::new(row::WHOLE);
+    query.push(" WHERE a.id = ").push_bind(id);
+    query.build().fetch_optional(pool).await?.map(|row| row::stored(&row)).transpose()
+}
+
+pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>, StoreError> {
+    // A row on the wire is some 700 bytes, whatever its input weighs.
+    page(pool, filter, row::LIGHT, row::light, |_| 700).await
+}
+
+pub(super) async fn actions(pool: &SqlitePool, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
+    page(pool, filter, row::WHOLE, row::whole, weight).await
+}
+
+/// About how many bytes an action takes on the wire.
+fn weight(action: &PendingAction) -> u64 {
+    let payloads = [
+        Some(&action.input),
+        action.preview.as_ref(),
+        action.effective_input.as_ref(),
+        action.result.as_ref(),
+    ];
+    payloads.into_iter().flatten().map(|json| json.as_str().len() as u64).sum::<u64>() + 1_000
+}
+
+async fn page<T>(
+    pool: &SqlitePool,
+    filter: &Filter,
+    select: &'static str,
+    read: fn(&SqliteRow) -> Result<T, StoreError>,
+    weight: fn(&T) -> u64,
+) -> Result<Page<T>, StoreError> {
+    let revision = revision(pool, &filter.workspace).await?;
+    let mut query = QueryBuilder::new(select);
+    push_filter(&mut query, filter);
+    query.push(" ORDER BY a.seq DESC LIMIT ").push_bind(i64::from(filter.limit) + 1);
+    let mut found = query.build().fetch(pool);
+    let (mut items, mut next, mut last, mut bytes) = (Vec::new(), None, 0_i64, 0_u64);
+    while let Some(row) = found.try_next().await? {
+        let item = read(&row)?;
+        bytes += weight(&item);
+        // At least one item, however heavy: a page that never moves on would be no page.
+        if items.len() >= filter.limit as usize || (bytes > filter.bytes && !items.is_empty()) {
+            next = Some(last);
+            break;
+        }
+        last = row.try_get("seq")?;
+        items.push(item);
+    }
+    Ok(Page { items, next, revision })
+}
+
+fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
+    query.push(" WHERE a.workspace = ").push_bind(filter.workspace.clone());
+    push_any_of(query, "a.status", &filter.statuses);
+    push_any_of(query, "a.id", &filter.ids);
+    for (column, value) in &filter.equal {
+        query.push(" AND a.").push(column).push(" = ").push_bind(value.clone());
+    }
+    if let Some(before) = filter.before {
+        query.push(" AND a.seq < ").push_bind(before);
+    }
+}
+
+fn push_any_of(query: &mut QueryBuilder<Sqlite>, column: &'static str, values: &[String]) {
+    if values.is_empty() {
+        return;
+    }
+    query.push(" AND ").push(column).push(" IN (");
+    let mut list = query.separated(", ");
+    for value in values {
+        list.push_bind(value.clone());
+    }
+    query.push(")");
+}
+
+/// Zero for a workspace in which nothing ever happened.
+pub(super) async fn revision(pool: &SqlitePool, workspace: &str) -> Result<u64, StoreError> {
+    let found: Option<i64> = sqlx::query_scalar("SELECT revision FROM heads WHERE workspace = ?1")
+        .bind(workspace)
+        .fetch_optional(pool)
+        .await?;
+    Ok(found.map_or(0, row::number))
+}
+
+pub(super) async fn changes(
+    pool: &SqlitePool,
+    workspace: &str,
+    since: u64,
+    limit: u32,
+) -> Result<Changes, StoreError> {
+    // The head is read first: every change up to it is in the rows read after it.
+    let head = revision(pool, workspace).await?;
+    if since > head {
+        return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
+    }
+    let mut query = QueryBuilder::new(row::LIGHT);
+    query.push(" WHERE a.workspace = ").push_bind(workspace);
+    query.push(" AND a.revision > ").push_bind(row::integer(since));
+    query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
+    let found = query.build().fetch_all(pool).await?;
+    let mut rows = found.iter().map(row::light).collect::<Result<Vec<_>, _>>()?;
+    let more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let last = rows.last().map_or(since, |row| row.revision.0);
+    Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
+}
+
+pub(super) async fn briefing(
+    pool: &SqlitePool,
+    workspace: &str,
+    session: Option<&str>,
+) -> Result<BriefingBody, StoreError> {
+    let revision = revision(pool, workspace).await?;
+    let (pending, blocked): (i64, i64) = sqlx::query_as(
+        "SELECT COUNT(*), COUNT(DISTINCT mission) FROM actions \
+         WHERE workspace = ?1 AND status = 'pending' AND (?2 IS NULL OR session = ?2)",
+    )
+    .bind(workspace)
+    .bind(session)
+    .fetch_one(pool)
+    .await?;
+    let found = sqlx::query(
+        "SELECT COALESCE(batch, id) AS batch, MIN(tool) AS tool, MIN(mission) AS mission, COUNT(*) AS pending, \
+         MIN(created_at) AS oldest, \
+         MAX(CASE risk WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'critical' THEN 3 ELSE 2 END) AS risk \
+         FROM actions WHERE workspace = ?1 AND status = 'pending' AND (?2 IS NULL OR session = ?2) \
+         GROUP BY COALESCE(batch, id) ORDER BY MIN(seq) LIMIT ?3",
+    )
+    .bind(workspace)
+    .bind(session)
+    .bind(row::integer(BATCHES as u64 + 1))
+    .fetch_all(pool)
+    .await?;
+    let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
+    Ok(BriefingBody {
+        workspace_id: workspace.to_owned(),
+        pending: row::number(pending),
+        blocked_missions: row::number(blocked),
+        batches,
+        truncated: found.len() > BATCHES,
+        revision,
+    })
+}
+
+fn batch(found: &SqliteRow) -> Result<BatchBody, StoreError> {
+    let risk = match found.try_get::<i64, _>("risk")? {
+        0 => "low",
+        1 => "medium",
+        3 => "critical",
+        _ => "high",
+    };
+    Ok(BatchBody {
+        batch_id: found.try_get("batch")?,
+        tool_name: found.try_get("tool")?,
+        mission_id: found.try_get("mission")?,
+        pending: row::number(found.try_get("pending")?),
+        oldest_at: time::write(Timestamp::from_millis(found.try_get("oldest")?)),
+        highest_risk: risk.to_owned(),
+    })
+}
+
+pub(super) async fn timeline(pool: &SqlitePool, id: &str) -> Result<Vec<TimelineEvent>, StoreError> {
+    let found: Vec<(i64, String, i64, Option<String>)> =
+        sqlx::query_as("SELECT revision, kind, at, who FROM events WHERE action = ?1 ORDER BY revision")
+            .bind(id)
+            .fetch_all(pool)
+            .await?;
+    let event = |(revision, kind, at, by)| TimelineEvent {
+        revision: row::number(revision),
+        kind,
+        at: Timestamp::from_millis(at),
+        by,
+    };
+    Ok(found.into_iter().map(event).collect())
+}
+
+/// Ids and tools of what waits to be run, in the order it arrived.
+pub(super) async fn approved(
+    pool: &SqlitePool,
+    tools: &[String],
+    limit: u32,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let mut query = QueryBuilder::new("SELECT a.id, a.tool FROM actions a WHERE a.status = 'approved'");
+    push_any_of(&mut query, "a.tool", tools);
+    query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
+    Ok(query.build_query_as().fetch_all(pool).await?)
+}

@@ -1,0 +1,121 @@
+//! Recording proposals, and the answers kept under an `Idempotency-Key`.
+
+use super::advance::{Change, advance, bump, load, note};
+use super::row;
+use super::writer::Tx;
+use crate::domain::{Effect, RawJson, Status, StatusStep};
+use crate::gate::store::{Actor, Keyed, NewAction, Refused, Reply, StoreError, judge};
+
+/// Records the proposal, unless its key was answered before.
+pub(super) async fn record(
+    tx: &mut Tx,
+    action: NewAction,
+    limit: u64,
+    body: String,
+    key: Option<Keyed>,
+) -> Result<Reply, StoreError> {
+    let by = Actor { subject: action.proposer.clone(), workspace: action.workspace.clone() };
+    if let Some(body) = kept(tx, &by, key.as_ref()).await? {
+        return Ok(Reply { body, replayed: true });
+    }
+    if let Some(old) = &action.supersedes {
+        supersede(tx, old, &by).await?;
+    }
+    let head = bump(tx, &action.workspace, 1).await?;
+    if head.pending > limit {
+        return Err(Refused::Full(limit).into());
+    }
+    insert(tx, &action, head.revision).await?;
+    note(tx, &action.id, (&action.workspace, head.revision), "created", Some(&action.proposer)).await?;
+    keep(tx, &by, key.as_ref(), &body).await?;
+    Ok(Reply { body, replayed: false })
+}
+
+async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), StoreError> {
+    let now = tx.now.as_millis();
+    let inserted = sqlx::query(
+        "INSERT INTO actions (id, workspace, batch, checkpoint, mission, session, run, tool_call, agent, \
+         requested_by, proposer, tool, title, summary, risk, effect, size, digest, status, created_at, \
+         expires_at, revision) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, \
+         ?21, ?22)",
+    )
+    .bind(&action.id)
+    .bind(&action.workspace)
+    .bind(&action.batch)
+    .bind(&action.checkpoint)
+    .bind(&action.mission)
+    .bind(&action.session)
+    .bind(&action.run)
+    .bind(&action.tool_call)
+    .bind(&action.agent)
+    .bind(&action.requested_by)
+    .bind(&action.proposer)
+    .bind(&action.tool)
+    .bind(&action.title)
+    .bind(&action.summary)
+    .bind(action.risk.as_raw())
+    .bind(action.effect.as_ref().map(Effect::as_raw))
+    .bind(row::integer(action.input.as_str().len() as u64))
+    .bind(action.digest.to_string())
+    .bind(Status::Pending.as_raw())
+    .bind(now)
+    .bind(action.expires_at.map(crate::domain::Timestamp::as_millis))
+    .bind(row::integer(revision))
+    .execute(tx.conn())
+    .await?;
+    sqlx::query("INSERT INTO payloads (seq, input, preview) VALUES (?1, ?2, ?3)")
+        .bind(inserted.last_insert_rowid())
+        .bind(action.input.as_str())
+        .bind(action.preview.as_ref().map(RawJson::as_str))
+        .execute(tx.conn())
+        .await?;
+    Ok(())
+}
+
+/// The old proposal steps back for the new one; only its own proposer may do that.
+async fn supersede(tx: &mut Tx, old: &str, by: &Actor) -> Result<(), StoreError> {
+    let stored = load(tx, old).await?;
+    judge::within(&stored, by)?;
+    if stored.proposer != by.subject {
+        return Err(Refused::NotProposer.into());
+    }
+    let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };
+    advance(tx, &stored, StatusStep::Supersede, change).await.map(drop)
+}
+
+/// The first answer under this key, if there was one to the same request.
+pub(super) async fn kept(tx: &mut Tx, by: &Actor, key: Option<&Keyed>) -> Result<Option<String>, StoreError> {
+    let Some(key) = key else { return Ok(None) };
+    let found: Option<(Vec<u8>, String)> = sqlx::query_as(
+        "SELECT fingerprint, body FROM replies WHERE workspace = ?1 AND subject = ?2 AND key = ?3",
+    )
+    .bind(&by.workspace)
+    .bind(&by.subject)
+    .bind(&key.key)
+    .fetch_optional(tx.conn())
+    .await?;
+    match found {
+        None => Ok(None),
+        Some((fingerprint, body)) if fingerprint == key.fingerprint => Ok(Some(body)),
+        Some(_) => Err(Refused::KeyReused.into()),
+    }
+}
+
+/// Keeps an answer, in the transaction of what it answers.
+pub(super) async fn keep(tx: &mut Tx, by: &Actor, key: Option<&Keyed>, body: &str) -> Result<(), StoreError> {
+    let Some(key) = key else { return Ok(()) };
+    let now = tx.now.as_millis();
+    sqlx::query(
+        "INSERT INTO replies (workspace, subject, key, fingerprint, body, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )
+    .bind(&by.workspace)
+    .bind(&by.subject)
+    .bind(&key.key)
+    .bind(&key.fingerprint)
+    .bind(body)
+    .bind(now)
+    .execute(tx.conn())
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! From table rows to what they mean.
+
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use crate::domain::{
+    ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp,
+    Untrusted,
+};
+use crate::gate::store::{StoreError, Stored};
+
+/// Everything a [`Row`] needs.
+pub(super) const LIGHT: &str = "SELECT a.* FROM actions a";
+/// Everything a [`Stored`] needs.
+pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.user_edits, p.effective_input, p.result \
+     FROM actions a JOIN payloads p ON p.seq = a.seq";
+
+pub(super) fn light(row: &SqliteRow) -> Result<Row, StoreError> {
+    let batch: Option<String> = row.try_get("batch")?;
+    let effect: Option<String> = row.try_get("effect")?;
+    Ok(Row {
+        id: ActionId::new(row.try_get::<String, _>("id")?),
+        batch: batch.map(BatchId::new),
+        checkpoint: foreign(row, "checkpoint")?,
+        workspace: foreign(row, "workspace")?,
+        mission: foreign(row, "mission")?,
+        session: foreign(row, "session")?,
+        run: foreign(row, "run")?,
+        agent: foreign(row, "agent")?,
+        tool: Untrusted::from(row.try_get::<String, _>("tool")?),
+        title: Untrusted::from(row.try_get::<String, _>("title")?),
+        risk: Risk::parse(row.try_get("risk")?),
+        effect: effect.map(|word| Effect::parse(&word)),
+        status: Status::parse(row.try_get("status")?),
+        created_at: Timestamp::from_millis(row.try_get("created_at")?),
+        expires_at: time(row, "expires_at")?,
+        resolved_at: time(row, "resolved_at")?,
+        resolved_by: foreign(row, "resolved_by")?,
+        size: number(row.try_get("size")?),
+        digest: Digest::parse(row.try_get("digest")?),
+        revision: Revision(number(row.try_get("revision")?)),
+    })
+}
+
+pub(super) fn whole(row: &SqliteRow) -> Result<PendingAction, StoreError> {
+    let light = light(row)?;
+    let input = json(row, "input")?.ok_or(StoreError::Corrupt("an action without an input"))?;
+    let edits = json(row, "user_edits")?.map(Edits::new).transpose();
+    let merged = json(row, "effective_input")?;
+    // Without edits the merged input is the proposed one, and is not stored twice.
+    let was_approved = light.resolved_at.is_some() && runs(&light.status);
+    Ok(PendingAction {
+        effective_input: merged.or_else(|| was_approved.then(|| input.clone())),
+        preview: json(row, "preview")?,
+        summary: foreign(row, "summary")?,
+        requested_by: foreign(row, "requested_by")?,
+        tool_call: foreign(row, "tool_call")?,
+        user_edits: edits.map_err(|_| StoreError::Corrupt("edits that are no edits"))?,
+        reason: foreign(row, "reason")?,
+        result: json(row, "result")?,
+        error: foreign(row, "error")?,
+        executed_at: time(row, "executed_at")?,
+        // There is no reply yet whose bytes could stand here; the gate never reads this field.
+        raw: input.clone(),
+        input,
+        row: light,
+    })
+}
+
+pub(super) fn stored(row: &SqliteRow) -> Result<Stored, StoreError> {
+    let effective: Option<String> = row.try_get("effective_digest")?;
+    Ok(Stored {
+        seq: row.try_get("seq")?,
+        action: whole(row)?,
+        proposer: row.try_get("proposer")?,
+        effective_digest: effective.and_then(|text| Digest::parse(&text)),
+        decision_revision: row.try_get::<Option<i64>, _>("decision_revision")?.map_or(0, number),
+        fence: number(row.try_get("fence")?),
+        lease_by: row.try_get("lease_by")?,
+    })
+}
+
+/// SQLite's integers are signed; ours in these columns never are.
+pub(super) fn number(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or_default()
+}
+
+/// The other way round.
+pub(super) fn integer(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn runs(status: &Status) -> bool {
+    matches!(status, Status::Approved | Status::Running | Status::Executed | Status::Failed | Status::Unknown)
+}
+
+fn foreign(row: &SqliteRow, column: &str) -> Result<Option<Untrusted>, StoreError> {
+    Ok(row.try_get::<Option<String>, _>(column)?.map(Untrusted::from))
+}
+
+fn time(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    Ok(row.try_get::<Option<i64>, _>(column)?.map(Timestamp::from_millis))
+}
+
+fn json(row: &SqliteRow, column: &str) -> Result<Option<RawJson>, StoreError> {
+    let text: Option<String> = row.try_get(column)?;
+    text.map(RawJson::parse).transpose().map_err(|_| StoreError::Corrupt("a payload that is no JSON"))
+}

@@ -1,0 +1,124 @@
+//! Running what was approved: leases, fences, ends, and what was lost in mid-run.
+
+use sqlx::QueryBuilder;
+
+use super::advance::{Change, Payloads, advance, load};
+use super::row;
+use super::writer::Tx;
+use crate::domain::{RawJson, Status, StatusStep, Untrusted};
+use crate::gate::store::{Actor, Dispatched, Finished, Lease, Refused, StoreError, Stored, Work, judge};
+
+/// How many rows one sweep settles; the rest waits for the next.
+const SWEEP: i64 = 500;
+const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
+const TAMPERED: &str = "the stored input is not the one that was approved; it was not run";
+
+/// Takes an approved action under a lease with a new fence.
+pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dispatched, StoreError> {
+    let stored = load(tx, id).await?;
+    if let Some(by) = &lease.by {
+        judge::within(&stored, by)?;
+    }
+    let by = lease.by.as_ref().map(|by| by.subject.as_str());
+    let until = tx.now.plus_millis(lease.millis);
+    let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
+    advance(tx, &stored, StatusStep::Dispatch, change).await?;
+    if !judge::is_what_was_approved(&stored) {
+        let stored = load(tx, id).await?;
+        let change = Change { error: Some(TAMPERED), ran: true, ..Change::default() };
+        advance(tx, &stored, StatusStep::Fail, change).await?;
+        return Ok(Dispatched::Tampered);
+    }
+    Ok(Dispatched::Run(work(&stored, until)))
+}
+
+fn work(stored: &Stored, lease_until: crate::domain::Timestamp) -> Work {
+    let action = &stored.action;
+    let input: &RawJson = action.effective_input.as_ref().unwrap_or(&action.input);
+    Work {
+        id: action.row.id.as_raw().to_owned(),
+        tool: action.row.tool.as_raw().to_owned(),
+        input: input.clone(),
+        fence: stored.fence + 1,
+        key: format!("{}:{}", action.row.id.as_raw(), stored.decision_revision),
+        lease_until,
+    }
+}
+
+/// Ends a run, if it is still the newest one and whoever says so holds its lease.
+pub(super) async fn finish(
+    tx: &mut Tx,
+    id: &str,
+    fence: u64,
+    by: Option<&Actor>,
+    how: &Finished,
+) -> Result<Stored, StoreError> {
+    let stored = load(tx, id).await?;
+    if let Some(by) = by {
+        judge::within(&stored, by)?;
+    }
+    let holder = by.map(|by| by.subject.as_str());
+    if stored.fence != fence
+        || (stored.action.row.status == Status::Running && stored.lease_by.as_deref() != holder)
+    {
+        return Err(Refused::StaleFence.into());
+    }
+    let change = Change { by: holder, ran: true, ..Change::default() };
+    match how {
+        Finished::Executed(result) => {
+            let payloads = Payloads { edited: None, result: Some(result) };
+            advance(tx, &stored, StatusStep::Succeed, Change { payloads, ..change }).await?;
+        }
+        Finished::Failed(error) => {
+            advance(tx, &stored, StatusStep::Fail, Change { error: Some(error), ..change }).await?;
+        }
+        Finished::Lost(error) => {
+            let change = Change { error: Some(error), ran: false, ..change };
+            advance(tx, &stored, StatusStep::LoseSight, change).await?;
+        }
+    }
+    load(tx, id).await
+}
+
+/// Pending actions past their time.
+pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
+    let now = tx.now.as_millis();
+    let mut query = QueryBuilder::new(row::WHOLE);
+    query
+        .push(" WHERE a.status = 'pending' AND a.expires_at IS NOT NULL AND a.expires_at <= ")
+        .push_bind(now);
+    query.push(" ORDER BY a.expires_at LIMIT ").push_bind(SWEEP);
+    let due = query.build().fetch_all(tx.conn()).await?;
+    for found in &due {
+        let change = Change { settles: true, ..Change::default() };
+        advance(tx, &row::stored(found)?, StatusStep::Expire, change).await?;
+    }
+    Ok(due.len() as u64)
+}
+
+/// Running actions whose lease ran out.
+pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreError> {
+    let now = tx.now.as_millis();
+    let mut query = QueryBuilder::new(row::WHOLE);
+    query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
+    query.push(" ORDER BY a.lease_until LIMIT ").push_bind(SWEEP);
+    let lost = query.build().fetch_all(tx.conn()).await?;
+    for found in &lost {
+        let stored = row::stored(found)?;
+        let tool = Untrusted::as_raw(&stored.action.row.tool);
+        if safe.iter().any(|safe| safe == tool) {
+            advance(tx, &stored, StatusStep::Requeue, Change::default()).await?;
+        } else {
+            let change = Change { error: Some(LOST), ..Change::default() };
+            advance(tx, &stored, StatusStep::LoseSight, change).await?;
+        }
+    }
+    Ok(lost.len() as u64)
+}
+
+/// Answers kept for longer than anybody retries.
+pub(super) async fn forget_replies(tx: &mut Tx, millis: i64) -> Result<u64, StoreError> {
+    let before = tx.now.plus_millis(-millis).as_millis();
+    let gone = sqlx::query("DELETE FROM replies WHERE at < ?1").bind(before).execute(tx.conn()).await?;
+    Ok(gone.rows_affected())
+}

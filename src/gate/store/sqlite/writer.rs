@@ -1,0 +1,174 @@
+//! The one writer: takes work from a bounded queue and commits it in groups.
+//!
+//! A commit costs one `fsync` whether it carries one write or a hundred; work that arrives during a commit goes into the
+//! next one together. Each piece stands behind a savepoint, so that a refused one undoes only itself, and nobody is
+//! answered before the commit that carries their work.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::BoxFuture;
+use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use crate::domain::Timestamp;
+use crate::gate::clock::Clock;
+use crate::gate::events::Events;
+use crate::gate::store::StoreError;
+use crate::sqlite;
+
+/// How many pieces of work may wait; beyond, callers wait.
+const QUEUE: usize = 1_024;
+/// How many pieces of work go into one commit.
+const GROUP: usize = 256;
+
+/// The transaction a piece of work runs in.
+#[derive(Debug)]
+pub(super) struct Tx {
+    inner: Transaction<'static, Sqlite>,
+    pub(super) now: Timestamp,
+    /// Workspaces this piece of work changed, with their newest revision.
+    touched: BTreeMap<String, u64>,
+    /// Something is to be run.
+    approved: bool,
+}
+
+type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// Returns whether the work is to be kept, and how its caller is told.
+type Job = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, (bool, Answer)> + Send>;
+
+enum Message {
+    Work(Job),
+    Stop,
+}
+
+/// A handle on the writer.
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    messages: mpsc::Sender<Message>,
+    tasks: TaskTracker,
+}
+
+impl Tx {
+    pub(super) fn conn(&mut self) -> &mut SqliteConnection {
+        &mut self.inner
+    }
+
+    pub(super) fn touch(&mut self, workspace: &str, revision: u64) {
+        self.touched.insert(workspace.to_owned(), revision);
+    }
+
+    pub(super) fn wants_run(&mut self) {
+        self.approved = true;
+    }
+}
+
+impl Writer {
+    /// Starts the writer. It ends when it is stopped, or when its last handle is gone.
+    pub(super) fn start(pool: SqlitePool, events: Events, clock: Clock) -> Self {
+        let (messages, inbox) = mpsc::channel(QUEUE);
+        let tasks = TaskTracker::new();
+        tasks.spawn(run(inbox, pool, events, clock));
+        tasks.close();
+        Self { messages, tasks }
+    }
+
+    /// Does `work` in a transaction; returns after its commit. An error undoes it.
+    pub(super) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    {
+        let (reply, answered) = oneshot::channel();
+        let job: Job = Box::new(move |tx| {
+            Box::pin(async move {
+                let done = work(tx).await;
+                let keep = done.is_ok();
+                let answer: Answer = Box::new(move |committed| {
+                    // The caller may have gone away; what is committed stays committed.
+                    reply.send(committed.and(done)).ok();
+                });
+                (keep, answer)
+            })
+        });
+        self.messages.send(Message::Work(job)).await.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Finishes what is queued, then ends.
+    pub(super) async fn stop(&self) {
+        // A failed send means that the writer has ended already.
+        self.messages.send(Message::Stop).await.ok();
+        self.tasks.wait().await;
+    }
+}
+
+async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, events: Events, clock: Clock) {
+    let mut group = Vec::with_capacity(GROUP);
+    while inbox.recv_many(&mut group, GROUP).await > 0 {
+        let mut jobs = Vec::with_capacity(group.len());
+        for message in group.drain(..) {
+            match message {
+                Message::Work(job) => jobs.push(job),
+                Message::Stop => inbox.close(),
+            }
+        }
+        commit(jobs, &pool, &events, &clock).await;
+    }
+}
+
+/// One group: begin, each job behind a savepoint, commit, answer, wake.
+async fn commit(jobs: Vec<Job>, pool: &SqlitePool, events: &Events, clock: &Clock) {
+    let mut answers = Vec::with_capacity(jobs.len());
+    let mut wakes = Wakes::default();
+    let committed = apply(jobs, pool, clock, &mut answers, &mut wakes).await;
+    let failure = committed.err().map(|error| {
+        tracing::error!(%error, "a group of writes was not committed");
+        error.to_string()
+    });
+    for answer in answers {
+        answer(failure.clone().map_or(Ok(()), |why| Err(StoreError::Commit(why))));
+    }
+    if failure.is_none() {
+        for (workspace, revision) in wakes.revisions {
+            events.publish(&workspace, revision);
+        }
+        if wakes.approved {
+            events.approved();
+        }
+    }
+}
+
+#[derive(Default)]
+struct Wakes {
+    revisions: BTreeMap<String, u64>,
+    approved: bool,
+}
+
+/// When this fails nothing of the group is kept; jobs that were not reached are dropped, which tells their callers.
+async fn apply(
+    jobs: Vec<Job>,
+    pool: &SqlitePool,
+    clock: &Clock,
+    answers: &mut Vec<Answer>,
+    wakes: &mut Wakes,
+) -> Result<(), sqlx::Error> {
+    let inner = pool.begin_with(sqlite::BEGIN).await?;
+    let mut tx = Tx { inner, now: clock.now(), touched: BTreeMap::new(), approved: false };
+    for job in jobs {
+        sqlx::query("SAVEPOINT job").execute(tx.conn()).await?;
+        tx.now = clock.now();
+        let (keep, answer) = job(&mut tx).await;
+        answers.push(answer);
+        let touched = std::mem::take(&mut tx.touched);
+        let approved = std::mem::take(&mut tx.approved);
+        if keep {
+            wakes.revisions.extend(touched);
+            wakes.approved |= approved;
+        } else {
+            sqlx::query("ROLLBACK TO job").execute(tx.conn()).await?;
+        }
+        sqlx::query("RELEASE job").execute(tx.conn()).await?;
+    }
+    tx.inner.commit().await
+}

@@ -1,0 +1,186 @@
+//! A gate to talk to, and the few words tests say to it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use reqwest::{Client, Method, RequestBuilder};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
+use crate::gate::{Gate, GateError, Scope};
+
+/// No test waits longer than this for anything.
+pub(super) const LIMIT: Duration = Duration::from_secs(20);
+
+/// A running gate for the workspace `w`, with a token for its agent and one for its owner.
+pub(super) struct TestGate {
+    pub(super) gate: Gate,
+    pub(super) url: String,
+    pub(super) agent: SecretString,
+    pub(super) owner: SecretString,
+    pub(super) client: Client,
+    stop: CancellationToken,
+    served: JoinHandle<Result<(), GateError>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: reqwest::header::HeaderMap,
+    pub(super) text: String,
+}
+
+impl Answer {
+    /// The body read loosely; exact bytes are compared in `text`.
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The string at a JSON pointer.
+    pub(super) fn at(&self, pointer: &str) -> String {
+        match self.json().pointer(pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => panic!("no {pointer} in {}", self.text),
+        }
+    }
+
+    pub(super) fn code(&self) -> (u16, String) {
+        (self.status, self.at("/error/code"))
+    }
+}
+
+pub(super) fn config(folder: &Path) -> GateConfig {
+    GateConfig {
+        listen: ([127, 0, 0, 1], 0).into(),
+        database: folder.join("gate.db"),
+        workspace: "w".to_owned(),
+        limits: Limits { proposal_burst: 100_000, ..Limits::default() },
+        tools: BTreeMap::new(),
+    }
+}
+
+/// A tool that hands its input to a shell script. The script is the gate's own configuration, as in real life.
+pub(super) fn script(text: &str) -> ToolConfig {
+    let argv = ["/bin/sh", "-c", text].map(str::to_owned).to_vec();
+    let executor = Executor::Command { argv, env: BTreeMap::new() };
+    ToolConfig { executor, retry: Retry::Manual, timeout: LIMIT, ..ToolConfig::default() }
+}
+
+/// A gate without tools in a folder of its own.
+pub(super) async fn plain() -> (TempDir, TestGate) {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = start(config(folder.path())).await;
+    (folder, gate)
+}
+
+/// A gate whose tool `t` is this one.
+pub(super) async fn with_tool(tool: ToolConfig) -> (TempDir, TestGate) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder.path()) };
+    let gate = start(config).await;
+    (folder, gate)
+}
+
+pub(super) async fn start(config: GateConfig) -> TestGate {
+    serve(Gate::open(&config).await.unwrap()).await
+}
+
+pub(super) async fn serve(gate: Gate) -> TestGate {
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let agent =
+        gate.create_token("agent", "w", &[Scope::Propose, Scope::Read, Scope::Execute]).await.unwrap();
+    let owner = gate
+        .create_token("owner", "w", &[Scope::Read, Scope::Decide, Scope::Execute, Scope::Admin])
+        .await
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let served = tokio::spawn(gate.clone().serve(listener, stop.clone()));
+    let client = Client::builder().no_proxy().timeout(LIMIT).build().unwrap();
+    TestGate { gate, url, agent, owner, client, stop, served }
+}
+
+impl TestGate {
+    pub(super) fn request(&self, method: Method, path: &str, token: &SecretString) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url)).bearer_auth(token.expose_secret())
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Answer {
+        answer(self.request(Method::GET, path, &self.owner)).await
+    }
+
+    /// The owner posts JSON.
+    pub(super) async fn post(&self, path: &str, body: &str) -> Answer {
+        self.post_as(&self.owner, path, body).await
+    }
+
+    pub(super) async fn post_as(&self, token: &SecretString, path: &str, body: &str) -> Answer {
+        let request = self.request(Method::POST, path, token).header("content-type", "application/json");
+        answer(request.body(body.to_owned())).await
+    }
+
+    /// The agent proposes; returns the id.
+    pub(super) async fn propose(&self, tool: &str, input: &str) -> String {
+        self.propose_with(tool, input, "").await
+    }
+
+    /// The same with more fields, as `,"name":value`.
+    pub(super) async fn propose_with(&self, tool: &str, input: &str, more: &str) -> String {
+        let body = format!(r#"{{"toolName":"{tool}","workspaceId":"w","toolInput":{input}{more}}}"#);
+        let answer = self.post_as(&self.agent, "/api/pending-actions", &body).await;
+        assert_eq!(answer.status, 202, "{}", answer.text);
+        answer.at("/pending_action_id")
+    }
+
+    pub(super) async fn approve(&self, id: &str, body: &str) -> Answer {
+        self.post(&format!("/api/pending-actions/{id}/approve"), body).await
+    }
+
+    pub(super) async fn reject(&self, id: &str, body: &str) -> Answer {
+        self.post(&format!("/api/pending-actions/{id}/reject"), body).await
+    }
+
+    pub(super) async fn action(&self, id: &str) -> Answer {
+        self.get(&format!("/api/pending-actions/{id}")).await
+    }
+
+    /// Waits, by the gate's own means, until nothing more will happen to it.
+    pub(super) async fn until_final(&self, id: &str) -> Answer {
+        self.get(&format!("/api/pending-actions/{id}?wait=15s&until=final")).await
+    }
+
+    pub(super) async fn status(&self, id: &str) -> String {
+        self.action(id).await.at("/status")
+    }
+
+    pub(super) async fn list(&self, query: &str) -> Answer {
+        self.get(&format!("/api/pending-actions?workspace_id=w{query}")).await
+    }
+
+    /// Stops it as Ctrl-C does, and waits.
+    pub(super) async fn stop(self) {
+        self.stop.cancel();
+        tokio::time::timeout(LIMIT, self.served).await.unwrap().unwrap().unwrap();
+    }
+}
+
+pub(super) async fn answer(request: RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Answer { status, headers, text: response.text().await.unwrap() }
+}
+
+/// The ids in a list, in its order.
+pub(super) fn ids(list: &Answer) -> Vec<String> {
+    let items = list.json().pointer("/items").and_then(Value::as_array).cloned().unwrap_or_default();
+    items.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+}

@@ -1,0 +1,82 @@
+//! What the gate knows of each tool: its configuration over the built-in definition.
+
+use std::collections::BTreeMap;
+
+use crate::config::{Executor, Retry, ToolConfig};
+use crate::contract::tool::{self, Definition};
+use crate::domain::{Effect, Risk};
+
+/// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
+#[derive(Debug, Clone)]
+pub(crate) struct Tools {
+    configured: BTreeMap<String, ToolConfig>,
+    default: ToolConfig,
+}
+
+impl Tools {
+    pub(crate) fn new(configured: BTreeMap<String, ToolConfig>) -> Self {
+        Self { configured, default: ToolConfig::default() }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> &ToolConfig {
+        self.configured.get(name).unwrap_or(&self.default)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &ToolConfig)> {
+        self.configured.iter()
+    }
+
+    /// Tools the gate runs itself.
+    pub(crate) fn run_here(&self) -> Vec<String> {
+        self.names(|tool| tool.executor != Executor::Pull)
+    }
+
+    /// Tools that may be run twice.
+    pub(crate) fn safe(&self) -> Vec<String> {
+        self.names(|tool| tool.retry == Retry::Safe)
+    }
+
+    fn names(&self, keep: impl Fn(&ToolConfig) -> bool) -> Vec<String> {
+        self.iter().filter(|(_, tool)| keep(tool)).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The configuration where it says something, else the built-in definition.
+    pub(crate) fn definition(&self, name: &str) -> Definition {
+        let (mine, known) = (self.get(name), tool::definition(name));
+        Definition {
+            risk: mine.risk.clone().unwrap_or_else(|| known.risk.clone()),
+            effect: mine.effect.clone().or_else(|| known.effect.clone()),
+            title: mine.title.clone().or_else(|| known.title.clone()),
+            approving: known.approving.clone(),
+        }
+    }
+}
+
+/// A proposer may raise the risk, never lower it.
+pub(crate) fn raised_risk(tool: &Risk, proposed: Option<&str>) -> Risk {
+    let proposed = proposed.map(Risk::parse).filter(|proposed| proposed.rank() > tool.rank());
+    proposed.unwrap_or_else(|| tool.clone())
+}
+
+/// A proposer may raise the effect, never lower it.
+pub(crate) fn raised_effect(tool: Option<&Effect>, proposed: Option<&str>) -> Option<Effect> {
+    let floor = tool.map(Effect::rank);
+    let proposed =
+        proposed.map(Effect::parse).filter(|proposed| floor.is_none_or(|floor| proposed.rank() > floor));
+    proposed.or_else(|| tool.cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proposer_can_only_raise() {
+        assert_eq!(raised_risk(&Risk::High, Some("low")), Risk::High);
+        assert_eq!(raised_risk(&Risk::Medium, Some("critical")), Risk::Critical);
+        assert_eq!(raised_risk(&Risk::Medium, Some("spicy")).as_raw(), "spicy");
+        assert_eq!(raised_effect(Some(&Effect::External), Some("write")), Some(Effect::External));
+        assert_eq!(raised_effect(None, Some("destructive")), Some(Effect::Destructive));
+        assert_eq!(raised_effect(Some(&Effect::Write), None), Some(Effect::Write));
+    }
+}
