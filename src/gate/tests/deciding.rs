@@ -1,6 +1,8 @@
 //! Proposing and deciding, as the seed says it.
 
 use super::support::{Answer, ids, plain, script, with_tool};
+use crate::domain::Digest;
+use crate::gate::{Scope, reconcile};
 
 /// Numbers and keys that a JSON library would change.
 const EXACT: &str = r#"{"amount": 1.10,"big":18446744073709551616,"a":1,"a":2,"t\u006f":"x"}"#;
@@ -22,8 +24,8 @@ async fn a_proposal_is_queued_listed_approved_and_run() {
 }
 
 #[tokio::test]
-async fn the_agent_gets_the_queued_signal_and_nothing_runs() {
-    let (folder, gate) = with_tool(script("touch \"$PROOF\"")).await;
+async fn the_agent_gets_the_queued_signal() {
+    let (_folder, gate) = plain().await;
     let body = r#"{"tool_name":"t","tool_input":{"workspace_id":"w","mission_id":"m","session_id":"s"}}"#;
 
     let queued = gate.post_as(&gate.agent, "/api/pending-actions", body).await;
@@ -36,7 +38,26 @@ async fn the_agent_gets_the_queued_signal_and_nothing_runs() {
     let identity =
         ["/workspaceId", "/missionId", "/sessionId", "/batchId", "/status"].map(|at| action.at(at));
     assert_eq!(identity, ["w", "m", "s", "m:t", "pending"]);
-    drop(folder);
+}
+
+#[tokio::test]
+async fn only_what_was_approved_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let proof = folder.path().join("proof");
+    let (_folder, gate) = with_tool(script(&format!("cat >> {}", proof.display()))).await;
+    let pending = gate.propose("t", r#"{"n":1}"#).await;
+    let refused = gate.propose("t", r#"{"n":2}"#).await;
+    let approved = gate.propose("t", r#"{"n":3}"#).await;
+
+    gate.reject(&refused, "").await;
+    gate.approve(&approved, "").await;
+    let done = gate.until_final(&approved).await;
+    // The gate stops when every executor has ended: nothing can run after this.
+    let statuses = [gate.status(&pending).await, gate.status(&refused).await, done.at("/status")];
+    gate.stop().await;
+
+    assert_eq!(statuses, ["pending", "rejected", "executed"]);
+    assert_eq!(std::fs::read_to_string(proof).unwrap(), r#"{"n":3}"#);
 }
 
 #[tokio::test]
@@ -61,4 +82,111 @@ fn assert_conflict(answer: &Answer, status: &str) {
     assert_eq!(answer.at("/error/status"), status);
     assert_eq!(answer.at("/error/resolvedBy"), "owner");
     assert!(answer.at("/error/resolvedAt").ends_with('Z'));
+}
+
+#[tokio::test]
+async fn edits_are_merged_into_the_bytes_that_run() {
+    let (_folder, gate) = with_tool(script("cat")).await;
+    let id = gate.propose("t", r#"{"title":"a", "n":1.10,"big":18446744073709551616}"#).await;
+
+    let approved = gate.approve(&id, r#"{"user_edits":{"title":"b","new":2.0}}"#).await;
+    let done = gate.until_final(&id).await;
+
+    let merged = r#"{"title":"b", "n":1.10,"big":18446744073709551616,"new":2.0}"#;
+    assert_eq!(approved.status, 200);
+    for part in [
+        format!(r#""result":{merged}"#),
+        format!(r#""effectiveInput":{merged}"#),
+        r#""toolInput":{"title":"a", "n":1.10,"big":18446744073709551616}"#.to_owned(),
+        r#""userEdits":{"title":"b","new":2.0}"#.to_owned(),
+    ] {
+        assert!(done.text.contains(&part), "{part} is not in {}", done.text);
+    }
+}
+
+#[tokio::test]
+async fn edits_that_cannot_be_merged_decide_nothing() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", r#"{"a":1,"a":2}"#).await;
+
+    for edits in [r#"{"b":1}"#, r#"{"workspace_id":"other"}"#, "[]"] {
+        let answer = gate.approve(&id, &format!(r#"{{"userEdits":{edits}}}"#)).await;
+        assert_eq!(answer.code(), (422, "INVALID".to_owned()), "{edits}");
+    }
+
+    assert_eq!(gate.status(&id).await, "pending");
+}
+
+#[tokio::test]
+async fn a_decision_is_bound_to_the_bytes_that_were_seen() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", r#"{"n":1.10}"#).await;
+    let digest = |input| Digest::of("t", "w", input).to_string();
+    let other = digest(r#"{"n":1.1}"#);
+
+    let rejections = [
+        gate.approve(&id, &format!(r#"{{"expectedDigest":"{other}"}}"#)).await,
+        gate.reject(&id, &format!(r#"{{"expectedDigest":"{other}"}}"#)).await,
+        gate.approve(&id, &format!(r#"{{"userEdits":{{"n":2}},"expectedEffectiveDigest":"{other}"}}"#)).await,
+    ];
+    let (seen, after) = (digest(r#"{"n":1.10}"#), digest(r#"{"n":2}"#));
+    let body =
+        format!(r#"{{"userEdits":{{"n":2}},"expectedDigest":"{seen}","expectedEffectiveDigest":"{after}"}}"#);
+    let approved = gate.approve(&id, &body).await;
+
+    for rejection in rejections {
+        assert_eq!(rejection.code(), (412, "CHANGED".to_owned()));
+    }
+    assert_eq!((approved.status, approved.at("/digest")), (200, seen));
+}
+
+#[tokio::test]
+async fn nobody_decides_their_own_proposal() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let both = [Scope::Propose, Scope::Read, Scope::Decide];
+    let again = gate.gate.create_token("agent", "w", &both).await.unwrap();
+
+    let own = gate.post_as(&again, &format!("/api/pending-actions/{id}/approve"), "").await;
+    let scopeless = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/approve"), "").await;
+
+    assert_eq!(own.code(), (403, "FORBIDDEN".to_owned()));
+    assert!(own.at("/error/message").contains("own proposal"));
+    assert_eq!(scopeless.code(), (403, "FORBIDDEN".to_owned()));
+    assert_eq!(gate.status(&id).await, "pending");
+}
+
+#[tokio::test]
+async fn a_proposal_can_be_withdrawn_or_superseded_by_its_proposer_only() {
+    let (_folder, gate) = plain().await;
+    let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
+    let stranger = gate.gate.create_token("another", "w", &[Scope::Propose]).await.unwrap();
+    let withdraw = format!("/api/pending-actions/{first}/withdraw");
+
+    let foreign = gate.post_as(&stranger, &withdraw, "").await;
+    let own = gate.post_as(&gate.agent, &withdraw, "").await;
+    let third = gate.propose_with("t", "{}", &format!(r#","supersedes":"{second}""#)).await;
+
+    assert_eq!(foreign.code(), (403, "FORBIDDEN".to_owned()));
+    assert_eq!((own.status, own.at("/status").as_str()), (200, "withdrawn"));
+    let statuses = [gate.status(&second).await, gate.status(&third).await];
+    assert_eq!(statuses, ["superseded", "pending"]);
+    assert_eq!(gate.approve(&second, "").await.code(), (409, "INVALID_STATE".to_owned()));
+}
+
+#[tokio::test]
+async fn what_is_past_its_time_expires_and_cannot_be_approved() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose_with("t", "{}", r#","ttlSeconds":60"#).await;
+    let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{},"expiresAt":"2020-01-01T00:00:00Z"}"#;
+    let late = gate.post_as(&gate.agent, "/api/pending-actions", body).await;
+
+    gate.gate.inner.clock.pass(60_001);
+    let refused = gate.approve(&id, "").await;
+    reconcile::sweep(&gate.gate).await.unwrap();
+
+    assert_eq!(late.code(), (422, "INVALID".to_owned()));
+    assert_eq!((refused.status, refused.at("/error/status").as_str()), (409, "expired"));
+    assert_eq!(gate.status(&id).await, "expired");
+    assert_eq!(gate.approve(&id, "").await.status, 409);
 }

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
+use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope};
 
 /// No test waits longer than this for anything.
@@ -164,6 +165,22 @@ impl TestGate {
 
     pub(super) async fn list(&self, query: &str) -> Answer {
         self.get(&format!("/api/pending-actions?workspace_id=w{query}")).await
+    }
+
+    /// Waits until an executor has it. On the wire that reads as approved, so the store is asked.
+    pub(super) async fn until_running(&self, id: &str) {
+        let mut revisions = self.gate.inner.events.watch("w");
+        let running = async {
+            while self.gate.store().get(id).await.unwrap().unwrap().action.row.status != Status::Running {
+                revisions.changed().await.unwrap();
+            }
+        };
+        tokio::time::timeout(LIMIT, running).await.unwrap();
+    }
+
+    /// Tells it to stop and goes on.
+    pub(super) fn begin_to_stop(&self) {
+        self.stop.cancel();
     }
 
     /// Stops it as Ctrl-C does, and waits.

@@ -6,6 +6,8 @@ mod read;
 mod record;
 mod row;
 mod run;
+#[cfg(test)]
+mod tests;
 mod tokens;
 mod writer;
 

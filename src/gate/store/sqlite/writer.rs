@@ -92,7 +92,8 @@ impl Writer {
             })
         });
         self.messages.send(Message::Work(job)).await.map_err(|_| StoreError::Closed)?;
-        answered.await.map_err(|_| StoreError::Closed)?
+        // Its group failed before its turn: the answer was dropped with the work.
+        answered.await.map_err(|_| StoreError::Commit("the write was not reached".to_owned()))?
     }
 
     /// Finishes what is queued, then ends.

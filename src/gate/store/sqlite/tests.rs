@@ -1,0 +1,169 @@
+//! The store on its own: what HTTP cannot bring about.
+
+use futures_util::future::join_all;
+use tempfile::TempDir;
+
+use super::*;
+use crate::domain::{Digest, RawJson, Risk, Status};
+use crate::gate::store::Verdict;
+
+struct Shelf {
+    store: SqliteStore,
+    clock: Clock,
+    _folder: TempDir,
+}
+
+async fn shelf() -> Shelf {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Clock::default();
+    let path = folder.path().join("gate.db");
+    let store = SqliteStore::open(&path, Events::default(), clock.clone()).await.unwrap();
+    Shelf { store, clock, _folder: folder }
+}
+
+fn action(id: &str) -> NewAction {
+    let input = RawJson::parse(r#"{"n":1.10}"#).unwrap();
+    NewAction {
+        id: id.to_owned(),
+        workspace: "w".to_owned(),
+        mission: None,
+        session: None,
+        run: None,
+        tool_call: None,
+        agent: None,
+        requested_by: None,
+        batch: None,
+        checkpoint: None,
+        proposer: "agent".to_owned(),
+        tool: "t".to_owned(),
+        title: "t".to_owned(),
+        summary: None,
+        risk: Risk::Medium,
+        effect: None,
+        preview: None,
+        digest: Digest::of("t", "w", input.as_str()),
+        expires_at: None,
+        supersedes: None,
+        input,
+    }
+}
+
+fn approval(id: &str) -> Ruling {
+    Ruling {
+        id: id.to_owned(),
+        verdict: Verdict::Approve { edits: None },
+        expected_digest: None,
+        expected_effective_digest: None,
+        reason: None,
+    }
+}
+
+fn owner() -> Actor {
+    Actor { subject: "owner".to_owned(), workspace: "w".to_owned() }
+}
+
+impl Shelf {
+    async fn record(&self, id: &str) -> Result<Reply, StoreError> {
+        self.store.record(action(id), 1_000, String::new(), None).await
+    }
+
+    async fn approved(&self, id: &str) {
+        self.record(id).await.unwrap();
+        self.store.decide(approval(id), owner()).await.unwrap();
+    }
+
+    async fn dispatch(&self, id: &str) -> Dispatched {
+        self.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }).await.unwrap()
+    }
+
+    async fn finish(&self, id: &str, fence: u64) -> Result<Stored, StoreError> {
+        let result = RawJson::parse("1").unwrap();
+        self.store.finish(id.to_owned(), fence, None, Finished::Executed(result)).await
+    }
+
+    async fn status(&self, id: &str) -> Status {
+        self.store.get(id).await.unwrap().unwrap().action.row.status
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_changed_after_the_approval_are_not_run() {
+    let shelf = shelf().await;
+    for (id, change) in [
+        ("input", "UPDATE payloads SET input = '{\"n\":1.1}'"),
+        ("effective", "UPDATE payloads SET effective_input = '{\"n\":2}'"),
+        ("tool", "UPDATE actions SET tool = 'u'"),
+    ] {
+        shelf.approved(id).await;
+        sqlx::query(change).execute(&shelf.store.database.write).await.unwrap();
+
+        assert_eq!(shelf.dispatch(id).await, Dispatched::Tampered);
+
+        let stored = shelf.store.get(id).await.unwrap().unwrap();
+        assert_eq!(stored.action.row.status, Status::Failed);
+        assert!(stored.action.error.unwrap().as_raw().contains("not the one that was approved"));
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_an_earlier_run_is_refused() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    assert_eq!(shelf.store.recover(vec!["t".to_owned()]).await.unwrap(), 0, "the lease still holds");
+
+    shelf.clock.pass(1_001);
+    assert_eq!(shelf.store.recover(vec!["t".to_owned()]).await.unwrap(), 1);
+    let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };
+
+    assert_eq!((work.fence, work.key.as_str()), (2, "a:2"));
+    assert!(matches!(shelf.finish("a", 1).await, Err(StoreError::Refused(Refused::StaleFence))));
+    assert_eq!(shelf.status("a").await, Status::Running);
+    assert_eq!(shelf.finish("a", 2).await.unwrap().action.row.status, Status::Executed);
+    assert!(matches!(shelf.finish("a", 2).await, Err(StoreError::Refused(Refused::State { .. }))));
+}
+
+#[tokio::test]
+async fn what_was_not_approved_is_not_dispatched() {
+    let shelf = shelf().await;
+    shelf.record("pending").await.unwrap();
+    shelf.record("rejected").await.unwrap();
+    let rejection = Ruling { verdict: Verdict::Reject, ..approval("rejected") };
+    shelf.store.decide(rejection, owner()).await.unwrap();
+
+    for id in ["pending", "rejected"] {
+        let refused = shelf.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }).await;
+        assert!(matches!(refused, Err(StoreError::Refused(Refused::State { .. }))), "{id}: {refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_write_undoes_only_itself() {
+    let shelf = shelf().await;
+
+    // Every third is refused after it took a revision: the id is taken, or there is no room.
+    let recorded = join_all((0..90).map(|n| {
+        let id = if n % 3 == 0 { "twice".to_owned() } else { format!("a{n}") };
+        let shelf = &shelf;
+        async move { shelf.record(&id).await.is_ok() }
+    }))
+    .await;
+    let full = shelf.store.record(action("full"), 61, String::new(), None).await;
+
+    assert_eq!(recorded.iter().filter(|kept| **kept).count(), 61);
+    assert!(matches!(full, Err(StoreError::Refused(Refused::Full(61)))));
+    let changes = shelf.store.changes("w", 0, 1_000).await.unwrap();
+    let revisions: Vec<u64> = changes.rows.iter().map(|row| row.revision.0).collect();
+    assert_eq!(revisions, (1..=61).collect::<Vec<_>>());
+    assert_eq!(changes.revision, 61);
+}
+
+#[tokio::test]
+async fn a_closed_store_says_so() {
+    let shelf = shelf().await;
+    shelf.record("a").await.unwrap();
+
+    shelf.store.close().await;
+
+    assert!(matches!(shelf.record("b").await, Err(StoreError::Closed)));
+}

@@ -1,0 +1,143 @@
+//! Deciding a batch in one request.
+
+use serde_json::json;
+
+use super::support::{Answer, TestGate, plain};
+use crate::domain::Digest;
+use crate::gate::Scope;
+
+async fn batch_of(gate: &TestGate, count: usize) -> Vec<String> {
+    let mut ids = Vec::new();
+    for n in 0..count {
+        ids.push(gate.propose_with("t", &format!(r#"{{"n":{n}}}"#), r#","missionId":"m""#).await);
+    }
+    ids
+}
+
+async fn decide(gate: &TestGate, items: &serde_json::Value) -> Answer {
+    gate.post("/api/pending-actions/batch/m:t/approve", &json!({ "items": items }).to_string()).await
+}
+
+/// The three counts of the seed, and the failed ones.
+fn counts(answer: &Answer) -> [String; 4] {
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    ["/approved", "/rejected", "/skipped", "/failed"].map(|at| answer.at(at))
+}
+
+#[tokio::test]
+async fn listed_is_approved_excluded_is_rejected_unlisted_is_left() {
+    let (_folder, gate) = plain().await;
+    let ids = batch_of(&gate, 4).await;
+
+    let reply = decide(
+        &gate,
+        &json!([
+            {"pendingActionId": ids[0], "userEdits": {"priority": 2}},
+            {"pendingActionId": ids[1]},
+            {"pendingActionId": ids[2], "exclude": true, "reason": "no"},
+        ]),
+    )
+    .await;
+
+    assert_eq!(counts(&reply), ["2", "1", "0", "0"]);
+    assert_eq!(reply.at("/batchId"), "m:t");
+    let mut statuses = Vec::new();
+    for id in &ids {
+        statuses.push(gate.status(id).await);
+    }
+    assert_eq!(statuses, ["approved", "approved", "rejected", "pending"]);
+    assert!(gate.action(&ids[0]).await.text.contains(r#""effectiveInput":{"n":0,"priority":2}"#));
+}
+
+#[tokio::test]
+async fn what_another_settled_first_is_skipped_and_counted() {
+    let (_folder, gate) = plain().await;
+    let ids = batch_of(&gate, 3).await;
+    gate.reject(&ids[0], "").await;
+
+    let reply =
+        decide(&gate, &json!(ids.iter().map(|id| json!({"pendingActionId": id})).collect::<Vec<_>>())).await;
+
+    assert_eq!(counts(&reply), ["2", "0", "1", "0"]);
+    let first = ["/items/0/outcome", "/items/0/status", "/items/0/resolvedBy"].map(|at| reply.at(at));
+    assert_eq!(first, ["skipped", "rejected", "owner"]);
+}
+
+#[tokio::test]
+async fn each_item_fails_alone_and_says_why() {
+    let (_folder, gate) = plain().await;
+    let ids = batch_of(&gate, 3).await;
+    let elsewhere = gate.propose_with("t", "{}", r#","missionId":"another""#).await;
+    let other = Digest::of("t", "w", "{}").to_string();
+
+    let reply = decide(
+        &gate,
+        &json!([
+            {"pendingActionId": ids[0], "expectedDigest": other},
+            {"pendingActionId": ids[1], "userEdits": {"missionId": "x"}},
+            {"pendingActionId": "no-such-id"},
+            {"pendingActionId": elsewhere},
+            {"pendingActionId": ids[2]},
+        ]),
+    )
+    .await;
+
+    assert_eq!(counts(&reply), ["1", "0", "0", "4"]);
+    let outcomes = [0, 1, 2, 3, 4].map(|n| reply.at(&format!("/items/{n}/outcome")));
+    assert_eq!(outcomes, ["changed", "invalid", "missing", "missing", "approved"]);
+    assert_eq!(gate.status(&elsewhere).await, "pending");
+}
+
+#[tokio::test]
+async fn an_id_listed_twice_refuses_the_whole_request() {
+    let (_folder, gate) = plain().await;
+    let ids = batch_of(&gate, 1).await;
+
+    let reply =
+        decide(&gate, &json!([{"pendingActionId": ids[0]}, {"pendingActionId": ids[0], "exclude": true}]))
+            .await;
+
+    assert_eq!(reply.code(), (422, "INVALID".to_owned()));
+    assert_eq!(gate.status(&ids[0]).await, "pending");
+}
+
+#[tokio::test]
+async fn a_batch_belongs_to_one_workspace() {
+    let (_folder, gate) = plain().await;
+    batch_of(&gate, 1).await;
+    let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Decide]).await.unwrap();
+    let body = r#"{"items":[]}"#;
+
+    let foreign = gate.post_as(&stranger, "/api/pending-actions/batch/m:t/approve", body).await;
+    let unknown = gate.post_as(&stranger, "/api/pending-actions/batch/m:none/approve", body).await;
+    let encoded = gate.post("/api/pending-actions/batch/m%3At/approve", body).await;
+
+    assert_eq!(foreign.code(), (403, "FORBIDDEN".to_owned()));
+    assert_eq!(unknown.code(), (404, "NOT_FOUND".to_owned()));
+    assert_eq!(counts(&encoded), ["0", "0", "0", "0"]);
+}
+
+#[tokio::test]
+async fn a_repeated_batch_gets_the_first_answer_again() {
+    let (_folder, gate) = plain().await;
+    let ids = batch_of(&gate, 2).await;
+    let send = async |key: &str, id: &str| {
+        let body = json!({"items": [{"pendingActionId": id}]}).to_string();
+        let request = gate
+            .request(reqwest::Method::POST, "/api/pending-actions/batch/m:t/approve", &gate.owner)
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        super::support::answer(request.body(body)).await
+    };
+
+    let first = send("k", &ids[0]).await;
+    let again = send("k", &ids[0]).await;
+    let reused = send("k", &ids[1]).await;
+    let without = send("another", &ids[0]).await;
+
+    assert_eq!(counts(&first), ["1", "0", "0", "0"]);
+    assert_eq!(again.text, first.text);
+    assert_eq!(again.headers.get("idempotency-replayed").unwrap(), "true");
+    assert_eq!(reused.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
+    assert_eq!(counts(&without), ["0", "0", "1", "0"]);
+}

@@ -1,0 +1,165 @@
+//! What survives: many writers, a stop, a crash between two steps, a new start.
+
+use std::collections::HashSet;
+
+use futures_util::future::join_all;
+
+use super::running::patient;
+use super::support::{LIMIT, TestGate, config, plain, script, serve, start};
+use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
+use crate::gate::Gate;
+use crate::gate::store::{Dispatched, Lease};
+
+#[tokio::test]
+async fn a_thousand_proposals_at_once_are_all_durable_and_numbered_without_gaps() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = start(config(folder.path())).await;
+
+    let clients = (0..16).map(|_| async {
+        let mut ids = Vec::new();
+        for _ in 0..63 {
+            ids.push(gate.propose("t", r#"{"n":1.10}"#).await);
+        }
+        ids
+    });
+    let ids: HashSet<String> = join_all(clients).await.into_iter().flatten().collect();
+    gate.stop().await;
+    let gate = start(config(folder.path())).await;
+
+    let changes = gate.get("/api/pending-actions/changes?workspace_id=w&since=0").await.json();
+    let changes = changes["changes"].as_array().unwrap();
+    let revisions: Vec<u64> = changes.iter().map(|change| change["revision"].as_u64().unwrap()).collect();
+    let kept: HashSet<String> =
+        changes.iter().map(|change| change["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(revisions, (1..=16 * 63).collect::<Vec<_>>());
+    assert_eq!(kept, ids);
+}
+
+#[tokio::test]
+async fn a_repeated_proposal_is_recorded_once() {
+    let (_folder, gate) = plain().await;
+    let send = async |body: &str| {
+        let request = gate
+            .request(reqwest::Method::POST, "/api/pending-actions", &gate.agent)
+            .header("content-type", "application/json")
+            .header("idempotency-key", "call-1");
+        super::support::answer(request.body(body.to_owned())).await
+    };
+    let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
+
+    let answers = join_all((0..5).map(|_| send(body))).await;
+    let other = send(r#"{"toolName":"u","workspaceId":"w","toolInput":{}}"#).await;
+
+    let texts: HashSet<_> = answers.iter().map(|answer| (answer.status, answer.text.as_str())).collect();
+    assert_eq!(texts.len(), 1);
+    assert_eq!(other.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
+    assert_eq!(gate.list("").await.json()["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn only_one_of_many_deciders_wins() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+
+    let answers = join_all((0..20).map(|n| {
+        let verb = if n % 2 == 0 { "approve" } else { "reject" };
+        let path = format!("/api/pending-actions/{id}/{verb}");
+        let gate = &gate;
+        async move { gate.post(&path, "").await.status }
+    }))
+    .await;
+
+    assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1);
+    assert_eq!(answers.iter().filter(|status| **status == 409).count(), 19);
+}
+
+/// A gate that stopped after committing an approval and before anything ran it; with `lease`, in mid-run.
+async fn left_behind(folder: &std::path::Path, lease: Option<Lease>) -> String {
+    // Without its tool this gate runs nothing.
+    let gate = start(config(folder)).await;
+    let id = gate.propose("t", r#"{"n":1.10}"#).await;
+    assert_eq!(gate.approve(&id, "").await.status, 200);
+    if let Some(lease) = lease {
+        let dispatched = gate.gate.store().dispatch(id.clone(), lease).await.unwrap();
+        assert!(matches!(dispatched, Dispatched::Run(_)));
+    }
+    gate.stop().await;
+    id
+}
+
+async fn again(folder: &std::path::Path, tool: ToolConfig) -> TestGate {
+    start(GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder) }).await
+}
+
+#[tokio::test]
+async fn what_was_approved_and_never_ran_runs_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = left_behind(folder.path(), None).await;
+
+    let gate = again(folder.path(), script("cat")).await;
+    let done = gate.until_final(&id).await;
+
+    assert_eq!(done.at("/status"), "executed");
+    assert!(done.text.contains(r#""result":{"n":1.10}"#));
+}
+
+#[tokio::test]
+async fn what_was_lost_in_mid_run_is_run_again_only_if_that_is_safe() {
+    for (retry, status, fence) in [(Retry::Safe, "executed", 2), (Retry::Manual, "unknown", 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let id = left_behind(folder.path(), Some(Lease { by: None, millis: 0 })).await;
+
+        let gate = again(folder.path(), ToolConfig { retry, ..script("echo $PLACET_FENCE") }).await;
+        let done = gate.until_final(&id).await;
+
+        assert_eq!(done.at("/status"), status);
+        assert_eq!(gate.gate.store().get(&id).await.unwrap().unwrap().fence, fence);
+        assert!(retry == Retry::Safe || done.at("/error").contains("nobody knows"));
+    }
+}
+
+#[tokio::test]
+async fn stopping_waits_for_what_is_running() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    let gate = again(folder.path(), patient(&go)).await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+    gate.until_running(&id).await;
+
+    gate.begin_to_stop();
+    std::fs::write(&go, "").unwrap();
+    gate.stop().await;
+
+    let gate = start(config(folder.path())).await;
+    assert_eq!(gate.status(&id).await, "executed");
+}
+
+#[tokio::test]
+async fn the_first_tokens_are_private_kept_and_replaced_when_dead() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    let gate = Gate::open(&config(folder.path())).await.unwrap();
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+
+    let first = gate.first_tokens(&tokens).await.unwrap();
+    let (owner, agent) = (read(&first.owner), read(&first.agent));
+    let again = gate.first_tokens(&tokens).await.unwrap();
+    assert_eq!((read(&again.owner), read(&again.agent)), (owner.clone(), agent.clone()));
+    let id = gate.list_tokens().await.unwrap().into_iter().find(|token| token.subject == "owner").unwrap().id;
+    gate.revoke_token(&id).await.unwrap();
+    gate.first_tokens(&tokens).await.unwrap();
+
+    assert_ne!(read(&first.owner), owner);
+    assert_eq!(read(&first.agent), agent);
+    assert!(agent.starts_with("placet_agent_") && owner.starts_with("placet_owner_"));
+    let mode = std::fs::metadata(&first.owner).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let database = std::fs::read(folder.path().join("gate.db-wal")).unwrap();
+    assert!(!database.windows(20).any(|part| part == &agent.as_bytes()[..20]), "a token is in the database");
+    let gate = serve(gate).await;
+    let secret = TokenFrom::File(first.agent).read().unwrap();
+    let own = gate.request(reqwest::Method::GET, "/api/workspaces", &secret).timeout(LIMIT);
+    assert_eq!(super::support::answer(own).await.at("/items/0/id"), "w");
+}

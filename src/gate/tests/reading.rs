@@ -1,0 +1,150 @@
+//! Lists, pages, changes, waiting and timelines.
+
+use super::support::{Answer, ids, plain, script, with_tool};
+
+fn revisions(changes: &Answer) -> Vec<u64> {
+    let changes = changes.json()["changes"].as_array().cloned().unwrap();
+    changes.iter().map(|change| change["revision"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_list_is_newest_first_and_pages_without_gaps() {
+    let (_folder, gate) = plain().await;
+    let mut all = Vec::new();
+    for n in 0..7 {
+        all.insert(0, gate.propose("t", &format!(r#"{{"n":{n}}}"#)).await);
+    }
+
+    let mut found = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = gate.list(&format!("&status=pending&view=row&limit=3{cursor}")).await;
+        // What arrives meanwhile stands before the first page and moves nothing.
+        gate.propose("late", "{}").await;
+        found.extend(ids(&page));
+        match page.json()["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+
+    assert_eq!(found, all);
+}
+
+#[tokio::test]
+async fn a_row_is_light_and_the_whole_is_whole() {
+    let (_folder, gate) = plain().await;
+    let input = r#"{"title":"Hello","body":"x"}"#;
+    gate.propose_with("t", input, r#","preview":{"n": 1.0},"risk":"high","agent":"a","summary":"s""#).await;
+
+    let row = gate.list("&view=row").await;
+    let full = gate.list("").await;
+
+    assert!(!row.text.contains("toolInput") && !row.text.contains("body"), "{}", row.text);
+    assert!(full.text.contains(&format!(r#""toolInput":{input},"preview":{{"n": 1.0}}"#)), "{}", full.text);
+    for list in [&row, &full] {
+        let facts =
+            ["title", "risk", "agent", "size", "status"].map(|name| list.at(&format!("/items/0/{name}")));
+        assert_eq!(facts, ["Hello", "high", "a", "28", "pending"]);
+        assert_eq!(list.at("/revision"), "1");
+    }
+}
+
+#[tokio::test]
+async fn filters_find_what_they_name() {
+    let (_folder, gate) = plain().await;
+    let a = gate.propose_with("ta", "{}", r#","missionId":"m1","runId":"r","risk":"critical""#).await;
+    let b = gate.propose_with("tb", "{}", r#","sessionId":"s","agent":"x","batchId":"b""#).await;
+    gate.reject(&b, "").await;
+
+    for (query, want) in [
+        ("&tool_name=ta".to_owned(), vec![&a]),
+        ("&mission_id=m1&run_id=r".to_owned(), vec![&a]),
+        ("&session_id=s".to_owned(), vec![&b]),
+        ("&agent=x&batch_id=b".to_owned(), vec![&b]),
+        ("&risk=critical".to_owned(), vec![&a]),
+        ("&status=pending".to_owned(), vec![&a]),
+        ("&status=rejected,pending".to_owned(), vec![&b, &a]),
+        (format!("&ids={b},none"), vec![&b]),
+        ("&tool_name=none".to_owned(), vec![]),
+    ] {
+        assert_eq!(ids(&gate.list(&query).await).iter().collect::<Vec<_>>(), want, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn changes_tell_each_action_once_as_it_is_now() {
+    let (_folder, gate) = plain().await;
+    let (a, b) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
+    let changes = async |since: u64, limit: u32| {
+        gate.get(&format!("/api/pending-actions/changes?workspace_id=w&since={since}&limit={limit}")).await
+    };
+
+    let all = changes(0, 10).await;
+    gate.reject(&a, "").await;
+    let later = changes(2, 10).await;
+    let first = changes(0, 1).await;
+    let from_the_future = changes(99, 10).await;
+
+    assert_eq!(revisions(&all), [1, 2]);
+    assert_eq!(
+        (all.at("/revision"), all.at("/more"), all.at("/complete")),
+        ("2".into(), "false".into(), "true".into())
+    );
+    assert_eq!(revisions(&later), [3]);
+    assert_eq!((later.at("/changes/0/id"), later.at("/changes/0/row/status")), (a, "rejected".into()));
+    assert_eq!(
+        (first.at("/changes/0/id"), first.at("/revision"), first.at("/more")),
+        (b, "2".into(), "true".into())
+    );
+    assert_eq!(
+        (from_the_future.at("/complete"), from_the_future.at("/revision")),
+        ("false".into(), "3".into())
+    );
+}
+
+#[tokio::test]
+async fn waiting_ends_when_it_is_decided_or_the_time_is_over() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let path = format!("/api/pending-actions/{id}");
+
+    let over = gate.get(&format!("{path}?wait=1ms")).await;
+    let until_decided = format!("{path}?wait=15s&until=decided");
+    let (waited, rejected) = tokio::join!(gate.get(&until_decided), gate.reject(&id, ""));
+    let unreadable = gate.get(&format!("{path}?wait=soon")).await;
+
+    assert_eq!(over.at("/status"), "pending");
+    assert_eq!((rejected.status, waited.at("/status").as_str()), (200, "rejected"));
+    assert_eq!(unreadable.code(), (422, "INVALID".to_owned()));
+}
+
+#[tokio::test]
+async fn the_timeline_tells_what_happened_and_by_whom() {
+    let (_folder, gate) = with_tool(script("cat")).await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+    gate.until_final(&id).await;
+
+    let timeline = gate.get(&format!("/api/pending-actions/{id}/events")).await.json();
+
+    let items = timeline["items"].as_array().unwrap();
+    let told: Vec<_> =
+        items.iter().map(|item| (item["event"].as_str().unwrap(), item["by"].as_str())).collect();
+    let want =
+        [("created", Some("agent")), ("approved", Some("owner")), ("dispatched", None), ("executed", None)];
+    assert_eq!(told, want);
+}
+
+#[tokio::test]
+async fn tools_and_workspaces_are_told() {
+    let (_folder, gate) = with_tool(script("cat")).await;
+
+    let tools = gate.get("/api/tools").await;
+    let workspaces = gate.get("/api/workspaces").await;
+
+    let tool = ["toolName", "risk", "executor", "retry"].map(|name| tools.at(&format!("/items/0/{name}")));
+    assert_eq!(tool, ["t", "medium", "command", "manual"]);
+    assert!(!tools.text.contains("/bin/sh"), "the command line is the gate's own business");
+    assert_eq!(workspaces.at("/items/0/id"), "w");
+}

@@ -1,0 +1,169 @@
+//! What the gate refuses, always in the same envelope.
+
+use reqwest::Method;
+use secrecy::SecretString;
+
+use super::support::{Answer, answer, config, plain, start};
+use crate::config::{GateConfig, Limits, ToolConfig};
+use crate::domain::Effect;
+use crate::gate::Scope;
+
+fn refused(answer: &Answer, status: u16, code: &str) {
+    assert_eq!(answer.headers.get("content-type").unwrap(), "application/json");
+    assert!(!answer.at("/error/message").is_empty());
+    assert_eq!(answer.code(), (status, code.to_owned()), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn every_refusal_comes_in_the_envelope() {
+    let (_folder, gate) = plain().await;
+    let bad = SecretString::from("placet_owner_0");
+    let id = gate.propose("t", "{}").await;
+    let path = format!("/api/pending-actions/{id}");
+    let list = "/api/pending-actions";
+
+    refused(&gate.post(&format!("{path}/approve"), "{").await, 400, "BAD_REQUEST");
+    refused(&gate.list("&limit=many").await, 400, "BAD_REQUEST");
+    refused(&gate.get("/api/pending-actions/%ff").await, 400, "BAD_REQUEST");
+    refused(&answer(gate.request(Method::GET, &path, &bad)).await, 401, "UNAUTHORIZED");
+    refused(&answer(gate.client.get(format!("{}{path}", gate.url))).await, 401, "UNAUTHORIZED");
+    refused(&gate.post(list, "{}").await, 403, "FORBIDDEN");
+    refused(&gate.get("/api/pending-actions/none").await, 404, "NOT_FOUND");
+    refused(&gate.get("/api/nothing").await, 404, "NOT_FOUND");
+    refused(&answer(gate.request(Method::DELETE, &path, &gate.owner)).await, 405, "METHOD_NOT_ALLOWED");
+    let plain_text = gate.request(Method::POST, &format!("{path}/approve"), &gate.owner).body("{}");
+    refused(&answer(plain_text).await, 415, "UNSUPPORTED_MEDIA_TYPE");
+    refused(&gate.get(list).await, 422, "INVALID");
+    refused(&gate.list("&status=spicy").await, 422, "INVALID");
+    refused(&gate.list("&cursor=zz").await, 422, "INVALID");
+    assert_eq!(gate.status(&id).await, "pending");
+}
+
+#[tokio::test]
+async fn a_stranger_with_a_valid_id_is_forbidden() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let every = gate.gate.create_token("stranger", "elsewhere", &Scope::ALL).await.unwrap();
+    let path = format!("/api/pending-actions/{id}");
+
+    refused(&answer(gate.request(Method::GET, &path, &every)).await, 403, "FORBIDDEN");
+    for verb in ["approve", "reject", "withdraw", "claim"] {
+        refused(&gate.post_as(&every, &format!("{path}/{verb}"), "").await, 403, "FORBIDDEN");
+    }
+    for route in ["", "/changes", "/events"] {
+        let query = if route == "/changes" { "&since=0" } else { "" };
+        let path = format!("/api/pending-actions{route}?workspace_id=w{query}");
+        refused(&answer(gate.request(Method::GET, &path, &every)).await, 403, "FORBIDDEN");
+    }
+    let missing = answer(gate.request(Method::GET, "/api/pending-actions/none", &every)).await;
+    refused(&missing, 404, "NOT_FOUND");
+    assert_eq!(gate.status(&id).await, "pending");
+}
+
+#[tokio::test]
+async fn a_proposal_names_its_workspace_and_no_other() {
+    let (_folder, gate) = plain().await;
+    let cases = [
+        (r#"{"toolName":"t","toolInput":{}}"#, 422),
+        (r#"{"toolName":"t","toolInput":{},"workspaceId":"elsewhere"}"#, 403),
+        (r#"{"toolName":"t","toolInput":{"workspace_id":"elsewhere"}}"#, 403),
+        (r#"{"toolName":"t","toolInput":{"workspace_id":"elsewhere"},"workspaceId":"w"}"#, 403),
+        (r#"{"toolName":"t","toolInput":{"workspaceId":"elsewhere","workspaceId":"w"}}"#, 403),
+        (r#"{"toolName":"t","toolInput":[],"workspaceId":"w"}"#, 422),
+        (r#"{"toolName":" ","toolInput":{},"workspaceId":"w"}"#, 422),
+        (
+            r#"{"toolName":"t","toolInput":{},"workspaceId":"w","ttlSeconds":1,"expiresAt":"2099-01-01T00:00:00Z"}"#,
+            422,
+        ),
+        (r#"{"toolName":"t","toolName":"u","toolInput":{},"workspaceId":"w"}"#, 400),
+    ];
+
+    for (body, status) in cases {
+        assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", body).await.status, status, "{body}");
+    }
+
+    assert_eq!(gate.list("").await.at("/items"), "[]");
+}
+
+#[tokio::test]
+async fn reads_are_not_gated() {
+    let folder = tempfile::tempdir().unwrap();
+    let reading = ToolConfig { effect: Some(Effect::Read), ..ToolConfig::default() };
+    let gate =
+        start(GateConfig { tools: [("look".to_owned(), reading)].into(), ..config(folder.path()) }).await;
+
+    for body in [
+        r#"{"toolName":"look","toolInput":{},"workspaceId":"w"}"#,
+        r#"{"toolName":"t","toolInput":{},"workspaceId":"w","effect":"read"}"#,
+    ] {
+        let answer = gate.post_as(&gate.agent, "/api/pending-actions", body).await;
+        refused(&answer, 422, "INVALID");
+        assert!(answer.at("/error/message").contains("not gated"));
+    }
+}
+
+#[tokio::test]
+async fn floods_are_refused_with_a_time_to_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits {
+        pending_per_workspace: 2,
+        proposal_burst: 3,
+        proposals_per_minute: 1,
+        body_bytes: 1_000,
+        streams_per_token: 1,
+        ..Limits::default()
+    };
+    let gate = start(GateConfig { limits, ..config(folder.path()) }).await;
+    let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
+    let large =
+        format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{"a":"{}"}}}}"#, "x".repeat(1_000));
+    let propose = async |body: &str| gate.post_as(&gate.agent, "/api/pending-actions", body).await;
+
+    refused(&propose(&large).await, 413, "PAYLOAD_TOO_LARGE");
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        answers.push(propose(body).await);
+    }
+
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(statuses, [202, 202, 429, 429]);
+    assert!(answers[2].at("/error/message").contains("pending actions"));
+    assert!(answers[3].at("/error/message").contains("too many proposals"));
+    for answer in &answers[2..] {
+        let seconds: u64 = answer.headers.get("retry-after").unwrap().to_str().unwrap().parse().unwrap();
+        assert!(seconds > 0);
+    }
+    let stream = "/api/pending-actions/events?workspace_id=w";
+    let first = gate.request(Method::GET, stream, &gate.owner).send().await.unwrap();
+    refused(&answer(gate.request(Method::GET, stream, &gate.owner)).await, 429, "TOO_MANY_REQUESTS");
+    drop(first);
+}
+
+#[tokio::test]
+async fn browsers_are_kept_out() {
+    let (_folder, gate) = plain().await;
+    let with = |name: &'static str, value: &'static str| {
+        gate.request(Method::GET, "/healthz", &gate.owner).header(name, value)
+    };
+
+    refused(&answer(with("host", "evil.example")).await, 421, "MISDIRECTED");
+    refused(&answer(with("origin", "null")).await, 403, "FORBIDDEN");
+    assert_eq!(gate.get("/healthz").await.status, 200);
+    assert_eq!(gate.get("/readyz").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_revoked_token_opens_nothing() {
+    let (_folder, gate) = plain().await;
+    let token = gate.gate.create_token("guest", "w", &[Scope::Read]).await.unwrap();
+    let list =
+        async || answer(gate.request(Method::GET, "/api/pending-actions?workspace_id=w", &token)).await;
+    assert_eq!(list().await.status, 200);
+
+    let tokens = gate.gate.list_tokens().await.unwrap();
+    let guest = tokens.iter().find(|token| token.subject == "guest").unwrap();
+    assert!(gate.gate.revoke_token(&guest.id).await.unwrap());
+
+    refused(&list().await, 401, "UNAUTHORIZED");
+    assert!(!gate.gate.revoke_token(&guest.id).await.unwrap());
+}

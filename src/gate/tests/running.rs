@@ -1,0 +1,204 @@
+//! Running what was approved: by a command, by a URL, by the agent itself.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode};
+use tokio::net::TcpListener;
+
+use super::support::{Answer, TestGate, plain, script, with_tool};
+use crate::config::{Executor, Retry, ToolConfig};
+
+const EXACT: &str = r#"{"amount": 1.10,"big":18446744073709551616,"a":1,"a":2}"#;
+
+async fn run(gate: &TestGate, input: &str) -> Answer {
+    let id = gate.propose("t", input).await;
+    assert_eq!(gate.approve(&id, "").await.status, 200);
+    gate.until_final(&id).await
+}
+
+#[tokio::test]
+async fn a_command_gets_the_exact_bytes_and_no_more_of_the_environment_than_it_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, seen) = (folder.path().join("input"), folder.path().join("env"));
+    let tool = script(&format!("cat > {}; env > {}; echo done", input.display(), seen.display()));
+    let (_folder, gate) = with_tool(tool).await;
+
+    let done = run(&gate, EXACT).await;
+
+    assert_eq!((done.at("/status").as_str(), done.at("/result").as_str()), ("executed", "done\n"));
+    assert_eq!(std::fs::read_to_string(input).unwrap(), EXACT);
+    let seen = std::fs::read_to_string(seen).unwrap();
+    let id = done.at("/id");
+    for line in [format!("PLACET_ACTION_ID={id}"), "PLACET_TOOL=t".to_owned(), "PLACET_FENCE=1".to_owned()] {
+        assert!(seen.lines().any(|seen| seen == line), "{line} is not in {seen}");
+    }
+    assert!(seen.contains(&format!("PLACET_IDEMPOTENCY_KEY={id}:2\n")), "{seen}");
+    // Cargo sets this one for every test.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains("CARGO_MANIFEST_DIR"));
+}
+
+#[tokio::test]
+async fn a_failing_command_is_recorded_with_its_words() {
+    let (_folder, gate) = with_tool(script("echo 'no such repository' >&2; exit 3")).await;
+
+    let failed = run(&gate, "{}").await;
+
+    assert_eq!(failed.at("/status"), "failed");
+    assert!(failed.at("/error").contains("no such repository") && failed.at("/error").contains('3'));
+    assert_eq!(failed.at("/result"), "null");
+}
+
+#[tokio::test]
+async fn a_command_that_cannot_start_takes_nothing_down() {
+    let executor = Executor::Command { argv: vec!["/no/such/program".to_owned()], env: [].into() };
+    let (_folder, gate) = with_tool(ToolConfig { executor, ..ToolConfig::default() }).await;
+
+    let failed = run(&gate, "{}").await;
+
+    assert_eq!(failed.at("/status"), "failed");
+    assert_eq!(run(&gate, "{}").await.at("/status"), "failed");
+}
+
+#[tokio::test]
+async fn a_command_that_hangs_is_stopped_and_nobody_claims_to_know_more() {
+    for (retry, status) in [(Retry::Manual, "unknown"), (Retry::Safe, "failed")] {
+        let timeout = Duration::from_millis(100);
+        let (_folder, gate) = with_tool(ToolConfig { retry, timeout, ..script("exec sleep 600") }).await;
+
+        let lost = run(&gate, "{}").await;
+
+        assert_eq!(lost.at("/status"), status);
+        assert!(lost.at("/error").contains("stopped after"));
+    }
+}
+
+#[tokio::test]
+async fn much_output_is_heard_out_and_cut() {
+    let (_folder, gate) = with_tool(script("head -c 3000000 /dev/zero | tr '\\0' x")).await;
+
+    let done = run(&gate, "{}").await;
+
+    assert_eq!((done.at("/status").as_str(), done.at("/result").len()), ("executed", 1 << 20));
+}
+
+/// A handler somewhere, and what it was sent.
+async fn handler(status: StatusCode) -> (ToolConfig, Arc<Mutex<Vec<(HeaderMap, String)>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/run", listener.local_addr().unwrap());
+    let keep = Arc::clone(&seen);
+    let router = Router::new().fallback(move |headers: HeaderMap, body: String| async move {
+        keep.lock().unwrap().push((headers, body));
+        (status, [("location", "/elsewhere")], r#"{"n": 1.10}"#)
+    });
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (ToolConfig { executor: Executor::Http { url }, ..ToolConfig::default() }, seen)
+}
+
+#[tokio::test]
+async fn a_url_gets_the_exact_bytes_with_a_key_and_a_fence() {
+    let (tool, seen) = handler(StatusCode::OK).await;
+    let (_folder, gate) = with_tool(tool).await;
+
+    let done = run(&gate, EXACT).await;
+
+    assert_eq!(done.at("/status"), "executed");
+    assert!(done.text.contains(r#""result":{"n": 1.10}"#));
+    let seen = seen.lock().unwrap();
+    let [(headers, body)] = seen.as_slice() else { panic!("{seen:?}") };
+    assert_eq!(body, EXACT);
+    assert_eq!(headers["idempotency-key"], format!("{}:2", done.at("/id")));
+    assert_eq!(
+        (&headers["x-gate-fence"], &headers["content-type"]),
+        (&"1".parse().unwrap(), &"application/json".parse().unwrap())
+    );
+}
+
+#[tokio::test]
+async fn a_url_that_says_no_or_points_elsewhere_has_failed() {
+    for status in [StatusCode::BAD_REQUEST, StatusCode::INTERNAL_SERVER_ERROR, StatusCode::TEMPORARY_REDIRECT]
+    {
+        let (tool, seen) = handler(status).await;
+        let (_folder, gate) = with_tool(tool).await;
+
+        let failed = run(&gate, "{}").await;
+
+        assert_eq!(failed.at("/status"), "failed");
+        assert!(failed.at("/error").starts_with(&format!("HTTP {}", status.as_u16())));
+        assert_eq!(seen.lock().unwrap().len(), 1, "a redirect was followed");
+    }
+}
+
+#[tokio::test]
+async fn a_url_nobody_listens_at_has_failed() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let (_folder, gate) =
+        with_tool(ToolConfig { executor: Executor::Http { url }, ..ToolConfig::default() }).await;
+
+    assert_eq!(run(&gate, "{}").await.at("/status"), "failed");
+}
+
+/// A tool that ends when `go` exists.
+pub(super) fn patient(go: &Path) -> ToolConfig {
+    script(&format!("while [ ! -e {} ]; do sleep 0.02; done; echo 1", go.display()))
+}
+
+#[tokio::test]
+async fn an_approval_is_answered_before_it_has_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    let (_folder, gate) = with_tool(patient(&go)).await;
+    let id = gate.propose("t", "{}").await;
+
+    let approved = gate.approve(&id, "").await;
+    let meanwhile = gate.list("&status=approved&view=row").await;
+    std::fs::write(&go, "").unwrap();
+    let done = gate.until_final(&id).await;
+
+    assert_eq!((approved.status, approved.at("/status").as_str()), (200, "approved"));
+    assert_eq!(meanwhile.at("/items/0/status"), "approved");
+    assert_eq!(done.at("/status"), "executed");
+}
+
+#[tokio::test]
+async fn an_agent_claims_runs_and_reports() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", EXACT).await;
+    let path = |verb: &str| format!("/api/pending-actions/{id}/{verb}");
+
+    let early = gate.post_as(&gate.agent, &path("claim"), "").await;
+    gate.approve(&id, r#"{"userEdits":null}"#).await;
+    let claimed = gate.post_as(&gate.agent, &path("claim"), r#"{"leaseSeconds":30}"#).await;
+    let twice = gate.post_as(&gate.agent, &path("claim"), "").await;
+    let forged = gate.post(&path("result"), r#"{"fence":1,"result":"forged"}"#).await;
+    let stale = gate.post_as(&gate.agent, &path("result"), r#"{"fence":0,"result":1}"#).await;
+    let done = gate.post_as(&gate.agent, &path("result"), r#"{"fence":1,"result":{"n": 1.10}}"#).await;
+    let again = gate.post_as(&gate.agent, &path("result"), r#"{"fence":1,"result":2}"#).await;
+
+    assert_eq!(early.code(), (409, "INVALID_STATE".to_owned()));
+    assert!(claimed.text.contains(&format!(r#""toolInput":{EXACT},"#)), "{}", claimed.text);
+    assert_eq!((claimed.at("/fence"), claimed.at("/idempotencyKey")), ("1".to_owned(), format!("{id}:2")));
+    assert_eq!(twice.code(), (409, "INVALID_STATE".to_owned()));
+    for refused in [forged, stale] {
+        assert_eq!(refused.code(), (409, "STALE_FENCE".to_owned()));
+    }
+    assert_eq!(done.at("/status"), "executed");
+    assert!(done.text.contains(r#""result":{"n": 1.10}"#));
+    assert_eq!(again.code(), (409, "INVALID_STATE".to_owned()));
+}
+
+#[tokio::test]
+async fn a_tool_the_gate_runs_cannot_be_claimed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_folder, gate) = with_tool(patient(&folder.path().join("never"))).await;
+    let id = gate.propose("t", "{}").await;
+
+    let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
+
+    assert_eq!(claim.code(), (403, "FORBIDDEN".to_owned()));
+}

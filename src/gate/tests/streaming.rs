@@ -1,0 +1,154 @@
+//! The stream of briefings.
+
+use reqwest::{Method, Response};
+use serde_json::Value;
+
+use super::support::{LIMIT, TestGate, plain};
+
+/// An open stream, read event by event.
+struct Stream {
+    response: Response,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Event {
+    name: String,
+    id: Option<String>,
+    data: Value,
+}
+
+impl Stream {
+    async fn open(gate: &TestGate, query: &str, last_event_id: Option<&str>) -> Self {
+        let path = format!("/api/pending-actions/events?workspace_id=w{query}");
+        let mut request = gate.request(Method::GET, &path, &gate.owner);
+        if let Some(id) = last_event_id {
+            request = request.header("last-event-id", id);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["cache-control"], "no-cache");
+        assert_eq!(response.headers()["x-accel-buffering"], "no");
+        Self { response, text: String::new() }
+    }
+
+    /// `None` when the stream ended.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    event
+                        .lines()
+                        .find_map(|line| line.strip_prefix(name))
+                        .map(|value| value.trim().to_owned())
+                };
+                let data = serde_json::from_str(&field("data:").unwrap()).unwrap();
+                let event = Event { name: field("event:").unwrap(), id: field("id:"), data };
+                self.text = rest.to_owned();
+                return Some(event);
+            }
+            let chunk = tokio::time::timeout(LIMIT, self.response.chunk()).await.unwrap().unwrap()?;
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+
+    /// The next briefing with this revision or a later one.
+    async fn briefing(&mut self, revision: u64) -> Event {
+        loop {
+            let event = self.next().await.unwrap();
+            if event.name == "briefing" && event.data["revision"].as_u64().unwrap() >= revision {
+                return event;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_briefing_comes_on_connect_and_on_change() {
+    let (_folder, gate) = plain().await;
+    gate.propose_with("t", "{}", r#","missionId":"m","risk":"low""#).await;
+    let mut stream = Stream::open(&gate, "", None).await;
+
+    let first = stream.next().await.unwrap();
+    let second = gate.propose_with("t", "{}", r#","missionId":"m","risk":"critical""#).await;
+    let after = stream.briefing(2).await;
+    gate.reject(&second, "").await;
+    let last = stream.briefing(3).await;
+
+    assert_eq!((first.name.as_str(), first.id.as_deref()), ("briefing", Some("1")));
+    assert_eq!(first.data["pending"], 1);
+    let batch = &after.data["batches"][0];
+    assert_eq!(after.data["pending"], 2);
+    assert_eq!((&after.data["blockedMissions"], &after.data["truncated"]), (&1.into(), &false.into()));
+    assert_eq!(
+        (&batch["batchId"], &batch["pending"], &batch["highestRisk"]),
+        (&"m:t".into(), &2.into(), &"critical".into())
+    );
+    assert_eq!((last.id.as_deref(), &last.data["pending"]), (Some("3"), &1.into()));
+}
+
+#[tokio::test]
+async fn many_changes_make_few_briefings_and_the_last_is_right() {
+    let (_folder, gate) = plain().await;
+    let mut stream = Stream::open(&gate, "", None).await;
+    let started = std::time::Instant::now();
+
+    for _ in 0..100 {
+        gate.propose("t", "{}").await;
+    }
+    let mut told = 0;
+    loop {
+        let event = stream.next().await.unwrap();
+        told += 1;
+        if event.data["revision"] == 100 {
+            assert_eq!(event.data["pending"], 100);
+            break;
+        }
+    }
+
+    let most = 2 + started.elapsed().as_millis() / 250;
+    assert!(told <= most, "{told} briefings in {:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn a_session_sees_its_own_counts() {
+    let (_folder, gate) = plain().await;
+    gate.propose_with("t", "{}", r#","sessionId":"s""#).await;
+    gate.propose_with("t", "{}", r#","sessionId":"another""#).await;
+
+    let mut stream = Stream::open(&gate, "&session_id=s", None).await;
+
+    assert_eq!(stream.next().await.unwrap().data["pending"], 1);
+}
+
+#[tokio::test]
+async fn a_client_from_another_history_is_told_to_list_again() {
+    let (_folder, gate) = plain().await;
+    gate.propose("t", "{}").await;
+
+    let mut fresh = Stream::open(&gate, "", Some("1")).await;
+    let mut lost = Stream::open(&gate, "", Some("999")).await;
+
+    assert_eq!(fresh.next().await.unwrap().name, "briefing");
+    assert_eq!(lost.next().await.unwrap().name, "resync");
+    assert_eq!(lost.next().await.unwrap().name, "briefing");
+}
+
+#[tokio::test]
+async fn streams_and_waits_end_when_the_gate_stops() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let mut stream = Stream::open(&gate, "", None).await;
+    stream.next().await.unwrap();
+    let wait = gate.request(Method::GET, &format!("/api/pending-actions/{id}?wait=60s"), &gate.owner);
+    let waiting = tokio::spawn(wait.send());
+    let started = std::time::Instant::now();
+
+    gate.stop().await;
+
+    assert!(stream.next().await.is_none());
+    // Either it was answered, or it had not arrived yet when the gate closed its doors.
+    drop(waiting.await.unwrap());
+    assert!(started.elapsed() < std::time::Duration::from_secs(8), "{:?}", started.elapsed());
+}
