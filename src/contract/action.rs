@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use super::fields::Fields;
 use super::time;
 use super::tool;
+use super::tool_result::ToolResult;
 use crate::domain::{
     ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp,
     Untrusted,
@@ -63,6 +64,9 @@ pub struct ActionBody<'a> {
     pub result: Option<&'a RawValue>,
     pub error: Option<&'a str>,
     pub executed_at: Option<String>,
+    /// Once nothing more will happen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_result: Option<ToolResult>,
 }
 
 /// The word the seed's clients expect: a running action reads as approved.
@@ -128,6 +132,7 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
         result: result.as_deref(),
         error: error.as_deref(),
         executed_at: action.executed_at.map(time::write),
+        tool_result: ToolResult::of(action),
     })
 }
 

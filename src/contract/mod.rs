@@ -13,3 +13,4 @@ pub mod fields;
 pub mod propose;
 pub mod time;
 pub mod tool;
+pub mod tool_result;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::support::{Answer, TestGate, plain, script, with_tool};
@@ -201,4 +202,25 @@ async fn a_tool_the_gate_runs_cannot_be_claimed() {
     let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
 
     assert_eq!(claim.code(), (403, "FORBIDDEN".to_owned()));
+}
+
+#[tokio::test]
+async fn an_agent_can_append_what_it_is_told() {
+    let (_folder, gate) = with_tool(script("cat")).await;
+    let call = r#","toolCallId":"call-1""#;
+    let [done, declined, refused] = [
+        gate.propose_with("t", EXACT, call).await,
+        gate.propose("t", "{}").await,
+        gate.propose("t", "{}").await,
+    ];
+    gate.approve(&done, "").await;
+    gate.reject(&declined, "").await;
+    gate.reject(&refused, r#"{"reason":"wrong customer"}"#).await;
+
+    let told = async |id: &str| gate.until_final(id).await.json()["toolResult"].clone();
+
+    assert_eq!(told(&done).await, json!({"toolCallId": "call-1", "ok": true, "content": EXACT}));
+    let declining = json!({"toolCallId": null, "ok": false, "content": "User declined to run this tool."});
+    assert_eq!(told(&declined).await, declining);
+    assert_eq!(told(&refused).await["content"], "wrong customer");
 }
