@@ -151,32 +151,33 @@ impl Http {
     }
 }
 
-/// POSTs to any URL, for executors: no token, no pool, no redirect. An error says in words what went wrong; the request may
-/// have arrived all the same.
+/// POSTs to any URL, for executors: no token, no pool, no redirect. Any status is an answer.
 ///
-/// `timeout` is for the whole exchange; a reply beyond `cap` bytes is an error.
+/// `timeout` is for the whole exchange; at most `cap` bytes of the answer are read.
 pub async fn post_bytes(
     url: &str,
     headers: &[(&str, String)],
     body: String,
     timeout: Duration,
     cap: usize,
-) -> Result<(u16, Vec<u8>), String> {
-    let url = Url::parse(url).map_err(|error| format!("{url:?} is no URL: {error}"))?;
+) -> Result<(u16, Vec<u8>), HttpError> {
+    let url = Url::parse(url).map_err(|error| HttpError::NotSent(format!("{url:?} is no URL: {error}")))?;
     let mut fields = HeaderMap::new();
     for (name, value) in headers {
-        let parsed = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()));
-        let (Ok(name), Ok(value)) = parsed else { return Err(format!("the header {name} cannot be sent")) };
+        let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str())) else {
+            return Err(HttpError::NotSent(format!("the header {name} cannot be sent")));
+        };
         fields.insert(name, value);
     }
-    let request = unpooled(is_loopback(&url))?.post(url).headers(fields).body(body).timeout(timeout);
-    let response = request.send().await.map_err(|error| failed(&error).to_string())?;
-    let status = response.status().as_u16();
-    let bytes = read(response, cap).await.map_err(|error| match error {
-        HttpError::TooLarge => format!("the reply is larger than {cap} bytes"),
-        other => other.to_string(),
-    })?;
-    Ok((status, bytes))
+    let client = unpooled(is_loopback(&url)).map_err(HttpError::NotSent)?;
+    let request = client.post(url).headers(fields).body(body).timeout(timeout);
+    let mut response = request.send().await.map_err(|error| failed(&error))?;
+    let mut kept = Vec::new();
+    while kept.len() < cap {
+        let Some(chunk) = response.chunk().await.map_err(|error| HttpError::Lost(describe(&error)))? else { break };
+        kept.extend_from_slice(chunk.get(..(cap - kept.len()).min(chunk.len())).unwrap_or_default());
+    }
+    Ok((response.status().as_u16(), kept))
 }
 
 /// Clients for [`post_bytes`]: made once, because reading the certificates takes a while; without a pool, because a pooled

@@ -129,7 +129,7 @@ async fn bytes_are_posted_with_their_headers_and_a_limit_on_the_reply() {
     };
 
     assert_eq!(send(4).await, Ok((200, b"7:{}".to_vec())));
-    assert_eq!(send(3).await, Err("the reply is larger than 3 bytes".to_owned()));
+    assert_eq!(send(3).await, Ok((200, b"7:{".to_vec())));
 }
 
 #[test]
