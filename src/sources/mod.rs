@@ -1,16 +1,21 @@
 //! The backends, translated: one folder an adapter, one line in [`open`].
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
+use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Briefing, Capabilities, Outcome, PendingAction, Revision, Row, SourceName, SubmissionBatch,
     Untrusted,
 };
+use crate::net::http::SetupError;
+
+mod pending_actions;
 
 /// A backend that holds pending actions and takes decisions.
 ///
@@ -18,6 +23,11 @@ use crate::domain::{
 #[async_trait]
 pub trait Source: fmt::Debug + Send + Sync {
     fn name(&self) -> &SourceName;
+
+    /// Who decides here, as far as the backend told: the subject that `resolved_by` will name.
+    fn subject(&self) -> Option<Untrusted> {
+        None
+    }
 
     /// What may be done with this very action.
     fn capabilities(&self, row: &Row) -> Capabilities;
@@ -40,6 +50,22 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// What the backend pushes, for ever: the stream ends only after [`Signal::Stopped`]. `None` where it pushes nothing.
     fn watch(&self) -> Option<BoxStream<'static, Signal>>;
+}
+
+/// A source cannot be set up as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    #[error("the source {0} needs a workspace; set `workspace` to the id of the one to watch")]
+    NoWorkspace(SourceName),
+    #[error("the source {0}: {1}")]
+    Setup(SourceName, SetupError),
+}
+
+/// The source that a configuration describes. Opens no connection and reads no token yet.
+pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
+    match config.kind {
+        SourceKind::Gate | SourceKind::Praxiom => pending_actions::open(config),
+    }
 }
 
 /// The answer to a sync.
@@ -75,8 +101,11 @@ pub enum Signal {
 /// A request did not end well.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// No answer; what was sent may or may not have arrived.
+    /// No connection came about: nothing was sent.
     #[error("cannot be reached")]
+    NotSent { why: Untrusted },
+    /// No answer; what was sent may or may not have arrived.
+    #[error("gave no answer")]
     Unreachable { why: Untrusted },
     /// An answer that makes no sense; what was sent may or may not have landed.
     #[error("answered what this version does not understand")]
@@ -85,7 +114,7 @@ pub enum SourceError {
     Unauthorized,
     #[error("does not allow this with this token")]
     Forbidden { why: Untrusted },
-    #[error("asks to wait")]
+    #[error("asks to wait{}", wait(*.retry_after))]
     RateLimited { retry_after: Option<Duration> },
     /// A refusal with a reason: nothing landed.
     #[error("refused the request")]
@@ -103,11 +132,16 @@ impl SourceError {
     /// What the other side said, where it said something.
     pub const fn why(&self) -> Option<&Untrusted> {
         match self {
-            Self::Unreachable { why }
+            Self::NotSent { why }
+            | Self::Unreachable { why }
             | Self::Protocol { why }
             | Self::Forbidden { why }
             | Self::Refused { why } => Some(why),
             Self::Unauthorized | Self::RateLimited { .. } | Self::Token(_) => None,
         }
     }
+}
+
+fn wait(retry_after: Option<Duration>) -> String {
+    retry_after.map_or_else(String::new, |wait| format!(" for {} s", wait.as_secs()))
 }

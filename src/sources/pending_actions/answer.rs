@@ -1,0 +1,78 @@
+//! What a failed request means. The HTTP status decides first, the error's code second.
+
+use crate::contract::error;
+use crate::domain::Untrusted;
+use crate::net::http::{HttpError, Reply};
+use crate::sources::SourceError;
+
+/// There was no answer.
+pub(super) fn none(error: HttpError) -> SourceError {
+    let why = Untrusted::from(error.to_string());
+    match error {
+        HttpError::NotSent(_) => SourceError::NotSent { why },
+        HttpError::Lost(_) => SourceError::Unreachable { why },
+        HttpError::TooLarge => SourceError::Protocol { why },
+        HttpError::Token(what) => SourceError::Token(what),
+    }
+}
+
+/// The answer is no success.
+pub(super) fn refusal(reply: &Reply) -> SourceError {
+    let why = message(reply);
+    match reply.status {
+        401 => SourceError::Unauthorized,
+        403 => SourceError::Forbidden { why },
+        429 => SourceError::RateLimited { retry_after: reply.retry_after },
+        408 | 500.. => SourceError::Unreachable { why },
+        300..=399 => SourceError::Refused { why: "it redirects; set `url` to where it really is".into() },
+        100..=299 => SourceError::Protocol { why },
+        _ => SourceError::Refused { why },
+    }
+}
+
+/// The answer is a success, but not what was asked for.
+pub(super) fn nonsense(what: &str) -> SourceError {
+    SourceError::Protocol { why: Untrusted::from(what) }
+}
+
+/// An error met while nothing was sent yet: reading before sending lost sight of nothing.
+pub(super) fn before_sending(error: SourceError) -> SourceError {
+    match error {
+        SourceError::Unreachable { why } | SourceError::Protocol { why } => SourceError::NotSent { why },
+        other => other,
+    }
+}
+
+/// The status and what the backend said about it.
+pub(super) fn message(reply: &Reply) -> Untrusted {
+    let said = error::read(&reply.text).message;
+    if said.is_empty() {
+        return Untrusted::from(format!("HTTP {}", reply.status));
+    }
+    Untrusted::from(format!("HTTP {}: {}", reply.status, said.as_raw()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(status: u16) -> Reply {
+        Reply { status, text: r#"{"detail":"m"}"#.to_owned(), retry_after: None }
+    }
+
+    #[test]
+    fn only_an_answer_that_may_follow_the_deed_loses_sight() {
+        let lost: Vec<u16> = (200..600).filter(|&status| refusal(&reply(status)).lost_sight()).collect();
+
+        let want: Vec<u16> = (200..300).chain([408]).chain(500..600).collect();
+        assert_eq!(lost, want);
+    }
+
+    #[test]
+    fn a_refusal_says_what_the_backend_said() {
+        assert_eq!(refusal(&reply(422)), SourceError::Refused { why: "HTTP 422: m".into() });
+        assert_eq!(refusal(&reply(403)), SourceError::Forbidden { why: "HTTP 403: m".into() });
+        assert_eq!(refusal(&reply(401)), SourceError::Unauthorized);
+        assert_eq!(refusal(&reply(429)), SourceError::RateLimited { retry_after: None });
+    }
+}

@@ -1,0 +1,178 @@
+//! The pending-actions contract of seed 000, as our gate and as Praxiom speak it.
+//!
+//! The gate compares digests itself, tells what changed since a revision, and pushes briefings. Praxiom does none of it:
+//! there, actions are read again just before sending, lists are whole, and what a batch came to is read afterwards.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+use super::{OpenError, Signal, Source, SourceError, Synced};
+use crate::config::{SourceConfig, SourceKind, TokenFrom};
+use crate::contract::action::Unreadable;
+use crate::domain::{
+    ActionId, Binding, Capabilities, Outcome, PendingAction, ReasonRule, Revision, Row, SourceName,
+    SubmissionBatch, Untrusted,
+};
+use crate::net::http::{Ask, Http, Reply};
+use crate::net::{Bearer, url};
+
+mod answer;
+mod read;
+mod settle;
+mod submit;
+#[cfg(test)]
+mod tests;
+mod watch;
+mod wire;
+
+const ROOT: &str = "/api/pending-actions";
+/// Longest wait for one action.
+const GET_LIMIT: Duration = Duration::from_secs(30);
+/// Longest wait for a list or for a decision to be taken.
+const LONG_LIMIT: Duration = Duration::from_mins(1);
+
+/// A source that speaks the contract.
+#[derive(Debug)]
+struct PendingActions {
+    name: SourceName,
+    dialect: Dialect,
+    http: Http,
+    workspace: Option<String>,
+    me: Mutex<Me>,
+    /// The backend answers the changes feed, as far as we know.
+    has_changes: AtomicBool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    Gate,
+    Praxiom,
+}
+
+/// What the token is allowed, as the backend says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Me {
+    subject: Option<Untrusted>,
+    may_decide: bool,
+}
+
+/// Opens the source; see [`super::open`].
+pub(super) fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
+    let dialect = match config.kind {
+        SourceKind::Gate => Dialect::Gate,
+        SourceKind::Praxiom if config.workspace.is_none() => {
+            return Err(OpenError::NoWorkspace(config.name.clone()));
+        }
+        SourceKind::Praxiom => Dialect::Praxiom,
+    };
+    let http = Http::new(&config.url, config.token.clone().map(bearer))
+        .map_err(|error| OpenError::Setup(config.name.clone(), error))?;
+    Ok(Arc::new(PendingActions {
+        name: config.name.clone(),
+        dialect,
+        http,
+        workspace: config.workspace.clone(),
+        me: Mutex::new(Me { subject: None, may_decide: true }),
+        has_changes: AtomicBool::new(true),
+    }))
+}
+
+fn bearer(from: TokenFrom) -> Bearer {
+    Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())))
+}
+
+#[async_trait]
+impl Source for PendingActions {
+    fn name(&self) -> &SourceName {
+        &self.name
+    }
+
+    fn subject(&self) -> Option<Untrusted> {
+        self.me().subject
+    }
+
+    fn capabilities(&self, _: &Row) -> Capabilities {
+        let (reason, comment, binding) = match self.dialect {
+            Dialect::Gate => (ReasonRule::Optional, true, Binding::Source),
+            Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead),
+        };
+        if !self.me().may_decide {
+            return Capabilities::READ_ONLY;
+        }
+        Capabilities { edit: true, reason, comment, retry: false, whole_batch: false, binding }
+    }
+
+    async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {
+        if let Some(since) = since.filter(|_| self.has_changes())
+            && let Some(changes) = self.changes(since).await?
+        {
+            return Ok(changes);
+        }
+        self.learn_me().await;
+        self.list().await
+    }
+
+    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        self.read(ids).await
+    }
+
+    async fn submit(
+        &self,
+        batch: &SubmissionBatch,
+        key: &str,
+    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+        self.send(batch, key).await
+    }
+
+    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
+        match self.dialect {
+            Dialect::Gate => Some(watch::signals(self.http.clone(), self.path("/events", &[]))),
+            Dialect::Praxiom => None,
+        }
+    }
+}
+
+impl PendingActions {
+    fn me(&self) -> Me {
+        self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn has_changes(&self) -> bool {
+        self.dialect == Dialect::Gate && self.has_changes.load(Ordering::Relaxed)
+    }
+
+    /// Asks the gate who we are. It is no condition for reading: without an answer, what was known stays.
+    async fn learn_me(&self) {
+        if self.dialect == Dialect::Praxiom {
+            return;
+        }
+        let Ok(reply) = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await else { return };
+        if reply.status != 200 {
+            return;
+        }
+        if let Some(me) = wire::me(&reply.text, self.workspace.as_deref()) {
+            *self.me.lock().unwrap_or_else(PoisonError::into_inner) = me;
+        }
+    }
+
+    /// A path under the collection, with the workspace and more in its query.
+    fn path(&self, place: &str, query: &[(&str, &str)]) -> String {
+        let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
+        let pairs: Vec<_> = workspace.into_iter().chain(query.iter().copied()).collect();
+        format!("{ROOT}{place}{}", url::query(&pairs))
+    }
+
+    async fn ask(&self, path: String, limit: Duration) -> Result<Reply, SourceError> {
+        let ask = Ask { path, body: None, key: None, limit };
+        self.http.ask(&ask).await.map_err(answer::none)
+    }
+
+    async fn post(&self, path: String, body: String, key: Option<String>) -> Result<Reply, SourceError> {
+        let ask = Ask { path, body: Some(body), key, limit: LONG_LIMIT };
+        self.http.ask(&ask).await.map_err(answer::none)
+    }
+}

@@ -1,0 +1,212 @@
+//! Lists, changes, and actions in full.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
+
+use futures_util::stream::{self, StreamExt as _};
+
+use super::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, answer, wire};
+use crate::contract::action::{self, Unreadable};
+use crate::domain::{ActionId, PendingAction, Revision, Row};
+use crate::net::http::Reply;
+use crate::net::url;
+use crate::sources::{SourceError, Synced};
+
+/// Rows a page: what the gate gives at most.
+const PAGE: &str = "5000";
+/// More pages than any honest list has; then the list does not end.
+const PAGES_MAX: usize = 1_000;
+/// Actions a request, so that the URL stays short.
+const IDS: usize = 100;
+/// Single GETs at a time.
+const GETS: usize = 4;
+/// From so many actions on, Praxiom is asked for lists: it counts requests a minute, not their size.
+const LISTS_FROM: usize = 6;
+/// In the order of an action's life, so that one that moves on meanwhile is met later, not missed.
+const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejected"];
+
+type Full = Result<PendingAction, Unreadable>;
+
+impl PendingActions {
+    /// Everything pending, page by page.
+    pub(super) async fn list(&self) -> Result<Synced, SourceError> {
+        let query: &[_] = match self.dialect {
+            Dialect::Gate => &[("status", "pending"), ("view", "row"), ("limit", PAGE)],
+            Dialect::Praxiom => &[("status", "pending")],
+        };
+        let pages = self.pages(query, action::read_row).await?;
+        let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
+        for row in pages.items {
+            match row {
+                Ok(row) => rows.put(row),
+                Err(bad) => unreadable.push(bad),
+            }
+        }
+        let rows = rows.all.into_iter().filter(|row| row.status.is_pending()).collect();
+        Ok(Synced::All { rows, unreadable, revision: pages.revision })
+    }
+
+    /// What changed since; `None` when the backend cannot tell and must be asked for everything.
+    pub(super) async fn changes(&self, since: Revision) -> Result<Option<Synced>, SourceError> {
+        let (mut rows, mut unreadable, mut purged) = (Rows::default(), Vec::new(), Vec::new());
+        let mut since = since;
+        for _ in 0..PAGES_MAX {
+            let query = [("since", &*since.0.to_string()), ("limit", PAGE)];
+            let reply = self.ask(self.path("/changes", &query), LONG_LIMIT).await?;
+            if matches!(reply.status, 404 | 405) {
+                self.has_changes.store(false, Ordering::Relaxed);
+                return Ok(None);
+            }
+            let changes = parse(success(reply)?, wire::changes).await?;
+            if !changes.complete {
+                return Ok(None);
+            }
+            for row in changes.rows {
+                match row {
+                    Ok(row) => rows.put(row),
+                    Err(bad) => unreadable.push(bad),
+                }
+            }
+            purged.extend(changes.purged);
+            if !changes.more {
+                let revision = changes.revision;
+                return Ok(Some(Synced::Changes { rows: rows.all, unreadable, purged, revision }));
+            }
+            if changes.revision <= since {
+                return Err(answer::nonsense("its changes do not move on"));
+            }
+            since = changes.revision;
+        }
+        Err(answer::nonsense("its changes do not end"))
+    }
+
+    /// Actions in full, in any order; unknown ids are left out.
+    pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        match self.dialect {
+            Dialect::Gate => {
+                let (mut found, mut single) = (Vec::new(), Vec::new());
+                let (listed, odd): (Vec<_>, Vec<_>) =
+                    ids.iter().cloned().partition(|id| !id.as_raw().contains(',') && !id.as_raw().is_empty());
+                for chunk in listed.chunks(IDS) {
+                    match self.by_ids(chunk).await? {
+                        Some(actions) => found.extend(actions),
+                        None => single.extend_from_slice(chunk),
+                    }
+                }
+                single.extend(odd);
+                found.extend(self.one_by_one(&single).await?);
+                Ok(found)
+            }
+            Dialect::Praxiom if ids.len() >= LISTS_FROM => self.by_lists(ids).await,
+            Dialect::Praxiom => self.one_by_one(ids).await,
+        }
+    }
+
+    /// `None` when this backend cannot be asked for several.
+    async fn by_ids(&self, ids: &[ActionId]) -> Result<Option<Vec<Full>>, SourceError> {
+        let joined = ids.iter().map(ActionId::as_raw).collect::<Vec<_>>().join(",");
+        let query = [("ids", joined.as_str()), ("view", "full"), ("limit", PAGE)];
+        let pages = match self.pages(&query, action::read).await {
+            Err(SourceError::Refused { .. }) => return Ok(None),
+            other => other?,
+        };
+        let wanted: HashSet<_> = ids.iter().collect();
+        let ours = |action: &Full| action.as_ref().map_or(true, |action| wanted.contains(&action.row.id));
+        Ok(Some(pages.items.into_iter().filter(ours).collect()))
+    }
+
+    async fn one_by_one(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        // An id that cannot be addressed is known to nobody.
+        let places = ids.iter().filter_map(|id| Some((id, url::segment(id.as_raw())?)));
+        let asks = places.map(|(id, segment)| async move {
+            let reply = self.ask(format!("{}/{segment}", super::ROOT), GET_LIMIT).await?;
+            match reply.status {
+                404 | 410 => Ok(None),
+                _ => success(reply).map(|text| Some(wire::one(&text, id))),
+            }
+        });
+        let asks: Vec<_> = asks.collect();
+        let answers: Vec<Result<Option<Full>, SourceError>> =
+            stream::iter(asks).buffer_unordered(GETS).collect().await;
+        answers.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    async fn by_lists(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        let mut wanted: HashSet<&ActionId> = ids.iter().collect();
+        let mut found = Vec::new();
+        for status in STATUSES {
+            if wanted.is_empty() {
+                break;
+            }
+            for action in self.pages(&[("status", status)], action::read).await?.items {
+                // What cannot be read cannot be told to be ours; it is told once, with the list.
+                if let Ok(action) = action
+                    && wanted.remove(&action.row.id)
+                {
+                    found.push(Ok(action));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// All pages of one list. The revision is the first page's: what changed while paging is then asked for again.
+    async fn pages<T: Send + 'static>(
+        &self,
+        query: &[(&str, &str)],
+        read: fn(&str) -> Result<T, Unreadable>,
+    ) -> Result<wire::Page<T>, SourceError> {
+        let mut all = wire::Page { items: Vec::new(), next: None, revision: None };
+        for number in 0..PAGES_MAX {
+            let mut query = query.to_vec();
+            query.extend(all.next.as_deref().map(|cursor| ("cursor", cursor)));
+            let reply = self.ask(self.path("", &query), LONG_LIMIT).await?;
+            let page = parse(success(reply)?, move |text| wire::page(text, read)).await?;
+            if number == 0 {
+                all.revision = page.revision;
+            }
+            all.items.extend(page.items);
+            if page.next.is_none() {
+                return Ok(all);
+            }
+            if page.next == all.next {
+                return Err(answer::nonsense("its pages do not move on"));
+            }
+            all.next = page.next;
+        }
+        Err(answer::nonsense("its pages do not end"))
+    }
+}
+
+/// Rows in the order they came first, each as it came last: an action can move from page to page.
+#[derive(Default)]
+struct Rows {
+    all: Vec<Row>,
+    at: HashMap<ActionId, usize>,
+}
+
+impl Rows {
+    fn put(&mut self, row: Row) {
+        let at = *self.at.entry(row.id.clone()).or_insert(self.all.len());
+        match self.all.get_mut(at) {
+            Some(known) => *known = row,
+            None => self.all.push(row),
+        }
+    }
+}
+
+fn success(reply: Reply) -> Result<String, SourceError> {
+    match reply.status {
+        200..=299 => Ok(reply.text),
+        _ => Err(answer::refusal(&reply)),
+    }
+}
+
+/// Reads a reply on a thread of its own: megabytes of JSON take longer than other tasks should wait.
+async fn parse<T: Send + 'static>(
+    text: String,
+    read: impl FnOnce(&str) -> Option<T> + Send + 'static,
+) -> Result<T, SourceError> {
+    let parsed = tokio::task::spawn_blocking(move || read(&text)).await;
+    parsed.ok().flatten().ok_or_else(|| answer::nonsense("the reply is not of the pending-actions contract"))
+}

@@ -1,0 +1,65 @@
+//! What became of decisions, told from the actions as they stand afterwards.
+
+use std::collections::HashMap;
+
+use crate::contract::action::Unreadable;
+use crate::domain::{ActionId, Item, Outcome, PendingAction, Timestamp, Untrusted};
+use crate::sources::SourceError;
+
+pub(super) const NO_TRACE: &str = "the source took the request but does not know the action any more";
+
+/// Actions that were read, by id.
+#[derive(Debug)]
+pub(super) struct Found(HashMap<ActionId, PendingAction>);
+
+impl Found {
+    pub(super) fn of(actions: Vec<Result<PendingAction, Unreadable>>) -> Self {
+        let readable = actions.into_iter().filter_map(Result::ok);
+        Self(readable.map(|action| (action.row.id.clone(), action)).collect())
+    }
+
+    pub(super) fn get(&self, id: &ActionId) -> Option<&PendingAction> {
+        self.0.get(id)
+    }
+}
+
+/// One outcome an item. `skipped` is how many the backend says were settled by somebody else: those that stand otherwise
+/// than asked, and if that is not enough, those settled first, since the backend met them settled.
+pub(super) fn attribute(sent: &[&Item], found: &Found, skipped: u64) -> Vec<(ActionId, Outcome)> {
+    let mut outcomes: Vec<(ActionId, Outcome)> =
+        sent.iter().map(|item| (item.id.clone(), outcome(item, found.get(&item.id)))).collect();
+    let differing = outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Skipped { .. })).count();
+    let mut as_asked: Vec<(Timestamp, &mut Outcome, &PendingAction)> = outcomes
+        .iter_mut()
+        .filter(|(_, outcome)| matches!(outcome, Outcome::Approved | Outcome::Rejected))
+        .filter_map(|(id, outcome)| {
+            let action = found.get(id)?;
+            Some((action.row.resolved_at.unwrap_or_default(), outcome, action))
+        })
+        .collect();
+    as_asked.sort_by_key(|(at, ..)| *at);
+    let missing = usize::try_from(skipped).unwrap_or(usize::MAX).saturating_sub(differing);
+    for (_, outcome, action) in as_asked.into_iter().take(missing) {
+        *outcome =
+            Outcome::Skipped { status: Some(action.row.status.clone()), by: action.row.resolved_by.clone() };
+    }
+    outcomes
+}
+
+fn outcome(item: &Item, action: Option<&PendingAction>) -> Outcome {
+    match action {
+        None => Outcome::Unknown { why: NO_TRACE.into() },
+        Some(action) => {
+            let row = &action.row;
+            Outcome::by_status(item.kind(), &row.status, row.resolved_by.as_ref())
+                .unwrap_or_else(|| Outcome::Failed { why: "the source left it pending".into() })
+        }
+    }
+}
+
+/// What a request that failed as a whole means for the decision in it.
+pub(super) fn failed(error: &SourceError) -> Outcome {
+    let said = error.why().map(Untrusted::as_raw).unwrap_or_default();
+    let why = Untrusted::from(format!("the source {error}: {said}").trim_end_matches(": ").to_owned());
+    if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
+}

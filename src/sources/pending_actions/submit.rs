@@ -1,0 +1,263 @@
+//! Sending decisions: once, and every one of them gets an outcome.
+
+use serde_json::value::RawValue;
+
+use super::settle::{self, Found};
+use super::{Dialect, PendingActions, ROOT, answer, wire};
+use crate::contract::batch::{Approve, BatchApprove, BatchItem, Reject};
+use crate::contract::error;
+use crate::domain::{ActionId, Decision, Item, Outcome, Status, SubmissionBatch};
+use crate::net::http::Reply;
+use crate::net::url;
+use crate::sources::SourceError;
+
+pub(super) const CHANGED: &str = "changed since you looked";
+pub(super) const GONE: &str = "gone: the source does not know this action any more";
+
+type Outcomes = Vec<(ActionId, Outcome)>;
+
+/// One decision in the terms of the wire.
+struct Sending<'a> {
+    item: &'a Item,
+    edits: Option<Box<RawValue>>,
+    reason: Option<String>,
+}
+
+impl PendingActions {
+    pub(super) async fn send(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
+        let (mut outcomes, mut items) = (Vec::new(), Vec::new());
+        for item in batch.items() {
+            match self.sending(item) {
+                Ok(sending) => items.push(sending),
+                Err(outcome) => outcomes.push((item.id.clone(), outcome)),
+            }
+        }
+        if self.dialect == Dialect::Praxiom {
+            outcomes.extend(self.look_again(&mut items).await?);
+        }
+        if items.is_empty() {
+            return Ok(outcomes);
+        }
+        // A batch id that cannot stand in a path is no reason not to decide its actions one by one.
+        let sent = match batch.batch().and_then(|batch| url::segment(batch.as_raw())) {
+            Some(segment) => self.send_batch(&segment, &items, key).await?,
+            None => self.send_each(&items, key).await?,
+        };
+        outcomes.extend(sent);
+        Ok(outcomes)
+    }
+
+    /// The decision as this backend takes it, or why it cannot be sent.
+    fn sending<'a>(&self, item: &'a Item) -> Result<Sending<'a>, Outcome> {
+        let failed = |why: &str| Outcome::Failed { why: why.into() };
+        let said = match &item.decision {
+            Decision::Approve { comment, .. } => comment,
+            Decision::Reject { reason } => reason,
+            Decision::Retry { .. } => return Err(failed("this source cannot ask the agent to try again")),
+        };
+        let edits = item.decision.edits().map(|edits| serde_json::from_str(edits.as_json().as_str()));
+        let edits =
+            edits.transpose().map_err(|_| failed("the edits are no JSON that a backend could read"))?;
+        // Where it is not kept it is not sent: it stays in our journal.
+        let reason = said.clone().filter(|_| self.dialect == Dialect::Gate);
+        Ok(Sending { item, edits, reason })
+    }
+
+    /// Reads the actions again, and keeps those that are pending and unchanged; tells what became of the others.
+    async fn look_again(&self, items: &mut Vec<Sending<'_>>) -> Result<Outcomes, SourceError> {
+        let ids: Vec<_> = items.iter().map(|sending| sending.item.id.clone()).collect();
+        let found = Found::of(self.read(&ids).await.map_err(answer::before_sending)?);
+        let mut outcomes = Vec::new();
+        items.retain(|Sending { item, .. }| {
+            let outcome = match found.get(&item.id) {
+                None => Outcome::Failed { why: GONE.into() },
+                Some(action) if !action.row.status.is_pending() => Outcome::Skipped {
+                    status: Some(action.row.status.clone()),
+                    by: action.row.resolved_by.clone(),
+                },
+                Some(action) if action.digest() != item.digest => Outcome::Failed { why: CHANGED.into() },
+                Some(_) => return true,
+            };
+            outcomes.push((item.id.clone(), outcome));
+            false
+        });
+        Ok(outcomes)
+    }
+
+    async fn send_batch(
+        &self,
+        segment: &str,
+        items: &[Sending<'_>],
+        key: &str,
+    ) -> Result<Outcomes, SourceError> {
+        let body = json(&BatchApprove { items: items.iter().map(|item| self.batch_item(item)).collect() })?;
+        let reply = self.post(format!("{ROOT}/batch/{segment}/approve"), body, self.key(key)).await?;
+        let sent: Vec<&Item> = items.iter().map(|sending| sending.item).collect();
+        let all = |why: &str| {
+            let failed = |item: &&Item| (item.id.clone(), Outcome::Failed { why: why.into() });
+            Ok(sent.iter().map(failed).collect())
+        };
+        match reply.status {
+            200..=299 => {
+                let answer = wire::batch_answer(&reply.text).unwrap_or_default();
+                Ok(self.settle_batch(&sent, &answer).await)
+            }
+            // Nothing of this request landed: what is settled was settled by somebody else.
+            409 => Ok(self.attribute(&sent, u64::MAX).await),
+            404 => all(GONE),
+            412 => all(CHANGED),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+
+    /// Takes the named outcomes, and reads every action that was not named.
+    async fn settle_batch(&self, sent: &[&Item], answer: &wire::BatchAnswer) -> Outcomes {
+        let named = |item: &Item| answer.items.iter().find(|answered| answered.id == item.id)?.outcome(item);
+        let (mut outcomes, mut open) = (Vec::new(), Vec::new());
+        for &item in sent {
+            match named(item) {
+                Some(outcome) => outcomes.push((item.id.clone(), outcome)),
+                None => open.push(item),
+            }
+        }
+        if !open.is_empty() {
+            let skips = outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Skipped { .. }));
+            let unnamed = answer.skipped.saturating_sub(skips.count() as u64);
+            outcomes.extend(self.attribute(&open, unnamed).await);
+        }
+        outcomes
+    }
+
+    /// Reads what was sent and tells from it what became of each; `skipped` of them were settled by somebody else.
+    async fn attribute(&self, sent: &[&Item], skipped: u64) -> Outcomes {
+        let ids: Vec<_> = sent.iter().map(|item| item.id.clone()).collect();
+        match self.read(&ids).await {
+            Ok(actions) => settle::attribute(sent, &Found::of(actions), skipped),
+            Err(error) => {
+                let why = format!("the answer names no action, and reading them again failed: {error}");
+                let unknown = |item: &&Item| (item.id.clone(), Outcome::Unknown { why: why.as_str().into() });
+                sent.iter().map(unknown).collect()
+            }
+        }
+    }
+
+    /// One request an action. Once one fails as a whole, the rest is not sent.
+    async fn send_each(&self, items: &[Sending<'_>], key: &str) -> Result<Outcomes, SourceError> {
+        let mut outcomes: Outcomes = Vec::new();
+        let mut stopped: Option<SourceError> = None;
+        for (nth, sending) in items.iter().enumerate() {
+            let outcome = match &stopped {
+                Some(error) => {
+                    Outcome::Failed { why: format!("not sent, because the source {error}").into() }
+                }
+                None => {
+                    let key = if nth == 0 { key.to_owned() } else { format!("{key}.{nth}") };
+                    match self.send_one(sending, &key).await {
+                        Ok(outcome) => outcome,
+                        Err(error) if outcomes.is_empty() && items.len() == 1 => return Err(error),
+                        Err(error) => {
+                            let outcome = settle::failed(&error);
+                            stopped = Some(error);
+                            outcome
+                        }
+                    }
+                }
+            };
+            outcomes.push((sending.item.id.clone(), outcome));
+        }
+        Ok(outcomes)
+    }
+
+    async fn send_one(&self, sending: &Sending<'_>, key: &str) -> Result<Outcome, SourceError> {
+        let item = sending.item;
+        let Some(segment) = url::segment(item.id.as_raw()) else {
+            return Ok(Outcome::Failed { why: "its id cannot stand in an address".into() });
+        };
+        let (verb, body) = match &item.decision {
+            Decision::Approve { .. } => ("approve", json(&self.approve(sending))?),
+            Decision::Reject { .. } | Decision::Retry { .. } => ("reject", json(&self.reject(sending))?),
+        };
+        let reply = self.post(format!("{ROOT}/{segment}/{verb}"), body, self.key(key)).await?;
+        match reply.status {
+            200..=299 => Ok(self.settle_one(item, &reply).await),
+            409 => Ok(self.conflict(item, &reply).await),
+            404 => Ok(Outcome::Failed { why: GONE.into() }),
+            412 => Ok(Outcome::Failed { why: CHANGED.into() }),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+
+    async fn settle_one(&self, item: &Item, reply: &Reply) -> Outcome {
+        let said = wire::standing(&reply.text)
+            .and_then(|(status, by)| Outcome::by_status(item.kind(), &status, by.as_ref()));
+        match said {
+            Some(outcome) => outcome,
+            None if reply.status == 202 => Outcome::Accepted,
+            None => self.read_one(item, 0).await,
+        }
+    }
+
+    /// Settled already: by whom and how, from the error or from the action.
+    async fn conflict(&self, item: &Item, reply: &Reply) -> Outcome {
+        let said = error::read(&reply.text);
+        match said.status.map(|word| Status::parse(word.as_raw())) {
+            Some(status) if !status.is_pending() => {
+                Outcome::Skipped { status: Some(status), by: said.resolved_by }
+            }
+            Some(_) | None => match self.read_one(item, 1).await {
+                Outcome::Failed { .. } => Outcome::Failed { why: answer::message(reply) },
+                other => other,
+            },
+        }
+    }
+
+    async fn read_one(&self, item: &Item, skipped: u64) -> Outcome {
+        let unknown = || Outcome::Unknown { why: settle::NO_TRACE.into() };
+        self.attribute(&[item], skipped).await.pop().map_or_else(unknown, |(_, outcome)| outcome)
+    }
+
+    fn key(&self, key: &str) -> Option<String> {
+        (self.dialect == Dialect::Gate).then(|| key.to_owned())
+    }
+
+    /// The digests, for a backend that compares them.
+    fn expected(&self, item: &Item) -> (Option<String>, Option<String>) {
+        match self.dialect {
+            Dialect::Gate => (Some(item.digest.to_string()), Some(item.effective.to_string())),
+            Dialect::Praxiom => (None, None),
+        }
+    }
+
+    fn approve(&self, sending: &Sending<'_>) -> Approve {
+        let (expected_digest, expected_effective_digest) = self.expected(sending.item);
+        Approve {
+            user_edits: sending.edits.clone(),
+            expected_digest,
+            expected_effective_digest,
+            reason: sending.reason.clone(),
+        }
+    }
+
+    fn reject(&self, sending: &Sending<'_>) -> Reject {
+        let (expected_digest, _) = self.expected(sending.item);
+        Reject { reason: sending.reason.clone(), expected_digest }
+    }
+
+    fn batch_item(&self, sending: &Sending<'_>) -> BatchItem {
+        let exclude = matches!(sending.item.decision, Decision::Reject { .. });
+        let approve = self.approve(sending);
+        BatchItem {
+            pending_action_id: sending.item.id.as_raw().to_owned(),
+            user_edits: approve.user_edits,
+            exclude,
+            expected_digest: approve.expected_digest,
+            expected_effective_digest: approve.expected_effective_digest.filter(|_| !exclude),
+            reason: approve.reason,
+        }
+    }
+}
+
+/// The body, or an error that says that nothing was sent.
+fn json(body: &impl serde::Serialize) -> Result<String, SourceError> {
+    serde_json::to_string(body).map_err(|error| SourceError::Refused { why: error.to_string().into() })
+}

@@ -1,0 +1,163 @@
+//! A backend that answers by script, and decisions to send to it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+
+use super::*;
+use crate::contract::action;
+use crate::domain::{ActionKey, BatchKey, Submission, SubmissionId, Timestamp, freeze};
+use crate::domain::{Capabilities, Staged};
+use crate::net::testing::serve;
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub(super) struct Came {
+    pub(super) line: String,
+    pub(super) body: String,
+    pub(super) key: Option<String>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Backend {
+    scripts: Arc<Mutex<HashMap<String, VecDeque<Answer>>>>,
+    seen: Arc<Mutex<Vec<Came>>>,
+}
+
+#[derive(Clone)]
+struct Answer {
+    status: u16,
+    body: String,
+    content_type: &'static str,
+}
+
+/// What one line of request gets: the answers in turn, the last one for ever.
+pub(super) struct Script<'a> {
+    backend: &'a Backend,
+    line: String,
+}
+
+impl Script<'_> {
+    pub(super) fn reply(self, status: u16, body: impl ToString) -> Self {
+        self.add(status, body.to_string(), "application/json")
+    }
+
+    pub(super) fn events(self, text: &str) -> Self {
+        self.add(200, text.to_owned(), "text/event-stream")
+    }
+
+    fn add(self, status: u16, body: String, content_type: &'static str) -> Self {
+        let answer = Answer { status, body, content_type };
+        self.backend.scripts.lock().unwrap().entry(self.line.clone()).or_default().push_back(answer);
+        self
+    }
+}
+
+impl Backend {
+    pub(super) fn on(&self, method: &str, path: &str) -> Script<'_> {
+        Script { backend: self, line: format!("{method} {path}") }
+    }
+
+    /// For every request of that method that has no script of its own.
+    pub(super) fn always(&self, method: &str, status: u16, body: &str) {
+        Script { backend: self, line: method.to_owned() }.reply(status, body);
+    }
+
+    pub(super) async fn source(&self, kind: SourceKind, workspace: Option<&str>) -> Arc<dyn Source> {
+        let url = serve(Router::new().fallback(answer).with_state(self.clone())).await;
+        crate::sources::open(&config(kind, &url, workspace)).unwrap()
+    }
+
+    /// All requests but the question who we are.
+    pub(super) fn requests(&self) -> Vec<Came> {
+        let seen = self.seen.lock().unwrap();
+        seen.iter().filter(|request| !request.line.contains("/api/workspaces")).cloned().collect()
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        self.requests().into_iter().map(|request| request.line).collect()
+    }
+}
+
+async fn answer(State(backend): State<Backend>, request: Request) -> Response {
+    let line = format!("{} {}", request.method(), request.uri());
+    let method = request.method().to_string();
+    let key = request.headers().get("idempotency-key").map(|key| key.to_str().unwrap().to_owned());
+    let body = axum::body::to_bytes(request.into_body(), 1 << 20).await.unwrap();
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    backend.seen.lock().unwrap().push(Came { line: line.clone(), body, key });
+    let mut scripts = backend.scripts.lock().unwrap();
+    let name = if scripts.contains_key(&line) { line } else { method };
+    let Some(answers) = scripts.get_mut(&name) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let answer = if answers.len() > 1 { answers.pop_front().unwrap() } else { answers[0].clone() };
+    Response::builder()
+        .status(answer.status)
+        .header("content-type", answer.content_type)
+        .body(Body::from(answer.body))
+        .unwrap()
+}
+
+pub(super) fn config(kind: SourceKind, url: &str, workspace: Option<&str>) -> SourceConfig {
+    SourceConfig {
+        name: SourceName::new("s"),
+        kind,
+        url: url.to_owned(),
+        workspace: workspace.map(str::to_owned),
+        token: None,
+    }
+}
+
+/// An action of workspace `w`, as it stands on the wire.
+pub(super) fn text(id: &str, input: &str, status: &str) -> String {
+    format!(r#"{{"id":"{id}","workspaceId":"w","toolName":"t","toolInput":{input},"status":"{status}"}}"#)
+}
+
+pub(super) fn action(id: &str, input: &str) -> PendingAction {
+    action::read(&text(id, input, "pending")).unwrap()
+}
+
+/// Decisions on actions whose input is `{"n":1.10}`.
+fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission {
+    let source = SourceName::new("s");
+    let key = |id: &str| ActionKey { source: source.clone(), id: ActionId::new(id) };
+    let mut staged = HashMap::new();
+    let mut loaded = HashMap::new();
+    for (id, decision) in decisions {
+        let mut action = action(id, r#"{"n":1.10}"#);
+        action.row.batch = batch.map(crate::domain::BatchId::new);
+        let batch = match &action.row.batch {
+            Some(batch) => BatchKey::Batch(source.clone(), batch.clone()),
+            None => BatchKey::Alone(key(id)),
+        };
+        let at = Timestamp::default();
+        staged.insert(key(id), Staged { decision: decision.clone(), batch, digest: None, at });
+        loaded.insert(key(id), action);
+    }
+    let can = Capabilities {
+        edit: true,
+        reason: ReasonRule::Optional,
+        comment: true,
+        retry: true,
+        whole_batch: false,
+        binding: Binding::Source,
+    };
+    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| can).unwrap()
+}
+
+pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> SubmissionBatch {
+    submission(batch, decisions).batches()[0].clone()
+}
+
+pub(super) fn approve(id: &str) -> SubmissionBatch {
+    batch(None, &[(id, Decision::APPROVE)])
+}
+
+pub(super) fn reject(id: &str) -> SubmissionBatch {
+    batch(None, &[(id, Decision::REJECT)])
+}

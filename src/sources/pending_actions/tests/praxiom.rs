@@ -1,0 +1,148 @@
+//! Praxiom keeps no reason, compares nothing, and answers a batch with three counts.
+
+use super::*;
+
+const INPUT: &str = r#"{"n":1.10}"#;
+
+fn praxiom_lists(backend: &Backend, status: &str, items: &[String]) {
+    let path = format!("/api/pending-actions?workspace_id=w&status={status}");
+    backend.on("GET", &path).reply(200, format!(r#"{{"items":[{}]}}"#, items.join(",")));
+}
+
+fn get(backend: &Backend, id: &str, texts: &[String]) {
+    for text in texts {
+        backend.on("GET", &format!("/api/pending-actions/{id}")).reply(200, text);
+    }
+}
+
+fn settled(id: &str, status: &str, at: &str) -> String {
+    let text = fake::text(id, INPUT, status);
+    format!(r#"{},"resolvedAt":"2026-04-21T18:02:{at}Z"}}"#, text.strip_suffix('}').unwrap())
+}
+
+#[tokio::test]
+async fn a_list_carries_the_whole_actions_and_no_revision() {
+    let praxiom = Backend::default();
+    praxiom_lists(&praxiom, "pending", &[fake::text("1", INPUT, "pending")]);
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+
+    let synced = source.sync(Some(Revision(5))).await.unwrap();
+
+    let Synced::All { rows, revision: None, .. } = synced else { panic!("{synced:?}") };
+    assert_eq!(row_ids(&rows), ["1"]);
+    assert_eq!(praxiom.lines(), ["GET /api/pending-actions?workspace_id=w&status=pending"]);
+    let can = source.capabilities(&rows[0]);
+    assert_eq!((can.reason, can.comment, can.binding), (ReasonRule::NotKept, false, Binding::FreshRead));
+    assert!(source.watch().is_none());
+}
+
+#[tokio::test]
+async fn nothing_is_sent_that_is_not_as_it_was_seen() {
+    let praxiom = Backend::default();
+    get(&praxiom, "1", &[fake::text("1", r#"{"n":1.1}"#, "pending")]);
+    get(&praxiom, "2", &[settled("2", "rejected", "11")]);
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+
+    let outcomes = source
+        .submit(&batch(Some("b"), &["1", "2", "3"].map(|id| (id, Decision::APPROVE))), "k")
+        .await
+        .unwrap();
+
+    let want = [failed(submit::CHANGED), skipped("rejected", None), failed(submit::GONE)];
+    assert_eq!(outcomes, ["1", "2", "3"].map(id).into_iter().zip(want).collect::<Vec<_>>());
+    assert!(praxiom.lines().iter().all(|line| line.starts_with("GET")), "{:?}", praxiom.lines());
+}
+
+#[tokio::test]
+async fn a_look_that_fails_before_sending_loses_sight_of_nothing() {
+    let praxiom = Backend::default();
+    praxiom.always("GET", 502, "");
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+
+    let error = source.submit(&approve("1"), "k").await.unwrap_err();
+
+    assert_eq!(error, SourceError::NotSent { why: "HTTP 502".into() });
+}
+
+#[tokio::test]
+async fn three_counts_become_one_outcome_an_action() {
+    let praxiom = Backend::default();
+    let pending = |id: &str| fake::text(id, INPUT, "pending");
+    get(&praxiom, "1", &[pending("1"), settled("1", "executed", "31")]);
+    get(&praxiom, "2", &[pending("2"), settled("2", "rejected", "30")]);
+    get(&praxiom, "3", &[pending("3"), settled("3", "approved", "05")]);
+    get(&praxiom, "4", &[pending("4"), settled("4", "rejected", "04")]);
+    praxiom
+        .on("POST", "/api/pending-actions/batch/m%3At/approve")
+        .reply(200, r#"{"batchId":"m:t","approved":1,"rejected":1,"skipped":2}"#);
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let reject = Decision::Reject { reason: Some("kept by us alone".to_owned()) };
+    let (a, r) = (Decision::APPROVE, reject);
+
+    let outcomes = source
+        .submit(&batch(Some("m:t"), &[("1", a.clone()), ("2", r), ("3", a.clone()), ("4", a)]), "k")
+        .await
+        .unwrap();
+
+    // 4 stands otherwise than asked; of the rest, 3 was settled first.
+    let want = [Outcome::Approved, Outcome::Rejected, skipped("approved", None), skipped("rejected", None)];
+    assert_eq!(outcomes, ["1", "2", "3", "4"].map(id).into_iter().zip(want).collect::<Vec<_>>());
+    let post = praxiom.requests().into_iter().find(|request| request.line.starts_with("POST")).unwrap();
+    assert_eq!(
+        (post.body.as_str(), post.key),
+        (
+            r#"{"items":[{"pendingActionId":"1"},{"pendingActionId":"2","exclude":true},{"pendingActionId":"3"},{"pendingActionId":"4"}]}"#,
+            None
+        )
+    );
+}
+
+#[tokio::test]
+async fn counts_that_cannot_be_checked_are_not_believed() {
+    let praxiom = Backend::default();
+    praxiom.on("GET", "/api/pending-actions/1").reply(200, fake::text("1", INPUT, "pending")).reply(500, "");
+    praxiom.always("POST", 200, r#"{"batchId":"b","approved":1,"rejected":0,"skipped":0}"#);
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+
+    let outcomes = source.submit(&batch(Some("b"), &[("1", Decision::APPROVE)]), "k").await.unwrap();
+
+    assert!(matches!(outcomes.as_slice(), [(_, Outcome::Unknown { .. })]), "{outcomes:?}");
+}
+
+#[tokio::test]
+async fn one_rejection_has_an_empty_body_and_an_answer_without_status_is_read() {
+    let praxiom = Backend::default();
+    get(&praxiom, "1", &[fake::text("1", INPUT, "pending"), settled("1", "rejected", "31")]);
+    praxiom.on("POST", "/api/pending-actions/1/reject").reply(200, r#"{"ok":true}"#);
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let reject = Decision::Reject { reason: Some("why".to_owned()) };
+
+    let outcomes = source.submit(&batch(None, &[("1", reject)]), "k").await.unwrap();
+
+    assert_eq!(outcomes, [(id("1"), Outcome::Rejected)]);
+    assert_eq!(praxiom.requests()[1].body, "{}");
+}
+
+#[tokio::test]
+async fn many_actions_are_read_from_lists_because_requests_are_counted() {
+    let praxiom = Backend::default();
+    let text = |id: &str, status| fake::text(id, INPUT, status);
+    praxiom_lists(
+        &praxiom,
+        "pending",
+        &[text("1", "pending"), text("2", "pending"), text("other", "pending")],
+    );
+    praxiom_lists(
+        &praxiom,
+        "approved",
+        &[text("3", "approved"), text("4", "approved"), text("5", "approved")],
+    );
+    praxiom_lists(&praxiom, "executed", &[text("6", "executed")]);
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+
+    let actions = source.get(&["1", "2", "3", "4", "5", "6"].map(id)).await.unwrap();
+
+    let ids: Vec<_> = actions.into_iter().map(|action| action.unwrap().row.id).collect();
+    assert_eq!(ids, ["1", "2", "3", "4", "5", "6"].map(id));
+    assert_eq!(praxiom.lines().len(), 3);
+}

@@ -1,0 +1,52 @@
+//! The gate's event stream, as signals.
+
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+
+use crate::contract::briefing;
+use crate::domain::Untrusted;
+use crate::net::http::Http;
+use crate::net::sse::{self, Limits, Live};
+use crate::sources::Signal;
+
+pub(super) fn signals(http: Http, path: String) -> BoxStream<'static, Signal> {
+    sse::live(http, path, Limits::default()).filter_map(|live| async { signal(live) }).boxed()
+}
+
+/// Comments are no sign of life of the gate: a proxy can send them. The gate sends ticks.
+fn signal(live: Live) -> Option<Signal> {
+    match live {
+        Live::Up => Some(Signal::Up),
+        Live::Event { kind, data, .. } => match kind.as_str() {
+            "briefing" => Some(briefing::read(&data).map_or(Signal::Changed, Signal::Briefing)),
+            "tick" => Some(Signal::Tick),
+            "resync" => Some(Signal::Changed),
+            _ => None,
+        },
+        Live::Ping => None,
+        Live::Down { why, retry_in } => Some(Signal::Down { why: Untrusted::from(why), retry_in }),
+        Live::Stopped { why } => Some(Signal::Stopped { why: Untrusted::from(why) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Briefing;
+
+    fn event(kind: &str, data: &str) -> Option<Signal> {
+        signal(Live::Event { kind: kind.to_owned(), data: data.to_owned(), id: None })
+    }
+
+    #[test]
+    fn events_become_signals() {
+        let briefing = Briefing { pending: 3, ..Briefing::default() };
+
+        assert_eq!(event("briefing", r#"{"pending":3}"#), Some(Signal::Briefing(briefing)));
+        assert_eq!(event("briefing", "what?"), Some(Signal::Changed));
+        assert_eq!(event("tick", "7"), Some(Signal::Tick));
+        assert_eq!(event("resync", "{}"), Some(Signal::Changed));
+        assert_eq!(event("message", "{}"), None);
+        assert_eq!(signal(Live::Ping), None);
+    }
+}

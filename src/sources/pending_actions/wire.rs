@@ -1,0 +1,160 @@
+//! Replies, read tolerantly: what cannot be read is told, and never hides the rest.
+//!
+//! The members are found by `domain::json` and not by serde: some backends write `NaN`, and one such item must not take
+//! the whole page with it.
+
+use super::Me;
+use crate::contract::action::{self, Unreadable};
+use crate::contract::fields::Fields;
+use crate::domain::{ActionId, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
+use crate::domain::{Decision, Item};
+
+/// One page of a list. Items are raw.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page<T> {
+    pub(super) items: Vec<Result<T, Unreadable>>,
+    pub(super) next: Option<String>,
+    pub(super) revision: Option<Revision>,
+}
+
+/// One reply of the changes feed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub(super) rows: Vec<Result<Row, Unreadable>>,
+    pub(super) purged: Vec<ActionId>,
+    pub(super) revision: Revision,
+    pub(super) more: bool,
+    pub(super) complete: bool,
+}
+
+/// The answer to a batch: counts, and where the backend names them, what became of each.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct BatchAnswer {
+    pub(super) skipped: u64,
+    pub(super) items: Vec<Answered>,
+}
+
+/// What the backend says became of one action of a batch.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    pub(super) id: ActionId,
+    outcome: Untrusted,
+    status: Option<Status>,
+    by: Option<Untrusted>,
+    message: Option<Untrusted>,
+}
+
+/// A list, or a bare array of items.
+pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Option<Page<T>> {
+    if let Some(items) = json::elements(text) {
+        return Some(Page { items: items.into_iter().map(read).collect(), next: None, revision: None });
+    }
+    let fields = Fields::of(text)?;
+    let items = json::elements(fields.raw("items")?)?;
+    let next = fields.text("nextCursor").filter(|cursor| !cursor.is_empty());
+    Some(Page {
+        items: items.into_iter().map(read).collect(),
+        next: next.map(|cursor| cursor.as_raw().to_owned()),
+        revision: fields.number("revision").map(Revision),
+    })
+}
+
+pub(super) fn changes(text: &str) -> Option<Changes> {
+    let fields = Fields::of(text)?;
+    let (mut rows, mut purged) = (Vec::new(), Vec::new());
+    for change in json::elements(fields.raw("changes")?)? {
+        let unreadable = |what| Unreadable { what, raw: Untrusted::from(change) };
+        match Fields::of(change) {
+            None => rows.push(Err(unreadable("it is no object"))),
+            Some(entry) => match (entry.raw("row"), entry.text("id")) {
+                (Some(row), _) => rows.push(action::read_row(row)),
+                (None, Some(id)) => purged.push(ActionId::new(id.as_raw())),
+                (None, None) => rows.push(Err(unreadable("it has no id"))),
+            },
+        }
+    }
+    Some(Changes {
+        rows,
+        purged,
+        revision: Revision(fields.number("revision")?),
+        more: fields.flag("more").unwrap_or_default(),
+        complete: fields.flag("complete").unwrap_or(true),
+    })
+}
+
+/// The resource, also when it came wrapped in an envelope.
+pub(super) fn unwrapped(text: &str) -> &str {
+    let Some(fields) = Fields::of(text).filter(|fields| fields.raw("id").is_none()) else { return text };
+    let inner = ["pendingAction", "item", "data", "action"].into_iter().find_map(|name| fields.raw(name));
+    inner.filter(|inner| inner.starts_with('{')).unwrap_or(text)
+}
+
+/// One action in full. Another action than the one asked for is no answer.
+pub(super) fn one(text: &str, asked: &ActionId) -> Result<PendingAction, Unreadable> {
+    let action = action::read(unwrapped(text))?;
+    if action.row.id == *asked {
+        return Ok(action);
+    }
+    Err(Unreadable { what: "another action came than was asked for", raw: Untrusted::from(text) })
+}
+
+/// Where an action stands and who settled it, from the answer to a decision.
+pub(super) fn standing(text: &str) -> Option<(Status, Option<Untrusted>)> {
+    let fields = Fields::of(unwrapped(text))?;
+    Some((Status::parse(fields.text("status")?.as_raw()), fields.text("resolvedBy")))
+}
+
+pub(super) fn batch_answer(text: &str) -> Option<BatchAnswer> {
+    let fields = Fields::of(text)?;
+    let items = fields.raw("items").and_then(json::elements).unwrap_or_default();
+    let skipped = fields.number("skipped");
+    if skipped.is_none() && items.is_empty() {
+        return None;
+    }
+    let items = items.into_iter().filter_map(answered).collect();
+    Some(BatchAnswer { skipped: skipped.unwrap_or_default(), items })
+}
+
+fn answered(text: &str) -> Option<Answered> {
+    let fields = Fields::of(text)?;
+    Some(Answered {
+        id: ActionId::new(fields.text("pendingActionId")?.as_raw()),
+        outcome: fields.text("outcome")?,
+        status: fields.text("status").map(|word| Status::parse(word.as_raw())),
+        by: fields.text("resolvedBy"),
+        message: fields.text("message"),
+    })
+}
+
+impl Answered {
+    /// The outcome for what was asked; `None` when the words make no sense and the action must be read.
+    pub(super) fn outcome(&self, item: &Item) -> Option<Outcome> {
+        let failed = |fallback: &str| {
+            let why = self.message.clone().unwrap_or_else(|| Untrusted::from(fallback));
+            Some(Outcome::Failed { why })
+        };
+        match (self.outcome.as_raw(), &item.decision) {
+            ("approved", Decision::Approve { .. }) => Some(Outcome::Approved),
+            ("rejected", Decision::Reject { .. }) => Some(Outcome::Rejected),
+            ("skipped", _) => Some(Outcome::Skipped { status: self.status.clone(), by: self.by.clone() }),
+            ("changed", _) => failed(super::submit::CHANGED),
+            ("invalid", _) => failed("the source does not accept this decision"),
+            ("missing", _) => failed(super::submit::GONE),
+            _ => None,
+        }
+    }
+}
+
+/// Who the token is, from the list of workspaces. A token whose scopes are not told may decide: the backend will say.
+pub(super) fn me(text: &str, workspace: Option<&str>) -> Option<Me> {
+    let fields = Fields::of(text)?;
+    let items = json::elements(fields.raw("items")?)?;
+    let mine = items.into_iter().filter_map(Fields::of).find(|item| {
+        let id = item.text("workspaceId");
+        workspace.is_none_or(|workspace| id.is_some_and(|id| id.as_raw() == workspace))
+    })?;
+    let scopes = mine.raw("scopes").and_then(json::elements);
+    let may_decide =
+        scopes.is_none_or(|scopes| scopes.into_iter().any(|scope| json::decode(scope).text == "decide"));
+    Some(Me { subject: mine.text("subject"), may_decide })
+}
