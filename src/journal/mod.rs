@@ -1,8 +1,58 @@
 //! What must survive a crash of the inbox: staged decisions, what was seen, what was sent and what became of it.
+//!
+//! One SQLite file; every call returns when its words are on disk. Two inboxes on one journal are safe: each running inbox
+//! works at a desk of its own, and takes over desks and unsettled submissions only from inboxes that are gone.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sqlx::sqlite::SqlitePool;
+use tokio::sync::OnceCell;
 
 use crate::domain::{ActionKey, Digest, Draft, Seen, SeenLog, Step};
+use crate::sqlite::{self, Database};
+
+mod desk;
+mod owner;
+mod past;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use owner::Owner;
+pub use past::{Past, Sent, State};
+
+const MIGRATIONS: [&str; 1] = [include_str!("../../assets/migrations/journal/0001_journal.sql")];
+
+/// The journal of one run. Cloning is cheap: every clone is the same run.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    database: Database,
+    path: Arc<Path>,
+    owner: Arc<Owner>,
+    /// Taken with the first use of a draft, so that a command that only submits keeps nobody from theirs.
+    desk: Arc<OnceCell<i64>>,
+}
+
+/// The journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    #[error(transparent)]
+    Open(#[from] sqlite::OpenError),
+    #[error(
+        "cannot lock a file in {path}: {error}; the state folder must be yours, writable and on a local disk \
+         (PLACET_STATE_DIR moves it)"
+    )]
+    Lock { path: PathBuf, error: std::io::Error },
+    #[error("cannot use the journal {path}: {error}; check that its disk is writable and not full")]
+    Database { path: PathBuf, error: sqlx::Error },
+    #[error(
+        "the journal {path} is damaged ({what}); move it away and start again: what was staged in it is lost, and the \
+         sources still hold every action"
+    )]
+    Damaged { path: PathBuf, what: String },
+}
 
 /// One thing to remember at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,4 +92,89 @@ pub struct Restored {
     pub draft: Draft,
     pub seen: SeenLog,
     pub edit_texts: HashMap<ActionKey, EditText>,
+}
+
+impl Journal {
+    /// Opens the journal, and creates it with mode 0600 when it is missing. The lock of this run goes into a folder beside
+    /// it, `<path>.runs`.
+    pub async fn open(path: &Path) -> Result<Self, JournalError> {
+        let database = match sqlite::open(path, &MIGRATIONS).await {
+            Ok(database) => database,
+            Err(error) => return Err(not_opened(path, error)),
+        };
+        let mut runs = path.as_os_str().to_owned();
+        runs.push(".runs");
+        let runs = PathBuf::from(runs);
+        let owner = Owner::announce(&runs).map_err(|error| JournalError::Lock { path: runs, error })?;
+        let journal =
+            Self { database, path: path.into(), owner: Arc::new(owner), desk: Arc::new(OnceCell::new()) };
+        journal.check().await?;
+        Ok(journal)
+    }
+
+    /// Closes the database; waits for what is under way. The desk is free for the next run when the last clone is gone.
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+
+    /// Torn pages are found now, and not in the middle of a submission.
+    async fn check(&self) -> Result<(), JournalError> {
+        let checked: Result<String, _> =
+            sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(self.read()).await;
+        match checked.map_err(|error| self.failed(error))?.as_str() {
+            "ok" => Ok(()),
+            what => Err(self.damaged(what)),
+        }
+    }
+
+    fn read(&self) -> &SqlitePool {
+        &self.database.read
+    }
+
+    async fn begin_write(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, JournalError> {
+        self.database.write.begin_with(sqlite::BEGIN).await.map_err(|error| self.failed(error))
+    }
+
+    async fn commit(&self, tx: sqlx::Transaction<'static, sqlx::Sqlite>) -> Result<(), JournalError> {
+        tx.commit().await.map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: sqlx::Error) -> JournalError {
+        match damage(&self.path, &error) {
+            Some(damaged) => damaged,
+            None => JournalError::Database { path: self.path.to_path_buf(), error },
+        }
+    }
+
+    fn damaged(&self, what: &str) -> JournalError {
+        JournalError::Damaged { path: self.path.to_path_buf(), what: what.to_owned() }
+    }
+}
+
+fn not_opened(path: &Path, error: sqlite::OpenError) -> JournalError {
+    use sqlite::OpenError as E;
+    let damaged = match &error {
+        E::Database { error, .. } => damage(path, error),
+        E::Migration { error, .. } => damage(path, error),
+        E::Folder { .. } | E::File { .. } | E::Link(_) => None,
+    };
+    damaged.unwrap_or(JournalError::Open(error))
+}
+
+/// SQLite's word for a file that is no database, or no longer one, anywhere among the causes.
+fn damage(path: &Path, error: &(dyn std::error::Error + 'static)) -> Option<JournalError> {
+    const CORRUPT: i32 = 11;
+    const NO_DATABASE: i32 = 26;
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(sqlx::Error::Database(error)) = error.downcast_ref::<sqlx::Error>() {
+            let code: Option<i32> = error.code().and_then(|code| code.parse().ok());
+            if code.is_some_and(|code| matches!(code & 0xff, CORRUPT | NO_DATABASE)) {
+                let what = error.message().to_owned();
+                return Some(JournalError::Damaged { path: path.to_owned(), what });
+            }
+        }
+        cause = error.source();
+    }
+    None
 }

@@ -1,0 +1,231 @@
+//! The desk of a run: its draft, step by step, and the texts in its edit forms. And what was seen, for all desks.
+
+use sqlx::{Sqlite, Transaction};
+
+use super::{EditText, Journal, JournalError, Restored, Write, shape};
+use crate::contract::time;
+use crate::domain::{ActionKey, Change, Digest, Draft, Staged, Step};
+
+type Tx = Transaction<'static, Sqlite>;
+type ChangeRow = (i64, String, String, Option<String>, Option<String>);
+
+impl Journal {
+    /// What this run starts with: the desk of an inbox that is gone, or an empty one.
+    pub async fn restore(&self) -> Result<Restored, JournalError> {
+        let desk = self.desk().await?;
+        let failed = |error| self.failed(error);
+        let position: i64 = sqlx::query_scalar("SELECT position FROM desk WHERE id = $1")
+            .bind(desk)
+            .fetch_one(self.read())
+            .await
+            .map_err(failed)?;
+        let changes: Vec<ChangeRow> = sqlx::query_as(
+            "SELECT step, source, action, before, after FROM change WHERE desk = $1 ORDER BY step, nth",
+        )
+        .bind(desk)
+        .fetch_all(self.read())
+        .await
+        .map_err(failed)?;
+        let mut restored = Restored {
+            draft: Draft::restore(self.steps(changes)?, usize::try_from(position).unwrap_or_default()),
+            ..Restored::default()
+        };
+        let texts: Vec<(String, String, String, String)> =
+            sqlx::query_as("SELECT source, action, text, of FROM edit_text WHERE desk = $1")
+                .bind(desk)
+                .fetch_all(self.read())
+                .await
+                .map_err(failed)?;
+        for (source, action, text, of) in texts {
+            let of = self.digest(&of)?;
+            restored.edit_texts.insert(shape::key(source, action), EditText { text, of });
+        }
+        let seen: Vec<(String, String, String, String)> =
+            sqlx::query_as("SELECT source, action, digest, seen FROM seen")
+                .fetch_all(self.read())
+                .await
+                .map_err(failed)?;
+        for (source, action, digest, word) in seen {
+            let seen = shape::read_seen(&word).ok_or_else(|| self.damaged("what was seen is unreadable"))?;
+            restored.seen.note(&shape::key(source, action), self.digest(&digest)?, seen);
+        }
+        Ok(restored)
+    }
+
+    /// Remembers all of it or nothing; returns when it is on disk.
+    pub async fn save(&self, writes: &[Write]) -> Result<(), JournalError> {
+        let desk = self.desk().await?;
+        let mut tx = self.begin_write().await?;
+        for write in writes {
+            let written = match write {
+                Write::Step { position, step } => put_step(&mut tx, desk, *position, step).await,
+                Write::Position(position) => put_position(&mut tx, desk, *position).await,
+                Write::Settle(keys) => settle(&mut tx, desk, keys).await,
+                Write::Seen { key, digest, seen } => {
+                    sqlx::query("INSERT OR REPLACE INTO seen VALUES ($1, $2, $3, $4)")
+                        .bind(key.source.as_str())
+                        .bind(key.id.as_raw())
+                        .bind(digest.to_string())
+                        .bind(shape::write_seen(*seen))
+                        .execute(&mut *tx)
+                        .await
+                        .map(drop)
+                }
+                Write::EditText { key, text } => put_text(&mut tx, desk, key, text.as_ref()).await,
+            };
+            written.map_err(|error| self.failed(error))?;
+        }
+        self.commit(tx).await
+    }
+
+    async fn desk(&self) -> Result<i64, JournalError> {
+        self.desk.get_or_try_init(|| self.adopt()).await.copied()
+    }
+
+    /// Takes the desk that was used last among those whose run is gone, one with work on it first; else a new one. Under
+    /// the write lock, so that two runs never take the same.
+    async fn adopt(&self) -> Result<i64, JournalError> {
+        let failed = |error| self.failed(error);
+        let mut tx = self.begin_write().await?;
+        let desks: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT id, owner FROM desk ORDER BY EXISTS (SELECT 1 FROM change WHERE desk = id)
+                OR EXISTS (SELECT 1 FROM edit_text WHERE desk = id) DESC, used_at DESC",
+        )
+        .fetch_all(&mut *tx)
+        .await
+        .map_err(failed)?;
+        let free = desks.into_iter().find(|(_, owner)| !self.owner.is_alive(owner));
+        let now = time::now().as_millis();
+        let taken = match free {
+            Some((id, _)) => {
+                sqlx::query_scalar("UPDATE desk SET owner = $1, used_at = $2 WHERE id = $3 RETURNING id")
+                    .bind(&self.owner.id)
+                    .bind(now)
+                    .bind(id)
+                    .fetch_one(&mut *tx)
+                    .await
+            }
+            None => {
+                sqlx::query_scalar("INSERT INTO desk (owner, used_at) VALUES ($1, $2) RETURNING id")
+                    .bind(&self.owner.id)
+                    .bind(now)
+                    .fetch_one(&mut *tx)
+                    .await
+            }
+        };
+        let id = taken.map_err(failed)?;
+        self.commit(tx).await?;
+        Ok(id)
+    }
+
+    fn steps(&self, rows: Vec<ChangeRow>) -> Result<Vec<Step>, JournalError> {
+        let mut steps: Vec<(i64, Step)> = Vec::new();
+        for (number, source, action, before, after) in rows {
+            let key = shape::key(source, action);
+            let (before, after) = (self.staged(&key, before)?, self.staged(&key, after)?);
+            let change = Change { key, before, after };
+            match steps.last_mut().filter(|(last, _)| *last == number) {
+                Some((_, step)) => step.changes.push(change),
+                None => steps.push((number, Step { changes: vec![change] })),
+            }
+        }
+        Ok(steps.into_iter().map(|(_, step)| step).collect())
+    }
+
+    fn staged(&self, key: &ActionKey, text: Option<String>) -> Result<Option<Staged>, JournalError> {
+        let read = |text: String| {
+            shape::read_staged(key, &text).ok_or_else(|| self.damaged("a staged decision is unreadable"))
+        };
+        text.map(read).transpose()
+    }
+
+    pub(super) fn digest(&self, text: &str) -> Result<Digest, JournalError> {
+        Digest::parse(text).ok_or_else(|| self.damaged("a digest is unreadable"))
+    }
+}
+
+async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx::Result<()> {
+    let number = i64::try_from(position.saturating_sub(1)).unwrap_or(i64::MAX);
+    sqlx::query("DELETE FROM change WHERE desk = $1 AND step >= $2")
+        .bind(desk)
+        .bind(number)
+        .execute(&mut **tx)
+        .await?;
+    for (nth, change) in (0_i64..).zip(&step.changes) {
+        sqlx::query("INSERT INTO change VALUES ($1, $2, $3, $4, $5, $6, $7)")
+            .bind(desk)
+            .bind(number)
+            .bind(nth)
+            .bind(change.key.source.as_str())
+            .bind(change.key.id.as_raw())
+            .bind(change.before.as_ref().map(shape::write_staged))
+            .bind(change.after.as_ref().map(shape::write_staged))
+            .execute(&mut **tx)
+            .await?;
+    }
+    put_position(tx, desk, position).await
+}
+
+async fn put_position(tx: &mut Tx, desk: i64, position: usize) -> sqlx::Result<()> {
+    sqlx::query("UPDATE desk SET position = $1, used_at = $2 WHERE id = $3")
+        .bind(i64::try_from(position).unwrap_or(i64::MAX))
+        .bind(time::now().as_millis())
+        .bind(desk)
+        .execute(&mut **tx)
+        .await
+        .map(drop)
+}
+
+async fn put_text(tx: &mut Tx, desk: i64, key: &ActionKey, text: Option<&EditText>) -> sqlx::Result<()> {
+    let query = match text {
+        Some(text) => sqlx::query("INSERT OR REPLACE INTO edit_text VALUES ($1, $2, $3, $4, $5)")
+            .bind(desk)
+            .bind(key.source.as_str())
+            .bind(key.id.as_raw())
+            .bind(&text.text)
+            .bind(text.of.to_string()),
+        None => sqlx::query("DELETE FROM edit_text WHERE desk = $1 AND source = $2 AND action = $3")
+            .bind(desk)
+            .bind(key.source.as_str())
+            .bind(key.id.as_raw()),
+    };
+    query.execute(&mut **tx).await.map(drop)
+}
+
+/// Mirrors [`Draft::settle`]: changes about the keys go, steps that are then empty go, and the position counts what stays.
+async fn settle(tx: &mut Tx, desk: i64, keys: &[ActionKey]) -> sqlx::Result<()> {
+    const FORGET: [&str; 3] = [
+        "DELETE FROM change WHERE desk = $1 AND source = $2 AND action = $3",
+        "DELETE FROM edit_text WHERE desk = $1 AND source = $2 AND action = $3",
+        // What was seen of an action that is over is of no use to any desk.
+        "DELETE FROM seen WHERE $1 > 0 AND source = $2 AND action = $3",
+    ];
+    for key in keys {
+        for sql in FORGET {
+            sqlx::query(sql)
+                .bind(desk)
+                .bind(key.source.as_str())
+                .bind(key.id.as_raw())
+                .execute(&mut **tx)
+                .await?;
+        }
+    }
+    let position: i64 =
+        sqlx::query_scalar("SELECT position FROM desk WHERE id = $1").bind(desk).fetch_one(&mut **tx).await?;
+    let steps: Vec<i64> =
+        sqlx::query_scalar("SELECT DISTINCT step FROM change WHERE desk = $1 ORDER BY step")
+            .bind(desk)
+            .fetch_all(&mut **tx)
+            .await?;
+    for (new, &old) in (0_i64..).zip(&steps) {
+        if new != old {
+            sqlx::query("UPDATE change SET step = $1 WHERE desk = $2 AND step = $3")
+                .bind(new)
+                .bind(desk)
+                .bind(old)
+                .execute(&mut **tx)
+                .await?;
+        }
+    }
+    put_position(tx, desk, steps.iter().filter(|&&step| step < position).count()).await
+}

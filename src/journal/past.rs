@@ -1,0 +1,251 @@
+//! What was sent: written down before it is sent, and what became of it.
+
+use super::{Journal, JournalError, shape};
+use crate::contract::time;
+use crate::domain::{
+    ActionKey, BatchKey, Decision, Digest, Outcome, Report, ReportLine, Submission, SubmissionId, Timestamp,
+    Untrusted,
+};
+
+/// A submission as the journal knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Past {
+    pub id: SubmissionId,
+    pub reviewer: Option<String>,
+    pub begun_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+    pub left_pending: u64,
+    /// In the order they were sent.
+    pub items: Vec<Sent>,
+}
+
+/// One decision that was sent, or was about to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub key: ActionKey,
+    pub batch: BatchKey,
+    pub tool: Untrusted,
+    pub title: Untrusted,
+    pub decision: Decision,
+    pub digest: Digest,
+    pub effective: Digest,
+    /// `None`: it is not known whether it was sent.
+    pub outcome: Option<Outcome>,
+}
+
+/// How a submission ends for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Some outcomes are unknown, and reading may tell them later.
+    Open,
+    /// Nothing more will be learnt.
+    Done,
+}
+
+type PastRow = (String, Option<String>, i64, Option<i64>, i64);
+type ItemRow = (String, Option<String>, String, String, String, String, String, String, Option<String>);
+
+impl Past {
+    /// One line a decision; one without an outcome is unknown.
+    pub fn report(&self) -> Report {
+        let line = |sent: &Sent| ReportLine {
+            key: sent.key.clone(),
+            batch: sent.batch.clone(),
+            tool: sent.tool.clone(),
+            title: sent.title.clone(),
+            decision: sent.decision.kind(),
+            outcome: sent.outcome.clone().unwrap_or_else(|| Outcome::Unknown {
+                why: Untrusted::from("placet ended before there was an answer"),
+            }),
+        };
+        Report {
+            id: self.id.clone(),
+            lines: self.items.iter().map(line).collect(),
+            left_pending: self.left_pending,
+        }
+    }
+}
+
+impl Journal {
+    /// Writes down what is about to be sent. Nothing may be sent before this returned; the same id twice is an error.
+    pub async fn begin(
+        &self,
+        submission: &Submission,
+        left_pending: u64,
+        reviewer: Option<&str>,
+    ) -> Result<(), JournalError> {
+        let failed = |error| self.failed(error);
+        let mut tx = self.begin_write().await?;
+        sqlx::query(
+            "INSERT INTO submission (id, owner, reviewer, state, left_pending, begun_at)
+             VALUES ($1, $2, $3, 'sent', $4, $5)",
+        )
+        .bind(submission.id().as_str())
+        .bind(&self.owner.id)
+        .bind(reviewer)
+        .bind(i64::try_from(left_pending).unwrap_or(i64::MAX))
+        .bind(time::now().as_millis())
+        .execute(&mut *tx)
+        .await
+        .map_err(failed)?;
+        let mut nth = 0_i64;
+        for batch in submission.batches() {
+            for item in batch.items() {
+                sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)")
+                    .bind(submission.id().as_str())
+                    .bind(nth)
+                    .bind(batch.source().as_str())
+                    .bind(batch.batch().map(|batch| batch.as_raw().to_owned()))
+                    .bind(item.id.as_raw())
+                    .bind(item.tool.as_raw())
+                    .bind(item.title.as_raw())
+                    .bind(shape::write_decision(&item.decision))
+                    .bind(item.digest.to_string())
+                    .bind(item.effective.to_string())
+                    .execute(&mut *tx)
+                    .await
+                    .map_err(failed)?;
+                nth += 1;
+            }
+        }
+        self.commit(tx).await
+    }
+
+    /// Writes down what became of some decisions of a submission.
+    pub async fn note(
+        &self,
+        id: &SubmissionId,
+        outcomes: &[(ActionKey, Outcome)],
+    ) -> Result<(), JournalError> {
+        let mut tx = self.begin_write().await?;
+        for (key, outcome) in outcomes {
+            sqlx::query("UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4")
+                .bind(shape::write_outcome(outcome))
+                .bind(id.as_str())
+                .bind(key.source.as_str())
+                .bind(key.id.as_raw())
+                .execute(&mut *tx)
+                .await
+                .map_err(|error| self.failed(error))?;
+        }
+        self.commit(tx).await
+    }
+
+    /// Every outcome that will be learnt for now was noted.
+    pub async fn finish(&self, id: &SubmissionId, state: State) -> Result<(), JournalError> {
+        let word = match state {
+            State::Open => "open",
+            State::Done => "done",
+        };
+        sqlx::query("UPDATE submission SET state = $1, finished_at = $2 WHERE id = $3")
+            .bind(word)
+            .bind(time::now().as_millis())
+            .bind(id.as_str())
+            .execute(&self.database.write)
+            .await
+            .map(drop)
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Takes over the submissions whose outcome nobody alive is after: those of runs that are gone, and our own that were
+    /// left open. Oldest first.
+    pub async fn unsettled(&self) -> Result<Vec<Past>, JournalError> {
+        let failed = |error| self.failed(error);
+        let mut tx = self.begin_write().await?;
+        let all: Vec<(String, String, String)> = sqlx::query_as(
+            "SELECT id, owner, state FROM submission WHERE state <> 'done' ORDER BY begun_at, id",
+        )
+        .fetch_all(&mut *tx)
+        .await
+        .map_err(failed)?;
+        let mut ours = Vec::new();
+        for (id, owner, state) in all {
+            let left_open = owner == self.owner.id && state == "open";
+            if left_open || !self.owner.is_alive(&owner) {
+                sqlx::query("UPDATE submission SET owner = $1, state = 'open' WHERE id = $2")
+                    .bind(&self.owner.id)
+                    .bind(&id)
+                    .execute(&mut *tx)
+                    .await
+                    .map_err(failed)?;
+                ours.push(SubmissionId::new(id));
+            }
+        }
+        self.commit(tx).await?;
+        let mut unsettled = Vec::new();
+        for id in ours {
+            unsettled.extend(self.past(&id).await?);
+        }
+        Ok(unsettled)
+    }
+
+    /// One submission with its decisions; `None` when the journal does not know it.
+    pub async fn past(&self, id: &SubmissionId) -> Result<Option<Past>, JournalError> {
+        let row: Option<PastRow> = sqlx::query_as(
+            "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission WHERE id = $1",
+        )
+        .bind(id.as_str())
+        .fetch_optional(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        match row {
+            Some(row) => self.with_items(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The newest submissions, newest first.
+    pub async fn log(&self, limit: u32) -> Result<Vec<Past>, JournalError> {
+        let rows: Vec<PastRow> = sqlx::query_as(
+            "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
+             ORDER BY begun_at DESC, id DESC LIMIT $1",
+        )
+        .bind(limit)
+        .fetch_all(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        let mut log = Vec::new();
+        for row in rows {
+            log.push(self.with_items(row).await?);
+        }
+        Ok(log)
+    }
+
+    async fn with_items(&self, row: PastRow) -> Result<Past, JournalError> {
+        let (id, reviewer, begun_at, finished_at, left_pending) = row;
+        let items: Vec<ItemRow> = sqlx::query_as(
+            "SELECT source, batch, action, tool, title, decision, digest, effective, outcome FROM item
+             WHERE submission = $1 ORDER BY nth",
+        )
+        .bind(&id)
+        .fetch_all(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        Ok(Past {
+            id: SubmissionId::new(id),
+            reviewer,
+            begun_at: Timestamp::from_millis(begun_at),
+            finished_at: finished_at.map(Timestamp::from_millis),
+            left_pending: u64::try_from(left_pending).unwrap_or_default(),
+            items: items.into_iter().map(|row| self.sent(row)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn sent(&self, row: ItemRow) -> Result<Sent, JournalError> {
+        let (source, batch, action, tool, title, decision, digest, effective, outcome) = row;
+        let key = shape::key(source, action);
+        let read_outcome =
+            |text: String| shape::read_outcome(&text).ok_or_else(|| self.damaged("an outcome is unreadable"));
+        Ok(Sent {
+            batch: shape::batch_key(&key, batch.as_deref()),
+            key,
+            tool: Untrusted::from(tool),
+            title: Untrusted::from(title),
+            decision: shape::read_decision(&decision)
+                .ok_or_else(|| self.damaged("a sent decision is unreadable"))?,
+            digest: self.digest(&digest)?,
+            effective: self.digest(&effective)?,
+            outcome: outcome.map(read_outcome).transpose()?,
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! The written form of decisions and outcomes. Small JSON texts of this room alone: the domain knows no format.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    ActionId, ActionKey, BatchId, BatchKey, Decision, Digest, Edits, Outcome, RawJson, Seen, SourceName,
+    Staged, Status, Timestamp, Untrusted,
+};
+
+/// `edits` is the text of the object, byte for byte.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum DecisionShape {
+    Approve { edits: Option<String>, comment: Option<String> },
+    Reject { reason: Option<String> },
+    Retry { guidance: String },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StagedShape {
+    decision: DecisionShape,
+    /// `None`: the action stands alone.
+    batch: Option<String>,
+    digest: Option<String>,
+    at: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum OutcomeShape {
+    Approved,
+    Rejected,
+    Skipped { status: Option<String>, by: Option<String> },
+    Accepted,
+    Failed { why: String },
+    Unknown { why: String },
+}
+
+pub(super) fn write_decision(decision: &Decision) -> String {
+    text(&decision_shape(decision))
+}
+
+pub(super) fn read_decision(text: &str) -> Option<Decision> {
+    decision_of(serde_json::from_str(text).ok()?)
+}
+
+pub(super) fn write_staged(staged: &Staged) -> String {
+    let batch = match &staged.batch {
+        BatchKey::Batch(_, batch) => Some(batch.as_raw().to_owned()),
+        BatchKey::Alone(_) => None,
+    };
+    text(&StagedShape {
+        decision: decision_shape(&staged.decision),
+        batch,
+        digest: staged.digest.map(|digest| digest.to_string()),
+        at: staged.at.as_millis(),
+    })
+}
+
+/// `key` is the action it is about.
+pub(super) fn read_staged(key: &ActionKey, text: &str) -> Option<Staged> {
+    let shape: StagedShape = serde_json::from_str(text).ok()?;
+    let digest = match shape.digest {
+        Some(text) => Some(Digest::parse(&text)?),
+        None => None,
+    };
+    Some(Staged {
+        decision: decision_of(shape.decision)?,
+        batch: batch_key(key, shape.batch.as_deref()),
+        digest,
+        at: Timestamp::from_millis(shape.at),
+    })
+}
+
+/// The batch of an action as the inbox knows it.
+pub(super) fn batch_key(key: &ActionKey, batch: Option<&str>) -> BatchKey {
+    match batch {
+        Some(batch) => BatchKey::Batch(key.source.clone(), BatchId::new(batch)),
+        None => BatchKey::Alone(key.clone()),
+    }
+}
+
+pub(super) fn write_outcome(outcome: &Outcome) -> String {
+    let raw = |text: &Untrusted| text.as_raw().to_owned();
+    text(&match outcome {
+        Outcome::Approved => OutcomeShape::Approved,
+        Outcome::Rejected => OutcomeShape::Rejected,
+        Outcome::Skipped { status, by } => OutcomeShape::Skipped {
+            status: status.as_ref().map(|status| status.as_raw().to_owned()),
+            by: by.as_ref().map(raw),
+        },
+        Outcome::Accepted => OutcomeShape::Accepted,
+        Outcome::Failed { why } => OutcomeShape::Failed { why: raw(why) },
+        Outcome::Unknown { why } => OutcomeShape::Unknown { why: raw(why) },
+    })
+}
+
+pub(super) fn read_outcome(text: &str) -> Option<Outcome> {
+    Some(match serde_json::from_str(text).ok()? {
+        OutcomeShape::Approved => Outcome::Approved,
+        OutcomeShape::Rejected => Outcome::Rejected,
+        OutcomeShape::Skipped { status, by } => {
+            Outcome::Skipped { status: status.as_deref().map(Status::parse), by: by.map(Untrusted::from) }
+        }
+        OutcomeShape::Accepted => Outcome::Accepted,
+        OutcomeShape::Failed { why } => Outcome::Failed { why: Untrusted::from(why) },
+        OutcomeShape::Unknown { why } => Outcome::Unknown { why: Untrusted::from(why) },
+    })
+}
+
+pub(super) const fn write_seen(seen: Seen) -> &'static str {
+    match seen {
+        Seen::Opened => "opened",
+        Seen::InFull => "in_full",
+    }
+}
+
+pub(super) fn read_seen(word: &str) -> Option<Seen> {
+    match word {
+        "opened" => Some(Seen::Opened),
+        "in_full" => Some(Seen::InFull),
+        _ => None,
+    }
+}
+
+pub(super) fn key(source: String, action: String) -> ActionKey {
+    ActionKey { source: SourceName::new(source), id: ActionId::new(action) }
+}
+
+fn decision_shape(decision: &Decision) -> DecisionShape {
+    match decision.clone() {
+        Decision::Approve { edits, comment } => {
+            DecisionShape::Approve { edits: edits.map(|edits| edits.as_json().as_str().to_owned()), comment }
+        }
+        Decision::Reject { reason } => DecisionShape::Reject { reason },
+        Decision::Retry { guidance } => DecisionShape::Retry { guidance },
+    }
+}
+
+fn decision_of(shape: DecisionShape) -> Option<Decision> {
+    Some(match shape {
+        DecisionShape::Approve { edits: None, comment } => Decision::Approve { edits: None, comment },
+        DecisionShape::Approve { edits: Some(text), comment } => {
+            let edits = Edits::new(RawJson::parse(text).ok()?).ok()?;
+            Decision::Approve { edits: Some(edits), comment }
+        }
+        DecisionShape::Reject { reason } => Decision::Reject { reason },
+        DecisionShape::Retry { guidance } => Decision::Retry { guidance },
+    })
+}
+
+/// These shapes hold nothing but texts and numbers, which always can be written.
+fn text(shape: &impl Serialize) -> String {
+    serde_json::to_string(shape).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_keep_the_bytes_of_their_edits() {
+        let edits =
+            Edits::new(RawJson::parse(r#"{"n": 1.10, "big":18446744073709551616}"#).unwrap()).unwrap();
+        for decision in [
+            Decision::APPROVE,
+            Decision::Approve { edits: Some(edits), comment: Some("a\n\u{202e}".to_owned()) },
+            Decision::Reject { reason: Some(String::new()) },
+            Decision::Retry { guidance: "again".to_owned() },
+        ] {
+            let key = key("s".to_owned(), "1".to_owned());
+            let staged = Staged {
+                decision: decision.clone(),
+                batch: BatchKey::Batch(key.source.clone(), BatchId::new("m:t")),
+                digest: Some(Digest::of("t", "w", "{}")),
+                at: Timestamp::from_millis(7),
+            };
+
+            assert_eq!(read_decision(&write_decision(&decision)), Some(decision));
+            assert_eq!(read_staged(&key, &write_staged(&staged)), Some(staged));
+        }
+    }
+
+    #[test]
+    fn outcomes_are_read_as_they_were_written() {
+        let why = || Untrusted::from("why\u{1b}");
+        for outcome in [
+            Outcome::Approved,
+            Outcome::Rejected,
+            Outcome::Skipped { status: Some(Status::parse("spicy")), by: Some(why()) },
+            Outcome::Accepted,
+            Outcome::Failed { why: why() },
+            Outcome::Unknown { why: why() },
+        ] {
+            assert_eq!(read_outcome(&write_outcome(&outcome)), Some(outcome));
+        }
+    }
+
+    #[test]
+    fn anything_else_is_nothing() {
+        for text in ["", "{}", "\"approved", r#"{"approve":{"edits":"[","comment":null}}"#] {
+            assert_eq!(read_decision(text), None, "{text}");
+            assert_eq!(read_outcome(text), None, "{text}");
+        }
+    }
+}
