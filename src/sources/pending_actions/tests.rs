@@ -77,12 +77,13 @@ async fn changes_are_followed_until_there_are_no_more() {
     gate.on("GET", "/api/pending-actions/changes?since=5&limit=5000").reply(
         200,
         json!({"changes": [{"revision": 6, "id": "1", "row": row("pending")}, {"revision": 7, "id": "gone", "row": null},
-            {"revision": 7, "id": "bad", "row": {"id": "bad"}}], "revision": 7, "more": true, "complete": true}),
+            {"revision": 7, "id": "bad", "row": {"id": "bad"}}], "revision": 7, "more": true, "complete": true}).to_string(),
     );
     gate.on("GET", "/api/pending-actions/changes?since=7&limit=5000").reply(
         200,
         json!({"changes": [{"revision": 8, "id": "1", "row": row("approved")}], "revision": 8, "more": false,
-            "complete": true}),
+            "complete": true})
+        .to_string(),
     );
 
     let synced = gate.source(SourceKind::Gate, None).await.sync(Some(Revision(5))).await.unwrap();
@@ -127,7 +128,7 @@ async fn a_token_without_the_decide_scope_is_read_only() {
     ] {
         let gate = Backend::default();
         gate.always("GET", 200, r#"{"items":[]}"#);
-        gate.on("GET", "/api/workspaces").reply(status, body.clone());
+        gate.on("GET", "/api/workspaces").reply(status, body.to_string());
         let source = gate.source(SourceKind::Gate, Some("w")).await;
         let row = fake::action("1", "{}").row;
 
@@ -191,7 +192,8 @@ async fn a_batch_is_one_request_bound_to_what_was_seen() {
         json!({"batchId": "m:send/x", "approved": 1, "rejected": 1, "skipped": 1, "failed": 0, "items": [
             {"pendingActionId": "1", "outcome": "approved", "status": "approved"},
             {"pendingActionId": "2", "outcome": "rejected", "status": "rejected"},
-            {"pendingActionId": "3", "outcome": "skipped", "status": "expired", "resolvedBy": "clock"}]}),
+            {"pendingActionId": "3", "outcome": "skipped", "status": "expired", "resolvedBy": "clock"}]})
+        .to_string(),
     );
 
     let outcomes = gate.source(SourceKind::Gate, Some("w")).await.submit(&batch, "key-1").await.unwrap();
@@ -236,7 +238,8 @@ async fn every_word_about_an_item_is_understood_and_others_are_read() {
             {"pendingActionId": "1", "outcome": "changed"},
             {"pendingActionId": "2", "outcome": "invalid", "message": "n must be small"},
             {"pendingActionId": "3", "outcome": "missing"},
-            {"pendingActionId": "4", "outcome": "frobnicated"}]}),
+            {"pendingActionId": "4", "outcome": "frobnicated"}]})
+        .to_string(),
     );
     gate.on("GET", "/api/pending-actions?ids=4%2C5&view=full&limit=5000").reply(
         200,

@@ -42,8 +42,8 @@ pub(super) struct Script<'a> {
 }
 
 impl Script<'_> {
-    pub(super) fn reply(self, status: u16, body: impl ToString) -> Self {
-        self.add(status, body.to_string(), "application/json")
+    pub(super) fn reply(self, status: u16, body: impl Into<String>) -> Self {
+        self.add(status, body.into(), "application/json")
     }
 
     pub(super) fn events(self, text: &str) -> Self {
