@@ -7,16 +7,55 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, Briefing, Entry, Followed, PendingAction, Report, Revision, SourceName, Submission, Timestamp,
-    Untrusted,
+    ActionKey, Briefing, Entry, Followed, PendingAction, Report, Revision, SourceName, Staged, Submission,
+    SubmissionId, Timestamp, Untrusted,
 };
-use crate::journal::{Restored, Write};
-use crate::sources::Source;
+use crate::journal::{Journal, JournalError, Past, Restored, Write};
+use crate::sources::{Source, SourceError};
+
+mod follow;
+mod judge;
+mod list;
+mod reconcile;
+mod submit;
+#[cfg(test)]
+mod tests;
+mod watch;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
 #[derive(Clone, Debug)]
 pub struct Inbox {
     sources: Arc<[Arc<dyn Source>]>,
+    journal: Journal,
+    reviewer: Option<Arc<str>>,
+    pace: Pace,
+}
+
+/// How often, and for how long.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Between two looks at a source that pushes nothing, or whose stream is down.
+    poll: Duration,
+    /// Between two looks at a source whose stream stands: events are hints, and one may be lost.
+    safety: Duration,
+    /// Before each further look at a decision that was lost sight of.
+    look: [Duration; 3],
+    /// The first and the longest wait between two looks at an approved action.
+    follow: (Duration, Duration),
+    /// For so long a request that was lost sight of may still be on its way.
+    in_flight: Duration,
+}
+
+impl Pace {
+    const fn new(poll: Duration) -> Self {
+        Self {
+            poll,
+            safety: Duration::from_mins(1),
+            look: [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2)],
+            follow: (Duration::from_millis(500), Duration::from_secs(5)),
+            in_flight: Duration::from_mins(2),
+        }
+    }
 }
 
 /// Something happened at a source.
@@ -50,7 +89,7 @@ pub enum Connection {
         why: Untrusted,
         retry_in: Duration,
     },
-    /// Nothing more comes from this source until placet is started again.
+    /// The stream does not come back until placet is started again; the source is polled instead.
     Stopped {
         why: Untrusted,
     },
@@ -85,56 +124,103 @@ pub struct Problem {
 }
 
 impl Inbox {
+    /// Opens no connection yet. `poll` is how often a source is asked where it pushes nothing, or while its stream is down;
+    /// `reviewer` is a name for the journal.
+    pub fn open(
+        sources: Vec<Arc<dyn Source>>,
+        journal: Journal,
+        poll: Duration,
+        reviewer: Option<String>,
+    ) -> Self {
+        let reviewer = reviewer.map(Arc::from);
+        Self { sources: sources.into(), journal, reviewer, pace: Pace::new(poll) }
+    }
+
     /// Starts watching every source; events come until the receiver is dropped. Bounded: a flood presses back.
+    ///
+    /// Every source begins with `Connecting` and `Changed`; after that, `Changed` comes whenever it is time to look. Needs a
+    /// tokio runtime.
     pub fn watch(&self) -> mpsc::Receiver<Event> {
-        let (_, events) = mpsc::channel(64);
-        events
+        watch::start(&self.sources, self.pace)
     }
 
     /// What is pending, or what changed since.
     pub async fn sync(&self, source: &SourceName, since: Option<Revision>) -> Result<Synced, Problem> {
-        let _ = since;
-        Err(Problem { source: Some(source.clone()), what: "not built yet".to_owned(), why: None })
+        list::sync(self.source(source)?, since).await
     }
 
-    /// Actions in full, each with its key. What could not be had is a problem beside the others.
+    /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.
     pub async fn load(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
-        let _ = keys;
-        Vec::new()
+        list::load(self, keys).await
     }
 
     /// Sends a submission once: journal first, then the sources, then the journal again.
     ///
-    /// `left_pending` is what stays undecided in its batches, for the report. An error means that nothing was sent.
+    /// `left_pending` is what stays undecided in its batches, for the report. An error means that nothing was sent. Once
+    /// begun it goes on to its end, also when nobody waits for the report any more.
     pub async fn submit(&self, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
-        let _ = (submission, left_pending);
-        Err(Problem { source: None, what: "not built yet".to_owned(), why: None })
+        submit::submit(self, submission, left_pending).await
     }
 
     /// Follows approved actions until they are executed, failed or final otherwise; every change is sent. Ends when all are
     /// final, when nobody listens, or after `limit`.
     pub async fn follow(&self, keys: Vec<ActionKey>, limit: Duration, changes: mpsc::Sender<Followed>) {
-        let _ = (keys, limit, changes);
+        follow::follow(self, keys, limit, changes).await;
     }
 
-    /// Settles submissions that a crash left open, by reading. Returns what was learnt.
+    /// Settles by reading what a crash, or a lost connection of this run, left open. Nothing is sent. Returns a report for
+    /// every submission that was open, with what is known now.
+    ///
+    /// A `Failed` line is a decision that never landed: [`Inbox::take_back`] gives it back to the draft.
     pub async fn reconcile(&self) -> Result<Vec<Report>, Problem> {
-        Ok(Vec::new())
+        reconcile::reconcile(self).await
     }
 
-    /// What the journal knows from before.
+    /// The failed decisions of a submission as they were staged, to be staged again with `Draft::stage`. A decision that is
+    /// staged already should be left as it is.
+    pub async fn take_back(&self, id: &SubmissionId) -> Result<Vec<(ActionKey, Staged)>, Problem> {
+        reconcile::take_back(self, id).await
+    }
+
+    /// The newest submissions with what became of them, newest first.
+    pub async fn log(&self, limit: u32) -> Result<Vec<Past>, Problem> {
+        self.journal.log(limit).await.map_err(Problem::from)
+    }
+
+    /// What the journal knows from before: the draft of an inbox that is gone, or nothing when another one still works at
+    /// its own.
     pub async fn restore(&self) -> Result<Restored, Problem> {
-        Ok(Restored::default())
+        self.journal.restore().await.map_err(Problem::from)
     }
 
     /// Remembers at once; returns when it is on disk.
     pub async fn save(&self, writes: Vec<Write>) -> Result<(), Problem> {
-        let _ = writes;
-        Ok(())
+        self.journal.save(&writes).await.map_err(Problem::from)
     }
 
     /// The sources' names, in configured order.
     pub fn source_names(&self) -> Vec<SourceName> {
         self.sources.iter().map(|source| source.name().clone()).collect()
+    }
+
+    fn source(&self, name: &SourceName) -> Result<&Arc<dyn Source>, Problem> {
+        let found = self.sources.iter().find(|source| source.name() == name);
+        found.ok_or_else(|| Problem {
+            source: Some(name.clone()),
+            what: "is not configured any more".to_owned(),
+            why: None,
+        })
+    }
+}
+
+impl Problem {
+    fn of(source: &SourceName, error: &SourceError) -> Self {
+        Self { source: Some(source.clone()), what: error.to_string(), why: error.why().cloned() }
+    }
+}
+
+impl From<JournalError> for Problem {
+    fn from(error: JournalError) -> Self {
+        Self { source: None, what: error.to_string(), why: None }
     }
 }

@@ -1,0 +1,109 @@
+//! Following: approved is not executed. Every change of a decided action is told until it is final.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::sync::mpsc;
+
+use super::Inbox;
+use crate::contract::time;
+use crate::domain::{ActionId, ActionKey, Followed, PendingAction, SourceName, Status};
+use crate::sources::{Source, SourceError};
+
+/// So often an action must be missing before it is given up: a source may list it late.
+const MISSES: u32 = 3;
+
+pub(super) async fn follow(
+    inbox: &Inbox,
+    keys: Vec<ActionKey>,
+    limit: Duration,
+    changes: mpsc::Sender<Followed>,
+) {
+    let mut by_source: HashMap<SourceName, HashMap<ActionId, Standing>> = HashMap::new();
+    for key in keys {
+        by_source.entry(key.source).or_default().insert(key.id, Standing::default());
+    }
+    let trails = by_source.into_iter().filter_map(|(name, open)| {
+        let source = inbox.source(&name).ok()?;
+        Some(Trail { source, open, changes: &changes }.run(inbox.pace.follow))
+    });
+    tokio::select! {
+        _ = tokio::time::timeout(limit, join_all(trails)) => {}
+        () = changes.closed() => {}
+    }
+}
+
+/// What was last heard of one action.
+#[derive(Default)]
+struct Standing {
+    status: Option<Status>,
+    misses: u32,
+}
+
+/// The actions of one source that are not final yet.
+struct Trail<'a> {
+    source: &'a Arc<dyn Source>,
+    open: HashMap<ActionId, Standing>,
+    changes: &'a mpsc::Sender<Followed>,
+}
+
+impl Trail<'_> {
+    async fn run(mut self, (first, longest): (Duration, Duration)) {
+        let mut wait = first;
+        while !self.open.is_empty() {
+            tokio::time::sleep(wait).await;
+            let ids: Vec<_> = self.open.keys().cloned().collect();
+            let mut asked = None;
+            match self.source.get(&ids).await {
+                Ok(actions) => {
+                    let unreadable = actions.iter().any(Result::is_err);
+                    let found = actions.into_iter().flatten().collect();
+                    if self.note(found, unreadable).await.is_err() {
+                        return;
+                    }
+                }
+                Err(SourceError::RateLimited { retry_after }) => asked = retry_after,
+                // The next look may fare better; the limit ends it.
+                Err(_) => {}
+            }
+            wait = wait.mul_f32(1.5).min(longest).max(asked.unwrap_or_default());
+        }
+    }
+
+    async fn note(&mut self, found: Vec<PendingAction>, unreadable: bool) -> Result<(), ()> {
+        let mut heard: Vec<ActionId> = Vec::new();
+        for action in found {
+            heard.push(action.row.id.clone());
+            let Some(standing) = self.open.get_mut(&action.row.id) else { continue };
+            standing.misses = 0;
+            let is_final = action.row.status.is_final();
+            if standing.status.as_ref() != Some(&action.row.status) {
+                standing.status = Some(action.row.status.clone());
+                self.changes.send(self.followed(action)).await.map_err(drop)?;
+            }
+            if is_final {
+                heard.last().map(|id| self.open.remove(id));
+            }
+        }
+        if !unreadable {
+            self.open.retain(|id, standing| {
+                standing.misses += u32::from(!heard.contains(id));
+                standing.misses < MISSES
+            });
+        }
+        Ok(())
+    }
+
+    fn followed(&self, action: PendingAction) -> Followed {
+        Followed {
+            key: ActionKey { source: self.source.name().clone(), id: action.row.id },
+            title: action.row.title,
+            status: action.row.status,
+            result: action.result,
+            error: action.error,
+            at: time::now(),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Telling from an action as it stands whether our decision landed.
+
+use crate::domain::{DecisionKind, Digest, Outcome, PendingAction, Timestamp, Untrusted};
+
+/// How far two machines' clocks may lie apart before a moment is taken to be before ours.
+const CLOCKS_APART: i64 = 5 * 60 * 1_000;
+
+/// A decision that we lost sight of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost<'a> {
+    pub(super) asked: DecisionKind,
+    /// Of what our decision would run.
+    pub(super) effective: Digest,
+    pub(super) begun_at: Timestamp,
+    /// Who we are at the source, where it told.
+    pub(super) subject: Option<&'a Untrusted>,
+}
+
+impl Lost<'_> {
+    /// `None` while the action is pending. Settled as we asked is only ours when nothing speaks for somebody else.
+    pub(super) fn outcome(&self, action: &PendingAction) -> Option<Outcome> {
+        let row = &action.row;
+        let outcome = Outcome::by_status(self.asked, &row.status, row.resolved_by.as_ref())?;
+        let as_asked = matches!(outcome, Outcome::Approved | Outcome::Rejected);
+        if !as_asked || self.may_be_ours(action) {
+            return Some(outcome);
+        }
+        Some(Outcome::Skipped { status: Some(row.status.clone()), by: row.resolved_by.clone() })
+    }
+
+    fn may_be_ours(&self, action: &PendingAction) -> bool {
+        let row = &action.row;
+        let by_us = match (self.subject, &row.resolved_by) {
+            (Some(us), Some(by)) => us == by,
+            (None, _) | (_, None) => true,
+        };
+        let since = self.begun_at.plus_millis(-CLOCKS_APART);
+        let after = row.resolved_at.is_none_or(|at| at >= since);
+        let rejected = self.asked == DecisionKind::Reject;
+        let same_bytes = action
+            .effective_input
+            .as_ref()
+            .is_none_or(|input| rejected || action.digest_of(input.as_str()) == self.effective);
+        by_us && after && same_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::action;
+
+    fn settled(more: &str) -> PendingAction {
+        let head = r#"{"id":"1","toolName":"t","workspaceId":"w","toolInput":{"a":1}"#;
+        action::read(&format!("{head},{more}}}")).unwrap()
+    }
+
+    #[test]
+    fn an_approval_is_ours_unless_something_speaks_for_somebody_else() {
+        let ada = Untrusted::from("ada");
+        let lost = Lost {
+            asked: DecisionKind::Approve,
+            effective: Digest::of("t", "w", r#"{"a":1}"#),
+            begun_at: Timestamp::from_millis(1_776_794_531_420),
+            subject: Some(&ada),
+        };
+        let ours = [
+            r#""status":"approved""#,
+            r#""status":"executed","resolvedBy":"ada","resolvedAt":"2026-04-21T18:02:12.000Z""#,
+            r#""status":"approved","effectiveInput":{"a":1}"#,
+        ];
+        let not_ours = [
+            r#""status":"rejected""#,
+            r#""status":"approved","resolvedBy":"bob""#,
+            r#""status":"approved","resolvedAt":"2026-04-21T17:00:00.000Z""#,
+            r#""status":"approved","effectiveInput":{"a":2}"#,
+        ];
+
+        for more in ours {
+            assert_eq!(lost.outcome(&settled(more)), Some(Outcome::Approved), "{more}");
+        }
+        for more in not_ours {
+            let outcome = lost.outcome(&settled(more));
+            assert!(matches!(outcome, Some(Outcome::Skipped { .. })), "{more}");
+        }
+        assert_eq!(lost.outcome(&settled(r#""status":"pending""#)), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! Settling by reading what a crash or a lost connection left open. Nothing is ever sent again.
+
+use std::collections::HashMap;
+
+use super::judge::Lost;
+use super::{Inbox, Problem};
+use crate::contract::time;
+use crate::domain::{
+    ActionId, ActionKey, DecisionKind, Outcome, PendingAction, Report, SourceName, Staged, SubmissionId,
+    Untrusted,
+};
+use crate::journal::{Past, Sent, State};
+
+pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Report>, Problem> {
+    let mut reports = Vec::new();
+    for mut past in inbox.journal.unsettled().await? {
+        let learnt = learn(inbox, &past).await;
+        let outcomes: Vec<_> =
+            learnt.settled.iter().map(|(key, outcome)| (key.clone(), outcome.clone())).collect();
+        inbox.journal.note(&past.id, &outcomes).await?;
+        let state = if learnt.open { State::Open } else { State::Done };
+        inbox.journal.finish(&past.id, state).await?;
+        for sent in &mut past.items {
+            if let Some(outcome) = learnt.settled.get(&sent.key) {
+                sent.outcome = Some(outcome.clone());
+            }
+        }
+        reports.push(past.report());
+    }
+    Ok(reports)
+}
+
+pub(super) async fn take_back(inbox: &Inbox, id: &SubmissionId) -> Result<Vec<(ActionKey, Staged)>, Problem> {
+    let items = inbox.journal.past(id).await?.map_or_else(Vec::new, |past| past.items);
+    let failed = items.into_iter().filter(|sent| matches!(sent.outcome, Some(Outcome::Failed { .. })));
+    let at = time::now();
+    Ok(failed
+        .map(|sent| {
+            let staged = Staged { decision: sent.decision, batch: sent.batch, digest: Some(sent.digest), at };
+            (sent.key, staged)
+        })
+        .collect())
+}
+
+#[derive(Default)]
+struct Learnt {
+    settled: HashMap<ActionKey, Outcome>,
+    /// Something may be learnt later.
+    open: bool,
+}
+
+async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
+    let mut by_source: HashMap<&SourceName, Vec<&Sent>> = HashMap::new();
+    for sent in past.items.iter().filter(|sent| is_open(sent)) {
+        by_source.entry(&sent.key.source).or_default().push(sent);
+    }
+    let mut learnt = Learnt::default();
+    for (name, items) in by_source {
+        let ids: Vec<ActionId> = items.iter().map(|sent| sent.key.id.clone()).collect();
+        let read = match inbox.source(name) {
+            Ok(source) => source.get(&ids).await.ok().map(|actions| (source.subject(), actions)),
+            Err(_) => None,
+        };
+        let Some((subject, actions)) = read else {
+            learnt.open = true;
+            continue;
+        };
+        let unreadable = actions.iter().any(Result::is_err);
+        let found: HashMap<ActionId, PendingAction> =
+            actions.into_iter().flatten().map(|action| (action.row.id.clone(), action)).collect();
+        for sent in items {
+            let outcome = match found.get(&sent.key.id) {
+                Some(action) => judge(inbox, past, sent, subject.as_ref(), action),
+                // It may be the one that cannot be read.
+                None if unreadable => None,
+                None => Some(Outcome::Unknown { why: "the source does not know the action any more".into() }),
+            };
+            match outcome {
+                Some(outcome) => drop(learnt.settled.insert(sent.key.clone(), outcome)),
+                None => learnt.open = true,
+            }
+        }
+    }
+    learnt
+}
+
+fn is_open(sent: &Sent) -> bool {
+    matches!(sent.outcome, None | Some(Outcome::Unknown { .. }))
+}
+
+/// `None`: not yet to be told.
+fn judge(
+    inbox: &Inbox,
+    past: &Past,
+    sent: &Sent,
+    subject: Option<&Untrusted>,
+    action: &PendingAction,
+) -> Option<Outcome> {
+    let asked: DecisionKind = sent.decision.kind();
+    let lost = Lost { asked, effective: sent.effective, begun_at: past.begun_at, subject };
+    let still_pending = || {
+        let age = time::now().since(past.begun_at);
+        // A request that was answered by silence may still be on its way; one of a dead run is not.
+        let over =
+            sent.outcome.is_none() || u128::from(age.unsigned_abs()) >= inbox.pace.in_flight.as_millis();
+        over.then(|| Outcome::Failed {
+            why: "it was not sent, or did not arrive: it is still pending".into(),
+        })
+    };
+    lost.outcome(action).or_else(still_pending)
+}

@@ -1,0 +1,209 @@
+//! Submitting: journal, source, journal; every decision gets exactly one outcome.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use super::judge::Lost;
+use super::{Inbox, Problem};
+use crate::contract::time;
+use crate::domain::{
+    ActionId, ActionKey, BatchKey, Item, Outcome, Report, ReportLine, SourceName, Submission,
+    SubmissionBatch, SubmissionId, Timestamp, Untrusted,
+};
+use crate::journal::State;
+use crate::sources::{Source, SourceError};
+
+type Outcomes = HashMap<ActionKey, Outcome>;
+
+/// On a task of its own: a screen that is closed does not leave a submission half sent.
+pub(super) async fn submit(
+    inbox: &Inbox,
+    submission: Submission,
+    left_pending: u64,
+) -> Result<Report, Problem> {
+    let id = submission.id().clone();
+    let task = {
+        let inbox = inbox.clone();
+        tokio::spawn(async move { run(&inbox, submission, left_pending).await })
+    };
+    match task.await {
+        Ok(done) => done,
+        // The runtime is going down, or there is a bug of ours; the journal knows more than we do.
+        Err(error) => match inbox.journal.past(&id).await {
+            Ok(Some(past)) => Ok(past.report()),
+            Ok(None) => Err(Problem { source: None, what: format!("nothing was sent: {error}"), why: None }),
+            Err(error) => Err(error.into()),
+        },
+    }
+}
+
+async fn run(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
+    let mut jobs: Vec<Job<'_>> = Vec::new();
+    for (nth, batch) in submission.batches().iter().enumerate() {
+        let source = inbox.source(batch.source())?;
+        match jobs.iter_mut().find(|job| job.source.name() == batch.source()) {
+            Some(job) => job.batches.push((nth, batch)),
+            None => jobs.push(Job { inbox, id: submission.id(), source, batches: vec![(nth, batch)] }),
+        }
+    }
+    inbox.journal.begin(&submission, left_pending, inbox.reviewer.as_deref()).await?;
+    let begun_at = time::now();
+    let outcomes: Outcomes =
+        join_all(jobs.iter().map(|job| job.run(begun_at))).await.into_iter().flatten().collect();
+    let report = report(&submission, &outcomes, left_pending);
+    let unknown = report.counts().unknown > 0;
+    let state = if unknown { State::Open } else { State::Done };
+    if let Err(error) = inbox.journal.finish(submission.id(), state).await {
+        // What was sent was sent: the report is right, and the next start reads the outcomes again.
+        tracing::error!(%error, "cannot close a submission in the journal");
+    }
+    Ok(report)
+}
+
+/// What one source gets of a submission: batch after batch.
+struct Job<'a> {
+    inbox: &'a Inbox,
+    id: &'a SubmissionId,
+    source: &'a Arc<dyn Source>,
+    batches: Vec<(usize, &'a SubmissionBatch)>,
+}
+
+impl Job<'_> {
+    async fn run(&self, begun_at: Timestamp) -> Outcomes {
+        let mut all = Outcomes::new();
+        let mut stopped: Option<Untrusted> = None;
+        for (nth, batch) in &self.batches {
+            let outcomes = match &stopped {
+                Some(why) => each(batch, &Outcome::Failed { why: why.clone() }),
+                None => {
+                    let (outcomes, stop) = self.send(*nth, batch, begun_at).await;
+                    stopped = stop;
+                    outcomes
+                }
+            };
+            let noted: Vec<_> = outcomes.iter().map(|(key, out)| (key.clone(), out.clone())).collect();
+            if let Err(error) = self.inbox.journal.note(self.id, &noted).await {
+                tracing::error!(%error, "cannot write outcomes to the journal");
+            }
+            all.extend(outcomes);
+        }
+        all
+    }
+
+    /// The outcomes of one batch, and why nothing more should be sent to this source.
+    async fn send(
+        &self,
+        nth: usize,
+        batch: &SubmissionBatch,
+        begun_at: Timestamp,
+    ) -> (Outcomes, Option<Untrusted>) {
+        let key = format!("{}:{nth}", self.id);
+        let (mut outcomes, mut stop) = match self.source.submit(batch, &key).await {
+            Ok(outcomes) => (complete(batch, outcomes), None),
+            Err(error) => (each(batch, &failed(&error)), stops(&error)),
+        };
+        let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Unknown { .. });
+        if outcomes.values().any(unknown) {
+            let reached = self.look(batch, &mut outcomes, begun_at).await;
+            if !reached {
+                stop = Some(Untrusted::from("not sent: the source was lost sight of before"));
+            }
+        }
+        (outcomes, stop)
+    }
+
+    /// Reads what was lost sight of, a few times: the request may still be on its way. False: the source cannot be read.
+    async fn look(&self, batch: &SubmissionBatch, outcomes: &mut Outcomes, begun_at: Timestamp) -> bool {
+        let subject = self.source.subject();
+        let mut reached = false;
+        for wait in self.inbox.pace.look {
+            let lost = |item: &&Item| {
+                matches!(outcomes.get(&key(batch.source(), &item.id)), Some(Outcome::Unknown { .. }))
+            };
+            let open: HashMap<ActionId, &Item> =
+                batch.items().iter().filter(lost).map(|item| (item.id.clone(), item)).collect();
+            if open.is_empty() {
+                break;
+            }
+            tokio::time::sleep(wait).await;
+            let ids: Vec<_> = open.keys().cloned().collect();
+            let Ok(actions) = self.source.get(&ids).await else { continue };
+            reached = true;
+            for action in actions.into_iter().flatten() {
+                let Some(item) = open.get(&action.row.id) else { continue };
+                let lost = Lost {
+                    asked: item.kind(),
+                    effective: item.effective,
+                    begun_at,
+                    subject: subject.as_ref(),
+                };
+                if let Some(outcome) = lost.outcome(&action) {
+                    outcomes.insert(key(batch.source(), &item.id), outcome);
+                }
+            }
+        }
+        reached
+    }
+}
+
+/// The source's outcomes, one an item: what it left out is unknown, what it made up is not ours.
+fn complete(batch: &SubmissionBatch, outcomes: Vec<(ActionId, Outcome)>) -> Outcomes {
+    let mut said: HashMap<ActionId, Outcome> = outcomes.into_iter().collect();
+    let mut outcome = |item: &Item| {
+        let left_out = || Outcome::Unknown { why: "the source did not say what became of it".into() };
+        (key(batch.source(), &item.id), said.remove(&item.id).unwrap_or_else(left_out))
+    };
+    batch.items().iter().map(&mut outcome).collect()
+}
+
+fn each(batch: &SubmissionBatch, outcome: &Outcome) -> Outcomes {
+    batch.items().iter().map(|item| (key(batch.source(), &item.id), outcome.clone())).collect()
+}
+
+fn failed(error: &SourceError) -> Outcome {
+    let why = words(error);
+    if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
+}
+
+/// A source that said this to one batch will say it to the next.
+fn stops(error: &SourceError) -> Option<Untrusted> {
+    match error {
+        SourceError::NotSent { .. }
+        | SourceError::Unauthorized
+        | SourceError::Forbidden { .. }
+        | SourceError::RateLimited { .. }
+        | SourceError::Token(_) => Some(Untrusted::from(format!("not sent: {}", words(error).as_raw()))),
+        SourceError::Unreachable { .. } | SourceError::Protocol { .. } | SourceError::Refused { .. } => None,
+    }
+}
+
+fn words(error: &SourceError) -> Untrusted {
+    match error.why() {
+        Some(why) => Untrusted::from(format!("the source {error}: {}", why.as_raw())),
+        None => Untrusted::from(format!("the source {error}")),
+    }
+}
+
+fn report(submission: &Submission, outcomes: &Outcomes, left_pending: u64) -> Report {
+    let lines = submission.batches().iter().flat_map(|batch| {
+        batch.items().iter().map(move |item| {
+            let key = key(batch.source(), &item.id);
+            let unknown = || Outcome::Unknown { why: "it was not accounted for".into() };
+            ReportLine {
+                batch: batch.key().unwrap_or_else(|| BatchKey::Alone(key.clone())),
+                tool: item.tool.clone(),
+                title: item.title.clone(),
+                decision: item.kind(),
+                outcome: outcomes.get(&key).cloned().unwrap_or_else(unknown),
+                key,
+            }
+        })
+    });
+    Report { id: submission.id().clone(), lines: lines.collect(), left_pending }
+}
+
+fn key(source: &SourceName, id: &ActionId) -> ActionKey {
+    ActionKey { source: source.clone(), id: id.clone() }
+}

@@ -1,0 +1,235 @@
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use tempfile::TempDir;
+
+use super::*;
+use crate::contract::action::{self, Unreadable};
+use crate::domain::{
+    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Outcome, ReasonRule, Row,
+    Status, SubmissionBatch, freeze,
+};
+use crate::sources::{self, Signal};
+
+mod submitting;
+mod watching;
+
+/// A source that answers by script and writes down what it was asked.
+struct Fake {
+    name: SourceName,
+    subject: Option<Untrusted>,
+    state: Mutex<State>,
+    signals: Mutex<Option<BoxStream<'static, Signal>>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Answers to submits in turn; without one, everything is settled as asked.
+    answers: VecDeque<Result<Vec<(ActionId, Outcome)>, SourceError>>,
+    /// Whole actions as they stand, in turn; the last one stays.
+    actions: HashMap<ActionId, VecDeque<String>>,
+    /// Reading fails so many times.
+    unreadable: usize,
+    submits: Vec<(String, Vec<String>)>,
+    reads: usize,
+    journal: Option<Journal>,
+    /// Submissions in the journal when each submit came.
+    journalled: Vec<usize>,
+}
+
+impl fmt::Debug for Fake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fake({})", self.name)
+    }
+}
+
+impl Fake {
+    fn new(name: &str) -> Arc<Self> {
+        Arc::new(Self {
+            name: SourceName::new(name),
+            subject: Some("ada".into()),
+            state: Mutex::default(),
+            signals: Mutex::default(),
+        })
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    fn answers(&self, answer: Result<Vec<(ActionId, Outcome)>, SourceError>) {
+        self.state().answers.push_back(answer);
+    }
+
+    fn stands(&self, id: &str, mores: &[&str]) {
+        let texts = mores.iter().map(|more| text(id, more)).collect();
+        self.state().actions.insert(ActionId::new(id), texts);
+    }
+
+    fn sent(&self) -> Vec<Vec<String>> {
+        self.state().submits.iter().map(|(_, ids)| ids.clone()).collect()
+    }
+}
+
+#[async_trait]
+impl Source for Fake {
+    fn name(&self) -> &SourceName {
+        &self.name
+    }
+
+    fn subject(&self) -> Option<Untrusted> {
+        self.subject.clone()
+    }
+
+    fn capabilities(&self, _: &Row) -> Capabilities {
+        CAN
+    }
+
+    async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
+        let bad = Unreadable { what: "it has no id", raw: "17".into() };
+        let row = |id: &str| action::read_row(&text(id, r#""status":"pending""#)).unwrap();
+        Ok(match since {
+            None => sources::Synced::All {
+                rows: vec![row("1")],
+                unreadable: vec![bad],
+                revision: Some(Revision(5)),
+            },
+            Some(since) => sources::Synced::Changes {
+                rows: vec![row("2")],
+                unreadable: Vec::new(),
+                purged: vec![ActionId::new("3")],
+                revision: Revision(since.0 + 1),
+            },
+        })
+    }
+
+    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        let mut state = self.state();
+        state.reads += 1;
+        if state.unreadable > 0 {
+            state.unreadable -= 1;
+            return Err(SourceError::Unreachable { why: "no route".into() });
+        }
+        let mut stand = |id: &ActionId| {
+            let texts = state.actions.get_mut(id)?;
+            let text = if texts.len() > 1 { texts.pop_front()? } else { texts.front()?.clone() };
+            Some(action::read(&text))
+        };
+        Ok(ids.iter().filter_map(&mut stand).collect())
+    }
+
+    async fn submit(
+        &self,
+        batch: &SubmissionBatch,
+        key: &str,
+    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+        let journal = self.state().journal.clone();
+        let journalled = match journal {
+            Some(journal) => journal.log(100).await.unwrap().len(),
+            None => 0,
+        };
+        let mut state = self.state();
+        state.journalled.push(journalled);
+        let ids = batch.items().iter().map(|item| item.id.as_raw().to_owned()).collect();
+        state.submits.push((key.to_owned(), ids));
+        let as_asked = || {
+            let outcome =
+                |kind| if kind == DecisionKind::Reject { Outcome::Rejected } else { Outcome::Approved };
+            Ok(batch.items().iter().map(|item| (item.id.clone(), outcome(item.kind()))).collect())
+        };
+        state.answers.pop_front().unwrap_or_else(as_asked)
+    }
+
+    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
+        self.signals.lock().unwrap().take()
+    }
+}
+
+const CAN: Capabilities = Capabilities {
+    edit: true,
+    reason: ReasonRule::Optional,
+    comment: true,
+    retry: false,
+    whole_batch: false,
+    binding: Binding::Source,
+};
+
+const QUICK: Pace = Pace {
+    poll: Duration::from_millis(20),
+    safety: Duration::from_millis(20),
+    look: [Duration::ZERO, Duration::from_millis(1), Duration::from_millis(1)],
+    follow: (Duration::from_millis(1), Duration::from_millis(5)),
+    in_flight: Duration::from_mins(2),
+};
+
+/// A journal's place; the inboxes on it come and go.
+struct House(TempDir);
+
+impl House {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    async fn inbox(&self, sources: &[&Arc<Fake>]) -> Inbox {
+        let journal = Journal::open(&self.0.path().join("journal.db")).await.unwrap();
+        let each = |source: &&Arc<Fake>| {
+            source.state().journal = Some(journal.clone());
+            Arc::clone(*source) as Arc<dyn Source>
+        };
+        let sources = sources.iter().map(each).collect();
+        let inbox = Inbox::open(sources, journal, Duration::from_secs(10), Some("Ada".to_owned()));
+        Inbox { pace: QUICK, ..inbox }
+    }
+}
+
+/// The end of a run, however it comes: nothing holds its journal any more.
+fn end(inbox: Inbox, sources: &[&Arc<Fake>]) {
+    for source in sources {
+        source.state().journal = None;
+    }
+    drop(inbox);
+}
+
+fn text(id: &str, more: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","toolName":"t","workspaceId":"w","title":"T{id}","toolInput":{{"a":1}},{more}}}"#
+    )
+}
+
+fn key(source: &str, id: &str) -> ActionKey {
+    ActionKey { source: SourceName::new(source), id: ActionId::new(id) }
+}
+
+/// Decisions as `(source, batch, id, decision)`.
+fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> Submission {
+    let (mut staged, mut loaded) = (HashMap::new(), HashMap::new());
+    for (source, batch, id, decision) in decisions {
+        let key = key(source, id);
+        let mut action = action::read(&text(id, r#""status":"pending""#)).unwrap();
+        action.row.batch = batch.map(BatchId::new);
+        let batch = match &action.row.batch {
+            Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
+            None => BatchKey::Alone(key.clone()),
+        };
+        let at = Timestamp::default();
+        staged.insert(key.clone(), Staged { decision: decision.clone(), batch, digest: None, at });
+        loaded.insert(key, action);
+    }
+    freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN).unwrap()
+}
+
+fn outcomes(report: &Report) -> Vec<(&str, Outcome)> {
+    report.lines.iter().map(|line| (line.key.id.as_raw(), line.outcome.clone())).collect()
+}
+
+fn lost() -> SourceError {
+    SourceError::Unreachable { why: "no answer in time".into() }
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(10), future).await.expect("it must come to this")
+}

@@ -1,0 +1,172 @@
+//! Lists, watching and following.
+
+use EventKind::{Changed, Connection as Is, Tick};
+
+use super::*;
+
+#[tokio::test]
+async fn rows_come_with_their_keys_and_what_may_be_done() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+
+    let all = inbox.sync(&SourceName::new("s"), None).await.unwrap();
+    let changes = inbox.sync(&SourceName::new("s"), all.revision).await.unwrap();
+
+    let Rows::All(entries) = all.rows else { panic!("everything was asked for") };
+    assert_eq!((entries[0].key.clone(), entries[0].can), (key("s", "1"), CAN));
+    assert_eq!(all.unreadable, [Untrusted::from("17")]);
+    let Rows::Changes { entries, gone } = changes.rows else { panic!("changes were asked for") };
+    assert_eq!((entries[0].key.clone(), gone), (key("s", "2"), vec![key("s", "3")]));
+    assert_eq!(changes.revision, Some(Revision(6)));
+    assert!(inbox.sync(&SourceName::new("other"), None).await.is_err());
+}
+
+#[tokio::test]
+async fn one_action_that_cannot_be_had_hides_no_other() {
+    let (house, one, two) = (House::new(), Fake::new("one"), Fake::new("two"));
+    let inbox = house.inbox(&[&one, &two]).await;
+    one.stands("1", &[r#""status":"pending""#]);
+    one.state().actions.insert(ActionId::new("bad"), [r#"{"id":"bad"}"#.to_owned()].into());
+    two.state().unreadable = 1;
+    let keys = [("one", "1"), ("two", "1"), ("one", "bad"), ("one", "gone"), ("one", "1"), ("three", "1")];
+
+    let loaded = inbox.load(&keys.map(|(source, id)| key(source, id))).await;
+
+    let said: Vec<_> = loaded
+        .into_iter()
+        .map(|(_, action)| action.map(|action| action.row.id).map_err(|problem| problem.what))
+        .collect();
+    let err = |what: &str| Err(what.to_owned());
+    assert_eq!(
+        said,
+        [
+            Ok(ActionId::new("1")),
+            err("gave no answer"),
+            err("sent an action that cannot be read: it has no toolName"),
+            err("does not know this action any more"),
+            Ok(ActionId::new("1")),
+            err("is not configured any more"),
+        ]
+    );
+}
+
+async fn kinds(events: &mut mpsc::Receiver<Event>, count: usize) -> Vec<EventKind> {
+    let mut kinds = Vec::new();
+    while kinds.len() < count {
+        kinds.push(soon(events.recv()).await.unwrap().kind);
+    }
+    kinds
+}
+
+#[tokio::test]
+async fn a_source_that_pushes_nothing_is_polled() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+
+    let kinds = kinds(&mut inbox.watch(), 5).await;
+
+    assert_eq!(kinds, [Is(Connection::Connecting), Is(Connection::Polling), Changed, Changed, Changed]);
+}
+
+#[tokio::test]
+async fn what_is_pushed_is_passed_on_with_polling_beneath() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let briefing = Briefing { pending: 3, ..Briefing::default() };
+    let down = || Signal::Down { why: "x".into(), retry_in: Duration::from_secs(1) };
+    let stopped = || Signal::Stopped { why: "404".into() };
+    let script =
+        [Signal::Up, Signal::Briefing(briefing.clone()), Signal::Tick, Signal::Changed, down(), stopped()];
+    *source.signals.lock().unwrap() = Some(futures_util::stream::iter(script).boxed());
+    let inbox = house.inbox(&[&source]).await;
+    let slow = Inbox { pace: Pace { safety: Duration::from_hours(1), ..QUICK }, ..inbox };
+
+    let kinds = kinds(&mut slow.watch(), 11).await;
+
+    let want = [
+        Is(Connection::Connecting),
+        Changed,
+        Is(Connection::Live),
+        Changed,
+        EventKind::Briefing(briefing),
+        Tick,
+        Changed,
+        Is(Connection::Retrying { why: "x".into(), retry_in: Duration::from_secs(1) }),
+        Is(Connection::Stopped { why: "404".into() }),
+        Changed,
+        Changed,
+    ];
+    assert_eq!(kinds, want);
+}
+
+#[tokio::test]
+async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let up_and_silent = futures_util::stream::iter([Signal::Up]).chain(futures_util::stream::pending());
+    *source.signals.lock().unwrap() = Some(up_and_silent.boxed());
+    let inbox = house.inbox(&[&source]).await;
+
+    let kinds = kinds(&mut inbox.watch(), 6).await;
+
+    assert_eq!(kinds[4..], [Changed, Changed]);
+}
+
+#[tokio::test]
+async fn watching_ends_when_nobody_listens() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let held = Arc::strong_count(&source);
+
+    let events = inbox.watch();
+    assert_eq!(Arc::strong_count(&source), held + 1);
+    drop(events);
+
+    soon(async {
+        while Arc::strong_count(&source) > held {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_approved_action_is_followed_to_its_end() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let (approved, running) = (r#""status":"approved""#, r#""status":"running""#);
+    source.stands("1", &[approved, approved, running, r#""status":"executed","result":{"n":1.10}"#]);
+    source.stands("2", &[r#""status":"failed","error":"no such repo""#]);
+    source.state().unreadable = 2;
+    let (changes, mut followed) = mpsc::channel(16);
+
+    let keys = ["1", "2", "gone"].map(|id| key("s", id)).to_vec();
+    soon(inbox.follow(keys, Duration::from_secs(9), changes)).await;
+
+    let mut steps = Vec::new();
+    while let Some(step) = followed.recv().await {
+        let result = step.result.map(|result| result.as_str().to_owned());
+        steps.push((step.key.id.as_raw().to_owned(), step.status, result, step.error));
+    }
+    steps.sort_by(|a, b| a.0.cmp(&b.0));
+    let one = |status, result: Option<&str>| ("1".to_owned(), status, result.map(str::to_owned), None);
+    assert_eq!(
+        steps,
+        [
+            one(Status::Approved, None),
+            one(Status::Running, None),
+            one(Status::Executed, Some(r#"{"n":1.10}"#)),
+            ("2".to_owned(), Status::Failed, None, Some("no such repo".into())),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn following_ends_with_its_limit_or_its_listener() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.stands("1", &[r#""status":"approved""#]);
+    let (changes, followed) = mpsc::channel(1);
+
+    soon(inbox.follow(vec![key("s", "1")], Duration::from_millis(30), changes.clone())).await;
+    drop(followed);
+    soon(inbox.follow(vec![key("s", "1")], Duration::from_hours(1), changes)).await;
+}
