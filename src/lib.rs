@@ -27,3 +27,5 @@ pub mod journal;
 pub mod sources;
 // Floor 3: what a reviewer does, whatever the screen.
 pub mod inbox;
+// Floor 4: shells.
+pub mod cli;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// `POST /api/pending-actions`. Identity that is missing here is read from `toolInput`, which stays as it is.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Propose {
     #[serde(alias = "tool_name")]

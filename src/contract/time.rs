@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn every_spelling_of_a_moment_is_the_same_moment() {
-        let want = Some(Timestamp::from_millis(1_776_794_531_420));
+        let want = Timestamp::from_millis(1_776_794_531_420);
         for text in [
             "2026-04-21T18:02:11.420Z",
             "2026-04-21T20:02:11.420+02:00",
@@ -52,9 +52,9 @@ mod tests {
             "2026-04-21 18:02:11.420",
             "1776794531420",
         ] {
-            assert_eq!(read(text), want, "{text}");
+            assert_eq!(read(text), Some(want), "{text}");
         }
-        assert_eq!(write(want.unwrap()), "2026-04-21T18:02:11.420Z");
+        assert_eq!(write(want), "2026-04-21T18:02:11.420Z");
         assert_eq!(read("yesterday"), None);
     }
 }

@@ -144,7 +144,12 @@ impl Caller {
         Err(ApiError::Forbidden(format!("this token has no scope {scope:?}; ask for one with `{scope}`")))
     }
 
-    /// The workspace a request is about: it must be named, and it must be the token's.
+    /// The workspace that is read: the token's, and when one is named it must be that.
+    pub(crate) fn reads<'a>(&'a self, named: Option<&'a str>) -> Result<&'a str, ApiError> {
+        self.workspace(named.filter(|named| !named.is_empty()).or(Some(&self.token.workspace)))
+    }
+
+    /// The workspace a proposal is for: it must be named (seed 000), and it must be the token's.
     pub(crate) fn workspace<'a>(&self, named: Option<&'a str>) -> Result<&'a str, ApiError> {
         match named {
             None | Some("") => {

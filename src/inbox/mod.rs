@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, Briefing, Entry, Followed, PendingAction, Report, Revision, SourceName, Staged, Submission,
-    SubmissionId, Timestamp, Untrusted,
+    ActionKey, Briefing, Capabilities, Entry, Followed, PendingAction, Report, Revision, Row, SourceName,
+    Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::{Journal, JournalError, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
@@ -196,6 +196,16 @@ impl Inbox {
     /// Remembers at once; returns when it is on disk.
     pub async fn save(&self, writes: Vec<Write>) -> Result<(), Problem> {
         self.journal.save(&writes).await.map_err(Problem::from)
+    }
+
+    /// What may be done with an action; nothing when its source is not configured any more.
+    pub fn capabilities(&self, source: &SourceName, row: &Row) -> Capabilities {
+        self.source(source).map_or(Capabilities::READ_ONLY, |source| source.capabilities(row))
+    }
+
+    /// Closes the journal; waits for what is under way.
+    pub async fn close(&self) {
+        self.journal.close().await;
     }
 
     /// The sources' names, in configured order.

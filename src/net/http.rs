@@ -164,7 +164,8 @@ pub async fn post_bytes(
     let url = Url::parse(url).map_err(|error| HttpError::NotSent(format!("{url:?} is no URL: {error}")))?;
     let mut fields = HeaderMap::new();
     for (name, value) in headers {
-        let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str())) else {
+        let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()))
+        else {
             return Err(HttpError::NotSent(format!("the header {name} cannot be sent")));
         };
         fields.insert(name, value);
@@ -174,7 +175,9 @@ pub async fn post_bytes(
     let mut response = request.send().await.map_err(|error| failed(&error))?;
     let mut kept = Vec::new();
     while kept.len() < cap {
-        let Some(chunk) = response.chunk().await.map_err(|error| HttpError::Lost(describe(&error)))? else { break };
+        let Some(chunk) = response.chunk().await.map_err(|error| HttpError::Lost(describe(&error)))? else {
+            break;
+        };
         kept.extend_from_slice(chunk.get(..(cap - kept.len()).min(chunk.len())).unwrap_or_default());
     }
     Ok((response.status().as_u16(), kept))

@@ -7,15 +7,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use crate::config::{SourceConfig, SourceKind};
+use crate::config::{SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Briefing, Capabilities, Outcome, PendingAction, Revision, Row, SourceName, SubmissionBatch,
     Untrusted,
 };
-use crate::net::http::SetupError;
+use crate::net::Bearer;
+use crate::net::http::{Http, SetupError};
 
 mod pending_actions;
+mod proposer;
+
+pub use proposer::Proposer;
 
 /// A backend that holds pending actions and takes decisions.
 ///
@@ -66,6 +70,14 @@ pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
     match config.kind {
         SourceKind::Gate | SourceKind::Praxiom => pending_actions::open(config),
     }
+}
+
+/// The way to a configured backend.
+fn http(config: &SourceConfig) -> Result<Http, OpenError> {
+    let bearer =
+        |from: TokenFrom| Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())));
+    Http::new(&config.url, config.token.clone().map(bearer))
+        .map_err(|error| OpenError::Setup(config.name.clone(), error))
 }
 
 /// The answer to a sync.

@@ -18,7 +18,8 @@ fn value() -> impl Strategy<Value = String> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(" , "))),
             prop::collection::vec((0..5_u8, inner), 0..4).prop_map(|members| {
-                let members: Vec<_> = members.iter().map(|(key, value)| format!("\"k{key}\" : {value}")).collect();
+                let members: Vec<_> =
+                    members.iter().map(|(key, value)| format!("\"k{key}\" : {value}")).collect();
                 format!("{{ {} }}", members.join(","))
             }),
         ]

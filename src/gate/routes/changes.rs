@@ -25,7 +25,7 @@ pub(crate) async fn changes(
     Query(query): Query<ChangesQuery>,
 ) -> Result<Response, ApiError> {
     caller.may(Scope::Read)?;
-    let workspace = caller.workspace(query.workspace_id.as_deref())?;
+    let workspace = caller.reads(query.workspace_id.as_deref())?;
     let page = gate.inner.limits.page_rows.max(1);
     let limit = query.limit.unwrap_or(page).clamp(1, page);
     let changes = gate.store().changes(workspace, query.since, limit).await?;

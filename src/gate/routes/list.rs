@@ -47,7 +47,7 @@ pub(crate) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Response, ApiError> {
     caller.may(Scope::Read)?;
-    let workspace = caller.workspace(query.workspace_id.as_deref())?.to_owned();
+    let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
     let filter = filter(&gate, workspace, &query)?;
     let (items, next, revision) = match query.view.as_deref() {
         None | Some("full") => {

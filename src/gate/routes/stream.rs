@@ -43,7 +43,7 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     caller.may(Scope::Read)?;
-    let workspace = caller.workspace(query.workspace_id.as_deref())?.to_owned();
+    let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
     let open = gate.inner.streams.open(&caller.token.id, &gate.inner.limits)?;
     let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
     let briefings = Briefings {

@@ -33,7 +33,7 @@ async fn every_refusal_comes_in_the_envelope() {
     refused(&answer(gate.request(Method::DELETE, &path, &gate.owner)).await, 405, "METHOD_NOT_ALLOWED");
     let plain_text = gate.request(Method::POST, &format!("{path}/approve"), &gate.owner).body("{}");
     refused(&answer(plain_text).await, 415, "UNSUPPORTED_MEDIA_TYPE");
-    refused(&gate.get(list).await, 422, "INVALID");
+    refused(&gate.get(&format!("{list}?workspace_id=other")).await, 403, "FORBIDDEN");
     refused(&gate.list("&status=spicy").await, 422, "INVALID");
     refused(&gate.list("&cursor=zz").await, 422, "INVALID");
     assert_eq!(gate.status(&id).await, "pending");

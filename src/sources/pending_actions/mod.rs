@@ -11,14 +11,14 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 use super::{OpenError, Signal, Source, SourceError, Synced};
-use crate::config::{SourceConfig, SourceKind, TokenFrom};
+use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Binding, Capabilities, Outcome, PendingAction, ReasonRule, Revision, Row, SourceName,
     SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
-use crate::net::{Bearer, url};
+use crate::net::url;
 
 mod answer;
 mod read;
@@ -69,8 +69,7 @@ pub(super) fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> 
         }
         SourceKind::Praxiom => Dialect::Praxiom,
     };
-    let http = Http::new(&config.url, config.token.clone().map(bearer))
-        .map_err(|error| OpenError::Setup(config.name.clone(), error))?;
+    let http = super::http(config)?;
     Ok(Arc::new(PendingActions {
         name: config.name.clone(),
         dialect,
@@ -79,10 +78,6 @@ pub(super) fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> 
         me: Mutex::new(Me { subject: None, may_decide: true }),
         has_changes: AtomicBool::new(true),
     }))
-}
-
-fn bearer(from: TokenFrom) -> Bearer {
-    Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())))
 }
 
 #[async_trait]

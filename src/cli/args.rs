@@ -1,0 +1,203 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+/// Review what AI agents propose to write, before it lands.
+///
+/// Without a command this opens the inbox. Without a configuration it runs a gate of its own, right here.
+#[derive(Debug, Parser)]
+#[command(name = "placet", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Args {
+    /// The configuration file [default: see `placet config path`]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 all done, 1 failed, 2 wrong arguments or configuration, 3 some skipped, \
+                          4 some unknown, 5 nothing reachable, 6 rejected, 7 expired or timed out.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Try the inbox on a throw-away gate with a realistic queue
+    Demo,
+    /// Run and manage the gate
+    Gate {
+        #[command(subcommand)]
+        command: GateCommand,
+    },
+    /// Print what is pending
+    List(ListArgs),
+    /// Print one action in full
+    Show(ShowArgs),
+    /// Approve or reject actions by id
+    Decide(DecideArgs),
+    /// Propose an action, as an agent would
+    Propose(ProposeArgs),
+    /// Find and check the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum GateCommand {
+    /// Serve the gate for a team, without a screen
+    Serve(ServeArgs),
+    /// Create, list and revoke tokens
+    Token {
+        /// The database [default: the one in the configuration]
+        #[arg(long, global = true, value_name = "sqlite:PATH")]
+        database: Option<String>,
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ServeArgs {
+    /// Address and port; port 0 picks a free one [default: the one in the configuration]
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<SocketAddr>,
+    /// The database [default: the one in the configuration]
+    #[arg(long, value_name = "sqlite:PATH")]
+    pub database: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Create a token and print it, once
+    Create {
+        /// propose, read, decide, execute, admin
+        #[arg(long, value_delimiter = ',', required = true)]
+        scopes: Vec<String>,
+        /// Who it is for; decisions are recorded under this name
+        #[arg(long)]
+        subject: String,
+        /// The one workspace it opens
+        #[arg(long)]
+        workspace: String,
+    },
+    /// Print every token's id, subject, workspace and scopes, never the token
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a token useless at once
+    Revoke { id: String },
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ListArgs {
+    /// Only this source
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ShowArgs {
+    /// The action's id
+    pub id: String,
+    /// The source it is in, when several know the id
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct DecideArgs {
+    /// Approve this action; repeat for more
+    #[arg(long, value_name = "ID")]
+    pub approve: Vec<String>,
+    /// Reject this action; repeat for more
+    #[arg(long, value_name = "ID")]
+    pub reject: Vec<String>,
+    /// Why, for every rejection given by --reject
+    #[arg(long, requires = "reject")]
+    pub reason: Option<String>,
+    /// Decisions as JSON: [{"id","decision":"approve|reject","userEdits"?,"reason"?,"digest"?,"source"?}]; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Only this source
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// Say what would be sent, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Wait until what was approved has run; at most so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    pub follow: Option<u64>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ProposeArgs {
+    /// The tool that would be called
+    pub tool: String,
+    /// Its input, a JSON object; - is standard input. Every byte is kept
+    #[arg(long, value_name = "FILE")]
+    pub input: PathBuf,
+    /// One sentence for the reviewer
+    #[arg(long)]
+    pub summary: Option<String>,
+    /// low, medium, high, critical: only above the tool's own
+    #[arg(long)]
+    pub risk: Option<String>,
+    /// The workspace [default: the token's]
+    #[arg(long)]
+    pub workspace: Option<String>,
+    #[arg(long)]
+    pub mission: Option<String>,
+    #[arg(long)]
+    pub session: Option<String>,
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// The batch [default: MISSION:TOOL]
+    #[arg(long)]
+    pub batch: Option<String>,
+    /// Propose it to this gate [default: the configured gate, else the one on this machine]
+    #[arg(long, value_name = "URL", requires = "token_file")]
+    pub url: Option<String>,
+    /// The file with the token to propose with
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Wait until it was executed, rejected or expired; at most so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    pub wait: Option<u64>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum ConfigCommand {
+    /// Print where the configuration is read from
+    Path,
+    /// Read the configuration and say what is wrong with it
+    Check,
+    /// Print every key with its default, as a file to start from
+    Example,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,52 @@
+//! Exit codes: a script can tell what happened without reading.
+
+use crate::domain::Counts;
+
+/// How a command ended (DESIGN section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Done = 0,
+    Failed = 1,
+    /// Wrong arguments or a wrong configuration.
+    Usage = 2,
+    /// Some decisions were settled by somebody else first.
+    Skipped = 3,
+    /// We lost sight of some decisions; the next start settles them by reading.
+    Unknown = 4,
+    /// No source could be reached.
+    Unreachable = 5,
+    /// `propose --wait`: a human said no.
+    Rejected = 6,
+    /// `propose --wait`: expired, withdrawn, or nobody decided in time.
+    Expired = 7,
+}
+
+impl Exit {
+    /// What a report amounts to; the worst of its outcomes decides.
+    pub const fn of(counts: &Counts) -> Self {
+        match counts {
+            Counts { unknown: 1.., .. } => Self::Unknown,
+            Counts { failed: 1.., .. } => Self::Failed,
+            Counts { skipped: 1.., .. } => Self::Skipped,
+            _ => Self::Done,
+        }
+    }
+
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_outcome_decides() {
+        let counts = Counts { approved: 3, skipped: 1, ..Counts::default() };
+        assert_eq!(Exit::of(&counts), Exit::Skipped);
+        assert_eq!(Exit::of(&Counts { failed: 1, ..counts }), Exit::Failed);
+        assert_eq!(Exit::of(&Counts { failed: 1, unknown: 1, ..counts }), Exit::Unknown);
+        assert_eq!(Exit::of(&Counts { approved: 1, left_pending: 9, ..Counts::default() }), Exit::Done);
+    }
+}

@@ -1,0 +1,100 @@
+//! `placet list`: what is pending, as a table or as JSON.
+
+use serde::Serialize;
+
+use crate::contract::action::RowBody;
+use crate::domain::{Entry, SourceName, Timestamp};
+use crate::inbox::{Inbox, Problem, Rows};
+
+use super::args::ListArgs;
+use super::output;
+use super::{Exit, problem};
+
+#[derive(Serialize)]
+struct ListJson<'a> {
+    items: Vec<ItemJson<'a>>,
+    /// Sources and items that could not be read, in words.
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ItemJson<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    row: RowBody<'a>,
+}
+
+/// Prints what is pending in every source, or in one.
+pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Result<Exit> {
+    let (mut entries, mut problems, mut reached) = (Vec::new(), Vec::new(), false);
+    for source in chosen(inbox, args.source.as_deref())? {
+        match inbox.sync(&source, None).await {
+            Ok(synced) => {
+                reached = true;
+                let unreadable = synced.unreadable.into_iter();
+                problems.extend(unreadable.map(|why| Problem {
+                    source: Some(source.clone()),
+                    what: "sent an action that cannot be read".to_owned(),
+                    why: Some(why),
+                }));
+                match synced.rows {
+                    Rows::All(rows) | Rows::Changes { entries: rows, .. } => entries.extend(rows),
+                }
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    entries.retain(|entry| entry.row.status.is_pending());
+    let problems: Vec<String> = problems.iter().map(problem).collect();
+    if args.json {
+        let items =
+            entries.iter().map(|it| ItemJson { source: it.key.source.as_str(), row: RowBody::from(&it.row) });
+        output::json(&ListJson { items: items.collect(), problems })?;
+    } else {
+        table(&entries, now)?;
+        for problem in &problems {
+            output::line(&format!("! {problem}"))?;
+        }
+    }
+    Ok(if reached { Exit::Done } else { Exit::Unreachable })
+}
+
+/// The sources to ask.
+pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
+    let names = inbox.source_names();
+    match name {
+        None => Ok(names),
+        Some(wanted) => {
+            let known: Vec<_> = names.iter().map(|name| name.as_str().to_owned()).collect();
+            let found = names.into_iter().find(|name| name.as_str() == wanted);
+            let found = found.ok_or_else(|| {
+                anyhow::anyhow!("there is no source {wanted:?}; the sources are: {}", known.join(", "))
+            })?;
+            Ok(vec![found])
+        }
+    }
+}
+
+fn table(entries: &[Entry], now: Timestamp) -> anyhow::Result<()> {
+    if entries.is_empty() {
+        output::line("nothing is pending")?;
+        return Ok(());
+    }
+    let id_width =
+        entries.iter().map(|entry| output::shown(entry.key.id.untrusted()).len()).max().unwrap_or(2);
+    output::line(&format!("{:id_width$}  {:8}  {:>6}  {:26}  TITLE", "ID", "RISK", "AGE", "TOOL"))?;
+    for entry in entries {
+        let row = &entry.row;
+        let line = format!(
+            "{}  {}  {:>6}  {}  {}",
+            output::cell(entry.key.id.untrusted(), id_width),
+            output::cell(&row.risk.word(), 8),
+            output::age(now.since(row.created_at)),
+            output::cell(&row.tool, 26),
+            output::shown(&row.title),
+        );
+        output::line(&line)?;
+    }
+    output::line(&format!("{} pending", entries.len()))?;
+    Ok(())
+}

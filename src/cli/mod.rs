@@ -1,0 +1,22 @@
+//! placet without a screen: every command reads arguments, asks the inbox or the gate, prints, and ends with an exit code.
+//!
+//! Text is for people and goes through the same door as on the screen; `--json` is for scripts and stays exact.
+
+pub mod args;
+mod config;
+mod decide;
+mod exit;
+mod gate;
+mod list;
+mod output;
+mod propose;
+mod show;
+
+pub use config::{check as config_check, example as config_example, path as config_path};
+pub use decide::decide;
+pub use exit::Exit;
+pub use gate::token;
+pub use list::list;
+pub use output::{complain, json, line, problem};
+pub use propose::propose;
+pub use show::show;

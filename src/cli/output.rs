@@ -1,0 +1,74 @@
+//! Printing: to standard output, through the door, and without a word when nobody listens any more.
+
+use std::io::{self, Write};
+
+use crate::domain::Untrusted;
+use crate::inbox::Problem;
+use crate::text;
+
+/// One line of text that is ours or went through the door, on standard output. A closed pipe (`| head`) is a normal end.
+pub fn line(text: &str) -> io::Result<()> {
+    match writeln!(io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// One line of JSON. Control characters are escaped by JSON itself; format characters stay, as scripts expect.
+pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    Ok(line(&serde_json::to_string(value)?)?)
+}
+
+/// Foreign text for one line of a table.
+pub(super) fn shown(text: &Untrusted) -> String {
+    text::line(text).plain()
+}
+
+/// Foreign text, at most `width` columns.
+pub(super) fn cell(text: &Untrusted, width: usize) -> String {
+    let cut = text::line(text).cut(width);
+    let pad = width.saturating_sub(cut.width());
+    format!("{}{}", cut.plain(), " ".repeat(pad))
+}
+
+/// A problem in one line, with what the other side said.
+pub fn problem(problem: &Problem) -> String {
+    let source = problem.source.as_ref().map(|name| format!("{name} ")).unwrap_or_default();
+    match &problem.why {
+        Some(why) if !why.is_empty() => format!("{source}{}: {}", problem.what, shown(why)),
+        _ => format!("{source}{}", problem.what),
+    }
+}
+
+/// One line on standard error.
+pub fn complain(text: &str) {
+    // Standard error is the last place to complain in: when it is gone, there is nobody left to tell.
+    drop(writeln!(io::stderr().lock(), "placet: {text}"));
+}
+
+/// Ages as in the inbox: `12s`, `4m`, `3h12m`, `2d`.
+pub(super) fn age(millis: i64) -> String {
+    let seconds = millis / 1_000;
+    match seconds {
+        ..60 => format!("{}s", seconds.max(0)),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        assert_eq!([0, 59_000, 61_000, 11_520_000, 200_000_000].map(age), ["0s", "59s", "1m", "3h12m", "2d"]);
+    }
+
+    #[test]
+    fn foreign_text_in_a_table_cannot_drive_the_terminal() {
+        assert_eq!(cell(&Untrusted::from("a\u{1b}[2J"), 12), "a⟦ESC⟧[2J   ");
+        assert_eq!(cell(&Untrusted::from("世界世界"), 6), "世界… ");
+    }
+}

@@ -1,0 +1,117 @@
+//! `placet show ID`: one action in full.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::contract::{time, tool};
+use crate::domain::{ActionId, ActionKey, PendingAction, Untrusted, json};
+use crate::inbox::{Inbox, Problem};
+use crate::text;
+
+use super::args::ShowArgs;
+use super::list::chosen;
+use super::output;
+use super::{Exit, problem};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShowJson<'a> {
+    source: &'a str,
+    /// Computed here from the bytes of `toolInput`: what `decide --from` takes as `digest`.
+    digest: String,
+    /// What the source sent, byte for byte.
+    action: &'a RawValue,
+}
+
+/// Prints one action.
+pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
+    let (key, action) = match find(inbox, &args.id, args.source.as_deref()).await? {
+        Ok(found) => found,
+        Err(not_found) => {
+            output::complain(&problem(&not_found));
+            return Ok(Exit::Failed);
+        }
+    };
+    if args.json {
+        let raw: Box<RawValue> = serde_json::from_str(action.raw.as_str().trim())?;
+        output::json(&ShowJson {
+            source: key.source.as_str(),
+            digest: action.digest().to_string(),
+            action: &raw,
+        })?;
+    } else {
+        text_form(&key, &action)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The one action of that id, wherever it is.
+pub(super) async fn find(
+    inbox: &Inbox,
+    id: &str,
+    source: Option<&str>,
+) -> anyhow::Result<Result<(ActionKey, PendingAction), Problem>> {
+    let (mut found, mut last) = (Vec::new(), None);
+    for source in chosen(inbox, source)? {
+        let key = ActionKey { source, id: ActionId::new(id) };
+        for (key, action) in inbox.load(std::slice::from_ref(&key)).await {
+            match action {
+                Ok(action) => found.push((key, action)),
+                Err(problem) => last = Some(problem),
+            }
+        }
+    }
+    if found.len() > 1 {
+        anyhow::bail!("several sources know this id; name one with --source");
+    }
+    let gone = || Problem {
+        source: None,
+        what: "no source knows this id".to_owned(),
+        why: Some(Untrusted::from(id)),
+    };
+    Ok(found.pop().ok_or_else(|| last.unwrap_or_else(gone)))
+}
+
+fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
+    let row = &action.row;
+    let field = |name: &str, value: Option<&Untrusted>| -> std::io::Result<()> {
+        match value {
+            Some(value) => output::line(&format!("{name:<12}{}", output::shown(value))),
+            None => Ok(()),
+        }
+    };
+    field("id", Some(key.id.untrusted()))?;
+    field("title", Some(&row.title))?;
+    field("tool", Some(&row.tool))?;
+    field("status", Some(&row.status.word()))?;
+    field("risk", Some(&row.risk.word()))?;
+    field("batch", row.batch.as_ref().map(crate::domain::BatchId::untrusted))?;
+    field("mission", row.mission.as_ref())?;
+    field("agent", row.agent.as_ref())?;
+    field("workspace", row.workspace.as_ref())?;
+    output::line(&format!("{:<12}{}", "created", time::write(row.created_at)))?;
+    if let Some(expires) = row.expires_at {
+        output::line(&format!("{:<12}{}", "expires", time::write(expires)))?;
+    }
+    field("decided by", row.resolved_by.as_ref())?;
+    field("reason", action.reason.as_ref())?;
+    output::line(&format!("{:<12}{}", "digest", action.digest()))?;
+    if let Some(approving) = tool::definition(row.tool.as_raw()).approving.as_deref() {
+        output::line(&format!("{:<12}{approving}", "approving"))?;
+    }
+    let twice = json::duplicate_keys(action.input.as_str());
+    if !twice.is_empty() {
+        field("! twice", Some(&Untrusted::from(twice.join(", "))))?;
+    }
+    output::line("")?;
+    let effective = action.effective_input.as_ref();
+    for line in text::lines(&json::pretty(effective.unwrap_or(&action.input).as_str())) {
+        output::line(&format!("│ {}", line.plain()))?;
+    }
+    field("error", action.error.as_ref())?;
+    if let Some(result) = &action.result {
+        field("result", Some(&Untrusted::from(result.as_str())))?;
+    }
+    field("the agent says", action.summary.as_ref())?;
+    Ok(())
+}
