@@ -76,8 +76,23 @@ impl Shown {
         cut
     }
 
-    /// Broken into rows of at most `width` columns; always at least one row. Breaks between graphemes, tokens stay whole
-    /// where they fit.
+    /// Without the first `width` columns. A character that straddles the edge goes.
+    #[must_use]
+    pub fn skip(&self, width: usize) -> Self {
+        let (mut rest, mut passed) = (Self::default(), 0);
+        for piece in &self.pieces {
+            for grapheme in piece.text.graphemes(true) {
+                if passed >= width {
+                    rest.push(grapheme, piece.token);
+                }
+                passed += grapheme.width();
+            }
+        }
+        rest
+    }
+
+    /// Broken into rows of at most `width` columns; always at least one row. Breaks after a space where one is near, else
+    /// between graphemes; tokens stay whole where they fit. No character is lost.
     pub fn wrap(&self, width: usize) -> Vec<Self> {
         let width = width.max(2);
         let (mut rows, mut row, mut used) = (Vec::new(), Self::default(), 0);
@@ -89,8 +104,9 @@ impl Shown {
             for grapheme in piece.text.graphemes(true) {
                 let columns = grapheme.width();
                 if used + columns > width {
-                    rows.push(std::mem::take(&mut row));
-                    used = 0;
+                    let next = row.split_last_word(width);
+                    used = next.width();
+                    rows.push(std::mem::replace(&mut row, next));
                 }
                 row.push(grapheme, piece.token);
                 used += columns;
@@ -98,6 +114,18 @@ impl Shown {
         }
         rows.push(row);
         rows
+    }
+
+    /// Takes the unfinished word off the end of a full row; nothing when it is longer than half a row.
+    fn split_last_word(&mut self, width: usize) -> Self {
+        let Some(last) = self.pieces.last_mut().filter(|piece| !piece.token) else { return Self::default() };
+        let Some((head, word)) = last.text.rsplit_once(' ') else { return Self::default() };
+        if word.is_empty() || word.width() > width / 2 {
+            return Self::default();
+        }
+        let word = word.to_owned();
+        last.text.truncate(head.len() + 1);
+        Self { pieces: vec![Piece { text: word, token: false }] }
     }
 
     fn push(&mut self, text: &str, token: bool) {
@@ -193,6 +221,21 @@ mod tests {
         assert_eq!(rows, ["世界a", "bc", "⟦ESC⟧"]);
         for width in 0..15 {
             assert!(shown.cut(width).width() <= width, "{width}");
+        }
+        assert_eq!(shown.skip(4).plain(), "abc⟦ESC⟧");
+    }
+
+    #[test]
+    fn wrapping_breaks_after_spaces_and_loses_nothing() {
+        let shown = Shown::of_line("three enterprise clients report errors");
+
+        let rows: Vec<_> = shown.wrap(18).iter().map(Shown::plain).collect();
+
+        assert_eq!(rows, ["three enterprise ", "clients report ", "errors"]);
+        for width in 2..40 {
+            let rows = shown.wrap(width);
+            assert!(rows.iter().all(|row| row.width() <= width), "{width}");
+            assert_eq!(rows.iter().map(Shown::plain).collect::<String>(), shown.plain());
         }
     }
 }
