@@ -27,5 +27,6 @@ pub mod journal;
 pub mod sources;
 // Floor 3: what a reviewer does, whatever the screen.
 pub mod inbox;
-// Floor 4: shells.
+// Floor 4: shells, never each other.
 pub mod cli;
+pub mod tui;

@@ -1,0 +1,157 @@
+//! Performs effects. Each runs in a task of its own and answers with a message, so the screen waits for nothing.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+use crate::domain::{SubmissionId, Timestamp};
+use crate::inbox::{Inbox, Problem};
+use crate::journal::Write;
+
+use super::msg::{Effect, Loaded, Msg, What};
+
+/// Approved actions are followed for so long.
+const FOLLOW: Duration = Duration::from_hours(1);
+/// So many actions are asked for at once.
+const PAGE: usize = 500;
+
+/// Runs effects against the inbox.
+#[derive(Debug, Clone)]
+pub(super) struct Effects {
+    inbox: Inbox,
+    msgs: mpsc::Sender<Msg>,
+    /// What quitting waits for: submissions and saves.
+    must_finish: TaskTracker,
+    unsaved: Arc<Unsaved>,
+}
+
+/// Writes that wait for the journal, in order. What is decided while one write is under way goes with the next.
+#[derive(Debug, Default)]
+struct Unsaved {
+    queue: Mutex<Vec<Vec<Write>>>,
+    /// Held by the one that writes.
+    writing: tokio::sync::Mutex<()>,
+}
+
+pub(super) fn now() -> Timestamp {
+    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
+}
+
+impl Effects {
+    pub(super) fn new(inbox: Inbox, msgs: mpsc::Sender<Msg>) -> Self {
+        Self { inbox, msgs, must_finish: TaskTracker::new(), unsaved: Arc::default() }
+    }
+
+    /// Starts one effect. Those that belong to the terminal are not for this room.
+    pub(super) fn perform(&self, effect: Effect) {
+        let this = self.clone();
+        match effect {
+            Effect::Restore => drop(tokio::spawn(this.restore())),
+            Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
+            Effect::Sync { source, since } => drop(tokio::spawn(async move {
+                let answer = this.inbox.sync(&source, since).await;
+                this.say(What::Synced(source, answer)).await;
+            })),
+            Effect::Load(keys) => drop(tokio::spawn(async move {
+                let loaded = this.load(&keys).await;
+                this.say(What::Loaded(loaded)).await;
+            })),
+            Effect::LoadForReview(keys) => drop(tokio::spawn(async move {
+                let loaded = this.load(&keys).await;
+                let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
+                this.say(What::ReviewLoaded(id, loaded)).await;
+            })),
+            Effect::Submit { submission, left_pending } => drop(self.must_finish.spawn(async move {
+                let id = submission.id().clone();
+                let answer = this.inbox.submit(*submission, left_pending).await;
+                this.say(What::Submitted(id, answer)).await;
+            })),
+            Effect::Follow(keys) => drop(tokio::spawn(this.follow(keys))),
+            Effect::Save(writes) => self.save(writes),
+            Effect::WakeIn(millis) => drop(tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(millis)).await;
+                this.say(What::Wake).await;
+            })),
+            Effect::Repaint | Effect::Suspend | Effect::Quit => {}
+        }
+    }
+
+    /// Waits for submissions and saves that are under way.
+    pub(super) async fn finish(&self) {
+        self.must_finish.close();
+        self.must_finish.wait().await;
+    }
+
+    /// Passes on what sources say, for as long as the screen lives.
+    pub(super) fn watch(&self) {
+        let this = self.clone();
+        let mut events = self.inbox.watch();
+        drop(tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                this.say(What::Source(event)).await;
+            }
+        }));
+    }
+
+    /// One write at a time, in order; what queues up meanwhile becomes one write.
+    fn save(&self, writes: Vec<Write>) {
+        self.unsaved.queue.lock().unwrap_or_else(PoisonError::into_inner).push(writes);
+        let this = self.clone();
+        drop(self.must_finish.spawn(async move {
+            let _writing = this.unsaved.writing.lock().await;
+            let queued =
+                std::mem::take(&mut *this.unsaved.queue.lock().unwrap_or_else(PoisonError::into_inner));
+            let saves = queued.len();
+            if saves > 0 {
+                let answer = this.inbox.save(queued.into_iter().flatten().collect()).await;
+                this.say(What::Saved { saves, answer }).await;
+            }
+        }));
+    }
+
+    async fn restore(self) {
+        let answer = self.inbox.restore().await.map(Box::new);
+        self.say(What::Restored(answer)).await;
+    }
+
+    async fn reconcile(self) {
+        let answer = self.inbox.reconcile().await;
+        self.say(What::Reconciled(answer)).await;
+    }
+
+    /// In pages; a key that no answer speaks of is a problem too.
+    async fn load(&self, keys: &[crate::domain::ActionKey]) -> Vec<Loaded> {
+        let mut all = Vec::with_capacity(keys.len());
+        for page in keys.chunks(PAGE) {
+            let mut answered = self.inbox.load(page).await;
+            let missing = page.iter().filter(|key| answered.iter().all(|(other, _)| other != *key));
+            let problem = |key: &crate::domain::ActionKey| Problem {
+                source: Some(key.source.clone()),
+                what: "no longer knows this action".to_owned(),
+                why: None,
+            };
+            let missing: Vec<Loaded> = missing.map(|key| (key.clone(), Err(problem(key)))).collect();
+            answered.extend(missing);
+            all.extend(answered);
+        }
+        all
+    }
+
+    async fn follow(self, keys: Vec<crate::domain::ActionKey>) {
+        let (changes, mut seen) = mpsc::channel(64);
+        let following = self.inbox.follow(keys, FOLLOW, changes);
+        let passing = async {
+            while let Some(followed) = seen.recv().await {
+                self.say(What::Followed(followed)).await;
+            }
+        };
+        tokio::join!(following, passing);
+    }
+
+    /// The loop is gone when nobody listens; then there is nobody to tell.
+    async fn say(&self, what: What) {
+        let _ = self.msgs.send(Msg { at: now(), what }).await;
+    }
+}

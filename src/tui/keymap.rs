@@ -1,0 +1,253 @@
+//! Keys to commands: the table's defaults, with what `[keys]` replaces.
+
+use std::collections::BTreeMap;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::command::{COMMANDS, Command, Place};
+
+/// One key with its modifiers. Shift on a letter is the capital letter, whatever the terminal reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Chord {
+    code: KeyCode,
+    modifiers: KeyModifiers,
+}
+
+/// Which keys give which command where.
+#[derive(Clone, Debug)]
+pub struct Keymap {
+    bindings: Vec<Binding>,
+}
+
+#[derive(Clone, Debug)]
+struct Binding {
+    chords: Vec<Chord>,
+    command: Command,
+    places: &'static [Place],
+    name: &'static str,
+    written: String,
+}
+
+/// What a sequence of keys means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    Command(Command),
+    /// The start of a longer sequence.
+    Prefix,
+    Nothing,
+}
+
+/// `[keys]` cannot be used. The message names both sides.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeymapError {
+    #[error("[keys] names {name:?}, which is no command; did you mean {nearest:?}?")]
+    UnknownCommand { name: String, nearest: &'static str },
+    #[error(
+        "[keys] {name}: {key:?} is no key; write a character, or Ctrl-X, Space, Enter, Tab, F1, PageDown"
+    )]
+    UnknownKey { name: &'static str, key: String },
+    #[error("[keys] {key:?} means both {first:?} and {second:?}; give one of them another key")]
+    Conflict { key: String, first: &'static str, second: &'static str },
+}
+
+impl Keymap {
+    /// The table, with the keys of the named commands replaced. An empty list takes a command's keys away.
+    pub fn new(replaced: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
+        if let Some(name) = replaced.keys().find(|name| COMMANDS.iter().all(|spec| spec.name != **name)) {
+            return Err(KeymapError::UnknownCommand { name: name.clone(), nearest: nearest(name) });
+        }
+        let mut bindings: Vec<Binding> = Vec::new();
+        for spec in COMMANDS {
+            let defaults = || spec.keys.iter().map(|&key| key.to_owned()).collect();
+            let keys = replaced.get(spec.name).cloned().unwrap_or_else(defaults);
+            for written in keys {
+                let chords = parse(&written)
+                    .ok_or_else(|| KeymapError::UnknownKey { name: spec.name, key: written.clone() })?;
+                let new =
+                    Binding { chords, command: spec.command, places: spec.places, name: spec.name, written };
+                if let Some(old) = bindings.iter().find(|old| old.conflicts(&new)) {
+                    let key = new.written;
+                    return Err(KeymapError::Conflict { key, first: old.name, second: new.name });
+                }
+                bindings.push(new);
+            }
+        }
+        Ok(Self { bindings })
+    }
+
+    /// What the keys mean in these places.
+    pub fn lookup(&self, chords: &[Chord], places: &[Place]) -> Lookup {
+        let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
+        let mut fitting =
+            self.bindings.iter().filter(here).filter(|binding| binding.chords.starts_with(chords));
+        match fitting.next() {
+            Some(binding) if binding.chords.len() == chords.len() => Lookup::Command(binding.command),
+            Some(_) => Lookup::Prefix,
+            None => Lookup::Nothing,
+        }
+    }
+
+    /// The keys of a command as a person writes them, the first one first; for hints and help.
+    pub fn keys(&self, command: Command) -> Vec<&str> {
+        let bound = self.bindings.iter().filter(|binding| binding.command == command);
+        bound.map(|binding| binding.written.as_str()).collect()
+    }
+
+    /// The first key of a command, as short as it can be written.
+    pub fn key(&self, command: Command) -> String {
+        self.keys(command).first().map_or_else(|| "(no key)".to_owned(), |key| short(key))
+    }
+}
+
+impl Binding {
+    fn conflicts(&self, other: &Self) -> bool {
+        let meet = self.places.iter().any(|a| other.places.iter().any(|b| a.overlaps(*b)));
+        let hides = self.chords.starts_with(&other.chords) || other.chords.starts_with(&self.chords);
+        meet && hides && self.command != other.command
+    }
+}
+
+impl From<KeyEvent> for Chord {
+    fn from(key: KeyEvent) -> Self {
+        Self::new(key.code, key.modifiers)
+    }
+}
+
+impl Chord {
+    fn new(code: KeyCode, modifiers: KeyModifiers) -> Self {
+        let kept = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let code = match code {
+            KeyCode::Char(c) if modifiers.contains(KeyModifiers::SHIFT) && kept.is_empty() => {
+                KeyCode::Char(c.to_uppercase().next().unwrap_or(c))
+            }
+            KeyCode::Char(c) if !kept.is_empty() => KeyCode::Char(c.to_ascii_lowercase()),
+            other => other,
+        };
+        Self { code, modifiers: kept }
+    }
+
+    /// A character typed as such.
+    pub fn char(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(c) if self.modifiers.is_empty() => Some(c),
+            _ => None,
+        }
+    }
+
+    pub fn code(self) -> KeyCode {
+        self.code
+    }
+}
+
+/// `g g` as help shows it: `gg`.
+pub fn short(written: &str) -> String {
+    written.split(' ').collect()
+}
+
+/// Chords separated by spaces.
+fn parse(written: &str) -> Option<Vec<Chord>> {
+    let chords: Option<Vec<Chord>> = written.split(' ').map(parse_chord).collect();
+    chords.filter(|chords| !chords.is_empty())
+}
+
+fn parse_chord(written: &str) -> Option<Chord> {
+    let (modifiers, name) = match written.split_once('-') {
+        Some(("Ctrl", name)) => (KeyModifiers::CONTROL, name),
+        Some(("Alt", name)) => (KeyModifiers::ALT, name),
+        Some(_) | None => (KeyModifiers::NONE, written),
+    };
+    let code = match name {
+        "Space" => KeyCode::Char(' '),
+        "Enter" => KeyCode::Enter,
+        "Tab" => KeyCode::Tab,
+        "BackTab" => KeyCode::BackTab,
+        "Esc" => KeyCode::Esc,
+        "Backspace" => KeyCode::Backspace,
+        "Delete" => KeyCode::Delete,
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "PageUp" => KeyCode::PageUp,
+        "PageDown" => KeyCode::PageDown,
+        name => named_otherwise(name)?,
+    };
+    Some(Chord::new(code, modifiers))
+}
+
+/// A single character, or a function key.
+fn named_otherwise(name: &str) -> Option<KeyCode> {
+    let mut chars = name.chars();
+    if let (Some(c), None) = (chars.next(), chars.next()) {
+        return Some(KeyCode::Char(c));
+    }
+    name.strip_prefix('F').and_then(|number| number.parse().ok()).map(KeyCode::F)
+}
+
+/// The command whose name shares the most letters in order.
+fn nearest(name: &str) -> &'static str {
+    let shared = |other: &str| {
+        let mut rest = other.chars();
+        let common = name.chars().filter(|c| rest.clone().any(|o| o == *c) && rest.any(|o| o == *c)).count();
+        2 * common as isize - other.chars().count().abs_diff(name.chars().count()) as isize
+    };
+    COMMANDS.iter().map(|spec| spec.name).max_by_key(|other| shared(other)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, keys: &[&str]) -> Result<Keymap, KeymapError> {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        Keymap::new(&BTreeMap::from([(name.to_owned(), keys)]))
+    }
+
+    fn chords(written: &str) -> Vec<Chord> {
+        parse(written).unwrap()
+    }
+
+    #[test]
+    fn the_table_has_no_conflicts() {
+        Keymap::new(&BTreeMap::new()).unwrap();
+    }
+
+    #[test]
+    fn a_replaced_key_is_the_only_one() {
+        let keymap = with("approve", &["F5"]).unwrap();
+        let list = [Place::List, Place::Inbox, Place::Anywhere];
+
+        assert_eq!(keymap.lookup(&chords("F5"), &list), Lookup::Command(Command::Approve));
+        assert_eq!(keymap.lookup(&chords("a"), &list), Lookup::Nothing);
+        assert_eq!(with("approve", &[]).unwrap().key(Command::Approve), "(no key)");
+    }
+
+    #[test]
+    fn mistakes_name_both_sides() {
+        let conflict = with("approve", &["x"]).unwrap_err();
+        assert_eq!(
+            conflict.to_string(),
+            r#"[keys] "x" means both "approve" and "exclude"; give one of them another key"#
+        );
+        assert_eq!(
+            with("aprove", &["a"]).unwrap_err().to_string(),
+            r#"[keys] names "aprove", which is no command; did you mean "approve"?"#
+        );
+        assert!(matches!(with("approve", &["Hyper-A"]), Err(KeymapError::UnknownKey { .. })));
+        assert!(matches!(with("approve", &["g"]), Err(KeymapError::Conflict { .. })), "a prefix hides `gg`");
+    }
+
+    #[test]
+    fn sequences_shift_and_capitals_are_read_alike() {
+        let keymap = Keymap::new(&BTreeMap::new()).unwrap();
+        let list = [Place::List, Place::Inbox, Place::Anywhere];
+        let shifted = Chord::new(KeyCode::Char('a'), KeyModifiers::SHIFT);
+
+        assert_eq!(keymap.lookup(&chords("g"), &list), Lookup::Prefix);
+        assert_eq!(keymap.lookup(&chords("g g"), &list), Lookup::Command(Command::Top));
+        assert_eq!(keymap.lookup(&[shifted], &list), Lookup::Command(Command::ApproveRest));
+        assert_eq!(keymap.lookup(&chords("y"), &list), Lookup::Nothing, "y sends only from the sheet");
+    }
+}

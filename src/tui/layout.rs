@@ -1,0 +1,196 @@
+//! Where everything stands, from the size alone. Called by `update` (to scroll and to page) and by `view` (to draw), so the
+//! two cannot disagree.
+
+use ratatui::layout::Rect;
+
+/// How the body is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Too small for a list: counts only.
+    Counts,
+    /// List above, preview below.
+    Stacked,
+    TwoPanes,
+    ThreePanes,
+}
+
+/// What is drawn where. A missing part is an empty rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub shape: Shape,
+    pub header: Rect,
+    /// With its frame.
+    pub queues: Rect,
+    /// With its frame.
+    pub list: Rect,
+    /// The rows of the list.
+    pub rows: Rect,
+    /// With its frame.
+    pub preview: Rect,
+    /// Two lines about the action, and the tabs.
+    pub head: Rect,
+    /// The preview's text.
+    pub text: Rect,
+    pub rule: Rect,
+    pub staged: Rect,
+    /// The same as `hints` where there is no room for both: a message hides the hints.
+    pub message: Rect,
+    pub hints: Rect,
+}
+
+/// What takes the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    Panes,
+    PreviewOnly,
+}
+
+const QUEUES_WIDTH: u16 = 30;
+/// Lines of a pane's head: tool and agent, risk and id, tabs, and a blank one.
+const HEAD: u16 = 4;
+
+pub(super) fn layout(area: Rect, body: Body) -> Layout {
+    let shape = match (area.width, area.height) {
+        (..40, _) | (_, ..10) => Shape::Counts,
+        (..90, _) => Shape::Stacked,
+        (..140, _) => Shape::TwoPanes,
+        _ => Shape::ThreePanes,
+    };
+    let mut rest = area;
+    let header = take_top(&mut rest, if area.height < 28 || shape == Shape::Stacked { 1 } else { 2 });
+    let hints = take_bottom(&mut rest, 1);
+    let message = if area.height < 24 { hints } else { take_bottom(&mut rest, 1) };
+    let staged = take_bottom(&mut rest, 1);
+    let rule = take_bottom(&mut rest, u16::from(area.height >= 16));
+    let none = Rect { width: 0, height: 0, ..area };
+    let frame = Layout {
+        shape,
+        header,
+        queues: none,
+        list: none,
+        rows: none,
+        preview: none,
+        head: none,
+        text: none,
+        rule,
+        staged,
+        message,
+        hints,
+    };
+    match (shape, body) {
+        (Shape::Counts, _) => Layout { header: area, ..frame },
+        (Shape::Stacked, body) => stacked(frame, rest, body),
+        (Shape::TwoPanes | Shape::ThreePanes, Body::PreviewOnly) => with_preview(frame, rest),
+        (Shape::TwoPanes, Body::Panes) => {
+            let width = rest.width * 46 / 100;
+            let list = take_left(&mut rest, width);
+            with_preview(with_list(frame, list), rest)
+        }
+        (Shape::ThreePanes, Body::Panes) => {
+            let queues = take_left(&mut rest, QUEUES_WIDTH);
+            let width = rest.width * 58 / 100;
+            let list = take_left(&mut rest, width);
+            with_preview(with_list(Layout { queues, ..frame }, list), rest)
+        }
+    }
+}
+
+/// Frames cost columns that a narrow screen does not have; rules divide instead.
+fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
+    let mut rest = body;
+    if what == Body::PreviewOnly {
+        let head = take_top(&mut rest, 2);
+        return Layout { preview: body, head, text: rest, ..frame };
+    }
+    if body.height < 12 {
+        return Layout { list: body, rows: body, ..frame };
+    }
+    let rows = take_top(&mut rest, body.height.div_ceil(2) + 1);
+    let list = rows;
+    let preview = rest;
+    let mut rows = rows;
+    take_top(&mut rows, 1);
+    let head = take_top(&mut rest, 1);
+    Layout { list, rows, preview, head, text: rest, ..frame }
+}
+
+fn with_list(frame: Layout, list: Rect) -> Layout {
+    Layout { list, rows: inner(list), ..frame }
+}
+
+fn with_preview(frame: Layout, preview: Rect) -> Layout {
+    let mut text = inner(preview);
+    text.x += 1;
+    text.width = text.width.saturating_sub(2);
+    let head = take_top(&mut text, HEAD);
+    Layout { preview, head, text, ..frame }
+}
+
+/// Inside a frame.
+pub(super) fn inner(area: Rect) -> Rect {
+    if area.width < 2 || area.height < 2 {
+        return Rect { width: 0, height: 0, ..area };
+    }
+    Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
+}
+
+/// A sheet in the middle, at most this large.
+pub(super) fn sheet(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}
+
+fn take_top(rest: &mut Rect, height: u16) -> Rect {
+    let height = height.min(rest.height);
+    let taken = Rect { height, ..*rest };
+    rest.y += height;
+    rest.height -= height;
+    taken
+}
+
+fn take_bottom(rest: &mut Rect, height: u16) -> Rect {
+    let height = height.min(rest.height);
+    rest.height -= height;
+    Rect { y: rest.y + rest.height, height, ..*rest }
+}
+
+fn take_left(rest: &mut Rect, width: u16) -> Rect {
+    let width = width.min(rest.width);
+    let taken = Rect { width, ..*rest };
+    rest.x += width;
+    rest.width -= width;
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_stays_inside_every_screen() {
+        for (width, height) in (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))) {
+            for body in [Body::Panes, Body::PreviewOnly] {
+                let area = Rect::new(0, 0, width, height);
+                let l = layout(area, body);
+                for part in [
+                    l.header, l.queues, l.list, l.rows, l.preview, l.head, l.text, l.rule, l.staged,
+                    l.message, l.hints,
+                ] {
+                    assert!(part.is_empty() || area.intersection(part) == part, "{width}x{height}: {part:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn breakpoints_are_those_of_the_design() {
+        let shape = |width, height| layout(Rect::new(0, 0, width, height), Body::Panes).shape;
+
+        assert_eq!(shape(39, 24), Shape::Counts);
+        assert_eq!(shape(80, 9), Shape::Counts);
+        assert_eq!(shape(40, 10), Shape::Stacked);
+        assert_eq!(shape(89, 24), Shape::Stacked);
+        assert_eq!(shape(90, 24), Shape::TwoPanes);
+        assert_eq!(shape(140, 45), Shape::ThreePanes);
+    }
+}

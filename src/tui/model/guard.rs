@@ -1,0 +1,67 @@
+//! Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
+
+use crate::domain::Timestamp;
+
+/// A row that changed under the cursor takes no decision for so long.
+const CHANGED: i64 = 300;
+/// A held key stages at most one action in so long.
+const REPEAT: i64 = 80;
+/// Nobody types three keys this close together.
+const BURST_GAP: i64 = 15;
+const BURST: usize = 3;
+/// Two interrupts this close together quit.
+const TWICE: i64 = 1_000;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    changed: Option<Timestamp>,
+    decided: Option<Timestamp>,
+    interrupted: Option<Timestamp>,
+    last_key: Option<Timestamp>,
+    run: usize,
+    /// The draft's position before the present run of keys.
+    before: usize,
+}
+
+impl Guard {
+    /// The row under the cursor became another one, or another content, for a reason other than a key.
+    pub fn changed(&mut self, at: Timestamp) {
+        self.changed = Some(at);
+    }
+
+    pub fn just_changed(&self, now: Timestamp) -> bool {
+        self.changed.is_some_and(|at| now.since(at) < CHANGED)
+    }
+
+    /// Notes a decision; false when it comes too soon after the last one.
+    pub fn may_repeat(&mut self, now: Timestamp) -> bool {
+        if self.decided.is_some_and(|at| now.since(at) < REPEAT) {
+            return false;
+        }
+        self.decided = Some(now);
+        true
+    }
+
+    /// Notes a key; `position` is the draft's before it.
+    pub fn key(&mut self, now: Timestamp, position: usize) {
+        let close = self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP);
+        if !close {
+            self.run = 0;
+            self.before = position;
+        }
+        self.run += 1;
+        self.last_key = Some(now);
+    }
+
+    /// The keys come faster than anybody types: how many so far, and the draft's position before the first of them.
+    pub fn burst(&self) -> Option<(usize, usize)> {
+        (self.run >= BURST).then_some((self.run, self.before))
+    }
+
+    /// Notes an interrupt; true for the second one within a second.
+    pub fn interrupted(&mut self, now: Timestamp) -> bool {
+        let twice = self.interrupted.is_some_and(|at| now.since(at) < TWICE);
+        self.interrupted = Some(now);
+        twice
+    }
+}

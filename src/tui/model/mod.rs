@@ -1,0 +1,219 @@
+//! All the inbox knows while it runs. Changed by `update` only, read by `view`.
+
+use std::collections::HashMap;
+
+use ratatui::layout::{Rect, Size};
+
+use super::keymap::{Chord, Keymap};
+use super::layout::{self, Body, Layout};
+use crate::config::Borders;
+use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp};
+use crate::journal::EditText;
+use crate::text::Shown;
+
+mod guard;
+mod modal;
+mod preview;
+mod queue;
+mod slots;
+mod sources;
+mod stats;
+mod tally;
+
+pub use guard::Guard;
+pub use modal::{
+    Confirm, EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewBatch, ReviewSheet,
+};
+pub use preview::{Cached, Flags, Preview, Tab, hidden};
+pub use queue::{Cursor, Group, Line, Merged, Queue};
+pub use slots::{Settled, Slot, State};
+pub use sources::{SourceState, Syncing};
+pub use stats::Stats;
+pub use tally::Tally;
+
+/// What does not change while the inbox runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub keymap: Keymap,
+    pub borders: Borders,
+    pub zone: jiff::tz::TimeZone,
+    pub place: super::Place,
+}
+
+/// The whole state.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub settings: Settings,
+    /// The latest time any message carried.
+    pub now: Timestamp,
+    pub size: Size,
+    pub sources: Vec<SourceState>,
+    pub queue: Queue,
+    pub stats: Stats,
+    /// When that was counted.
+    pub stats_at: Timestamp,
+    pub draft: Draft,
+    pub tally: Tally,
+    pub seen: SeenLog,
+    /// Typed into edit forms and not staged.
+    pub edit_texts: HashMap<ActionKey, EditText>,
+    /// What those texts would send, where that is known.
+    pub drafted: HashMap<ActionKey, Edits>,
+    /// Typed into reason fields and not staged.
+    pub reason_texts: HashMap<ActionKey, String>,
+    pub preview: Preview,
+    pub focus: Focus,
+    pub zoom: bool,
+    pub modal: Option<Modal>,
+    pub message: Option<Message>,
+    pub guard: Guard,
+    pub chords: Vec<Chord>,
+    pub saved: Saved,
+    pub sending: Option<SubmissionId>,
+    pub last_report: Option<ReportSheet>,
+    /// The reviewer has pressed a key: from now on arrivals are held back.
+    pub touched: bool,
+    /// The journal was read: what is staged and seen is complete.
+    pub restored: bool,
+    /// Something on screen may have changed.
+    pub dirty: bool,
+    /// Quitting: no more keys.
+    pub leaving: bool,
+}
+
+/// Where movement keys go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    List,
+    Preview,
+}
+
+/// One line that says what happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub parts: Vec<Shown>,
+    pub tone: Tone,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    Good,
+    Bad,
+}
+
+/// Whether what was decided is on disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Writes under way.
+    pub open: usize,
+    pub last: Option<Timestamp>,
+    /// The last write failed: what is staged would not survive a crash.
+    pub failed: Option<String>,
+}
+
+impl Message {
+    /// Read by now; what was good news goes sooner.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        now.since(self.at) > if self.tone == Tone::Bad { 30_000 } else { 10_000 }
+    }
+}
+
+impl Model {
+    pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
+        Self {
+            settings,
+            now,
+            size,
+            sources: sources.into_iter().map(SourceState::new).collect(),
+            queue: Queue::default(),
+            stats: Stats::default(),
+            stats_at: now,
+            draft: Draft::default(),
+            tally: Tally::default(),
+            seen: SeenLog::default(),
+            edit_texts: HashMap::new(),
+            drafted: HashMap::new(),
+            reason_texts: HashMap::new(),
+            preview: Preview::default(),
+            focus: Focus::List,
+            zoom: false,
+            modal: None,
+            message: None,
+            guard: Guard::default(),
+            chords: Vec::new(),
+            saved: Saved::default(),
+            sending: None,
+            last_report: None,
+            touched: false,
+            restored: false,
+            dirty: true,
+            leaving: false,
+        }
+    }
+
+    pub(in crate::tui) fn layout(&self) -> Layout {
+        self.layout_in(Rect::new(0, 0, self.size.width, self.size.height))
+    }
+
+    pub(in crate::tui) fn layout_in(&self, area: Rect) -> Layout {
+        layout::layout(area, if self.zoom { Body::PreviewOnly } else { Body::Panes })
+    }
+
+    /// The layout with the list, whether it is on screen or not.
+    pub(in crate::tui) fn layout_in_panes(&self) -> Layout {
+        layout::layout(Rect::new(0, 0, self.size.width, self.size.height), Body::Panes)
+    }
+
+    /// Counts the queue anew.
+    pub fn recount(&mut self) {
+        self.stats = Stats::of(&self.queue, self.now);
+        self.stats_at = self.now;
+    }
+
+    /// The action under the cursor.
+    pub fn here(&self) -> Option<&Slot> {
+        self.queue.here()
+    }
+
+    /// Puts one line of our own on the screen.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.tell(Tone::Plain, vec![Shown::ours(text)]);
+    }
+
+    /// Says that something was not done, or went wrong.
+    pub fn warn(&mut self, text: impl Into<String>) {
+        self.tell(Tone::Bad, vec![Shown::ours(text)]);
+    }
+
+    /// Puts one line on the screen, foreign parts and all.
+    pub fn tell(&mut self, tone: Tone, parts: Vec<Shown>) {
+        self.message = Some(Message { parts, tone, at: self.now });
+    }
+
+    /// How much of an action's present content was on screen, as far as its content is known.
+    pub fn seen_of(&self, slot: &Slot) -> Option<Seen> {
+        let key = &slot.entry.key;
+        let known = self.preview.cached(key).map(|cached| cached.digest).or(slot.entry.row.digest);
+        match known {
+            Some(digest) => self.seen.of(key, &digest),
+            None => self.seen.last(key).map(|(_, seen)| seen),
+        }
+    }
+
+    /// The edits that are staged for an action, or those its draft text would send.
+    pub fn edits_of(&self, key: &ActionKey) -> Option<&Edits> {
+        let staged = self.draft.get(key).and_then(|staged| staged.decision.edits());
+        staged.or_else(|| self.drafted.get(key))
+    }
+
+    /// Pending actions without a staged decision.
+    pub fn undecided(&self) -> usize {
+        self.stats.pending.saturating_sub(self.tally.total().total())
+    }
+
+    pub fn source(&mut self, name: &SourceName) -> Option<&mut SourceState> {
+        self.sources.iter_mut().find(|source| source.name == *name)
+    }
+}

@@ -1,0 +1,151 @@
+//! The action under the cursor in full, and those near it.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use crate::domain::json::{self, Scanner, TokenKind};
+use crate::domain::{ActionKey, Digest, PendingAction, Timestamp};
+use crate::inbox::Problem;
+use crate::text;
+use crate::tui::page::Page;
+
+/// So many actions are kept.
+const KEPT: usize = 256;
+
+/// An action in full, with what was found out about it.
+#[derive(Clone, Debug)]
+pub struct Cached {
+    pub action: PendingAction,
+    /// Computed here, from the bytes that are shown.
+    pub digest: Digest,
+    pub flags: Flags,
+}
+
+/// What a reviewer could overlook in an input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Characters that a terminal would obey, hide or reorder.
+    pub hidden: usize,
+    /// Keys that stand more than once.
+    pub duplicates: Vec<String>,
+    /// Strings that do not decode cleanly.
+    pub broken: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    Rendered,
+    Diff,
+    Raw,
+    Context,
+}
+
+#[derive(Clone, Debug)]
+pub struct Preview {
+    cache: HashMap<ActionKey, Arc<Cached>>,
+    order: VecDeque<ActionKey>,
+    pub loading: HashSet<ActionKey>,
+    pub problems: HashMap<ActionKey, Problem>,
+    /// What the pane shows. Follows the cursor, a moment later while a key is held.
+    pub shown: Option<ActionKey>,
+    /// What the cursor was on last.
+    pub target: Option<ActionKey>,
+    pub moved: Option<Timestamp>,
+    pub due: Option<Timestamp>,
+    pub tab: Tab,
+    /// The tab that `Diff` returns to.
+    pub before_diff: Tab,
+    pub top: usize,
+    /// The text of the tab, wrapped once.
+    pub page: Option<Page>,
+}
+
+impl Default for Preview {
+    fn default() -> Self {
+        Self {
+            cache: HashMap::new(),
+            order: VecDeque::new(),
+            loading: HashSet::new(),
+            problems: HashMap::new(),
+            shown: None,
+            target: None,
+            moved: None,
+            due: None,
+            tab: Tab::Rendered,
+            before_diff: Tab::Rendered,
+            top: 0,
+            page: None,
+        }
+    }
+}
+
+impl Preview {
+    pub fn cached(&self, key: &ActionKey) -> Option<&Arc<Cached>> {
+        self.cache.get(key)
+    }
+
+    /// Keeps an action, and lets go of the one kept longest.
+    pub fn keep(&mut self, key: &ActionKey, action: PendingAction) {
+        let digest = action.digest();
+        let flags = Flags::of(action.input.as_str());
+        self.problems.remove(key);
+        if self.cache.insert(key.clone(), Arc::new(Cached { action, digest, flags })).is_none() {
+            self.order.push_back(key.clone());
+        }
+        while self.order.len() > KEPT {
+            if let Some(oldest) = self.order.pop_front() {
+                self.cache.remove(&oldest);
+            }
+        }
+    }
+
+    pub fn forget(&mut self, key: &ActionKey) {
+        if self.cache.remove(key).is_some() {
+            self.order.retain(|other| other != key);
+        }
+    }
+}
+
+impl Flags {
+    /// Looks into every key and string of the input, escapes decoded.
+    pub fn of(input: &str) -> Self {
+        let mut flags = Self { duplicates: json::duplicate_keys(input), ..Self::default() };
+        let mut scanner = Scanner::new(input);
+        while let Ok(Some(token)) = scanner.next_token() {
+            if matches!(token.kind, TokenKind::Key | TokenKind::String) {
+                let decoded = json::decode(token.text);
+                flags.broken += usize::from(decoded.lossy);
+                flags.hidden += hidden(&decoded.text);
+            }
+        }
+        flags
+    }
+
+    pub fn any(&self) -> bool {
+        self.hidden > 0 || self.broken > 0 || !self.duplicates.is_empty()
+    }
+}
+
+/// Characters that are shown as tokens. Tabs are ordinary in code and tables: shown, not counted.
+pub fn hidden(text: &str) -> usize {
+    if text.bytes().all(|byte| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte)) {
+        return 0;
+    }
+    let shown = text::lines(text);
+    let tokens =
+        shown.iter().flat_map(text::Shown::pieces).filter(|piece| piece.token && piece.text != "⟦TAB⟧");
+    tokens.count()
+}
+
+impl Tab {
+    pub const ALL: [Self; 4] = [Self::Rendered, Self::Diff, Self::Raw, Self::Context];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rendered => "Rendered",
+            Self::Diff => "Diff",
+            Self::Raw => "Raw",
+            Self::Context => "Context",
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The list: batches and their actions in the order they are shown. Rows never move by themselves: arrivals are held back and
+//! settled actions stay in place until [`Queue::take_in`].
+
+use std::collections::{HashMap, HashSet};
+
+use crate::domain::{ActionKey, BatchKey, Entry, SourceName, Status, Untrusted};
+use crate::inbox::Rows;
+
+use super::{Settled, Slot, State};
+
+/// Where the reviewer is: an identity, never a row number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cursor {
+    Batch(BatchKey),
+    Action(ActionKey),
+}
+
+/// One visible line, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    Batch(u32),
+    Action(u32),
+}
+
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub key: BatchKey,
+    /// Indices of its actions, oldest first.
+    pub slots: Vec<u32>,
+    pub folded: bool,
+    /// Actions that are still outstanding.
+    pub open: usize,
+    /// Place of its header among the visible lines.
+    line: usize,
+}
+
+/// What a sync changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Content or label is another one now.
+    pub changed: Vec<ActionKey>,
+    /// Settled, and not by a decision of ours that is on its way; with who did it.
+    pub settled: Vec<(ActionKey, Option<Untrusted>)>,
+    pub arrived: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    slots: Vec<Slot>,
+    by_key: HashMap<ActionKey, u32>,
+    groups: Vec<Group>,
+    by_batch: HashMap<BatchKey, u32>,
+    lines: Vec<Line>,
+    held: HashMap<ActionKey, Entry>,
+    cursor: Option<Cursor>,
+    at: usize,
+    /// The first visible line on screen.
+    pub top: usize,
+    pub marks: HashSet<ActionKey>,
+}
+
+impl Queue {
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    pub fn held(&self) -> impl Iterator<Item = &Entry> {
+        self.held.values()
+    }
+
+    pub fn n_held(&self) -> usize {
+        self.held.len()
+    }
+
+    pub fn cursor(&self) -> Option<&Cursor> {
+        self.cursor.as_ref()
+    }
+
+    /// Place of the cursor among the visible lines.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    pub fn get(&self, key: &ActionKey) -> Option<&Slot> {
+        self.slots.get(*self.by_key.get(key)? as usize)
+    }
+
+    /// Index of an action, for [`Self::go_to_action`].
+    pub fn index(&self, key: &ActionKey) -> Option<u32> {
+        self.by_key.get(key).copied()
+    }
+
+    pub fn slot(&self, index: u32) -> Option<&Slot> {
+        self.slots.get(index as usize)
+    }
+
+    pub fn group(&self, index: u32) -> Option<&Group> {
+        self.groups.get(index as usize)
+    }
+
+    pub fn find_group(&self, key: &BatchKey) -> Option<&Group> {
+        self.group(*self.by_batch.get(key)?)
+    }
+
+    pub fn group_of(&self, slot: &Slot) -> Option<&Group> {
+        self.group(slot.group)
+    }
+
+    /// The action under the cursor; `None` on a batch's header.
+    pub fn here(&self) -> Option<&Slot> {
+        match self.cursor.as_ref()? {
+            Cursor::Action(key) => self.get(key),
+            Cursor::Batch(_) => None,
+        }
+    }
+
+    /// The batch under the cursor, or of the action under it.
+    pub fn group_here(&self) -> Option<&Group> {
+        match self.cursor.as_ref()? {
+            Cursor::Action(key) => self.group(self.get(key)?.group),
+            Cursor::Batch(batch) => self.find_group(batch),
+        }
+    }
+
+    /// Puts the cursor on a visible line; past the end is the last one.
+    pub fn go_to(&mut self, line: usize) {
+        self.at = line.min(self.lines.len().saturating_sub(1));
+        self.cursor = self.lines.get(self.at).and_then(|line| self.identity(*line));
+    }
+
+    /// Puts the cursor on an action, unfolding its batch.
+    pub fn go_to_action(&mut self, index: u32) {
+        let Some(slot) = self.slot(index) else { return };
+        let (key, group) = (slot.entry.key.clone(), slot.group);
+        if self.group(group).is_some_and(|group| group.folded) {
+            self.fold(group, false);
+        }
+        self.cursor = Some(Cursor::Action(key));
+        self.find_cursor();
+    }
+
+    /// All actions in the order of the list, folded ones too, starting after the cursor and going round.
+    pub fn after_cursor(&self) -> impl DoubleEndedIterator<Item = u32> {
+        let (group, nth) = self.place();
+        let tail = self.groups.iter().skip(group + 1).chain(self.groups.iter().take(group));
+        let own = self.groups.get(group).map(|group| group.slots.as_slice()).unwrap_or_default();
+        let (before, after) = own.split_at_checked(nth).unwrap_or((own, &[]));
+        let rest = tail.flat_map(|group| group.slots.iter());
+        after.iter().chain(rest).chain(before.iter()).copied()
+    }
+
+    /// Index of the cursor's group, and how many of its actions stand at or before the cursor.
+    fn place(&self) -> (usize, usize) {
+        match &self.cursor {
+            None => (0, 0),
+            Some(Cursor::Batch(batch)) => (self.by_batch.get(batch).map_or(0, |index| *index as usize), 0),
+            Some(Cursor::Action(key)) => {
+                let index = self.by_key.get(key).copied().unwrap_or_default();
+                let group = self.slot(index).map_or(0, |slot| slot.group);
+                let slots = self.group(group).map(|group| group.slots.as_slice()).unwrap_or_default();
+                let nth = slots.binary_search(&index).unwrap_or_default();
+                (group as usize, nth + 1)
+            }
+        }
+    }
+
+    /// Folds or unfolds a batch. A cursor inside a folding batch goes to its header.
+    pub fn fold(&mut self, group: u32, folded: bool) {
+        let inside = self.here().is_some_and(|slot| slot.group == group);
+        let Some(found) = self.groups.get_mut(group as usize) else { return };
+        if found.folded == folded {
+            return;
+        }
+        found.folded = folded;
+        if inside && folded {
+            self.cursor = Some(Cursor::Batch(found.key.clone()));
+        }
+        self.flatten();
+    }
+
+    pub fn fold_all(&mut self, folded: bool) {
+        let header = self.group_here().map(|group| group.key.clone());
+        self.groups.iter_mut().for_each(|group| group.folded = folded);
+        if let (true, Some(header)) = (folded, header) {
+            self.cursor = Some(Cursor::Batch(header));
+        }
+        self.flatten();
+    }
+
+    /// Index of a batch, for folding.
+    pub fn group_index(&self, key: &BatchKey) -> Option<u32> {
+        self.by_batch.get(key).copied()
+    }
+
+    /// Changes where an action stands, in place.
+    pub fn set_state(&mut self, key: &ActionKey, state: State) {
+        let Some(slot) = self.by_key.get(key).and_then(|index| self.slots.get_mut(*index as usize)) else {
+            return;
+        };
+        let (was, group) = (slot.is_open(), slot.group);
+        slot.state = state;
+        let is = slot.is_open();
+        if let Some(group) = self.groups.get_mut(group as usize) {
+            group.open = (group.open + usize::from(is)).saturating_sub(usize::from(was));
+        }
+        if !is {
+            self.marks.remove(key);
+        }
+    }
+
+    /// Takes what a sync brought: known rows change in place, new ones are held back.
+    pub fn merge(&mut self, source: &SourceName, rows: Rows) -> Merged {
+        let mut merged = Merged::default();
+        match rows {
+            Rows::All(entries) => {
+                let listed: HashSet<ActionKey> = entries.iter().map(|entry| entry.key.clone()).collect();
+                self.held.retain(|key, _| key.source != *source || listed.contains(key));
+                let open =
+                    self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
+                let gone = open.map(|slot| slot.entry.key.clone()).filter(|key| !listed.contains(key));
+                for key in gone.collect::<Vec<_>>() {
+                    self.settle(&key, None, &mut merged);
+                }
+                entries.into_iter().for_each(|entry| self.merge_one(entry, &mut merged));
+            }
+            Rows::Changes { entries, gone } => {
+                entries.into_iter().for_each(|entry| self.merge_one(entry, &mut merged));
+                for key in gone {
+                    self.held.remove(&key);
+                    self.settle(&key, None, &mut merged);
+                }
+            }
+        }
+        merged
+    }
+
+    fn merge_one(&mut self, entry: Entry, merged: &mut Merged) {
+        let key = entry.key.clone();
+        let pending = entry.row.status.is_pending();
+        let Some(slot) = self.by_key.get(&key).and_then(|index| self.slots.get_mut(*index as usize)) else {
+            if !pending {
+                self.held.remove(&key);
+            } else if self.held.insert(key, entry).is_none() {
+                merged.arrived += 1;
+            }
+            return;
+        };
+        if !pending {
+            self.settle(&key, Some(&entry), merged);
+            return;
+        }
+        if slot.entry.row.digest != entry.row.digest || slot.entry.row.title != entry.row.title {
+            merged.changed.push(key.clone());
+        }
+        slot.entry = entry;
+        // A settled row that is pending again: the source took the decision back, or never had it.
+        let back = matches!(&slot.state, State::Settled(settled) if !settled.ours);
+        if back {
+            self.set_state(&key, State::Pending);
+        }
+    }
+
+    fn settle(&mut self, key: &ActionKey, entry: Option<&Entry>, merged: &mut Merged) {
+        let Some(slot) = self.get(key) else { return };
+        let row = entry.map(|entry| &entry.row);
+        let status: Option<Status> = row.map(|row| row.status.clone());
+        let by = row.and_then(|row| row.resolved_by.clone());
+        let at = row.and_then(|row| row.resolved_at);
+        match &slot.state {
+            // The answer to our own submission says more, and comes in a moment.
+            State::Sending => {}
+            State::Settled(known) => {
+                let status = status.or_else(|| known.status.clone());
+                let state = State::Settled(Settled { status, ..known.clone() });
+                self.set_state(key, state);
+            }
+            State::Pending | State::Unknown => {
+                let ours = slot.state == State::Unknown;
+                let settled = Settled { status, by: by.clone(), at, ours, error: None };
+                self.set_state(key, State::Settled(settled));
+                if !ours {
+                    merged.settled.push((key.clone(), by));
+                }
+            }
+        }
+    }
+
+    /// Takes in what was held back and lets go of what is settled. The cursor stays on its row, on its line of the screen,
+    /// or goes to the nearest row that is left.
+    pub fn take_in(&mut self) {
+        let nearest = self.survivors();
+        let screen_line = self.at.saturating_sub(self.top);
+        let folded: HashSet<BatchKey> =
+            self.groups.iter().filter(|group| group.folded).map(|group| group.key.clone()).collect();
+        let kept =
+            std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open).map(|slot| match slot.state {
+                State::Unknown => Slot { state: State::Pending, ..slot },
+                State::Pending | State::Sending | State::Settled(_) => slot,
+            });
+        let held = self.held.drain().map(|(_, entry)| Slot { entry, state: State::Pending, group: 0 });
+        self.slots = kept.chain(held).collect();
+        self.regroup(&folded);
+        let found = nearest.into_iter().find(|cursor| match cursor {
+            Cursor::Action(key) => self.by_key.contains_key(key),
+            Cursor::Batch(batch) => self.by_batch.contains_key(batch),
+        });
+        self.cursor = found;
+        self.flatten();
+        if self.cursor.is_none() {
+            // The first action rather than the first header: the preview has something to show at once.
+            self.go_to(1);
+        }
+        self.top = self.at.saturating_sub(screen_line);
+        self.marks.retain(|key| self.by_key.contains_key(key));
+    }
+
+    /// The cursor, then what stands below it, then what stands above: where it may go when rows leave.
+    fn survivors(&self) -> Vec<Cursor> {
+        let Some(cursor) = self.cursor.clone() else { return Vec::new() };
+        let open = |line: &&Line| match line {
+            Line::Action(index) => self.slot(*index).is_some_and(Slot::is_open),
+            Line::Batch(_) => false,
+        };
+        let below = self.lines.get(self.at..).unwrap_or_default().iter().find(open);
+        let above = self.lines.get(..self.at).unwrap_or_default().iter().rev().find(open);
+        let near = below.into_iter().chain(above).filter_map(|line| self.identity(*line));
+        std::iter::once(cursor).chain(near).collect()
+    }
+
+    /// Sorts the actions by age, and the batches by their oldest action.
+    fn regroup(&mut self, folded: &HashSet<BatchKey>) {
+        self.slots.sort_by(|a, b| {
+            let (a, b) = (&a.entry, &b.entry);
+            a.row.created_at.cmp(&b.row.created_at).then_with(|| a.key.cmp(&b.key))
+        });
+        self.by_key.clear();
+        self.by_batch.clear();
+        self.groups.clear();
+        for (index, slot) in self.slots.iter_mut().enumerate() {
+            let key = slot.entry.batch();
+            let fresh = self.groups.len() as u32;
+            let group = *self.by_batch.entry(key.clone()).or_insert(fresh);
+            if group == fresh {
+                let folded = folded.contains(&key);
+                self.groups.push(Group { key, slots: Vec::new(), folded, open: 0, line: 0 });
+            }
+            slot.group = group;
+            self.by_key.insert(slot.entry.key.clone(), index as u32);
+            if let Some(group) = self.groups.get_mut(group as usize) {
+                group.slots.push(index as u32);
+                group.open += usize::from(slot.is_open());
+            }
+        }
+    }
+
+    fn flatten(&mut self) {
+        self.lines.clear();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            group.line = self.lines.len();
+            self.lines.push(Line::Batch(index as u32));
+            if !group.folded {
+                self.lines.extend(group.slots.iter().map(|slot| Line::Action(*slot)));
+            }
+        }
+        self.find_cursor();
+    }
+
+    /// Finds the cursor's line again. Logarithmic in the size of its batch: its actions stand in the order of their indices.
+    fn find_cursor(&mut self) {
+        let found = match &self.cursor {
+            None => None,
+            Some(Cursor::Batch(batch)) => self.find_group(batch).map(|group| group.line),
+            Some(Cursor::Action(key)) => self.by_key.get(key).and_then(|index| {
+                let group = self.group(self.slot(*index)?.group)?;
+                Some(group.line + 1 + group.slots.binary_search(index).ok()?)
+            }),
+        };
+        self.at = found.unwrap_or_default();
+    }
+
+    fn identity(&self, line: Line) -> Option<Cursor> {
+        match line {
+            Line::Batch(index) => self.group(index).map(|group| Cursor::Batch(group.key.clone())),
+            Line::Action(index) => self.slot(index).map(|slot| Cursor::Action(slot.entry.key.clone())),
+        }
+    }
+}

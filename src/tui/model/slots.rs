@@ -1,0 +1,46 @@
+//! One action in the list, and where it stands.
+
+use crate::domain::{Entry, Status, Timestamp, Untrusted};
+
+/// An action the list knows. It keeps its place until the next reload, whatever becomes of it.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    pub entry: Entry,
+    pub state: State,
+    /// Index of its group.
+    pub(super) group: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    Pending,
+    /// Its decision is on the way.
+    Sending,
+    /// Nothing can be decided any more. The row stays where it is.
+    Settled(Settled),
+    /// A decision was sent and we lost sight of it.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// `None` when the source does not say how.
+    pub status: Option<Status>,
+    pub by: Option<Untrusted>,
+    pub at: Option<Timestamp>,
+    /// Settled by a decision from this inbox.
+    pub ours: bool,
+    /// Why the execution failed.
+    pub error: Option<Untrusted>,
+}
+
+impl Slot {
+    pub const fn is_pending(&self) -> bool {
+        matches!(self.state, State::Pending)
+    }
+
+    /// Still counted as outstanding: the source has not said that it is settled.
+    pub const fn is_open(&self) -> bool {
+        !matches!(self.state, State::Settled(_))
+    }
+}

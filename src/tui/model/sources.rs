@@ -1,0 +1,61 @@
+//! What is known of one source: whether it can be trusted, and how far it was read.
+
+use crate::domain::{Revision, SourceName, Timestamp, Untrusted};
+use crate::inbox::{Connection, Problem};
+
+#[derive(Clone, Debug)]
+pub struct SourceState {
+    pub name: SourceName,
+    pub connection: Connection,
+    /// When the connection became what it is.
+    pub connection_at: Timestamp,
+    /// The next sync's `since`.
+    pub revision: Option<Revision>,
+    pub syncing: Syncing,
+    /// When something good was last heard.
+    pub heard: Option<Timestamp>,
+    /// The last sync failed.
+    pub problem: Option<Problem>,
+    pub unreadable: Vec<Untrusted>,
+    /// Read at least once.
+    pub listed: bool,
+}
+
+/// At most one sync is under way, and at most one more waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syncing {
+    No,
+    UnderWay,
+    /// Something changed meanwhile: once more after this one.
+    Again,
+}
+
+impl SourceState {
+    pub fn new(name: SourceName) -> Self {
+        Self {
+            name,
+            connection: Connection::Connecting,
+            connection_at: Timestamp::default(),
+            revision: None,
+            syncing: Syncing::No,
+            heard: None,
+            problem: None,
+            unreadable: Vec::new(),
+            listed: false,
+        }
+    }
+}
+
+/// Heard nothing for so long: the screen says how old its data is.
+const STALE: i64 = 40_000;
+
+impl SourceState {
+    /// Its line on the screen changes with every second.
+    pub fn counts_seconds(&self, now: Timestamp) -> bool {
+        matches!(self.connection, Connection::Retrying { .. }) || self.is_stale(now)
+    }
+
+    pub fn is_stale(&self, now: Timestamp) -> bool {
+        self.heard.is_some_and(|at| now.since(at) >= STALE)
+    }
+}

@@ -1,0 +1,52 @@
+//! Counts over the whole queue, held-back arrivals included; made anew after each sync, not per frame.
+
+use crate::domain::{Row, SourceName, Timestamp};
+
+use super::Queue;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    pub pending: usize,
+    pub by_source: Vec<(SourceName, usize)>,
+    /// Low, medium, high (and unknown words), critical.
+    pub risks: [usize; 4],
+    /// Under 15 minutes, under an hour, under four hours, older.
+    pub ages: [usize; 4],
+    pub oldest: Option<Timestamp>,
+}
+
+const MINUTE: i64 = 60_000;
+
+impl Stats {
+    pub fn of(queue: &Queue, now: Timestamp) -> Self {
+        let mut stats = Self::default();
+        let open = queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry);
+        for entry in open.chain(queue.held()) {
+            stats.count(&entry.row, now);
+            match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
+                Some((_, count)) => *count += 1,
+                None => stats.by_source.push((entry.key.source.clone(), 1)),
+            }
+        }
+        stats
+    }
+
+    /// High, critical, or a word this version does not know.
+    pub fn high_risk(&self) -> usize {
+        let [_, _, high, critical] = self.risks;
+        high + critical
+    }
+
+    fn count(&mut self, row: &Row, now: Timestamp) {
+        self.pending += 1;
+        if let Some(count) = self.risks.get_mut(usize::from(row.risk.rank())) {
+            *count += 1;
+        }
+        let age = now.since(row.created_at);
+        let bucket = [15 * MINUTE, 60 * MINUTE, 240 * MINUTE].iter().filter(|limit| age >= **limit).count();
+        if let Some(count) = self.ages.get_mut(bucket) {
+            *count += 1;
+        }
+        self.oldest = Some(self.oldest.map_or(row.created_at, |oldest| oldest.min(row.created_at)));
+    }
+}

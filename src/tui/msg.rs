@@ -1,0 +1,74 @@
+//! What can happen ([`Msg`]) and what can be asked of the world ([`Effect`]). Both are closed sets, so that what drives the
+//! inbox can be read in one place.
+
+use crossterm::event::KeyEvent;
+
+use crate::domain::{
+    ActionKey, Followed, PendingAction, Report, Revision, SourceName, Submission, SubmissionId, Timestamp,
+};
+use crate::inbox::{Event, Problem, Synced};
+use crate::journal::{Restored, Write};
+
+/// Something that happened, and when. The only way time reaches the model.
+#[derive(Clone, Debug)]
+pub struct Msg {
+    pub at: Timestamp,
+    pub what: What,
+}
+
+#[derive(Clone, Debug)]
+pub enum What {
+    Key(KeyEvent),
+    /// Bracketed paste.
+    Paste(String),
+    Resize(u16, u16),
+    /// A second has gone by.
+    Tick,
+    /// An [`Effect::WakeIn`] ran out.
+    Wake,
+    /// The model was drawn: what is on screen now was on screen.
+    Drawn,
+    Source(Event),
+    Synced(SourceName, Result<Synced, Problem>),
+    Loaded(Vec<Loaded>),
+    /// Everything staged, read afresh for a review, with the id the submission will have.
+    ReviewLoaded(SubmissionId, Vec<Loaded>),
+    Submitted(SubmissionId, Result<Report, Problem>),
+    Followed(Followed),
+    Reconciled(Result<Vec<Report>, Problem>),
+    Restored(Result<Box<Restored>, Problem>),
+    /// So many [`Effect::Save`] went to disk together.
+    Saved {
+        saves: usize,
+        answer: Result<(), Problem>,
+    },
+}
+
+/// An action in full, or why it could not be had.
+pub type Loaded = (ActionKey, Result<PendingAction, Problem>);
+
+/// Something asked of the world; the answer comes back as a [`Msg`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Restore,
+    Reconcile,
+    Sync {
+        source: SourceName,
+        since: Option<Revision>,
+    },
+    Load(Vec<ActionKey>),
+    LoadForReview(Vec<ActionKey>),
+    Submit {
+        submission: Box<Submission>,
+        left_pending: u64,
+    },
+    Follow(Vec<ActionKey>),
+    /// In the order they are asked for.
+    Save(Vec<Write>),
+    /// Milliseconds.
+    WakeIn(u64),
+    /// Draw every cell again.
+    Repaint,
+    Suspend,
+    Quit,
+}

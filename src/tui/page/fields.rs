@@ -1,0 +1,122 @@
+//! The input: as fields to read, or as the JSON that runs.
+
+use crate::contract::tool;
+use crate::domain::Edits;
+use crate::domain::json::{self, Member};
+use crate::text::{self, Shown};
+use crate::tui::model::{Cached, Flags};
+
+use super::{Kind, Writer};
+
+/// Longest key column; longer keys push their value to the right or below.
+const COLUMN: usize = 18;
+
+/// Every field of the input, strings as their meaning and everything else as written, then what approving does.
+pub(super) fn rendered(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
+    flagged(writer, &cached.flags);
+    if let Some(edits) = edits {
+        writer.ours(
+            Kind::New,
+            format!("your edits replace: {} (the Diff tab shows them)", listed(&edits.keys())),
+        );
+        writer.blank();
+    }
+    match cached.action.input.members() {
+        Some(members) => members_of(writer, &members),
+        None => writer.text(Kind::Plain, 0, &readable(cached.action.input.as_str())),
+    }
+    footer(writer, cached);
+}
+
+/// The input as JSON, indented; every token as it was sent.
+pub(super) fn raw(writer: &mut Writer, cached: &Cached) {
+    flagged(writer, &cached.flags);
+    writer.text(Kind::Plain, 0, &json::pretty(cached.action.input.as_str()));
+}
+
+fn members_of(writer: &mut Writer, members: &[Member<'_>]) {
+    let shown: Vec<(Shown, String)> = members.iter().map(|m| (key_of(m), readable(m.value))).collect();
+    let widest = shown.iter().map(|(key, _)| key.width() + 2).filter(|width| *width <= COLUMN).max();
+    for (key, value) in &shown {
+        writer.field(widest.unwrap_or_default(), key, value, Kind::Plain);
+    }
+    if members.is_empty() {
+        writer.ours(Kind::Dim, "(no fields)");
+    }
+}
+
+/// Keys can hold line breaks too; on one line they are tokens.
+pub(super) fn key_of(member: &Member<'_>) -> Shown {
+    text::line(&crate::domain::Untrusted::from(member.key.text.as_ref()))
+}
+
+/// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
+/// taken for something else keeps its quotes.
+pub(super) fn readable(value: &str) -> String {
+    let value = value.trim();
+    if value.starts_with('"') {
+        let meaning = json::decode(value).text;
+        let ambiguous = meaning.trim().is_empty()
+            || matches!(meaning.as_ref(), "null" | "true" | "false")
+            || meaning.starts_with(['{', '[', '"'])
+            || (!meaning.contains('\n') && meaning.trim() != meaning)
+            || meaning.parse::<f64>().is_ok();
+        return if ambiguous { value.to_owned() } else { meaning.into_owned() };
+    }
+    if !value.starts_with(['{', '[']) {
+        return value.to_owned();
+    }
+    let compact = json::compact(value);
+    if compact.len() <= 40 { compact } else { json::pretty(value) }
+}
+
+fn flagged(writer: &mut Writer, flags: &Flags) {
+    if flags.hidden > 0 {
+        writer.ours(Kind::Warn, format!("! hidden characters: {}, shown as ⟦…⟧", flags.hidden));
+    }
+    if !flags.duplicates.is_empty() {
+        let names: Vec<Shown> = flags.duplicates.iter().map(|key| text::line(&key.as_str().into())).collect();
+        let names = names.iter().map(Shown::plain).collect::<Vec<_>>().join(", ");
+        writer
+            .ours(Kind::Warn, format!("! duplicate keys: {names}; executors differ in which one they take"));
+    }
+    if flags.broken > 0 {
+        writer.ours(Kind::Warn, format!("! strings that do not decode: {} (see Raw)", flags.broken));
+    }
+    if flags.any() {
+        writer.blank();
+    }
+}
+
+fn footer(writer: &mut Writer, cached: &Cached) {
+    writer.blank();
+    let size = size(cached.action.input.as_str().len());
+    if cached.flags.hidden == 0 {
+        writer.ours(Kind::Dim, format!("Hidden characters: none.  {size}"));
+    } else {
+        writer.ours(Kind::Dim, size);
+    }
+    writer.blank();
+    writer.ours(Kind::Key, "What approving does");
+    match tool::definition(cached.action.row.tool.as_raw()).approving.as_deref() {
+        Some(approving) => writer.wrapped(Kind::Plain, 2, &Shown::ours(approving)),
+        None => writer.wrapped(
+            Kind::Plain,
+            2,
+            &Shown::ours("runs this tool with exactly this input; placet knows no more of it"),
+        ),
+    }
+}
+
+/// Names, through the door, joined.
+pub(in crate::tui) fn listed(keys: &[String]) -> String {
+    keys.iter().map(|key| text::line(&key.as_str().into()).plain()).collect::<Vec<_>>().join(", ")
+}
+
+pub(in crate::tui) fn size(bytes: usize) -> String {
+    match bytes {
+        ..1_000 => format!("{bytes} bytes"),
+        ..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}

@@ -1,0 +1,302 @@
+//! The loop: waits, updates, performs, draws. The only part of the screens that knows a clock.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use crossterm::event::{Event, EventStream};
+use futures_util::{FutureExt as _, StreamExt as _};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::inbox::Inbox;
+
+use super::Place;
+use super::effects::{Effects, now};
+use super::keymap::Keymap;
+use super::model::{Model, Settings};
+use super::msg::{Effect, Msg, What};
+use super::terminal::{Screen, is_there, stop_process};
+use super::update;
+
+/// Sixty frames a second at most.
+const FRAME: Duration = Duration::from_millis(16);
+/// So many messages are taken together, and cost one frame.
+const BURST: usize = 256;
+/// How often the terminal is looked for.
+const HEARTBEAT: Duration = Duration::from_millis(500);
+/// Quitting waits this long for submissions and saves.
+const FINISH: Duration = Duration::from_secs(5);
+#[cfg(target_os = "linux")]
+const SIGCONT: i32 = 18;
+#[cfg(not(target_os = "linux"))]
+const SIGCONT: i32 = 19;
+
+/// How the inbox was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    pub by: LeftBy,
+    /// Decisions that are staged and not sent; kept for the next start.
+    pub staged: usize,
+    /// A submission or a save did not end in time. The journal knows; the next start settles it by reading.
+    pub unfinished: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftBy {
+    Reviewer,
+    /// A signal, or the `shutdown` that `run` was given.
+    Signal,
+    /// The terminal went away.
+    Hangup,
+}
+
+/// Shows the inbox until the reviewer leaves it, `shutdown` is cancelled, a signal comes, or the terminal is gone.
+///
+/// Takes the terminal and gives it back, also on a panic. Fails at once, before touching anything, when standard input or
+/// output is no terminal or `[keys]` makes no sense. Nothing is lost by leaving: staged decisions and texts are saved as they
+/// are made.
+pub async fn run(
+    inbox: Inbox,
+    config: &Config,
+    place: Place,
+    shutdown: CancellationToken,
+) -> anyhow::Result<Left> {
+    let keymap = Keymap::new(&config.keys)?;
+    let screen = Screen::take()?;
+    let settings = Settings { keymap, borders: config.ui.borders, zone: jiff::tz::TimeZone::system(), place };
+    let model = Model::new(settings, inbox.source_names(), screen.size()?, now());
+    let (sender, msgs) = mpsc::channel(BURST * 4);
+    let effects = Effects::new(inbox, sender);
+    let mut app = App { model, screen, effects, msgs, keys: None, last_frame: None };
+    // The first frame waits for nothing.
+    app.draw()?;
+    let by = app.live(shutdown).await;
+    let finished = app.wind_up().await;
+    let left = Left { by: by?, staged: app.model.draft.len(), unfinished: !finished };
+    drop(app);
+    Ok(left)
+}
+
+struct App {
+    model: Model,
+    screen: Screen,
+    effects: Effects,
+    msgs: mpsc::Receiver<Msg>,
+    /// `None` while the terminal is not ours: a live stream would steal keys from the shell.
+    keys: Option<EventStream>,
+    last_frame: Option<Instant>,
+}
+
+/// What the loop woke up for.
+enum Woken {
+    Key(Option<std::io::Result<Event>>),
+    Msgs,
+    Frame,
+    Heartbeat,
+    Second,
+    Continued,
+    End(LeftBy),
+}
+
+/// Signals that end the inbox, and the one that wakes it.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+    go_on: Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self {
+            terminate: on(SignalKind::terminate())?,
+            interrupt: on(SignalKind::interrupt())?,
+            hangup: on(SignalKind::hangup())?,
+            go_on: on(SignalKind::from_raw(SIGCONT))?,
+        })
+    }
+
+    async fn next(&mut self) -> Woken {
+        tokio::select! {
+            _ = self.terminate.recv() => Woken::End(LeftBy::Signal),
+            _ = self.interrupt.recv() => Woken::End(LeftBy::Signal),
+            _ = self.hangup.recv() => Woken::End(LeftBy::Hangup),
+            _ = self.go_on.recv() => Woken::Continued,
+        }
+    }
+}
+
+impl App {
+    async fn live(&mut self, shutdown: CancellationToken) -> anyhow::Result<LeftBy> {
+        let mut signals = Signals::new()?;
+        let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
+        self.keys = Some(EventStream::new());
+        self.effects.watch();
+        for effect in update::start(&mut self.model) {
+            self.effects.perform(effect);
+        }
+        let mut burst = Vec::with_capacity(BURST);
+        loop {
+            let woken = tokio::select! {
+                key = next_key(&mut self.keys) => Woken::Key(key),
+                _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
+                woken = signals.next() => woken,
+                () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
+                _ = heartbeat.tick() => Woken::Heartbeat,
+                _ = second.tick() => Woken::Second,
+                () = next_frame(self.model.dirty, self.last_frame) => Woken::Frame,
+            };
+            let end = match woken {
+                Woken::Key(None | Some(Err(_))) => Some(LeftBy::Hangup),
+                Woken::Key(Some(Ok(event))) => self.keys_ready(event)?,
+                Woken::Msgs => self.take_all(&mut burst)?,
+                Woken::Frame => self.frame()?,
+                Woken::Second => self.take(What::Tick)?,
+                Woken::Heartbeat => (!is_there()).then_some(LeftBy::Hangup),
+                Woken::Continued => self.resume()?,
+                Woken::End(by) => Some(by),
+            };
+            if let Some(by) = end {
+                return Ok(by);
+            }
+        }
+    }
+
+    /// This key, and those that are there already: together they cost one frame.
+    fn keys_ready(&mut self, first: Event) -> anyhow::Result<Option<LeftBy>> {
+        let mut next = Some(first);
+        for _ in 0..BURST {
+            let Some(event) = next.take() else { break };
+            if let Some(what) = meant(event)
+                && let Some(by) = self.take(what)?
+            {
+                return Ok(Some(by));
+            }
+            let waiting = self.keys.as_mut().and_then(|keys| keys.next().now_or_never());
+            next = waiting.flatten().and_then(Result::ok);
+        }
+        Ok(None)
+    }
+
+    fn take_all(&mut self, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {
+        for msg in burst.drain(..) {
+            if let Some(by) = self.update(msg)? {
+                return Ok(Some(by));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, what: What) -> anyhow::Result<Option<LeftBy>> {
+        self.update(Msg { at: now(), what })
+    }
+
+    fn update(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
+        for effect in update::update(&mut self.model, msg) {
+            match effect {
+                Effect::Quit => return Ok(Some(LeftBy::Reviewer)),
+                Effect::Repaint => self.screen.repaint()?,
+                Effect::Suspend => self.suspend()?,
+                other => self.effects.perform(other),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Draws, and lets the model know what was on screen.
+    fn frame(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        if self.draw().is_err() {
+            return Ok(Some(LeftBy::Hangup));
+        }
+        self.take(What::Drawn)
+    }
+
+    fn draw(&mut self) -> std::io::Result<()> {
+        self.model.dirty = false;
+        self.last_frame = Some(Instant::now());
+        self.screen.draw(&self.model)
+    }
+
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        self.keys = None;
+        self.screen.suspend();
+        stop_process().context("cannot suspend")?;
+        self.resume().map(drop)
+    }
+
+    /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.
+    fn resume(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        self.keys = None;
+        self.screen.resume().context("cannot take the terminal again")?;
+        self.keys = Some(EventStream::new());
+        let size = self.screen.size()?;
+        self.take(What::Resize(size.width, size.height))
+    }
+
+    /// Waits for what must not be cut off. Its answers still reach the model, so that what is left is counted right and what
+    /// was settled is saved so.
+    async fn wind_up(&mut self) -> bool {
+        self.keys = None;
+        let effects = self.effects.clone();
+        let answers = async {
+            loop {
+                let finish = effects.finish();
+                tokio::pin!(finish);
+                let last = loop {
+                    tokio::select! {
+                        () = &mut finish => break self.msgs.try_recv().ok(),
+                        Some(msg) = self.msgs.recv() => self.take_last(msg),
+                    }
+                };
+                match last {
+                    Some(msg) => self.take_last(msg),
+                    None => return,
+                }
+            }
+        };
+        tokio::time::timeout(FINISH, answers).await.is_ok()
+    }
+
+    fn take_last(&mut self, msg: Msg) {
+        for effect in update::update(&mut self.model, msg) {
+            if matches!(effect, Effect::Save(_)) {
+                self.effects.perform(effect);
+            }
+        }
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    interval
+}
+
+async fn next_key(keys: &mut Option<EventStream>) -> Option<std::io::Result<Event>> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A lone key is drawn at once; only a second frame waits its turn. Nothing is drawn when nothing changed.
+async fn next_frame(dirty: bool, last: Option<Instant>) {
+    match last {
+        _ if !dirty => std::future::pending().await,
+        Some(last) => sleep_until(last + FRAME).await,
+        None => {}
+    }
+}
+
+fn meant(event: Event) -> Option<What> {
+    match event {
+        Event::Key(key) => Some(What::Key(key)),
+        Event::Paste(text) => Some(What::Paste(text)),
+        Event::Resize(width, height) => Some(What::Resize(width, height)),
+        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+    }
+}

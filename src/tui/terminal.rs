@@ -1,0 +1,121 @@
+//! The one owner of the terminal: takes it, gives it back, whatever happens in between.
+
+use std::io::{self, IsTerminal as _, Stdout, Write as _};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, ensure};
+use crossterm::cursor::Show;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, SetTitle,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Size;
+
+use super::model::Model;
+use super::view;
+
+/// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Raw mode and the alternate screen, given back when dropped.
+#[derive(Debug)]
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    title: String,
+}
+
+impl Screen {
+    pub(super) fn take() -> anyhow::Result<Self> {
+        ensure!(
+            io::stdin().is_terminal() && io::stdout().is_terminal(),
+            "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`"
+        );
+        restore_on_panic();
+        enter().context("cannot take the terminal")?;
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| give_back())?;
+        Ok(Self { terminal, title: String::new() })
+    }
+
+    pub(super) fn size(&self) -> io::Result<Size> {
+        self.terminal.size()
+    }
+
+    /// One frame, as one synchronized update: no terminal shows half of it.
+    pub(super) fn draw(&mut self, model: &Model) -> io::Result<()> {
+        let title = view::title(model);
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        if title != self.title {
+            queue!(self.terminal.backend_mut(), SetTitle(&title))?;
+            self.title = title;
+        }
+        let drawn = self.terminal.draw(|frame| view::view(model, frame.area(), frame.buffer_mut())).map(drop);
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
+        drawn
+    }
+
+    /// The next frame draws every cell.
+    pub(super) fn repaint(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// Gives the terminal to the shell until [`Self::resume`].
+    pub(super) fn suspend(&mut self) {
+        give_back();
+    }
+
+    pub(super) fn resume(&mut self) -> io::Result<()> {
+        enter()?;
+        self.title.clear();
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// The terminal is still there. After a lost connection reads spin and signals may not come.
+pub(super) fn is_there() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
+pub(super) fn stop_process() -> io::Result<()> {
+    std::process::Command::new("sh").args(["-c", "kill -s TSTP 0"]).status().map(drop)
+}
+
+fn enter() -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+}
+
+/// Idempotent: a second call does nothing. Errors have nowhere to go: the terminal is gone.
+fn give_back() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = execute!(out, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+/// A panic message belongs on a screen that works.
+fn restore_on_panic() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+    });
+}

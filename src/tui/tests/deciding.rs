@@ -1,0 +1,219 @@
+//! Staging: toggles, guards, locks, undo, and what goes to disk.
+
+use crate::domain::{Capabilities, Decision, ReasonRule};
+use crate::journal::Write;
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{CAN, Desk, action, few, key};
+
+#[test]
+fn approve_and_exclude_are_toggles_and_send_nothing() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    desk.press("ax");
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A 2X", "3"));
+    desk.press("kka");
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("2X", "1"), "clearing never moves on");
+
+    assert!(desk.submitted.is_empty());
+    assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Submit { .. })));
+}
+
+#[test]
+fn every_step_is_saved_with_its_position() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    desk.press("axu");
+
+    let positions: Vec<usize> = desk
+        .saved
+        .iter()
+        .filter_map(|write| match write {
+            Write::Step { position, .. } | Write::Position(position) => Some(*position),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(positions, [1, 2, 1]);
+    assert_eq!(desk.staged(), "1A");
+    desk.press("U");
+    assert_eq!(desk.staged(), "1A 2X");
+    assert_eq!(desk.model.tally.total().total(), 2);
+}
+
+#[test]
+fn a_decision_is_bound_to_what_was_on_screen() {
+    let mut desk = Desk::new(100, 30, few(4));
+    let digest = desk.world[&key("1")].digest();
+
+    desk.press("a");
+
+    assert_eq!(desk.model.draft.get(&key("1")).unwrap().digest, Some(digest));
+    // The last one was decided before its content came.
+    desk.answers = false;
+    desk.press("Ga");
+    assert_eq!(desk.model.draft.get(&key("4")).unwrap().digest, None);
+}
+
+#[test]
+fn marks_are_decided_together_and_then_cleared() {
+    let mut desk = Desk::new(100, 30, few(4));
+
+    desk.press("  ");
+    assert_eq!(desk.model.queue.marks.len(), 2);
+    desk.press("x");
+
+    assert_eq!(desk.staged(), "1X 2X");
+    assert!(desk.model.queue.marks.is_empty());
+    desk.press("u");
+    assert_eq!(desk.staged(), "", "one step");
+}
+
+#[test]
+fn high_risk_must_be_read_to_the_end_first() {
+    let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
+    let risky = action("9 refund_payment billing critical 5", "Refund everything", &format!("{{{body}}}"));
+    let mut desk = Desk::new(100, 30, vec![risky]);
+
+    desk.press("a");
+    assert_eq!(desk.staged(), "");
+    assert!(
+        desk.message().starts_with("high-risk: read it to the end first (J scrolls"),
+        "{}",
+        desk.message()
+    );
+    desk.press("<PageDown><PageDown><PageDown><PageDown>a");
+
+    assert_eq!(desk.staged(), "9A");
+}
+
+#[test]
+fn hidden_characters_and_duplicate_keys_lock_too() {
+    let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
+    for flagged in [format!("{{\"to\":\"a\\u202eb\",{body}}}"), format!("{{\"to\":1,\"t\\u006f\":2,{body}}}")]
+    {
+        let mut desk = Desk::new(100, 30, vec![action("1 send_email crm low 5", "Mail", &flagged)]);
+
+        desk.press("a");
+
+        assert_eq!(desk.staged(), "");
+        assert!(desk.message().starts_with("flagged"), "{}", desk.message());
+    }
+}
+
+#[test]
+fn what_fits_the_screen_counts_as_read() {
+    let risky = action("9 refund_payment billing critical 5", "Refund", r#"{"amount":"1.10"}"#);
+    let mut desk = Desk::new(100, 30, vec![risky]);
+
+    desk.press("a");
+
+    assert_eq!(desk.staged(), "9A");
+}
+
+#[test]
+fn a_held_key_stages_one_action_in_eighty_milliseconds() {
+    let mut desk = Desk::new(100, 30, few(9));
+
+    desk.hurry("aaaa", 30);
+
+    assert_eq!(desk.staged(), "1A 2A", "the first, and the one ninety milliseconds later");
+}
+
+#[test]
+fn a_burst_of_keys_decides_nothing() {
+    let mut desk = Desk::new(100, 30, few(9));
+
+    desk.wait(500);
+    desk.hurry("aaxjxa", 2);
+
+    assert_eq!(desk.staged(), "", "what the first keys staged is taken back");
+    assert!(desk.message().starts_with("ignored"), "{}", desk.message());
+    assert_eq!(desk.model.tally.total().total(), 0);
+    desk.press("a");
+    assert_ne!(desk.staged(), "", "a typed key counts again");
+}
+
+#[test]
+fn a_paste_into_the_list_does_nothing_but_say_so() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.say(What::Paste("axax".to_owned()));
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.message().contains("ignored a paste of 4 characters"));
+}
+
+#[test]
+fn a_row_that_just_changed_takes_no_decision() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("jk");
+    let mut changed = few(2).remove(0);
+    changed.row.title = "Another title".into();
+
+    desk.changes(vec![changed]);
+    desk.wait(100);
+    desk.hurry("a", 1);
+    assert_eq!(desk.staged(), "");
+    assert!(desk.message().contains("just changed"));
+    desk.press("a");
+
+    assert_eq!(desk.staged(), "1A", "after a while it does");
+}
+
+#[test]
+fn a_read_only_token_decides_nothing() {
+    let mut desk = Desk::with(100, 30, few(2), Capabilities::READ_ONLY);
+
+    desk.press("axAe");
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.message().contains("read-only"), "{}", desk.message());
+}
+
+#[test]
+fn the_rest_of_a_batch_leaves_out_what_nobody_looked_at() {
+    let mut actions = few(5);
+    actions[4] = action("5 create_linear_issue support high 1", "Risky", r#"{"title":"x"}"#);
+    let mut desk = Desk::new(100, 30, actions);
+
+    desk.press("jA");
+
+    assert_eq!(desk.staged(), "1A 2A");
+    assert_eq!(desk.message(), "approved the rest of this batch: 2; left out: 2 never opened, 1 high-risk");
+}
+
+#[test]
+fn a_reason_is_asked_for_where_the_source_demands_one() {
+    let mut desk = Desk::with(100, 30, few(2), Capabilities { reason: ReasonRule::Required, ..CAN });
+
+    desk.press("x<Enter>");
+    assert_eq!(desk.staged(), "", "an empty reason is none");
+    desk.press("other team<Enter>");
+
+    assert_eq!(
+        desk.model.draft.get(&key("1")).unwrap().decision,
+        Decision::Reject { reason: Some("other team".to_owned()) }
+    );
+    assert_eq!(desk.here(), "2");
+}
+
+#[test]
+fn a_reason_that_was_typed_is_not_lost() {
+    let mut desk = Desk::with(100, 30, few(2), Capabilities { reason: ReasonRule::NotKept, ..CAN });
+
+    desk.press("Xwrong<Esc>");
+    assert_eq!(desk.staged(), "");
+    desk.press("X");
+
+    assert!(desk.screen().contains("> wrong"));
+    assert!(desk.screen().contains("keeps no reason; it stays in your journal"));
+}
+
+#[test]
+fn backspace_only_goes_towards_undecided() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("ak<Backspace><Backspace>");
+
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("", "1"));
+}

@@ -1,0 +1,370 @@
+//! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
+
+use std::collections::HashMap;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+use crate::config::Borders;
+use crate::domain::{
+    ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, PendingAction, RawJson, ReasonRule, Report,
+    ReportLine, Revision, Risk, Row, SourceName, Status, Submission, SubmissionId, Timestamp,
+};
+use crate::domain::{DecisionKind, Outcome};
+use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
+use crate::journal::{Restored, Write};
+use crate::tui::Place;
+use crate::tui::keymap::Keymap;
+use crate::tui::model::{Model, Settings, Slot};
+use crate::tui::msg::{Effect, Msg, What};
+use crate::tui::update::{start, update};
+use crate::tui::view::view;
+
+/// 2026-11-21T14:22:31Z.
+pub(super) const NOW: i64 = 1_795_270_951_000;
+
+/// What everything here can be done with.
+pub(super) const CAN: Capabilities = Capabilities {
+    edit: true,
+    reason: ReasonRule::Optional,
+    comment: true,
+    retry: false,
+    whole_batch: false,
+    binding: Binding::Source,
+};
+
+pub(super) struct Desk {
+    pub(super) model: Model,
+    at: i64,
+    /// Everything asked of the world, in order, but what the desk answers by itself.
+    pub(super) effects: Vec<Effect>,
+    pub(super) saved: Vec<Write>,
+    pub(super) submitted: Vec<Submission>,
+    pub(super) world: HashMap<ActionKey, PendingAction>,
+    /// The world answers a load at once.
+    pub(super) answers: bool,
+    pub(super) can: Capabilities,
+}
+
+impl Desk {
+    /// An inbox that has listed these actions, and been drawn once.
+    pub(super) fn new(width: u16, height: u16, actions: Vec<PendingAction>) -> Self {
+        Self::with(width, height, actions, CAN)
+    }
+
+    pub(super) fn with(width: u16, height: u16, actions: Vec<PendingAction>, can: Capabilities) -> Self {
+        let mut desk = Self::unstarted(width, height, can);
+        let effects = start(&mut desk.model);
+        desk.take(effects);
+        desk.say(What::Restored(Ok(Box::default())));
+        desk.say(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
+        desk.lists(actions);
+        desk
+    }
+
+    /// Nothing has been asked yet.
+    pub(super) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
+        let keymap = Keymap::new(&std::collections::BTreeMap::new()).unwrap();
+        let place = Place { reviewer: "kim@acme".to_owned(), ..Place::default() };
+        let settings = Settings { keymap, borders: Borders::Line, zone: jiff::tz::TimeZone::UTC, place };
+        let model =
+            Model::new(settings, vec![source()], Size::new(width, height), Timestamp::from_millis(NOW));
+        Self {
+            model,
+            at: NOW,
+            effects: Vec::new(),
+            saved: Vec::new(),
+            submitted: Vec::new(),
+            world: HashMap::new(),
+            answers: true,
+            can,
+        }
+    }
+
+    /// The source lists exactly these.
+    pub(super) fn lists(&mut self, actions: Vec<PendingAction>) {
+        let entries = actions.iter().map(|action| entry(action, self.can)).collect();
+        self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
+        self.synced(Rows::All(entries));
+    }
+
+    /// The source says what changed.
+    pub(super) fn changes(&mut self, actions: Vec<PendingAction>) {
+        let entries = actions.iter().map(|action| entry(action, self.can)).collect();
+        self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
+        self.synced(Rows::Changes { entries, gone: Vec::new() });
+    }
+
+    fn synced(&mut self, rows: Rows) {
+        let at = Timestamp::from_millis(self.at);
+        let synced =
+            Synced { source: source(), rows, revision: Some(Revision(7)), unreadable: Vec::new(), at };
+        self.say(What::Synced(source(), Ok(synced)));
+    }
+
+    pub(super) fn wait(&mut self, millis: i64) {
+        self.at += millis;
+    }
+
+    pub(super) fn say(&mut self, what: What) {
+        let msg = Msg { at: Timestamp::from_millis(self.at), what };
+        let effects = update(&mut self.model, msg);
+        self.take(effects);
+    }
+
+    /// The frame is on screen.
+    pub(super) fn drawn(&mut self) {
+        self.say(What::Drawn);
+    }
+
+    fn take(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Load(keys) if self.answers => {
+                    let loaded = self.loaded(&keys);
+                    self.say(What::Loaded(loaded));
+                }
+                Effect::LoadForReview(keys) if self.answers => {
+                    let loaded = self.loaded(&keys);
+                    self.say(What::ReviewLoaded(SubmissionId::new("sub-1"), loaded));
+                }
+                Effect::Save(writes) => {
+                    self.saved.extend(writes);
+                    self.say(What::Saved { saves: 1, answer: Ok(()) });
+                }
+                Effect::Submit { submission, left_pending } => {
+                    self.submitted.push((*submission).clone());
+                    self.effects.push(Effect::Submit { submission, left_pending });
+                }
+                other => self.effects.push(other),
+            }
+        }
+    }
+
+    fn loaded(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
+        let gone = || Problem { source: None, what: "is gone".to_owned(), why: None };
+        keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
+    }
+
+    /// Presses keys a fifth of a second apart, drawing in between: `"jja<Esc>"`.
+    pub(super) fn press(&mut self, keys: &str) {
+        for key in parse(keys) {
+            self.wait(200);
+            self.drawn();
+            self.say(What::Key(key));
+            self.drawn();
+        }
+    }
+
+    /// Presses keys this close together.
+    pub(super) fn hurry(&mut self, keys: &str, gap: i64) {
+        for key in parse(keys) {
+            self.wait(gap);
+            self.say(What::Key(key));
+        }
+    }
+
+    /// The source answers the last submission, each decision with what it asks for.
+    pub(super) fn accepts(&mut self) {
+        self.reports(|kind| if kind == DecisionKind::Reject { Outcome::Rejected } else { Outcome::Approved });
+    }
+
+    pub(super) fn reports(&mut self, outcome: impl Fn(DecisionKind) -> Outcome) {
+        let submission = self.submitted.last().unwrap().clone();
+        let left_pending = self
+            .effects
+            .iter()
+            .rev()
+            .find_map(|effect| match effect {
+                Effect::Submit { left_pending, .. } => Some(*left_pending),
+                _ => None,
+            })
+            .unwrap();
+        let lines = submission.batches().iter().flat_map(|batch| {
+            let outcome = &outcome;
+            batch.items().iter().map(move |item| ReportLine {
+                key: ActionKey { source: batch.source().clone(), id: item.id.clone() },
+                batch: batch.key().unwrap(),
+                tool: item.tool.clone(),
+                title: item.title.clone(),
+                decision: item.kind(),
+                outcome: outcome(item.kind()),
+            })
+        });
+        let report = Report { id: submission.id().clone(), lines: lines.collect(), left_pending };
+        self.say(What::Submitted(submission.id().clone(), Ok(report)));
+    }
+
+    pub(super) fn restored(&mut self, restored: Restored) {
+        self.say(What::Restored(Ok(Box::new(restored))));
+    }
+
+    pub(super) fn slot(&self, id: &str) -> &Slot {
+        self.model.queue.get(&key(id)).unwrap_or_else(|| panic!("no {id} in the list"))
+    }
+
+    /// The letters of the staged decisions, in the order of the ids: `1A 2X`.
+    pub(super) fn staged(&self) -> String {
+        let mut staged: Vec<(String, char)> = self
+            .model
+            .draft
+            .iter()
+            .map(|(key, staged)| (key.id.as_raw().to_owned(), staged.decision.kind().letter()))
+            .collect();
+        staged.sort();
+        staged.iter().map(|(id, letter)| format!("{id}{letter}")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The id under the cursor.
+    pub(super) fn here(&self) -> String {
+        self.model.here().map_or("-", |slot| slot.entry.key.id.as_raw()).to_owned()
+    }
+
+    pub(super) fn message(&self) -> String {
+        let parts = self.model.message.iter().flat_map(|message| &message.parts);
+        parts.map(crate::text::Shown::plain).collect()
+    }
+
+    pub(super) fn buffer(&self) -> Buffer {
+        let area = Rect::new(0, 0, self.model.size.width, self.model.size.height);
+        let mut buffer = Buffer::empty(area);
+        view(&self.model, area, &mut buffer);
+        buffer
+    }
+
+    /// The screen as text, without spaces at the ends of lines.
+    pub(super) fn screen(&self) -> String {
+        let buffer = self.buffer();
+        let rows = buffer.area.rows().map(|row| {
+            let mut skip = 0;
+            let mut text = String::new();
+            for cell in row.columns().map(|cell| &buffer[(cell.x, cell.y)]) {
+                if skip == 0 {
+                    text.push_str(cell.symbol());
+                    skip = unicode_width::UnicodeWidthStr::width(cell.symbol());
+                }
+                skip = skip.saturating_sub(1);
+            }
+            text.trim_end().to_owned()
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn parse(keys: &str) -> Vec<KeyEvent> {
+    let mut events = Vec::new();
+    let mut rest = keys;
+    while let Some(c) = rest.chars().next() {
+        let special = (c == '<').then(|| rest[1..].split_once('>')).flatten();
+        let (code, modifiers) = match special {
+            Some((name, after)) => {
+                rest = after;
+                named(name)
+            }
+            None => {
+                rest = &rest[c.len_utf8()..];
+                (KeyCode::Char(c), KeyModifiers::NONE)
+            }
+        };
+        events.push(KeyEvent::new(code, modifiers));
+    }
+    events
+}
+
+fn named(name: &str) -> (KeyCode, KeyModifiers) {
+    let code = match name {
+        "Esc" => KeyCode::Esc,
+        "Enter" => KeyCode::Enter,
+        "Tab" => KeyCode::Tab,
+        "Backspace" => KeyCode::Backspace,
+        "PageDown" => KeyCode::PageDown,
+        "Down" => KeyCode::Down,
+        "End" => KeyCode::End,
+        "Right" => KeyCode::Right,
+        "C-c" => return (KeyCode::Char('c'), KeyModifiers::CONTROL),
+        "C-l" => return (KeyCode::Char('l'), KeyModifiers::CONTROL),
+        "C-u" => return (KeyCode::Char('u'), KeyModifiers::CONTROL),
+        other => panic!("no key {other}"),
+    };
+    (code, KeyModifiers::NONE)
+}
+
+pub(super) fn source() -> SourceName {
+    SourceName::new("gate")
+}
+
+pub(super) fn key(id: &str) -> ActionKey {
+    ActionKey { source: source(), id: ActionId::new(id) }
+}
+
+fn key_of(action: &PendingAction) -> ActionKey {
+    ActionKey { source: source(), id: action.row.id.clone() }
+}
+
+fn entry(action: &PendingAction, can: Capabilities) -> Entry {
+    Entry { key: key_of(action), row: action.row.clone(), can }
+}
+
+/// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.
+pub(super) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
+    let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let input = RawJson::parse(input.to_owned()).unwrap();
+    let row = Row {
+        id: ActionId::new(id),
+        batch: Some(BatchId::new(format!("{agent}:{tool}"))),
+        checkpoint: None,
+        workspace: Some("acme".into()),
+        mission: None,
+        session: None,
+        run: None,
+        agent: Some(agent.into()),
+        tool: tool.into(),
+        title: title.into(),
+        risk: Risk::parse(risk),
+        effect: None,
+        status: Status::Pending,
+        created_at: Timestamp::from_millis(NOW - minutes.parse::<i64>().unwrap() * 60_000),
+        expires_at: None,
+        resolved_at: None,
+        resolved_by: None,
+        size: input.as_str().len() as u64,
+        digest: None,
+        revision: Revision(1),
+    };
+    PendingAction {
+        raw: input.clone(),
+        row,
+        input,
+        preview: None,
+        summary: None,
+        requested_by: None,
+        tool_call: None,
+        user_edits: None,
+        effective_input: None,
+        reason: None,
+        result: None,
+        error: None,
+        executed_at: None,
+    }
+}
+
+/// The same action, decided by somebody.
+pub(super) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
+    action.row.status = status;
+    action.row.resolved_by = Some(by.into());
+    action
+}
+
+/// So many small low-risk actions of one batch, `1` the oldest.
+pub(super) fn few(n: usize) -> Vec<PendingAction> {
+    let one = |i: usize| {
+        let title = format!("Issue number {i}");
+        action(
+            &format!("{i} create_linear_issue support low {}", 60 - i),
+            &title,
+            &format!("{{\"title\":\"{title}\",\"n\":1.10}}"),
+        )
+    };
+    (1..=n).map(one).collect()
+}

@@ -1,0 +1,60 @@
+//! Styles by what they mean. ANSI colour names only; colour repeats what a letter or a word already says, so that nothing is
+//! lost under NO_COLOR.
+
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::symbols::border;
+
+use crate::config::Borders;
+use crate::domain::{DecisionKind, Risk};
+
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
+pub(super) const DIM: Style = Style::new().add_modifier(Modifier::DIM);
+pub(super) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
+pub(super) const GOOD: Style = Style::new().fg(Color::Green);
+pub(super) const BAD: Style = Style::new().fg(Color::Red);
+pub(super) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
+pub(super) const KEY: Style = Style::new().fg(Color::Cyan);
+/// Stands for something that would not be visible.
+pub(super) const TOKEN: Style = Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD);
+
+pub(super) const fn risk(risk: &Risk) -> Style {
+    match risk {
+        Risk::Low => DIM,
+        Risk::Medium => PLAIN,
+        Risk::High | Risk::Other(_) => WARN,
+        Risk::Critical => BAD.add_modifier(Modifier::BOLD),
+    }
+}
+
+pub(super) const fn decision(kind: DecisionKind) -> Style {
+    match kind {
+        DecisionKind::Approve | DecisionKind::ApproveWithEdits => GOOD.add_modifier(Modifier::BOLD),
+        DecisionKind::Reject => BAD.add_modifier(Modifier::BOLD),
+        DecisionKind::Retry => KEY.add_modifier(Modifier::BOLD),
+    }
+}
+
+/// Lines, or characters that every terminal and every braille display has.
+pub(super) const fn border(borders: Borders) -> border::Set<'static> {
+    match borders {
+        Borders::Line => border::PLAIN,
+        Borders::Ascii => border::Set {
+            top_left: "+",
+            top_right: "+",
+            bottom_left: "+",
+            bottom_right: "+",
+            vertical_left: "|",
+            vertical_right: "|",
+            horizontal_top: "-",
+            horizontal_bottom: "-",
+        },
+    }
+}
+
+pub(super) const fn horizontal(borders: Borders) -> &'static str {
+    match borders {
+        Borders::Line => "─",
+        Borders::Ascii => "-",
+    }
+}

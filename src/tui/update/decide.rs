@@ -1,0 +1,237 @@
+//! The decision keys. They are toggles, and stage only: nothing here reaches a source.
+
+use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, changed_keys};
+use crate::journal::Write;
+use crate::text;
+use crate::tui::command::Command;
+use crate::tui::model::{Model, Settled, Slot, State, Tone};
+use crate::tui::msg::Effect;
+
+use super::list::{self, Way};
+use super::lock::lock;
+use super::stage::{save, stage};
+
+/// Approves what is aimed at; back to undecided when all of it was.
+pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    if !model.guard.may_repeat(model.now) {
+        return Vec::new();
+    }
+    let mut wanted = Vec::new();
+    let mut locked = None;
+    for key in &targets {
+        match approval(model, key) {
+            Ok(decision) => wanted.push((key.clone(), Some(decision))),
+            Err(why) => locked = Some(why),
+        }
+    }
+    if let (Some(why), [_]) = (&locked, targets.as_slice()) {
+        model.warn(why.clone());
+        return Vec::new();
+    }
+    let all = wanted.len() == targets.len()
+        && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
+    if all {
+        return clear_targets(model, targets);
+    }
+    let left_out = targets.len() - wanted.len();
+    let effects = stage(model, wanted);
+    if left_out > 0 {
+        model.warn(format!(
+            "{left_out} of {} marked were left out: read them to the end first",
+            targets.len()
+        ));
+    }
+    finish(model);
+    effects
+}
+
+/// The decision that approving this action stages: with the edits of its form, when somebody typed some.
+fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
+    let Some(slot) = model.queue.get(key) else { return Err("this action is gone".to_owned()) };
+    if let Some(why) = lock(model, slot) {
+        let keys = &model.settings.keymap;
+        let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));
+        return Err(format!("{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve"));
+    }
+    let Some(draft) = model.edit_texts.get(key) else { return Ok(Decision::APPROVE) };
+    let Some(cached) = model.preview.cached(key).filter(|cached| cached.digest == draft.of) else {
+        return Err("its edits were typed over another content; open the form and look again".to_owned());
+    };
+    let edits = changed_keys(&cached.action.input, &draft.text)
+        .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
+    Ok(Decision::Approve { edits, comment: None })
+}
+
+fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {
+    model.draft.get(key).map(|staged| &staged.decision) == decision
+}
+
+/// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
+pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    let kind = |key: &ActionKey| model.draft.get(key).map(|staged| staged.decision.kind());
+    if targets.iter().all(|key| kind(key) == Some(DecisionKind::Reject)) {
+        return clear_targets(model, targets);
+    }
+    let demands = |key: &ActionKey| {
+        model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
+    };
+    if targets.iter().any(demands) {
+        return super::reason::open_for(model, targets);
+    }
+    let effects = stage(model, targets.into_iter().map(|key| (key, Some(Decision::REJECT))).collect());
+    finish(model);
+    effects
+}
+
+/// Back to undecided: always allowed, never moves on.
+pub(super) fn clear(model: &mut Model) -> Vec<Effect> {
+    if is_burst(model) {
+        return Vec::new();
+    }
+    let targets = targets(model);
+    clear_targets(model, targets)
+}
+
+fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) -> Vec<Effect> {
+    stage(model, targets.into_iter().map(|key| (key, None)).collect())
+}
+
+/// The rest of this batch: what is undecided, was opened, is not high-risk, and may be approved without a second look.
+pub(super) fn approve_rest(model: &mut Model) -> Vec<Effect> {
+    if ready_at_all(model).is_err() {
+        return Vec::new();
+    }
+    let Some(group) = model.queue.group_here() else { return Vec::new() };
+    let (mut wanted, mut unopened, mut high, mut other) = (Vec::new(), 0, 0, 0);
+    for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
+        let key = &slot.entry.key;
+        if !slot.is_pending() || model.draft.get(key).is_some() {
+            continue;
+        }
+        if slot.entry.row.risk.is_high() {
+            high += 1;
+        } else if model.seen_of(slot).is_none() {
+            unopened += 1;
+        } else if let Ok(decision) = approval(model, key)
+            && slot.entry.can.can_decide()
+        {
+            wanted.push((key.clone(), Some(decision)));
+        } else {
+            other += 1;
+        }
+    }
+    let approved = wanted.len();
+    let effects = stage(model, wanted);
+    let left: Vec<String> =
+        [(unopened, "never opened"), (high, "high-risk"), (other, "to be read to the end")]
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, why)| format!("{n} {why}"))
+            .collect();
+    let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
+    model.say(format!("approved the rest of this batch: {approved}{left}"));
+    effects
+}
+
+/// The marked actions that can still be decided, else the one under the cursor.
+pub(super) fn targets(model: &Model) -> Vec<ActionKey> {
+    if model.queue.marks.is_empty() {
+        return model
+            .here()
+            .filter(|slot| slot.is_pending())
+            .map(|slot| slot.entry.key.clone())
+            .into_iter()
+            .collect();
+    }
+    let marked = model.queue.slots().iter().filter(|slot| model.queue.marks.contains(&slot.entry.key));
+    marked.filter(|slot| slot.is_pending()).map(|slot| slot.entry.key.clone()).collect()
+}
+
+/// What a decision key aims at, or `None` after saying why there is nothing to decide.
+pub(super) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
+    ready_at_all(model).ok()?;
+    let targets = targets(model);
+    if targets.is_empty() {
+        say_why_not(model);
+        return None;
+    }
+    if targets.iter().any(|key| model.queue.get(key).is_some_and(|slot| !slot.entry.can.can_decide())) {
+        model.warn("read-only: the token of this source has no `decide` scope");
+        return None;
+    }
+    Some(targets)
+}
+
+/// No decision at something that changed an instant ago, or from keys nobody typed.
+fn ready_at_all(model: &mut Model) -> Result<(), ()> {
+    if is_burst(model) {
+        return Err(());
+    }
+    if model.queue.marks.is_empty() && model.guard.just_changed(model.now) {
+        model.warn("the row under the cursor just changed: look again, then decide");
+        return Err(());
+    }
+    Ok(())
+}
+
+fn say_why_not(model: &mut Model) {
+    let Some(slot) = model.here() else {
+        model.say("this is a batch: A approves the rest of it, Space marks all of it, l goes into it");
+        return;
+    };
+    match &slot.state {
+        State::Settled(settled) => {
+            let parts = settled_by(settled);
+            model.tell(Tone::Bad, parts);
+        }
+        State::Sending => model.say("its decision is on the way"),
+        State::Unknown => model.say("its decision was sent and we lost sight of it: R looks again"),
+        State::Pending => {}
+    }
+}
+
+fn settled_by(settled: &Settled) -> Vec<text::Shown> {
+    let mut parts = vec![text::Shown::ours("already decided")];
+    if let Some(by) = &settled.by {
+        parts.push(text::Shown::ours(" by "));
+        parts.push(text::line(by));
+    }
+    parts
+}
+
+/// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
+pub(super) fn finish(model: &mut Model) {
+    if !model.queue.marks.is_empty() {
+        model.queue.marks.clear();
+        return;
+    }
+    let staged_here = |slot: &Slot| model.draft.get(&slot.entry.key).is_some();
+    if model.here().is_some_and(staged_here) && !list::step_to_undecided(model, Way::Down) {
+        let (batch, all) =
+            (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
+        model.say(format!("everything is decided: {batch} or {all} reviews and submits"));
+    }
+}
+
+/// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
+pub(super) fn is_burst(model: &mut Model) -> bool {
+    let Some((keys, _)) = model.guard.burst() else { return false };
+    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?)"));
+    true
+}
+
+/// The first keys of a burst were taken for typed ones: what they staged is undone.
+pub(super) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
+    let Some((_, before)) = model.guard.burst() else { return Vec::new() };
+    if model.modal.is_some() || model.draft.position() <= before {
+        return Vec::new();
+    }
+    while model.draft.position() > before {
+        let Some(step) = model.draft.undo() else { break };
+        model.tally.undone(&step.changes);
+    }
+    is_burst(model);
+    save(model, vec![Write::Position(before)])
+}

@@ -1,0 +1,73 @@
+//! Closing things, helping, and quitting. Esc never quits and never decides.
+
+use crate::tui::model::{Focus, Modal, Model};
+use crate::tui::msg::Effect;
+
+use super::{edit, reason};
+
+/// One level back.
+pub(super) fn back(model: &mut Model) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Edit(_)) => return edit::close(model),
+        Some(Modal::Reason(_)) => {
+            if let Some(Modal::Reason(form)) = model.modal.take() {
+                reason::close(model, &form);
+            }
+        }
+        Some(Modal::Review(_)) => {
+            model.modal = None;
+            model.say("nothing was sent");
+        }
+        Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) => model.modal = None,
+        None if model.zoom => model.zoom = false,
+        None if model.focus == Focus::Preview => model.focus = Focus::List,
+        None if !model.queue.marks.is_empty() => model.queue.marks.clear(),
+        None => model.message = None,
+    }
+    Vec::new()
+}
+
+pub(super) fn help(model: &mut Model) -> Vec<Effect> {
+    model.modal = match model.modal.take() {
+        Some(Modal::Help { .. }) => None,
+        _ => Some(Modal::Help { top: 0 }),
+    };
+    Vec::new()
+}
+
+/// Closes what is open; from the list it quits, and asks first when something would be left behind.
+pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
+    if model.modal.is_some() || model.zoom || model.focus == Focus::Preview {
+        return back(model);
+    }
+    if model.draft.is_empty() && model.sending.is_none() {
+        return now(model);
+    }
+    model.modal = Some(Modal::Quit);
+    Vec::new()
+}
+
+/// Closes a sheet; twice within a second keeps everything and quits.
+pub(super) fn interrupt(model: &mut Model) -> Vec<Effect> {
+    if model.guard.interrupted(model.now) {
+        return now(model);
+    }
+    let mut effects = Vec::new();
+    if model.modal.is_some() {
+        effects = back(model);
+    }
+    model.say("Ctrl-C again quits and keeps what is staged");
+    effects
+}
+
+/// Quits. What is staged is on disk; an open form is kept first.
+pub(super) fn now(model: &mut Model) -> Vec<Effect> {
+    let mut effects = match &model.modal {
+        Some(Modal::Edit(_)) => edit::close(model),
+        _ => Vec::new(),
+    };
+    model.modal = None;
+    model.leaving = true;
+    effects.push(Effect::Quit);
+    effects
+}

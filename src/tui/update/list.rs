@@ -1,0 +1,211 @@
+//! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
+
+use crate::tui::model::{Cursor, Focus, Line, Modal, Model};
+use crate::tui::msg::Effect;
+
+use super::preview;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Down,
+    Up,
+}
+
+/// What movement keys move.
+enum Moves {
+    List,
+    Preview,
+    Sheet,
+}
+
+fn moves(model: &Model) -> Moves {
+    match (&model.modal, model.focus) {
+        (Some(_), _) => Moves::Sheet,
+        (None, Focus::Preview) => Moves::Preview,
+        (None, Focus::List) if model.zoom => Moves::Preview,
+        (None, Focus::List) => Moves::List,
+    }
+}
+
+pub(super) fn down(model: &mut Model, by: usize) -> Vec<Effect> {
+    go(model, Way::Down, by)
+}
+
+pub(super) fn up(model: &mut Model, by: usize) -> Vec<Effect> {
+    go(model, Way::Up, by)
+}
+
+fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    match moves(model) {
+        Moves::List => {
+            let at = model.queue.at();
+            model.queue.go_to(shift(at, way, by));
+        }
+        Moves::Preview => drop(preview::scroll(model, way, by)),
+        Moves::Sheet => scroll_sheet(model, way, by),
+    }
+    Vec::new()
+}
+
+pub(super) fn top(model: &mut Model) -> Vec<Effect> {
+    go(model, Way::Up, usize::MAX)
+}
+
+pub(super) fn bottom(model: &mut Model) -> Vec<Effect> {
+    go(model, Way::Down, usize::MAX)
+}
+
+pub(super) fn half(model: &mut Model, way: Way) -> Vec<Effect> {
+    let layout = model.layout();
+    let height = match moves(model) {
+        Moves::List => layout.rows.height,
+        Moves::Preview | Moves::Sheet => layout.text.height,
+    };
+    go(model, way, usize::from(height / 2).max(1))
+}
+
+pub(super) fn shift(at: usize, way: Way, by: usize) -> usize {
+    match way {
+        Way::Down => at.saturating_add(by),
+        Way::Up => at.saturating_sub(by),
+    }
+}
+
+/// Scrolls what is open over the inbox; the view keeps the last page from running out of the sheet.
+pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
+    let longest = super::report::longest(model);
+    let top = match &mut model.modal {
+        Some(Modal::Review(sheet)) => &mut sheet.top,
+        Some(Modal::Report(sheet)) => &mut sheet.top,
+        Some(Modal::Help { top }) => top,
+        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Quit) | None => return,
+    };
+    *top = shift(*top, way, by).min(longest);
+}
+
+pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    match model.queue.cursor() {
+        Some(Cursor::Batch(_)) => toggle_fold(model),
+        Some(Cursor::Action(_)) => return zoom(model, true),
+        None => {}
+    }
+    Vec::new()
+}
+
+fn toggle_fold(model: &mut Model) {
+    let Some(group) = model.queue.group_here() else { return };
+    let (key, folded) = (group.key.clone(), group.folded);
+    if let Some(index) = model.queue.group_index(&key) {
+        model.queue.fold(index, !folded);
+    }
+}
+
+/// On an action: its whole batch is folded, and the cursor goes to the header.
+pub(super) fn fold(model: &mut Model) -> Vec<Effect> {
+    let group = model.queue.group_here().and_then(|group| model.queue.group_index(&group.key));
+    if let Some(index) = group {
+        model.queue.fold(index, true);
+    }
+    Vec::new()
+}
+
+pub(super) fn unfold(model: &mut Model) -> Vec<Effect> {
+    match model.queue.group_here() {
+        Some(group) if group.folded => toggle_fold(model),
+        Some(_) if model.here().is_some() => return zoom(model, true),
+        Some(_) | None => {}
+    }
+    Vec::new()
+}
+
+pub(super) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
+    model.queue.fold_all(folded);
+    Vec::new()
+}
+
+/// The next undecided action in the order of the list, across batches and folds, and round the end.
+pub(super) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
+    if !step_to_undecided(model, way) {
+        model.say("nothing is undecided");
+    }
+    Vec::new()
+}
+
+pub(super) fn step_to_undecided(model: &mut Model, way: Way) -> bool {
+    match find_undecided(model, way) {
+        Some(index) => {
+            model.queue.go_to_action(index);
+            true
+        }
+        None => false,
+    }
+}
+
+fn find_undecided(model: &Model, way: Way) -> Option<u32> {
+    let undecided = |index: &u32| {
+        let slot = model.queue.slot(*index);
+        slot.is_some_and(|slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none())
+    };
+    let here = model.here().map(|slot| &slot.entry.key);
+    let other = |index: &u32| model.queue.slot(*index).map(|slot| &slot.entry.key) != here;
+    let mut order = model.queue.after_cursor().filter(undecided);
+    match way {
+        Way::Down => order.next(),
+        Way::Up => order.rev().find(other),
+    }
+}
+
+pub(super) fn mark(model: &mut Model) -> Vec<Effect> {
+    let lines = match model.queue.cursor() {
+        Some(Cursor::Action(key)) => vec![key.clone()],
+        // On a header: the whole batch.
+        Some(Cursor::Batch(batch)) => {
+            let slots = model.queue.find_group(batch).map(|group| group.slots.clone()).unwrap_or_default();
+            slots.iter().filter_map(|index| Some(model.queue.slot(*index)?.entry.key.clone())).collect()
+        }
+        None => return Vec::new(),
+    };
+    let pending = |key: &&crate::domain::ActionKey| {
+        model.queue.get(key).is_some_and(crate::tui::model::Slot::is_pending)
+    };
+    let keys: Vec<_> = lines.iter().filter(pending).cloned().collect();
+    if keys.iter().all(|key| model.queue.marks.contains(key)) {
+        model.queue.marks.retain(|key| !keys.contains(key));
+    } else {
+        model.queue.marks.extend(keys);
+    }
+    down(model, 1)
+}
+
+pub(super) fn zoom(model: &mut Model, zoom: bool) -> Vec<Effect> {
+    model.zoom = zoom && model.here().is_some();
+    Vec::new()
+}
+
+pub(super) fn switch_focus(model: &mut Model) -> Vec<Effect> {
+    let other = if model.focus == Focus::List { Focus::Preview } else { Focus::List };
+    focus(model, other)
+}
+
+pub(super) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
+    model.focus = focus;
+    if focus == Focus::List {
+        model.zoom = false;
+    } else if model.layout().text.is_empty() {
+        // No room for a preview beside the list.
+        model.zoom = true;
+    }
+    Vec::new()
+}
+
+/// Scrolls so that the cursor is on screen, and with it its batch's header where that is just above.
+pub(super) fn keep_in_view(model: &mut Model) {
+    let height = usize::from(model.layout_in_panes().rows.height).max(1);
+    let at = model.queue.at();
+    let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Batch(_)));
+    let first = at.saturating_sub(usize::from(header_above && height > 2));
+    let last_top = model.queue.lines().len().saturating_sub(height);
+    let top =
+        model.queue.top.min(first).max((at + 1).saturating_sub(height)).min(last_top.max(at.min(last_top)));
+    model.queue.top = top;
+}

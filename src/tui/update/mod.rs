@@ -1,0 +1,215 @@
+//! What changes when something happens: pure, so that a test presses keys and looks at the screen. This file routes; every
+//! body lives in a room.
+
+use crossterm::event::{KeyEvent, KeyEventKind};
+
+use super::command::{Command, Place};
+use super::keymap::{Chord, Lookup};
+use super::model::{EditField, Focus, Modal, Model};
+use super::msg::{Effect, Msg, What};
+
+mod decide;
+mod edit;
+mod leave;
+mod list;
+mod lock;
+mod preview;
+mod queue;
+mod reason;
+mod report;
+mod review;
+mod stage;
+
+/// What to ask of the world before anything has happened.
+pub fn start(model: &mut Model) -> Vec<Effect> {
+    let mut effects = vec![Effect::Restore];
+    effects.extend(queue::sync_all(model));
+    effects
+}
+
+/// Takes one message, and says what to ask of the world.
+pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    model.now = model.now.max(msg.at);
+    if !matches!(msg.what, What::Drawn | What::Tick) {
+        model.dirty = true;
+    }
+    let mut effects = route(model, msg.what);
+    list::keep_in_view(model);
+    effects.extend(preview::follow(model));
+    effects
+}
+
+fn route(model: &mut Model, what: What) -> Vec<Effect> {
+    match what {
+        What::Key(key) => pressed(model, key),
+        What::Paste(text) => pasted(model, &text),
+        What::Resize(width, height) => {
+            model.size = ratatui::layout::Size::new(width, height);
+            Vec::new()
+        }
+        What::Tick => tick(model),
+        What::Wake => Vec::new(),
+        What::Drawn => preview::drawn(model),
+        What::Source(event) => queue::event(model, event),
+        What::Synced(source, answer) => queue::synced(model, &source, answer),
+        What::Loaded(actions) => preview::loaded(model, actions),
+        What::ReviewLoaded(id, actions) => review::loaded(model, id, actions),
+        What::Submitted(id, answer) => report::submitted(model, &id, answer),
+        What::Followed(followed) => report::followed(model, followed),
+        What::Reconciled(answer) => report::reconciled(model, answer),
+        What::Restored(answer) => stage::restored(model, answer),
+        What::Saved { saves, answer } => stage::saved(model, saves, answer),
+    }
+}
+
+/// The router of commands: one line each, exhaustive.
+fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Down => list::down(model, 1),
+        Command::Up => list::up(model, 1),
+        Command::Top => list::top(model),
+        Command::Bottom => list::bottom(model),
+        Command::HalfDown => list::half(model, list::Way::Down),
+        Command::HalfUp => list::half(model, list::Way::Up),
+        Command::Open => list::open(model),
+        Command::Fold => list::fold(model),
+        Command::Unfold => list::unfold(model),
+        Command::FoldAll => list::fold_all(model, true),
+        Command::UnfoldAll => list::fold_all(model, false),
+        Command::NextUndecided => list::next_undecided(model, list::Way::Down),
+        Command::PreviousUndecided => list::next_undecided(model, list::Way::Up),
+        Command::Mark => list::mark(model),
+        Command::Approve => decide::approve(model),
+        Command::ApproveRest => decide::approve_rest(model),
+        Command::Exclude => decide::exclude(model),
+        Command::ExcludeBecause => reason::open(model),
+        Command::Edit => edit::open(model),
+        Command::Clear => decide::clear(model),
+        Command::Undo => stage::undo(model),
+        Command::Redo => stage::redo(model),
+        Command::ReviewBatch => review::open_batch(model),
+        Command::ReviewAll => review::open_all(model),
+        Command::LastReport => report::reopen(model),
+        Command::Reload => queue::reload(model),
+        Command::ScrollDown => preview::scroll(model, list::Way::Down, 1),
+        Command::ScrollUp => preview::scroll(model, list::Way::Up, 1),
+        Command::PageDown => preview::page(model, list::Way::Down),
+        Command::PageUp => preview::page(model, list::Way::Up),
+        Command::PreviewEnd => preview::end(model),
+        Command::PreviousTab => preview::tab(model, list::Way::Up),
+        Command::NextTab => preview::tab(model, list::Way::Down),
+        Command::Diff => preview::diff(model),
+        Command::Zoom => list::zoom(model, !model.zoom),
+        Command::SwitchFocus => list::switch_focus(model),
+        Command::FocusList => list::focus(model, Focus::List),
+        Command::FocusPreview => list::focus(model, Focus::Preview),
+        Command::Help => leave::help(model),
+        Command::Repaint => vec![Effect::Repaint],
+        Command::Suspend => vec![Effect::Suspend],
+        Command::Back => leave::back(model),
+        Command::Quit => leave::quit(model),
+        Command::Interrupt => leave::interrupt(model),
+        Command::Confirm => review::confirm(model),
+        Command::Accept => accept(model),
+        Command::NextField => edit::next_field(model, list::Way::Down),
+        Command::PreviousField => edit::next_field(model, list::Way::Up),
+    }
+}
+
+/// Enter, in what is open.
+fn accept(model: &mut Model) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Review(_)) => review::enter(model),
+        Some(Modal::Reason(_)) => reason::accept(model),
+        Some(Modal::Report(_)) => leave::back(model),
+        Some(Modal::Quit) => leave::now(model),
+        Some(Modal::Edit(_) | Modal::Help { .. }) | None => Vec::new(),
+    }
+}
+
+/// Where keys go now.
+fn places(model: &Model) -> &'static [Place] {
+    match (&model.modal, model.focus) {
+        (Some(Modal::Edit(_)), _) => &[Place::Edit, Place::Anywhere],
+        (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
+        (Some(Modal::Review(_)), _) => &[Place::Review, Place::Anywhere],
+        (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
+        (Some(Modal::Help { .. }), _) => &[Place::Help, Place::Anywhere],
+        (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
+        (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
+        (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
+        (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
+    }
+}
+
+fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    // Some terminals report releases too: a release must never decide a second time.
+    if key.kind == KeyEventKind::Release || model.leaving {
+        return Vec::new();
+    }
+    model.touched = true;
+    model.guard.key(model.now, model.draft.position());
+    let mut effects = decide::take_back_burst(model);
+    let places = places(model);
+    model.chords.push(Chord::from(key));
+    loop {
+        match model.settings.keymap.lookup(&model.chords, places) {
+            Lookup::Command(command) => {
+                model.chords.clear();
+                effects.extend(run(model, command));
+                return effects;
+            }
+            Lookup::Prefix => return effects,
+            // The key after a prefix may mean something by itself.
+            Lookup::Nothing if model.chords.len() > 1 => model.chords = vec![Chord::from(key)],
+            Lookup::Nothing => {
+                model.chords.clear();
+                effects.extend(typed(model, key));
+                return effects;
+            }
+        }
+    }
+}
+
+/// A key that is no command: text, where text is taken.
+fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Edit(form)) if form.field == EditField::Text => edit::typed(model, key),
+        Some(Modal::Edit(_)) => edit::button_key(model, key),
+        Some(Modal::Reason(_)) => reason::typed(model, key),
+        Some(Modal::Review(_)) => review::typed(model, key),
+        Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) | None => Vec::new(),
+    }
+}
+
+fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Edit(_)) => edit::pasted(model, text),
+        Some(Modal::Reason(_)) => reason::pasted(model, text),
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Help { .. } | Modal::Quit) | None => {
+            model.warn(format!(
+                "ignored a paste of {} characters: text goes into a form only",
+                text.chars().count()
+            ));
+            Vec::new()
+        }
+    }
+}
+
+/// A second went by: what depends on the time alone, and texts that wait to be saved.
+fn tick(model: &mut Model) -> Vec<Effect> {
+    let minute = |at: crate::domain::Timestamp| at.as_millis() / 60_000;
+    let counted = minute(model.stats_at);
+    if minute(model.now) != counted {
+        model.recount();
+        model.dirty = true;
+    }
+    if model.sources.iter().any(|source| source.counts_seconds(model.now)) {
+        model.dirty = true;
+    }
+    if model.message.as_ref().is_some_and(|message| message.is_over(model.now)) {
+        model.message = None;
+        model.dirty = true;
+    }
+    edit::save(model)
+}

@@ -1,0 +1,175 @@
+//! The preview follows the cursor, loads what it needs, scrolls, and notes what was on screen.
+
+use crate::domain::{ActionKey, Seen};
+use crate::journal::Write;
+use crate::tui::model::{Line, Modal, Model, Tab};
+use crate::tui::msg::{Effect, Loaded};
+use crate::tui::page::{Made, Page};
+
+use super::list::Way;
+
+/// While a key is held, the preview waits until it rests for so long.
+const REST: i64 = 80;
+
+/// After every message: shows the action under the cursor, and asks for it where it is not known.
+pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let target = model.here().map(|slot| slot.entry.key.clone());
+    if model.preview.target != target {
+        let held_down = model.preview.moved.is_some_and(|at| model.now.since(at) < REST);
+        model.preview.target = target;
+        model.preview.moved = Some(model.now);
+        model.preview.due = Some(if held_down { model.now.plus_millis(REST) } else { model.now });
+        if held_down {
+            effects.push(Effect::WakeIn(REST as u64));
+        }
+    }
+    if model.preview.due.is_some_and(|due| due <= model.now) {
+        model.preview.due = None;
+        model.preview.shown = model.preview.target.clone();
+        model.preview.top = 0;
+    }
+    let wanted = missing(model);
+    if !wanted.is_empty() {
+        model.preview.loading.extend(wanted.iter().cloned());
+        effects.push(Effect::Load(wanted));
+    }
+    if model.here().is_none() {
+        model.zoom = false;
+    }
+    make_page(model);
+    effects
+}
+
+/// The shown action and the one after it, unless they are known or on the way.
+fn missing(model: &Model) -> Vec<ActionKey> {
+    let Some(shown) = &model.preview.shown else { return Vec::new() };
+    let next =
+        model.queue.lines().get(model.queue.at() + 1..).unwrap_or_default().iter().take(2).find_map(|line| {
+            match line {
+                Line::Action(index) => model.queue.slot(*index).map(|slot| slot.entry.key.clone()),
+                Line::Batch(_) => None,
+            }
+        });
+    let preview = &model.preview;
+    let known = |key: &ActionKey| {
+        preview.cached(key).is_some() || preview.loading.contains(key) || preview.problems.contains_key(key)
+    };
+    if known(shown) {
+        return Vec::new();
+    }
+    std::iter::once(shown.clone()).chain(next.filter(|key| !known(key))).collect()
+}
+
+/// Wraps the text again when anything it depends on is another.
+fn make_page(model: &mut Model) {
+    let made = made(model);
+    if model.preview.page.as_ref().map(|page| &page.of) != made.as_ref() {
+        model.preview.page = made.and_then(|made| {
+            let cached = model.preview.cached(&made.key)?;
+            let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
+            Some(Page::new(made, cached, row, &model.settings.zone))
+        });
+    }
+    let last = last_top(model);
+    model.preview.top = model.preview.top.min(last);
+}
+
+fn made(model: &Model) -> Option<Made> {
+    let key = model.preview.shown.as_ref()?;
+    let cached = model.preview.cached(key)?;
+    let width = model.layout().text.width;
+    let status = model.queue.get(key).map_or(&cached.action.row.status, |slot| &slot.entry.row.status);
+    (width > 0).then(|| Made {
+        key: key.clone(),
+        digest: cached.digest,
+        tab: model.preview.tab,
+        width,
+        edits: model.edits_of(key).cloned(),
+        status: status.clone(),
+    })
+}
+
+fn last_top(model: &Model) -> usize {
+    let lines = model.preview.page.as_ref().map_or(0, |page| page.lines.len());
+    lines.saturating_sub(usize::from(model.layout().text.height))
+}
+
+pub(super) fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    model.preview.top = super::list::shift(model.preview.top, way, by).min(last_top(model));
+    Vec::new()
+}
+
+pub(super) fn page(model: &mut Model, way: Way) -> Vec<Effect> {
+    let height = usize::from(model.layout().text.height).saturating_sub(1).max(1);
+    match &model.modal {
+        Some(_) => super::list::scroll_sheet(model, way, height),
+        None => drop(scroll(model, way, height)),
+    }
+    Vec::new()
+}
+
+pub(super) fn end(model: &mut Model) -> Vec<Effect> {
+    scroll(model, Way::Down, usize::MAX)
+}
+
+pub(super) fn tab(model: &mut Model, way: Way) -> Vec<Effect> {
+    let at = Tab::ALL.iter().position(|tab| *tab == model.preview.tab).unwrap_or_default();
+    let step = if way == Way::Down { 1 } else { Tab::ALL.len() - 1 };
+    let to = Tab::ALL.get((at + step) % Tab::ALL.len()).copied().unwrap_or(Tab::Rendered);
+    show_tab(model, to)
+}
+
+pub(super) fn diff(model: &mut Model) -> Vec<Effect> {
+    let to = if model.preview.tab == Tab::Diff {
+        model.preview.before_diff
+    } else {
+        model.preview.before_diff = model.preview.tab;
+        Tab::Diff
+    };
+    show_tab(model, to)
+}
+
+fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
+    model.preview.tab = tab;
+    model.preview.top = 0;
+    Vec::new()
+}
+
+pub(super) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
+    for (key, answer) in actions {
+        model.preview.loading.remove(&key);
+        match answer {
+            Ok(action) => {
+                model.preview.keep(&key, action);
+                super::edit::learn(model, &key);
+            }
+            Err(problem) => drop(model.preview.problems.insert(key, problem)),
+        }
+    }
+    Vec::new()
+}
+
+/// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
+pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
+    if let Some(Modal::Review(sheet)) = &mut model.modal
+        && sheet.review.is_some()
+        && sheet.drawn.is_none()
+    {
+        sheet.drawn = Some(model.now);
+    }
+    let (None, Some(page)) = (&model.modal, &model.preview.page) else { return Vec::new() };
+    let area = model.layout().text;
+    if area.is_empty() || model.preview.target.as_ref() != Some(&page.of.key) {
+        return Vec::new();
+    }
+    let to_the_end = model.preview.top + usize::from(area.height) >= page.lines.len();
+    let whole = to_the_end && matches!(page.of.tab, Tab::Rendered | Tab::Raw);
+    let seen = if whole { Seen::InFull } else { Seen::Opened };
+    let (key, digest) = (page.of.key.clone(), page.of.digest);
+    if !model.seen.note(&key, digest, seen) {
+        return Vec::new();
+    }
+    model.dirty = true;
+    super::stage::save(model, vec![Write::Seen { key, digest, seen }])
+}

@@ -1,0 +1,166 @@
+//! What sources say, and what becomes of the list.
+
+use crate::domain::{ActionKey, SourceName, Untrusted};
+use crate::inbox::{Connection, Event, EventKind, Problem, Synced};
+use crate::text::{self, Shown};
+use crate::tui::model::{Merged, Model, State, Syncing, Tone};
+use crate::tui::msg::Effect;
+
+use super::stage::settle;
+
+pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
+    let now = model.now;
+    let Some(source) = model.source(&event.source) else { return Vec::new() };
+    match event.kind {
+        EventKind::Connection(connection) => {
+            if matches!(connection, Connection::Live | Connection::Polling) {
+                source.heard = Some(now);
+            }
+            source.connection = connection;
+            source.connection_at = now;
+            Vec::new()
+        }
+        EventKind::Tick => {
+            source.heard = Some(now);
+            Vec::new()
+        }
+        EventKind::Briefing(briefing) => {
+            source.heard = Some(now);
+            if briefing.revision.is_some() && briefing.revision == source.revision {
+                return Vec::new();
+            }
+            sync(model, &event.source)
+        }
+        EventKind::Changed => sync(model, &event.source),
+    }
+}
+
+/// Asks for what changed; while an answer is awaited, once more after it.
+fn sync(model: &mut Model, name: &SourceName) -> Vec<Effect> {
+    let Some(source) = model.source(name) else { return Vec::new() };
+    match source.syncing {
+        Syncing::No => {
+            source.syncing = Syncing::UnderWay;
+            vec![Effect::Sync { source: name.clone(), since: source.revision }]
+        }
+        Syncing::UnderWay | Syncing::Again => {
+            source.syncing = Syncing::Again;
+            Vec::new()
+        }
+    }
+}
+
+pub(super) fn sync_all(model: &mut Model) -> Vec<Effect> {
+    let names: Vec<SourceName> = model.sources.iter().map(|source| source.name.clone()).collect();
+    names.iter().flat_map(|name| sync(model, name)).collect()
+}
+
+/// Takes in what was held back, lets go of what is settled, and asks again.
+pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
+    take_in(model);
+    model.preview.problems.clear();
+    model.message = None;
+    sync_all(model)
+}
+
+fn take_in(model: &mut Model) {
+    model.queue.take_in();
+    model.recount();
+}
+
+pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) -> Vec<Effect> {
+    let now = model.now;
+    let Some(source) = model.source(name) else { return Vec::new() };
+    let again = source.syncing == Syncing::Again;
+    source.syncing = Syncing::No;
+    let mut effects = match answer {
+        Err(problem) => {
+            source.problem = Some(problem);
+            Vec::new()
+        }
+        Ok(synced) => {
+            source.problem = None;
+            source.heard = Some(now);
+            source.listed = true;
+            source.revision = synced.revision;
+            source.unreadable = synced.unreadable;
+            let merged = model.queue.merge(name, synced.rows);
+            merged_in(model, merged)
+        }
+    };
+    if again {
+        effects.extend(sync(model, name));
+    }
+    effects
+}
+
+fn merged_in(model: &mut Model, merged: Merged) -> Vec<Effect> {
+    let here = model.here().map(|slot| slot.entry.key.clone());
+    let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
+    if merged.changed.iter().any(touched_here) || merged.settled.iter().any(|(key, _)| touched_here(key)) {
+        model.guard.changed(model.now);
+    }
+    merged.changed.iter().for_each(|key| model.preview.forget(key));
+    if !model.touched || model.queue.lines().is_empty() {
+        let before = model.queue.cursor().cloned();
+        model.queue.take_in();
+        if before.is_some() && model.queue.cursor() != before.as_ref() {
+            model.guard.changed(model.now);
+        }
+    }
+    model.recount();
+    let mut effects = dropped(model, merged.settled);
+    effects.extend(drop_settled(model));
+    effects
+}
+
+/// Says which staged decisions went because somebody else was first.
+fn dropped(model: &mut Model, settled: Vec<(ActionKey, Option<Untrusted>)>) -> Vec<Effect> {
+    let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
+    let with_decision: Vec<ActionKey> =
+        keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();
+    let (dropped, effects) = settle(model, &with_decision);
+    match dropped.as_slice() {
+        [] => {}
+        [only] => {
+            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
+            let by = settled.iter().find(|(key, _)| key == only).and_then(|(_, by)| by.as_ref());
+            let mut parts = vec![title.unwrap_or_default(), Shown::ours(" was decided")];
+            if let Some(by) = by {
+                parts.extend([Shown::ours(" by "), text::line(by).cut(30)]);
+            } else {
+                parts.push(Shown::ours(" elsewhere"));
+            }
+            parts.push(Shown::ours("; your staged decision was dropped"));
+            model.tell(Tone::Bad, parts);
+        }
+        many => model.warn(format!(
+            "{} actions were decided elsewhere; your staged decisions on them were dropped",
+            many.len()
+        )),
+    }
+    effects
+}
+
+/// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
+pub(super) fn drop_settled(model: &mut Model) -> Vec<Effect> {
+    if !model.restored || model.draft.is_empty() {
+        return Vec::new();
+    }
+    let listed: Vec<&SourceName> = model.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
+    let held: std::collections::HashSet<&ActionKey> = model.queue.held().map(|entry| &entry.key).collect();
+    let gone = |key: &&ActionKey| {
+        let open = model.queue.get(key).is_some_and(|slot| !matches!(slot.state, State::Settled(_)));
+        listed.contains(&&key.source) && !open && !held.contains(key)
+    };
+    let keys: Vec<ActionKey> = model.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let (dropped, effects) = settle(model, &keys);
+    model.warn(format!(
+        "{} staged decisions were dropped: their actions are no longer pending",
+        dropped.len()
+    ));
+    effects
+}

@@ -1,0 +1,173 @@
+//! What became of a submission: in the source's own counts, then followed until it is final.
+
+use std::collections::HashMap;
+
+use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, SubmissionId};
+use crate::inbox::Problem;
+use crate::text::{self, Shown};
+use crate::tui::model::{Modal, Model, ReportSheet, Settled, State, Tone};
+use crate::tui::msg::Effect;
+
+use super::stage::{settle, tell_problem};
+
+pub(super) fn submitted(
+    model: &mut Model,
+    id: &SubmissionId,
+    answer: Result<Report, Problem>,
+) -> Vec<Effect> {
+    if model.sending.as_ref() == Some(id) {
+        model.sending = None;
+    }
+    match answer {
+        Ok(report) => take(model, report),
+        Err(problem) => {
+            // Nothing was sent: everything is staged as before.
+            let sending: Vec<ActionKey> = model
+                .queue
+                .slots()
+                .iter()
+                .filter(|slot| slot.state == State::Sending)
+                .map(|slot| slot.entry.key.clone())
+                .collect();
+            sending.iter().for_each(|key| model.queue.set_state(key, State::Pending));
+            tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
+            Vec::new()
+        }
+    }
+}
+
+fn take(model: &mut Model, report: Report) -> Vec<Effect> {
+    let mut done = Vec::new();
+    let mut follow = Vec::new();
+    for line in &report.lines {
+        let state = state_after(model, line);
+        if !matches!(line.outcome, Outcome::Failed { .. }) {
+            done.push(line.key.clone());
+        }
+        if matches!(line.outcome, Outcome::Approved | Outcome::Accepted) {
+            follow.push(line.key.clone());
+        }
+        model.queue.set_state(&line.key, state);
+    }
+    let (_, mut effects) = settle(model, &done);
+    model.recount();
+    let parts = summary(&report);
+    model.tell(Tone::Good, vec![Shown::ours(parts)]);
+    let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
+    // A form that was opened meanwhile is not taken away; `last-report` opens the sheet then.
+    if model.modal.is_none() {
+        model.modal = Some(Modal::Report(Box::new(sheet.clone())));
+    }
+    model.last_report = Some(sheet);
+    if !follow.is_empty() {
+        effects.push(Effect::Follow(follow));
+    }
+    effects
+}
+
+/// Where an action stands after its decision was sent.
+fn state_after(model: &Model, line: &ReportLine) -> State {
+    let settled = |status: Option<Status>, by, ours| {
+        State::Settled(Settled { status, by, at: Some(model.now), ours, error: None })
+    };
+    match &line.outcome {
+        Outcome::Approved => settled(Some(Status::Approved), None, true),
+        Outcome::Rejected => settled(Some(Status::Rejected), None, true),
+        Outcome::Accepted => settled(None, None, true),
+        Outcome::Skipped { status, by } => settled(status.clone(), by.clone(), false),
+        Outcome::Failed { .. } => State::Pending,
+        Outcome::Unknown { .. } => State::Unknown,
+    }
+}
+
+/// The counts that are not zero, in one line.
+pub(in crate::tui) fn summary(report: &Report) -> String {
+    let counts = report.counts();
+    let all = [
+        (counts.approved, "approved"),
+        (counts.rejected, "rejected"),
+        (counts.skipped, "skipped"),
+        (counts.accepted, "accepted"),
+        (counts.failed, "failed"),
+        (counts.unknown, "unknown"),
+        (counts.left_pending, "left pending"),
+    ];
+    let said: Vec<String> =
+        all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    format!("sent: {}", said.join(", "))
+}
+
+/// An approved action came further. It shows in its row, in the report, and failures in the status line too.
+pub(super) fn followed(model: &mut Model, followed: Followed) -> Vec<Effect> {
+    if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
+        let status = Some(followed.status.clone());
+        let state = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
+        model.queue.set_state(&followed.key, state);
+    }
+    if matches!(followed.status, Status::Failed | Status::Unknown) {
+        let mut parts = vec![Shown::ours("FAILED after approval: "), text::line(&followed.title).cut(40)];
+        if let Some(error) = &followed.error {
+            parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
+        }
+        model.tell(Tone::Bad, parts);
+    }
+    if let Some(Modal::Report(sheet)) = &mut model.modal {
+        note(sheet, &followed);
+    }
+    if let Some(sheet) = &mut model.last_report {
+        note(sheet, &followed);
+    }
+    Vec::new()
+}
+
+fn note(sheet: &mut ReportSheet, followed: &Followed) {
+    if sheet.report.lines.iter().any(|line| line.key == followed.key) {
+        sheet.followed.insert(followed.key.clone(), followed.clone());
+    }
+}
+
+/// What reading taught about submissions that a crash left open.
+pub(super) fn reconciled(model: &mut Model, answer: Result<Vec<Report>, Problem>) -> Vec<Effect> {
+    match answer {
+        Err(problem) => {
+            tell_problem(model, "earlier submissions could not be checked: ", &problem);
+            Vec::new()
+        }
+        Ok(reports) => {
+            let effects = reports.into_iter().flat_map(|report| {
+                let summary = summary(&report);
+                let keys: Vec<ActionKey> = report
+                    .lines
+                    .iter()
+                    .filter(|line| line.outcome.is_settled())
+                    .map(|line| line.key.clone())
+                    .collect();
+                let (_, effects) = settle(model, &keys);
+                model.say(format!("from before the last end: {summary}"));
+                model.last_report =
+                    Some(ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 });
+                effects
+            });
+            effects.collect()
+        }
+    }
+}
+
+/// Opens the last report again.
+pub(super) fn reopen(model: &mut Model) -> Vec<Effect> {
+    match model.last_report.clone() {
+        Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
+        None => model.say("nothing was sent yet"),
+    }
+    Vec::new()
+}
+
+/// How far the open sheet can be scrolled, at most.
+pub(super) fn longest(model: &Model) -> usize {
+    match &model.modal {
+        Some(Modal::Report(sheet)) => sheet.report.lines.len() * 2,
+        Some(Modal::Review(sheet)) => sheet.keys.len() * 2,
+        Some(Modal::Help { .. }) => crate::tui::command::COMMANDS.len() * 2,
+        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Quit) | None => 0,
+    }
+}

@@ -1,0 +1,278 @@
+//! The review sheet: everything staged, read afresh, and what it takes to send it. The only way to a source.
+
+use std::collections::{HashMap, HashSet};
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::domain::{
+    ActionKey, BatchKey, Capabilities, DecisionKind, PendingAction, Staged, StagedCounts, Submission,
+    SubmissionId, freeze,
+};
+use crate::tui::keymap::Chord;
+use crate::tui::model::{Confirm, Modal, Model, Refused, Review, ReviewBatch, ReviewSheet, State};
+use crate::tui::msg::{Effect, Loaded};
+
+/// Keys this soon after the sheet was drawn were meant for something else.
+const SETTLE: i64 = 400;
+const FEW: usize = 25;
+const FEW_EXCLUDED: usize = 3;
+
+pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
+    match model.queue.group_here().map(|group| group.key.clone()) {
+        Some(batch) => open(model, Some(batch)),
+        None => open(model, None),
+    }
+}
+
+pub(super) fn open_all(model: &mut Model) -> Vec<Effect> {
+    open(model, None)
+}
+
+fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
+    if model.sending.is_some() {
+        model.say("still sending the last ones; what you stage meanwhile goes next");
+        return Vec::new();
+    }
+    let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| staged.batch == *scope);
+    let chosen = model.draft.iter().filter(|(_, staged)| inside(staged));
+    let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
+    if keys.is_empty() {
+        let elsewhere = model.draft.len();
+        match (scope, elsewhere) {
+            (Some(_), 1..) => {
+                model.say(format!("nothing is staged in this batch; {elsewhere} elsewhere: S reviews them"))
+            }
+            (Some(_) | None, _) => model.say("nothing is staged: a approves, x excludes"),
+        }
+        return Vec::new();
+    }
+    keys.sort();
+    let sheet =
+        ReviewSheet { scope, keys: keys.clone(), review: None, drawn: None, typed: String::new(), top: 0 };
+    model.modal = Some(Modal::Review(Box::new(sheet)));
+    vec![Effect::LoadForReview(keys)]
+}
+
+/// Everything was read afresh: freezes it, and says what will be sent.
+pub(super) fn loaded(model: &mut Model, id: SubmissionId, actions: Vec<Loaded>) -> Vec<Effect> {
+    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    let keys = sheet.keys.clone();
+    let mut fresh: HashMap<ActionKey, PendingAction> = HashMap::new();
+    let mut unread: HashMap<ActionKey, String> = HashMap::new();
+    for (key, answer) in actions {
+        match answer {
+            Ok(action) => drop(fresh.insert(key, action)),
+            Err(problem) => drop(unread.insert(key, problem.what)),
+        }
+    }
+    let review = review(model, id, &keys, &fresh, &unread);
+    for (key, action) in fresh {
+        model.preview.keep(&key, action);
+    }
+    if let Some(Modal::Review(sheet)) = &mut model.modal {
+        sheet.review = Some(review);
+    }
+    Vec::new()
+}
+
+fn review(
+    model: &Model,
+    id: SubmissionId,
+    keys: &[ActionKey],
+    fresh: &HashMap<ActionKey, PendingAction>,
+    unread: &HashMap<ActionKey, String>,
+) -> Review {
+    let staged: Vec<(&ActionKey, &Staged)> =
+        keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
+    let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+    let (submission, refused) = frozen(&id, &staged, fresh, &can);
+    let refused: Vec<Refused> = refused
+        .into_iter()
+        .map(|(key, why)| {
+            let title = fresh.get(&key).map(|action| action.row.title.clone());
+            let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
+            let why = unread.get(&key).cloned().unwrap_or(why);
+            Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
+        })
+        .collect();
+    let out: HashSet<&ActionKey> = refused.iter().map(|refused| &refused.key).collect();
+    let sent: Vec<(&ActionKey, &Staged)> = staged.into_iter().filter(|(key, _)| !out.contains(key)).collect();
+    let batches = batches(model, &sent);
+    let approved = |staged: &Staged| {
+        matches!(staged.decision.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits)
+    };
+    let approvals = || {
+        sent.iter()
+            .filter(|(_, staged)| approved(staged))
+            .filter_map(|(key, _)| Some((*key, fresh.get(*key)?)))
+    };
+    let unseen = |key: &ActionKey, action: &PendingAction| model.seen.of(key, &action.digest()).is_none();
+    let title = |action: &PendingAction| action.row.title.clone();
+    let changed = |key: &ActionKey, action: &PendingAction| {
+        model.seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
+    };
+    let edits = sent
+        .iter()
+        .filter_map(|(key, staged)| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys())));
+    let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
+    let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count();
+    let unopened: Vec<_> =
+        approvals().filter(|(key, action)| unseen(key, action)).map(|(_, a)| title(a)).collect();
+    Review {
+        id,
+        confirm: confirm_by(counts, high_risk, unopened.len()),
+        left_pending: batches.iter().map(|batch| batch.left_pending).sum(),
+        sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
+        edited: edits.collect(),
+        changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
+        submission,
+        refused,
+        batches,
+        counts,
+        unopened,
+        high_risk,
+    }
+}
+
+/// Freezes everything; what is refused stays staged, and the rest can still go.
+fn frozen(
+    id: &SubmissionId,
+    staged: &[(&ActionKey, &Staged)],
+    fresh: &HashMap<ActionKey, PendingAction>,
+    can: &impl Fn(&ActionKey) -> Capabilities,
+) -> (Option<Submission>, Vec<(ActionKey, String)>) {
+    if let Ok(submission) = freeze(id.clone(), staged.iter().copied(), fresh, can) {
+        return (Some(submission), Vec::new());
+    }
+    let (mut sent, mut refused) = (Vec::new(), Vec::new());
+    for one in staged {
+        match freeze(id.clone(), [*one], fresh, can) {
+            Ok(_) => sent.push(*one),
+            Err(refusal) => refused.push((one.0.clone(), refusal.to_string())),
+        }
+    }
+    (freeze(id.clone(), sent, fresh, can).ok(), refused)
+}
+
+fn batches(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<ReviewBatch> {
+    let mut order: Vec<&BatchKey> = Vec::new();
+    let mut kinds: HashMap<&BatchKey, Vec<DecisionKind>> = HashMap::new();
+    for (_, staged) in sent {
+        kinds.entry(&staged.batch).or_insert_with(|| {
+            order.push(&staged.batch);
+            Vec::new()
+        });
+        kinds.entry(&staged.batch).or_default().push(staged.decision.kind());
+    }
+    let held = |batch: &BatchKey| model.queue.held().filter(|entry| entry.batch() == *batch).count();
+    order
+        .into_iter()
+        .filter_map(|batch| {
+            let group = model.queue.find_group(batch)?;
+            let row = &model.queue.slot(*group.slots.first()?)?.entry.row;
+            let counts = StagedCounts::of(kinds.remove(batch).unwrap_or_default());
+            let open = group.open + held(batch);
+            Some(ReviewBatch {
+                tool: row.tool.clone(),
+                who: row.agent.clone().or_else(|| row.mission.clone()),
+                counts,
+                left_pending: open.saturating_sub(counts.total()),
+            })
+        })
+        .collect()
+}
+
+/// A key is enough for a few plain decisions that were looked at; anything else is counted by hand.
+fn confirm_by(counts: StagedCounts, high_risk: usize, unopened: usize) -> Confirm {
+    let mut why = Vec::new();
+    if counts.total() > FEW {
+        why.push(format!("there are more than {FEW}"));
+    }
+    if high_risk > 0 {
+        why.push(format!("{high_risk} approved {} high-risk", are(high_risk)));
+    }
+    if unopened > 0 {
+        why.push(format!("{unopened} approved {} never opened", if unopened == 1 { "was" } else { "were" }));
+    }
+    if counts.reject > FEW_EXCLUDED {
+        why.push(format!("{} are rejected for good", counts.reject));
+    }
+    if why.is_empty() { Confirm::Key } else { Confirm::Count(counts.total(), why) }
+}
+
+fn are(n: usize) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
+/// The confirm key. Where a count is asked for, it only says so.
+pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
+    match open_review(model).map(|review| review.confirm.clone()) {
+        Some(Confirm::Key) => send(model),
+        Some(Confirm::Count(count, _)) => {
+            model.warn(format!("type {count} and Enter to send"));
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Enter sends only after the right count.
+pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
+    let Some(Confirm::Count(count, _)) = open_review(model).map(|review| review.confirm.clone()) else {
+        return Vec::new();
+    };
+    let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
+    if sheet.typed == count.to_string() {
+        return send(model);
+    }
+    sheet.typed.clear();
+    model.warn(format!("that is not {count}; nothing was sent"));
+    Vec::new()
+}
+
+/// Digits of the count.
+pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let asks = matches!(open_review(model).map(|review| &review.confirm), Some(Confirm::Count(..)));
+    let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
+    match (Chord::from(key).char(), key.code) {
+        (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
+            sheet.typed.push(digit)
+        }
+        (_, KeyCode::Backspace) => drop(sheet.typed.pop()),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// The review on screen, once it has been there long enough for keys to be meant for it.
+fn open_review(model: &Model) -> Option<&Review> {
+    let Some(Modal::Review(sheet)) = &model.modal else { return None };
+    let settled = sheet.drawn.is_some_and(|at| model.now.since(at) >= SETTLE);
+    sheet.review.as_ref().filter(|review| settled && review.submission.is_some())
+}
+
+fn send(model: &mut Model) -> Vec<Effect> {
+    let Some(review) = open_review(model) else { return Vec::new() };
+    let (Some(submission), left) = (review.submission.clone(), review.left_pending) else {
+        return Vec::new();
+    };
+    model.modal = None;
+    model.sending = Some(submission.id().clone());
+    for key in keys_of(&submission) {
+        model.queue.set_state(&key, State::Sending);
+    }
+    model.say(format!("sending {} decisions", submission.len()));
+    vec![Effect::Submit { submission: Box::new(submission), left_pending: left as u64 }]
+}
+
+fn keys_of(submission: &Submission) -> Vec<ActionKey> {
+    let key = |batch: &crate::domain::SubmissionBatch, item: &crate::domain::Item| ActionKey {
+        source: batch.source().clone(),
+        id: item.id.clone(),
+    };
+    submission
+        .batches()
+        .iter()
+        .flat_map(|batch| batch.items().iter().map(move |item| key(batch, item)))
+        .collect()
+}

@@ -1,0 +1,139 @@
+//! Staged decisions: every change goes through here, and to disk.
+
+use crate::domain::{ActionKey, BatchKey, Decision, Seen, Staged};
+use crate::inbox::Problem;
+use crate::journal::{Restored, Write};
+use crate::text::{self, Shown};
+use crate::tui::model::{Model, Tally, Tone};
+use crate::tui::msg::Effect;
+
+/// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
+pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) -> Vec<Effect> {
+    let at = model.now;
+    let staged: Vec<(ActionKey, Option<Staged>)> = wanted
+        .into_iter()
+        .filter_map(|(key, decision)| {
+            let slot = model.queue.get(&key)?;
+            let batch: BatchKey = slot.entry.batch();
+            let digest = model.preview.cached(&key).map(|cached| cached.digest);
+            let seen = digest.filter(|digest| model.seen.of(&key, digest) >= Some(Seen::Opened));
+            let staged = decision.map(|decision| Staged { decision, batch, digest: seen, at });
+            Some((key, staged))
+        })
+        .collect();
+    let Some(step) = model.draft.stage(staged) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    let position = model.draft.position();
+    save(model, vec![Write::Step { position, step }])
+}
+
+pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
+    if super::decide::is_burst(model) {
+        return Vec::new();
+    }
+    let Some(step) = model.draft.undo() else {
+        model.say("nothing to undo");
+        return Vec::new();
+    };
+    model.tally.undone(&step.changes);
+    let changed = step.changes.len();
+    show(model, step.changes.first().map(|change| &change.key));
+    model.say(if changed == 1 { "undone".to_owned() } else { format!("undone: {changed} actions") });
+    let position = model.draft.position();
+    save(model, vec![Write::Position(position)])
+}
+
+pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
+    if super::decide::is_burst(model) {
+        return Vec::new();
+    }
+    let Some(step) = model.draft.redo() else {
+        model.say("nothing to redo");
+        return Vec::new();
+    };
+    model.tally.done(&step.changes);
+    show(model, step.changes.first().map(|change| &change.key));
+    let position = model.draft.position();
+    save(model, vec![Write::Position(position)])
+}
+
+/// Puts the cursor where something just changed.
+fn show(model: &mut Model, key: Option<&ActionKey>) {
+    if let Some(index) = key.and_then(|key| model.queue.index(key)) {
+        model.queue.go_to_action(index);
+    }
+}
+
+/// Forgets decisions on actions that are settled. Returns those that had one.
+pub(super) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, Vec<Effect>) {
+    let mut dropped = Vec::new();
+    for key in keys {
+        if let Some(staged) = model.draft.settle(key) {
+            model.tally.remove(&staged);
+            dropped.push(key.clone());
+        }
+        model.edit_texts.remove(key);
+        model.drafted.remove(key);
+        model.reason_texts.remove(key);
+    }
+    let effects = if keys.is_empty() { Vec::new() } else { save(model, vec![Write::Settle(keys.to_vec())]) };
+    (dropped, effects)
+}
+
+pub(super) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
+    model.saved.open += 1;
+    vec![Effect::Save(writes)]
+}
+
+pub(super) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) -> Vec<Effect> {
+    model.saved.open = model.saved.open.saturating_sub(saves);
+    match answer {
+        Ok(()) => {
+            model.saved.last = Some(model.now);
+            model.saved.failed = None;
+        }
+        Err(problem) => {
+            model.saved.failed = Some(problem.what.clone());
+            tell_problem(model, "not saved: ", &problem);
+        }
+    }
+    Vec::new()
+}
+
+/// What the journal knows from before. What was decided since the start stays on top of it.
+pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) -> Vec<Effect> {
+    model.restored = true;
+    let restored = match answer {
+        Ok(restored) => *restored,
+        Err(problem) => {
+            tell_problem(model, "the journal cannot be read: ", &problem);
+            return vec![Effect::Reconcile];
+        }
+    };
+    if model.draft.is_empty() {
+        model.draft = restored.draft;
+        model.tally = Tally::of(&model.draft);
+    }
+    model.seen = restored.seen;
+    model.edit_texts.extend(restored.edit_texts);
+    if !model.draft.is_empty() {
+        model.say(format!("{} staged decisions from last time; s or S reviews them", model.draft.len()));
+    }
+    let mut effects = super::queue::drop_settled(model);
+    effects.push(Effect::Reconcile);
+    effects
+}
+
+/// A problem in one line: our words, then theirs.
+pub(super) fn tell_problem(model: &mut Model, before: &str, problem: &Problem) {
+    let mut parts = vec![Shown::ours(before)];
+    if let Some(source) = &problem.source {
+        parts.push(Shown::ours(format!("{source} ")));
+    }
+    parts.push(Shown::ours(problem.what.clone()));
+    if let Some(why) = &problem.why {
+        parts.push(Shown::ours(": "));
+        parts.push(text::line(why));
+    }
+    model.tell(Tone::Bad, parts);
+}

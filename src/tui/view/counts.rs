@@ -1,0 +1,27 @@
+//! A screen too small for a list: counts only.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::tui::model::Model;
+use crate::tui::theme;
+
+use super::pen::Pen;
+use super::words;
+
+pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let staged = model.tally.total().total();
+    let states = model.sources.iter().map(|source| words::connection(source, model.now).0);
+    let rows = [
+        format!("{} pending", model.stats.pending),
+        format!("{} undecided", model.undecided()),
+        format!("{staged} staged"),
+        format!("{} high-risk", model.stats.high_risk()),
+        states.collect::<Vec<_>>().join(", "),
+        "enlarge to 40x10".to_owned(),
+    ];
+    for (nth, row) in rows.iter().enumerate() {
+        let style = if nth == 0 { theme::BOLD } else { theme::PLAIN };
+        Pen::new(buf, area, nth as u16).ours(row, style);
+    }
+}

@@ -1,0 +1,97 @@
+//! The top: can this screen be trusted, and how much work is there.
+
+use ratatui::buffer::Buffer;
+
+use crate::tui::command::Command;
+use crate::tui::layout::{Layout, Shape};
+use crate::tui::model::Model;
+use crate::tui::theme;
+
+use super::frame::rule;
+use super::pen::Pen;
+use super::words;
+
+pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if layout.shape == Shape::Stacked {
+        narrow(model, layout, buf);
+    } else {
+        wide(model, layout, buf);
+    }
+}
+
+/// One line, and a rule under it where there is room.
+fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let (state, good) = state(model);
+    let oldest = oldest(model);
+    let mut pen = Pen::new(buf, layout.header, 0);
+    pen.ours(" placet", theme::BOLD).ours("  ", theme::PLAIN);
+    pen.ours(&format!("{} pending  {} undecided", model.stats.pending, model.undecided()), theme::PLAIN);
+    let staged = model.tally.total().total();
+    if staged > 0 {
+        pen.ours(&format!("  {staged} staged"), theme::PLAIN);
+    }
+    if model.queue.n_held() > 0 {
+        pen.ours(&format!("  {} new", model.queue.n_held()), theme::WARN);
+    }
+    let both = if oldest.is_empty() { format!("{state} ") } else { format!("{state}  {oldest} ") };
+    let right = if both.len() < pen.left() { both } else { format!("{state} ") };
+    pen.right(&right, style(good));
+    let above = ratatui::layout::Rect { height: layout.list.height.min(1), ..layout.list };
+    if layout.rows.y > layout.list.y {
+        rule(model, above, buf);
+    }
+}
+
+fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let (state, good) = state(model);
+    let clock = words::clock(model, model.now).get(..5).unwrap_or_default().to_owned();
+    let mut pen = Pen::new(buf, layout.header, 0);
+    pen.ours(" placet", theme::BOLD).ours("   ", theme::PLAIN);
+    let well = model.sources.iter().filter(|source| words::connection(source, model.now).1).count();
+    match model.sources.as_slice() {
+        [only] => pen.ours(only.name.as_str(), theme::PLAIN),
+        many => pen.ours(&format!("{well}/{} sources ok", many.len()), style(well == many.len())),
+    };
+    pen.ours(&format!("   pending {}   undecided {}", model.stats.pending, model.undecided()), theme::PLAIN);
+    let counts = model.tally.total();
+    if counts.total() > 0 {
+        pen.ours(&format!("   staged {} ({})", counts.total(), words::staged(counts)), theme::BOLD);
+    }
+    pen.right(&format!("{state}  {clock} "), style(good));
+    let mut pen = Pen::new(buf, layout.header, 1);
+    match model.queue.n_held() {
+        0 => pen.ours(" nothing held back", theme::DIM),
+        held => {
+            let key = model.settings.keymap.key(Command::Reload);
+            pen.ours(&format!(" held back: {held} new ({key} shows)"), theme::WARN)
+        }
+    };
+    for source in model.sources.iter().filter(|_| model.sources.len() > 1) {
+        let (word, good) = words::connection(source, model.now);
+        if !good {
+            pen.ours(&format!("   {} {word}", source.name), theme::WARN);
+        }
+    }
+    pen.right(&format!("{} ", oldest(model)), theme::PLAIN);
+}
+
+/// The worst of all sources, because one bad source makes the counts wrong.
+fn state(model: &Model) -> (String, bool) {
+    let all: Vec<(String, bool)> =
+        model.sources.iter().map(|source| words::connection(source, model.now)).collect();
+    let bad: Vec<&(String, bool)> = all.iter().filter(|(_, good)| !good).collect();
+    match (bad.as_slice(), all.first()) {
+        ([], Some(first)) => first.clone(),
+        ([one], _) => ((*one).0.clone(), false),
+        ([], None) => ("NO SOURCE".to_owned(), false),
+        (many, _) => (format!("{} of {} sources in trouble", many.len(), all.len()), false),
+    }
+}
+
+fn oldest(model: &Model) -> String {
+    model.stats.oldest.map_or_else(String::new, |at| format!("oldest {}", words::age(at, model.now)))
+}
+
+fn style(good: bool) -> ratatui::style::Style {
+    if good { theme::GOOD } else { theme::WARN }
+}

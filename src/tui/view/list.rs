@@ -1,0 +1,177 @@
+//! The rows: only those on screen are looked at.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::domain::Untrusted;
+use crate::text;
+use crate::tui::layout::{Layout, Shape};
+use crate::tui::model::{Focus, Group, Line, Model, Settled, Slot, State};
+use crate::tui::theme;
+
+use super::frame::frame;
+use super::pen::Pen;
+use super::words;
+
+/// Where the columns at the right begin, counted from the right end. Zero hides one.
+struct Columns {
+    risk: usize,
+    age: usize,
+    who: usize,
+}
+
+pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if layout.rows.is_empty() {
+        return;
+    }
+    if layout.shape != Shape::Stacked {
+        let style = if model.focus == Focus::List { theme::PLAIN } else { theme::DIM };
+        frame(model, layout.list, "Queue", &note(model), style, buf);
+    }
+    let lines = model.queue.lines().get(model.queue.top..).unwrap_or_default();
+    for (nth, line) in lines.iter().take(usize::from(layout.rows.height)).enumerate() {
+        let here = model.queue.top + nth == model.queue.at();
+        let row = Row { area: layout.rows, nth: nth as u16, here };
+        match line {
+            Line::Batch(index) => model.queue.group(*index).map(|group| batch(model, group, &row, buf)),
+            Line::Action(index) => model.queue.slot(*index).map(|slot| action(model, slot, &row, buf)),
+        };
+    }
+}
+
+struct Row {
+    area: Rect,
+    nth: u16,
+    here: bool,
+}
+
+impl Row {
+    fn pen<'a>(&self, buf: &'a mut Buffer) -> Pen<'a> {
+        let base = if self.here { theme::SELECTED } else { theme::PLAIN };
+        let mut pen = Pen::new(buf, self.area, self.nth).base(base);
+        pen.ours(if self.here { ">" } else { " " }, theme::BOLD);
+        pen
+    }
+}
+
+fn note(model: &Model) -> String {
+    let at = format!("row {} of {}", model.queue.at() + 1, model.queue.lines().len());
+    match model.queue.marks.len() {
+        0 => at,
+        marked => format!("{at}   {marked} marked"),
+    }
+}
+
+/// `v tool · agent     2 of 4 undecided`
+fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
+    let mut pen = row.pen(buf);
+    let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
+    let staged = model.tally.batch(&group.key);
+    let undecided = group.open.saturating_sub(staged.total());
+    let wide = row.area.width >= 60;
+    let mut note = match (wide, undecided) {
+        (true, 0) => "all decided".to_owned(),
+        (true, n) => format!("{n} of {} undecided", group.open),
+        (false, n) => format!("{n}/{}", group.open),
+    };
+    let letters = words::staged(staged);
+    if group.folded && !letters.is_empty() {
+        note = format!("{letters}  {note}");
+    }
+    pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
+    pen.shorten(note.len() + 2);
+    pen.shown(&text::line(&first.entry.row.tool), theme::BOLD);
+    if let Some(who) = who(&first.entry.row.agent, &first.entry.row.mission) {
+        pen.ours("  ", theme::PLAIN).shown(&text::line(who), theme::DIM);
+    }
+    let right = Rect { x: row.area.x, width: row.area.width.saturating_sub(1), ..row.area };
+    let base = if row.here { theme::SELECTED } else { theme::PLAIN };
+    let style = if undecided == 0 { theme::GOOD } else { theme::PLAIN };
+    Pen::new(buf, right, row.nth).keep(note.len()).ours(&note, base.patch(style));
+}
+
+fn who<'a>(agent: &'a Option<Untrusted>, mission: &'a Option<Untrusted>) -> Option<&'a Untrusted> {
+    agent.as_ref().or(mission.as_ref())
+}
+
+/// `   A !* title                 HIGH  3h12m`
+fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
+    let key = &slot.entry.key;
+    let mut pen = row.pen(buf);
+    pen.ours(if model.queue.marks.contains(key) { "+" } else { " " }, super::pen::bold(theme::KEY));
+    pen.ours(" ", theme::PLAIN);
+    decision(model, slot, &mut pen);
+    flags(model, slot, &mut pen);
+    let columns = columns(row.area.width);
+    let right = match &slot.state {
+        State::Settled(settled) => return outcome(settled, slot, pen),
+        State::Pending | State::Sending | State::Unknown => columns.risk + columns.age + columns.who,
+    };
+    let title =
+        if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
+    let room = pen.left().saturating_sub(right + 1);
+    pen.ours(title, theme::KEY);
+    pen.column(&text::line(&slot.entry.row.title), room.saturating_sub(title.len()), theme::PLAIN)
+        .ours(" ", theme::PLAIN);
+    if columns.who > 0 {
+        let name = who(&slot.entry.row.agent, &slot.entry.row.mission).map(text::line).unwrap_or_default();
+        pen.column(&name, columns.who - 2, theme::DIM).ours("  ", theme::PLAIN);
+    }
+    if columns.risk > 0 {
+        pen.column(&words::risk(&slot.entry.row.risk), columns.risk - 1, theme::risk(&slot.entry.row.risk));
+        pen.ours(" ", theme::PLAIN);
+    }
+    let age = words::age(slot.entry.row.created_at, model.now);
+    pen.ours(&format!("{age:>width$} ", width = columns.age - 1), theme::PLAIN);
+}
+
+/// What is at the right of the title, by the width of the pane.
+const fn columns(width: u16) -> Columns {
+    match width {
+        ..36 => Columns { risk: 0, age: 7, who: 0 },
+        ..78 => Columns { risk: 5, age: 7, who: 0 },
+        _ => Columns { risk: 5, age: 7, who: 16 },
+    }
+}
+
+fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
+    match (&slot.state, model.draft.get(&slot.entry.key)) {
+        (State::Settled(settled), _) if settled.ours => pen.ours("=", theme::DIM),
+        (State::Settled(_), _) => pen.ours("~", theme::DIM),
+        (State::Unknown, _) => pen.ours("?", theme::WARN),
+        (State::Sending, _) => pen.ours("^", theme::KEY),
+        (State::Pending, Some(staged)) => {
+            let kind = staged.decision.kind();
+            pen.ours(&kind.letter().to_string(), theme::decision(kind))
+        }
+        (State::Pending, None) => pen.ours(".", theme::DIM),
+    };
+}
+
+fn flags(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
+    let open = slot.is_open();
+    let high = open && slot.entry.row.risk.is_high();
+    let unopened = open && model.seen_of(slot).is_none();
+    pen.ours(" ", theme::PLAIN);
+    pen.ours(if high { "!" } else { " " }, theme::WARN);
+    pen.ours(if unopened { "*" } else { " " }, theme::KEY);
+    pen.ours(" ", theme::PLAIN);
+}
+
+/// A settled row stays in place and says what became of it, and by whom.
+fn outcome(settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
+    let status = words::status(settled.status.as_ref());
+    let by = settled.by.as_ref().filter(|_| !settled.ours).map(|by| text::line(by).cut(16));
+    let by_width = by.as_ref().map_or(0, |by| by.width() + 1);
+    let width = status.width().min(12) + by_width;
+    let style = match settled.error {
+        Some(_) => theme::BAD,
+        None => theme::DIM,
+    };
+    let room = pen.left().saturating_sub(width + 2);
+    pen.column(&text::line(&slot.entry.row.title), room, theme::DIM).ours(" ", theme::PLAIN);
+    if let Some(by) = by {
+        pen.shown(&by, theme::DIM).ours(" ", theme::PLAIN);
+    }
+    pen.shown(&status.cut(12), style);
+}

@@ -1,0 +1,191 @@
+//! The action under the cursor, in full.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::domain::Seen;
+use crate::text::{self, Shown};
+use crate::tui::command::Command;
+use crate::tui::layout::{Layout, Shape};
+use crate::tui::model::{Focus, Model, Slot, Tab};
+use crate::tui::page::Kind;
+use crate::tui::theme;
+
+use super::frame::{frame, rule};
+use super::pen::Pen;
+use super::words;
+
+pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if layout.preview.is_empty() {
+        return;
+    }
+    if layout.shape == Shape::Stacked {
+        narrow(model, layout, buf);
+    } else {
+        let style = if model.focus == Focus::Preview || model.zoom { theme::PLAIN } else { theme::DIM };
+        frame(model, layout.preview, "Preview", &note(model, layout), style, buf);
+        match model.here() {
+            Some(slot) => wide_head(model, slot, layout.head, buf),
+            None => return batch(model, layout, buf),
+        }
+    }
+    content(model, layout.text, buf);
+}
+
+/// On narrow screens the list says the rest; one rule names tab and action.
+fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    rule(model, layout.head, buf);
+    let Some(slot) = model.here() else { return batch(model, layout, buf) };
+    let row = Rect { x: layout.head.x + 2, width: layout.head.width.saturating_sub(4), ..layout.head };
+    let mut pen = Pen::new(buf, row, 0);
+    pen.ours(" ", theme::PLAIN);
+    tabs(model, slot, &mut pen);
+    let at = position(model, layout);
+    pen.shorten(at.len() + 2);
+    pen.ours("  ", theme::PLAIN)
+        .shown(&text::line(slot.entry.key.id.untrusted()), theme::DIM)
+        .ours(" ", theme::PLAIN);
+    Pen::new(buf, row, 0).right(&format!(" {at} "), theme::DIM);
+    if layout.head.height > 1 {
+        Pen::new(buf, layout.head, 1)
+            .ours(" ", theme::PLAIN)
+            .shown(&text::line(&slot.entry.row.title), theme::BOLD);
+    }
+}
+
+fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
+    let row = &slot.entry.row;
+    let mut pen = Pen::new(buf, area, 0);
+    pen.shown(&text::line(&row.tool), theme::BOLD);
+    if let Some(agent) = row.agent.as_ref().or(row.mission.as_ref()) {
+        pen.ours("   ", theme::PLAIN).shown(&text::line(agent), theme::PLAIN);
+    }
+    pen.ours(&format!("   {}", words::age(row.created_at, model.now)), theme::DIM);
+    let mut pen = Pen::new(buf, area, 1);
+    pen.ours("risk ", theme::DIM).shown(&words::risk(&row.risk), theme::risk(&row.risk));
+    if let Some(effect) = &row.effect {
+        pen.ours("   effect ", theme::DIM).shown(&effect_word(effect), theme::PLAIN);
+    }
+    let seen = match model.seen_of(slot) {
+        Some(Seen::InFull) => "in full",
+        Some(Seen::Opened) => "in part",
+        None => "no",
+    };
+    pen.ours("   seen ", theme::DIM).ours(seen, theme::PLAIN);
+    pen.ours("   id ", theme::DIM).shown(&text::line(slot.entry.key.id.untrusted()), theme::PLAIN);
+    let mut pen = Pen::new(buf, area, 2);
+    tabs(model, slot, &mut pen);
+}
+
+fn effect_word(effect: &crate::domain::Effect) -> Shown {
+    use crate::domain::Effect as E;
+    match effect {
+        E::Read => Shown::ours("read"),
+        E::Write => Shown::ours("write"),
+        E::External => Shown::ours("external"),
+        E::Destructive => Shown::ours("DESTRUCTIVE"),
+        E::Other(word) => text::line(word),
+    }
+}
+
+/// ` Rendered  [Diff 2]  Raw  Context`
+fn tabs(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
+    let edits = model.edits_of(&slot.entry.key).map_or(0, |edits| edits.keys().len());
+    for (nth, tab) in Tab::ALL.into_iter().enumerate() {
+        let name =
+            if tab == Tab::Diff && edits > 0 { format!("Diff {edits}") } else { tab.name().to_owned() };
+        let gap = if nth == 0 { "" } else { " " };
+        if tab == model.preview.tab {
+            pen.ours(gap, theme::PLAIN).ours(&format!("[{name}]"), theme::BOLD);
+        } else {
+            pen.ours(gap, theme::PLAIN).ours(&format!(" {name} "), theme::DIM);
+        }
+    }
+}
+
+fn content(model: &Model, area: Rect, buf: &mut Buffer) {
+    let Some(slot) = model.here() else { return };
+    let key = &slot.entry.key;
+    let mut say = |text: &str, style: Style| {
+        Pen::new(buf, area, 0).ours(text, style);
+    };
+    if model.preview.shown.as_ref() != Some(key) {
+        return say("…", theme::DIM);
+    }
+    if let Some(problem) = model.preview.problems.get(key) {
+        let text = format!("cannot be shown: {}", problem.what);
+        say(&text, theme::BAD);
+        if let Some(why) = &problem.why {
+            Pen::new(buf, area, 1).shown(&text::line(why), theme::PLAIN);
+        }
+        return;
+    }
+    let Some(page) = model.preview.page.as_ref().filter(|page| page.of.key == *key) else {
+        return say("loading…", theme::DIM);
+    };
+    let lines = page.lines.get(model.preview.top..).unwrap_or_default();
+    for (nth, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+        let mut pen = Pen::new(buf, area, nth as u16);
+        for (kind, part) in &line.parts {
+            pen.shown(part, style_of(*kind));
+        }
+    }
+}
+
+const fn style_of(kind: Kind) -> Style {
+    match kind {
+        Kind::Plain => theme::PLAIN,
+        Kind::Key => theme::KEY,
+        Kind::Dim => theme::DIM,
+        Kind::Old => theme::BAD,
+        Kind::New | Kind::Good => theme::GOOD,
+        Kind::Warn => theme::WARN,
+    }
+}
+
+/// On a batch's header: what the batch is.
+fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let Some(group) = model.queue.group_here() else { return };
+    let area = Rect {
+        y: layout.head.y + u16::from(layout.shape == Shape::Stacked),
+        height: layout.head.height + layout.text.height,
+        ..layout.head
+    };
+    let area = area.intersection(layout.preview);
+    let staged = model.tally.batch(&group.key);
+    let keys = &model.settings.keymap;
+    let Some(row) =
+        group.slots.first().and_then(|index| model.queue.slot(*index)).map(|slot| &slot.entry.row)
+    else {
+        return;
+    };
+    Pen::new(buf, area, 0).ours("batch of ", theme::DIM).shown(&text::line(&row.tool), theme::BOLD);
+    let undecided = group.open.saturating_sub(staged.total());
+    let line = format!("{} open, {undecided} undecided, {} staged", group.open, staged.total());
+    Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
+    if let Some(id) = &row.batch {
+        Pen::new(buf, area, 2).ours("id ", theme::DIM).shown(&text::line(id.untrusted()), theme::PLAIN);
+    }
+    let hint = format!(
+        "{} approves the rest   {} marks all   {} reviews",
+        keys.key(Command::ApproveRest),
+        keys.key(Command::Mark),
+        keys.key(Command::ReviewBatch)
+    );
+    Pen::new(buf, area, 4).ours(&hint, theme::DIM);
+}
+
+fn note(model: &Model, layout: &Layout) -> String {
+    let keys = &model.settings.keymap;
+    let (down, up) = (keys.key(Command::ScrollDown), keys.key(Command::ScrollUp));
+    format!("{down}/{up} scroll   {}", position(model, layout))
+}
+
+/// `1-21 of 38`
+fn position(model: &Model, layout: &Layout) -> String {
+    let lines = model.preview.page.as_ref().map_or(0, |page| page.lines.len());
+    let first = (model.preview.top + 1).min(lines);
+    let last = (model.preview.top + usize::from(layout.text.height)).min(lines);
+    format!("{first}-{last} of {lines}")
+}

@@ -1,0 +1,147 @@
+//! The result sheet: the source's own counts, and one line for everything that did not go as asked.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::domain::{Counts, Outcome, ReportLine, Status};
+use crate::text;
+use crate::tui::model::{Model, ReportSheet};
+use crate::tui::theme;
+
+use super::frame::open;
+use super::pen::Pen;
+use super::review::{Parts, draw_lines, ours};
+use super::words;
+
+pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buffer) {
+    let lines = lines(sheet, usize::from(area.width));
+    let title = format!(
+        "Sent: {}  {}",
+        words::count(sheet.report.lines.len(), "decision"),
+        words::clock(model, sheet.at)
+    );
+    let width = 90.min(area.width.saturating_sub(2));
+    let height = (lines.len() as u16 + 4).min(area.height);
+    let body = open(model, area, (width, height), &title, "counts come from the source", buf);
+    let room = usize::from(body.height.saturating_sub(2));
+    let top = sheet.top.min(lines.len().saturating_sub(room));
+    draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: room as u16, ..body }, buf);
+    let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
+    let mut pen = Pen::new(buf, foot, 0);
+    pen.ours("Enter closes", theme::BOLD);
+    if top + room < lines.len() {
+        pen.right(&format!("{} more lines (j)", lines.len() - top - room), theme::DIM);
+    }
+}
+
+/// A column of the table: its heading, and which count it shows.
+type Column = (&'static str, fn(&Counts) -> u64);
+
+const ALWAYS: [Column; 3] =
+    [("approved", |c| c.approved), ("rejected", |c| c.rejected), ("skipped", |c| c.skipped)];
+const SOMETIMES: [Column; 2] = [("accepted", |c| c.accepted), ("unknown", |c| c.unknown)];
+const LAST: [Column; 1] = [("failed", |c| c.failed)];
+
+fn lines(sheet: &ReportSheet, width: usize) -> Vec<Parts> {
+    let counts = sheet.report.counts();
+    let sometimes = SOMETIMES.into_iter().filter(|(_, count)| count(&counts) > 0);
+    let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).chain(LAST).collect();
+    let name = width.saturating_sub(8 + columns.len() * 10).clamp(8, 40);
+    let heading: String = columns.iter().map(|(word, _)| format!("{word:>10}")).collect();
+    let mut lines: Vec<Parts> = vec![vec![ours(format!("{:<name$}{heading}", "batch"), theme::DIM)]];
+    for (_, tool, counts) in sheet.report.by_batch() {
+        let tool = text::line(tool).cut(name - 1);
+        let pad = " ".repeat(name - tool.width());
+        let mut line = vec![(tool, theme::PLAIN), ours(pad, theme::PLAIN)];
+        line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
+        lines.push(line);
+    }
+    if sheet.report.by_batch().len() > 1 {
+        let mut line = vec![ours(format!("{:<name$}", "all"), theme::BOLD)];
+        line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
+        lines.push(line);
+    }
+    lines.push(Vec::new());
+    lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
+    lines.extend(sheet.report.lines.iter().filter_map(trouble));
+    let follow = followed(sheet);
+    if !follow.is_empty() {
+        lines.push(Vec::new());
+        lines.extend(follow);
+    }
+    lines
+}
+
+fn cell(word: &str, count: u64) -> (text::Shown, Style) {
+    let style = match (count, word) {
+        (0, _) => theme::DIM,
+        (_, "failed" | "unknown") => theme::BAD,
+        (_, "skipped") => theme::WARN,
+        (..) => theme::BOLD,
+    };
+    ours(format!("{count:>10}"), style)
+}
+
+/// A line for what did not go as asked, with the reason.
+fn trouble(line: &ReportLine) -> Option<Parts> {
+    let title = (text::line(&line.title).cut(36), theme::PLAIN);
+    match &line.outcome {
+        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
+        Outcome::Skipped { status, by } => {
+            let mut parts = vec![ours("skipped  ", theme::WARN), title, ours("  was ", theme::DIM)];
+            parts.push((words::status(status.as_ref()), theme::PLAIN));
+            if let Some(by) = by {
+                parts.extend([ours(" by ", theme::DIM), (text::line(by), theme::PLAIN)]);
+            }
+            Some(parts)
+        }
+        Outcome::Failed { why } => Some(vec![
+            ours("failed   ", theme::BAD),
+            title,
+            ours("  ", theme::DIM),
+            (text::line(why), theme::PLAIN),
+        ]),
+        Outcome::Unknown { why } => Some(vec![
+            ours("unknown  ", theme::BAD),
+            title,
+            ours("  ", theme::DIM),
+            (text::line(why), theme::PLAIN),
+        ]),
+    }
+}
+
+/// How far the approved ones have come since.
+fn followed(sheet: &ReportSheet) -> Vec<Parts> {
+    let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let total = sheet.report.lines.iter().filter(approved).count();
+    if total == 0 {
+        return Vec::new();
+    }
+    let with =
+        |status: &Status| sheet.followed.values().filter(|followed| followed.status == *status).count();
+    let (executed, failed) = (with(&Status::Executed), with(&Status::Failed));
+    let ended = sheet.followed.values().filter(|followed| followed.status.is_final()).count();
+    let mut words = vec![format!("{executed} executed"), format!("{failed} failed")];
+    let other = ended - executed - failed;
+    if other > 0 {
+        words.push(format!("{other} ended otherwise"));
+    }
+    words.push(format!("{} still running", total.saturating_sub(ended)));
+    let mut lines = vec![vec![ours("after approval: ", theme::DIM), ours(words.join(", "), theme::BOLD)]];
+    let failures = sheet.followed.values().filter(|f| matches!(f.status, Status::Failed | Status::Unknown));
+    let mut failures: Vec<_> = failures.collect();
+    failures.sort_by(|a, b| a.key.cmp(&b.key));
+    lines.extend(failures.into_iter().map(|followed| {
+        let mut parts = vec![
+            (words::status(Some(&followed.status)), theme::BAD),
+            ours("  ", theme::PLAIN),
+            (text::line(&followed.title).cut(36), theme::PLAIN),
+        ];
+        if let Some(error) = &followed.error {
+            parts.extend([ours("  ", theme::PLAIN), (text::line(error), theme::PLAIN)]);
+        }
+        parts
+    }));
+    lines
+}

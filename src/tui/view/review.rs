@@ -1,0 +1,178 @@
+//! The review sheet: what will be sent, in counts and in names, before anything is.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::domain::Untrusted;
+use crate::text::{self, Shown};
+use crate::tui::model::{Confirm, Model, Review, ReviewSheet};
+use crate::tui::page::listed;
+use crate::tui::theme;
+
+use super::frame::open;
+use super::pen::Pen;
+use super::words;
+
+/// One line of a sheet, in parts.
+pub(super) type Parts = Vec<(Shown, Style)>;
+
+/// So many names of a kind are shown; the rest is a number.
+const NAMED: usize = 5;
+
+pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) {
+    let Some(review) = &sheet.review else {
+        let body = open(model, area, (60, 5), "Review and submit", "nothing has been sent yet", buf);
+        let line = format!("reading {} afresh…", words::count(sheet.keys.len(), "action"));
+        Pen::new(buf, body, 1).ours(&line, theme::PLAIN);
+        return;
+    };
+    let lines = lines(model, review);
+    let width = 78.min(area.width.saturating_sub(2));
+    let height = (lines.len() as u16 + 6).min(area.height);
+    let body = open(model, area, (width, height), "Review and submit", "nothing has been sent yet", buf);
+    let foot = 3.min(body.height);
+    let room = usize::from(body.height - foot);
+    let top = sheet.top.min(lines.len().saturating_sub(room));
+    draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: body.height - foot, ..body }, buf);
+    let foot = Rect { y: body.bottom() - foot, height: foot, ..body };
+    if top + room < lines.len() {
+        Pen::new(buf, foot, 0)
+            .ours(&format!("… {} more lines (PageDown)", lines.len() - top - room), theme::DIM);
+    }
+    how(review, &sheet.typed, foot, buf);
+}
+
+pub(super) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {
+    for (nth, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+        let mut pen = Pen::new(buf, area, nth as u16);
+        for (part, style) in line {
+            pen.shown(part, *style);
+        }
+    }
+}
+
+pub(super) fn ours(text: impl Into<String>, style: Style) -> (Shown, Style) {
+    (Shown::ours(text), style)
+}
+
+fn lines(model: &Model, review: &Review) -> Vec<Parts> {
+    let counts = review.counts;
+    let mut lines: Vec<Parts> = vec![vec![ours(
+        format!(
+            "{} in {} will be sent:",
+            words::count(counts.total(), "decision"),
+            if review.batches.len() == 1 {
+                "1 batch".to_owned()
+            } else {
+                format!("{} batches", review.batches.len())
+            }
+        ),
+        theme::BOLD,
+    )]];
+    lines.push(Vec::new());
+    let mut kind = |n: usize, word: &str, style: Style, what: &str| {
+        if n > 0 {
+            lines.push(vec![ours(format!("  {word:<16}{n:>4}   "), style), ours(what, theme::DIM)]);
+        }
+    };
+    kind(counts.approve, "APPROVE", theme::GOOD, "as proposed");
+    kind(counts.edit, "APPROVE + EDIT", theme::GOOD, "");
+    kind(counts.reject, "EXCLUDE", theme::BAD, "rejected for good");
+    kind(counts.retry, "RETRY", theme::KEY, "with guidance");
+    lines.push(vec![
+        ours(format!("  {:<16}{:>4}   ", "left alone", review.left_pending), theme::PLAIN),
+        ours("stay pending, not part of the request", theme::DIM),
+    ]);
+    lines.push(Vec::new());
+    per_batch(review, &mut lines);
+    named(review, &mut lines);
+    let who = if model.settings.place.reviewer.is_empty() { "you" } else { &model.settings.place.reviewer };
+    let sources = words::count(review.sources, "source");
+    let line = text::line(&Untrusted::from(who));
+    lines.push(vec![
+        ours("as ", theme::DIM),
+        (line, theme::PLAIN),
+        ours(format!(" on {sources}; one request per batch, a failed one stays staged"), theme::DIM),
+    ]);
+    lines
+}
+
+fn per_batch(review: &Review, lines: &mut Vec<Parts>) {
+    if review.batches.len() < 2 {
+        return;
+    }
+    for batch in review.batches.iter().take(NAMED) {
+        lines.push(vec![
+            ours(format!("  {:<12}  ", words::staged(batch.counts)), theme::PLAIN),
+            (text::line(&batch.tool).cut(30), theme::PLAIN),
+            ours("  ", theme::PLAIN),
+            (batch.who.as_ref().map(text::line).unwrap_or_default().cut(20), theme::DIM),
+            ours(format!("  {} left", batch.left_pending), theme::DIM),
+        ]);
+    }
+    rest(review.batches.len(), "batches", lines);
+    lines.push(Vec::new());
+}
+
+fn named(review: &Review, lines: &mut Vec<Parts>) {
+    let before = lines.len();
+    for (title, keys) in review.edited.iter().take(NAMED) {
+        lines.push(vec![
+            ours("  edited         ", theme::GOOD),
+            (text::line(title).cut(34), theme::PLAIN),
+            ours(format!("  {}", listed(keys)), theme::DIM),
+        ]);
+    }
+    rest(review.edited.len(), "edited", lines);
+    let mut warned = |word: &str, titles: &[Untrusted]| {
+        for title in titles.iter().take(NAMED) {
+            lines.push(vec![
+                ours(format!("  ! {word:<13}"), theme::WARN),
+                (text::line(title).cut(50), theme::PLAIN),
+            ]);
+        }
+        rest(titles.len(), word, lines);
+    };
+    warned("never opened", &review.unopened);
+    warned("changed since", &review.changed);
+    for refused in review.refused.iter().take(NAMED) {
+        lines.push(vec![
+            ours("  NOT SENT       ", theme::BAD),
+            (text::line(&refused.title).cut(50), theme::PLAIN),
+        ]);
+        lines.push(vec![
+            ours("                 ", theme::PLAIN),
+            (text::line(&Untrusted::from(refused.why.as_str())), theme::DIM),
+        ]);
+    }
+    rest(review.refused.len(), "not sent", lines);
+    if review.high_risk > 0 {
+        let line = format!("  ! high-risk    {} approved", words::count(review.high_risk, "action"));
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
+    if lines.len() > before {
+        lines.push(Vec::new());
+    }
+}
+
+fn rest(all: usize, word: &str, lines: &mut Vec<Parts>) {
+    if all > NAMED {
+        lines.push(vec![ours(format!("    and {} more {word}", all - NAMED), theme::DIM)]);
+    }
+}
+
+/// What it takes to send. Going back is always Esc.
+fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) {
+    let mut pen = Pen::new(buf, area, 1);
+    match (&review.submission, &review.confirm) {
+        (None, _) => drop(pen.ours("Nothing can be sent. Esc goes back.", theme::BOLD)),
+        (Some(_), Confirm::Key) => drop(pen.ours("Press y to send. Esc goes back.", theme::BOLD)),
+        (Some(_), Confirm::Count(count, why)) => {
+            pen.ours(&format!("Type {count} and Enter to send. Esc goes back.   "), theme::BOLD);
+            pen.ours(&format!("[ {typed:<5}]"), theme::SELECTED);
+            let why = format!("(a count is asked because {})", why.join(", "));
+            Pen::new(buf, area, 2).ours(&why, theme::DIM);
+        }
+    }
+}

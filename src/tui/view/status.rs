@@ -1,0 +1,95 @@
+//! The foot: what is staged, what happened last, and which keys do what.
+
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+
+use crate::tui::command::{COMMANDS, Command};
+use crate::tui::keymap::short;
+use crate::tui::layout::Layout;
+use crate::tui::model::{Model, Tone};
+use crate::tui::theme;
+
+use super::frame::rule;
+use super::pen::Pen;
+use super::words;
+
+pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    rule(model, layout.rule, buf);
+    staged(model, layout, buf);
+    let apart = layout.message != layout.hints;
+    if apart || model.message.is_none() {
+        hints(model, layout, buf);
+    }
+    message(model, layout, buf);
+}
+
+fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let counts = model.tally.total();
+    let narrow = layout.staged.width < 90;
+    let mut pen = Pen::new(buf, layout.staged, 0);
+    if counts.total() == 0 {
+        pen.ours(" nothing staged", theme::DIM);
+    } else if narrow {
+        pen.ours(" STAGED ", theme::BOLD).ours(&words::staged(counts), theme::PLAIN);
+    } else {
+        pen.ours(" STAGED", theme::BOLD);
+        let all = [
+            (counts.approve, " approve"),
+            (counts.edit, " approve+edit"),
+            (counts.reject, " exclude"),
+            (counts.retry, " retry"),
+        ];
+        for (n, word) in all.into_iter().filter(|(n, _)| *n > 0) {
+            pen.ours(&format!("  {n}{word}"), theme::PLAIN);
+        }
+    }
+    if model.sending.is_some() {
+        pen.ours("   SENDING", theme::KEY);
+    }
+    let (saved, style) = saved(model);
+    pen.ours(&saved, style);
+    if counts.total() > 0 {
+        let unopened = model.tally.unopened();
+        let style = if unopened > 0 { theme::WARN } else { theme::PLAIN };
+        pen.right(&format!("unopened approvals {unopened} "), style);
+    }
+}
+
+fn saved(model: &Model) -> (String, Style) {
+    match (&model.saved.failed, model.saved.open, model.saved.last) {
+        (Some(why), ..) => (format!("   NOT SAVED: {why}"), theme::BAD),
+        (None, 1.., _) => ("   saving".to_owned(), theme::DIM),
+        (None, 0, Some(at)) => (format!("   saved {}", words::clock(model, at)), theme::DIM),
+        (None, 0, None) => (String::new(), theme::DIM),
+    }
+}
+
+fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let Some(message) = &model.message else { return };
+    let style = match message.tone {
+        Tone::Plain => theme::PLAIN,
+        Tone::Good => theme::GOOD,
+        Tone::Bad => theme::WARN,
+    };
+    let mut pen = Pen::new(buf, layout.message, 0);
+    pen.ours(" ", theme::PLAIN);
+    for part in &message.parts {
+        pen.shown(part, style);
+    }
+}
+
+/// From the table, as many as fit; help is always among them.
+fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let keymap = &model.settings.keymap;
+    let help = format!("{} help ", keymap.key(Command::Help));
+    let mut pen = Pen::new(buf, layout.hints, 0);
+    pen.ours(" ", theme::PLAIN).shorten(help.len() + 1);
+    for spec in COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && spec.command != Command::Help) {
+        let Some(key) = keymap.keys(spec.command).first().map(|key| short(key)) else { continue };
+        if key.len() + spec.hint.len() + 3 > pen.left() {
+            break;
+        }
+        pen.ours(&key, theme::KEY).ours(&format!(" {}  ", spec.hint), theme::PLAIN);
+    }
+    Pen::new(buf, layout.hints, 0).right(&help, theme::PLAIN);
+}

@@ -1,0 +1,105 @@
+//! Times, counts and states in words. The same words everywhere.
+
+use crate::domain::{Risk, StagedCounts, Status, Timestamp};
+use crate::inbox::Connection;
+use crate::text::{self, Shown};
+use crate::tui::model::{Model, SourceState};
+
+/// `40s`, `12m`, `3h12m`, `2d04h`.
+pub(super) fn age(from: Timestamp, now: Timestamp) -> String {
+    let seconds = now.since(from) / 1_000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => "now".to_owned(),
+        (0, 0, minutes) => format!("{minutes}m"),
+        (0, hours, minutes) => format!("{hours}h{:02}m", minutes % 60),
+        (days @ 1..100, hours, _) => format!("{days}d{:02}h", hours % 24),
+        (days, ..) => format!("{days}d"),
+    }
+}
+
+/// `14:22:07`, where the reviewer is.
+pub(super) fn clock(model: &Model, at: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
+        |_| String::new(),
+        |at| at.to_zoned(model.settings.zone.clone()).strftime("%H:%M:%S").to_string(),
+    )
+}
+
+/// `a5 e1 x2`; empty when nothing is staged.
+pub(super) fn staged(counts: StagedCounts) -> String {
+    let all = [(counts.approve, 'a'), (counts.edit, 'e'), (counts.reject, 'x'), (counts.retry, 'r')];
+    let said: Vec<String> =
+        all.iter().filter(|(n, _)| *n > 0).map(|(n, letter)| format!("{letter}{n}")).collect();
+    said.join(" ")
+}
+
+/// Four columns at most for the known words; high ones in capitals, because colour alone does not count.
+pub(super) fn risk(risk: &Risk) -> Shown {
+    match risk {
+        Risk::Low => Shown::ours("low"),
+        Risk::Medium => Shown::ours("med"),
+        Risk::High => Shown::ours("HIGH"),
+        Risk::Critical => Shown::ours("CRIT"),
+        Risk::Other(word) => text::line(word),
+    }
+}
+
+/// What became of an action, as a row says it.
+pub(super) fn status(status: Option<&Status>) -> Shown {
+    match status {
+        None => Shown::ours("settled"),
+        Some(Status::Pending) => Shown::ours("pending"),
+        Some(Status::Approved) => Shown::ours("approved"),
+        Some(Status::Running) => Shown::ours("running"),
+        Some(Status::Rejected) => Shown::ours("rejected"),
+        Some(Status::Executed) => Shown::ours("executed"),
+        Some(Status::Failed) => Shown::ours("FAILED"),
+        Some(Status::Unknown) => Shown::ours("UNKNOWN"),
+        Some(Status::Expired) => Shown::ours("expired"),
+        Some(Status::Withdrawn) => Shown::ours("withdrawn"),
+        Some(Status::Superseded) => Shown::ours("superseded"),
+        Some(Status::Other(word)) => text::line(word),
+    }
+}
+
+/// Whether a source can be trusted, and since when not. True when all is well.
+pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool) {
+    let (word, good) = match &source.connection {
+        Connection::Connecting => ("CONNECTING".to_owned(), false),
+        Connection::Live => ("LIVE".to_owned(), true),
+        Connection::Polling => ("POLLING".to_owned(), true),
+        Connection::Retrying { retry_in, .. } => {
+            let left = retry_in.as_millis() as i64 - now.since(source.connection_at);
+            if left > 0 {
+                (format!("RETRY in {} s", (left + 999) / 1_000), false)
+            } else {
+                ("RETRYING".to_owned(), false)
+            }
+        }
+        Connection::Stopped { .. } => ("STOPPED".to_owned(), false),
+    };
+    match source.heard {
+        Some(at) if !good || source.is_stale(now) => (format!("{word}, data {} old", short(at, now)), false),
+        Some(_) => (word, good && source.problem.is_none()),
+        None => (word, false),
+    }
+}
+
+fn short(from: Timestamp, now: Timestamp) -> String {
+    let seconds = now.since(from) / 1_000;
+    if seconds < 120 { format!("{seconds} s") } else { age(from, now) }
+}
+
+/// `1 action`, `2 actions`.
+pub(super) fn count(n: usize, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// The terminal's title: counts only, because anything foreign could fake one.
+pub fn title(model: &Model) -> String {
+    match (model.stats.high_risk(), model.stats.pending) {
+        (0, pending) => format!("{pending} pending - placet"),
+        (high, pending) => format!("({high}!) {pending} pending - placet"),
+    }
+}
