@@ -30,3 +30,5 @@ pub mod inbox;
 // Floor 4: shells, never each other.
 pub mod cli;
 pub mod tui;
+// Floor 5: the way in.
+pub mod start;

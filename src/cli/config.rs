@@ -1,5 +1,7 @@
 //! `placet config path|check|example`.
 
+use anyhow::Context as _;
+
 use crate::config::Config;
 use crate::config::paths::Paths;
 
@@ -19,10 +21,9 @@ pub fn example() -> anyhow::Result<Exit> {
 
 /// Reads the configuration as the inbox would, keys and tokens included, and says what it found. `keys` is the inbox's own check
 /// of the key bindings.
-pub fn check(paths: &Paths, keys: impl Fn(&Config) -> Result<(), String>) -> anyhow::Result<Exit> {
+pub fn check(paths: &Paths, keys: impl Fn(&Config) -> anyhow::Result<()>) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
-    keys(&config)
-        .map_err(|message| anyhow::anyhow!("the configuration {}: {message}", paths.config.display()))?;
+    keys(&config).with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
     for source in &config.sources {
         let Some(token) = &source.token else { continue };
         token.read().map_err(|error| anyhow::anyhow!("source {:?}: {error}", source.name.as_str()))?;

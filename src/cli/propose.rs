@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::contract::propose::Propose;
 use crate::domain::{PendingAction, Status, Untrusted};
-use crate::sources::Proposer;
+use crate::sources::{Proposer, SourceError};
 
 use super::args::ProposeArgs;
 use super::output;
@@ -35,7 +35,7 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         .map_err(|error| anyhow::anyhow!("the input is not JSON: {error}"))?;
     let workspace = match &args.workspace {
         Some(workspace) => Some(workspace.clone()),
-        None => proposer.workspace().await?,
+        None => proposer.workspace().await.map_err(told)?,
     };
     let queued = proposer
         .propose(&Propose {
@@ -50,7 +50,8 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
             risk: args.risk.clone(),
             ..Propose::default()
         })
-        .await?;
+        .await
+        .map_err(told)?;
     let Some(seconds) = args.wait else {
         if args.json {
             output::json(&queued)?;
@@ -60,9 +61,16 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         }
         return Ok(Exit::Done);
     };
-    let settled = proposer.wait(&queued.pending_action_id, Duration::from_secs(seconds)).await?;
+    let settled =
+        proposer.wait(&queued.pending_action_id, Duration::from_secs(seconds)).await.map_err(told)?;
     print(&settled, args.json)?;
     Ok(exit_of(&settled.row.status))
+}
+
+/// What the gate said, through the door.
+fn told(error: SourceError) -> anyhow::Error {
+    let why = error.why().map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
+    anyhow::anyhow!("the gate {error}{why}")
 }
 
 fn exit_of(status: &Status) -> Exit {

@@ -203,7 +203,7 @@ impl Inbox {
         self.source(source).map_or(Capabilities::READ_ONLY, |source| source.capabilities(row))
     }
 
-    /// Closes the journal; waits for what is under way.
+    /// Closes the journal, once what is under way is on disk. After it, only what needs no journal works.
     pub async fn close(&self) {
         self.journal.close().await;
     }

@@ -157,16 +157,18 @@ async fn a_new_step_ends_what_could_be_redone_on_disk_too() {
 #[tokio::test]
 async fn settling_forgets_the_same_on_disk_as_in_the_draft() {
     for settled in [&["1"][..], &["2"], &["3"], &["1", "2"], &["1", "2", "3"], &["none"]] {
-        let place = Place::new();
-        let mut desk = some_desk();
-        desk.undo();
-        desk.settle(settled);
-        desk.stage(&[("4", Some(Decision::APPROVE))]);
-        let journal = place.open().await;
+        for undone in [0, 1] {
+            let place = Place::new();
+            let mut desk = some_desk();
+            (0..undone).for_each(|_| desk.undo());
+            desk.settle(settled);
+            desk.stage(&[("4", Some(Decision::APPROVE))]);
+            let journal = place.open().await;
 
-        desk.save(&journal).await;
+            desk.save(&journal).await;
 
-        assert_eq!(journal.restore().await.unwrap().draft, desk.draft, "{settled:?}");
+            assert_eq!(journal.restore().await.unwrap().draft, desk.draft, "{settled:?}, {undone} undone");
+        }
     }
 }
 

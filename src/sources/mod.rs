@@ -117,7 +117,7 @@ pub enum SourceError {
     #[error("cannot be reached")]
     NotSent { why: Untrusted },
     /// No answer; what was sent may or may not have arrived.
-    #[error("gave no answer")]
+    #[error("gave no usable answer")]
     Unreachable { why: Untrusted },
     /// An answer that makes no sense; what was sent may or may not have landed.
     #[error("answered what this version does not understand")]

@@ -10,6 +10,8 @@
 
 use std::path::PathBuf;
 
+use crate::config::Config;
+
 pub mod command;
 mod effects;
 pub mod keymap;
@@ -26,14 +28,26 @@ pub mod view;
 #[cfg(test)]
 mod tests;
 
+pub use keymap::KeymapError;
 pub use run::{Left, LeftBy, run};
+pub use terminal::NoTerminal;
+
+/// Is there a terminal to draw on? Asked before anything is opened.
+pub fn check_terminal() -> Result<(), NoTerminal> {
+    terminal::check()
+}
+
+/// Do the keys of the configuration make sense?
+pub fn check_keys(config: &Config) -> Result<(), KeymapError> {
+    keymap::Keymap::new(&config.keys).map(drop)
+}
 
 /// What the screens say about where they are.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     /// Who decides, as the review sheet says it.
     pub reviewer: String,
-    /// The gate that runs inside this process, when there is one: quitting ends it.
+    /// The gate on this machine, when there is one.
     pub gate: Option<GatePlace>,
     /// `placet demo`: the folder in which executed actions leave their harmless traces.
     pub demo: Option<PathBuf>,
@@ -44,6 +58,8 @@ pub struct Place {
 pub struct GatePlace {
     /// Base URL without a trailing slash.
     pub url: String,
+    /// It runs in this process, so that quitting ends it; else in another placet.
+    pub serving: bool,
     pub workspace: String,
     /// The file with the token that agents propose with.
     pub agent_token: PathBuf,

@@ -199,7 +199,7 @@ impl App {
         for effect in update::update(&mut self.model, msg) {
             match effect {
                 Effect::Quit => return Ok(Some(LeftBy::Reviewer)),
-                Effect::Repaint => self.screen.repaint()?,
+                Effect::Repaint => self.repaint()?,
                 Effect::Suspend => self.suspend()?,
                 other => self.effects.perform(other),
             }
@@ -219,6 +219,13 @@ impl App {
         self.model.dirty = false;
         self.last_frame = Some(Instant::now());
         self.screen.draw(&self.model)
+    }
+
+    fn repaint(&mut self) -> std::io::Result<()> {
+        // How a test sees that a panic gives the terminal back; not in a release.
+        #[cfg(debug_assertions)]
+        assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "a panic was asked for");
+        self.screen.repaint()
     }
 
     fn suspend(&mut self) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Stdout, Write as _};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
@@ -22,6 +22,11 @@ use super::view;
 /// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// There is nothing to draw on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`")]
+pub struct NoTerminal;
+
 /// Raw mode and the alternate screen, given back when dropped.
 #[derive(Debug)]
 pub(super) struct Screen {
@@ -31,10 +36,7 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn take() -> anyhow::Result<Self> {
-        ensure!(
-            io::stdin().is_terminal() && io::stdout().is_terminal(),
-            "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`"
-        );
+        check()?;
         restore_on_panic();
         enter().context("cannot take the terminal")?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| give_back())?;
@@ -81,6 +83,11 @@ impl Drop for Screen {
     }
 }
 
+/// Standard input and output must both be a terminal.
+pub(super) fn check() -> Result<(), NoTerminal> {
+    if io::stdin().is_terminal() && io::stdout().is_terminal() { Ok(()) } else { Err(NoTerminal) }
+}
+
 /// The terminal is still there. After a lost connection reads spin and signals may not come.
 pub(super) fn is_there() -> bool {
     io::stdin().is_terminal()
@@ -108,14 +115,20 @@ fn give_back() {
     let _ = out.flush();
 }
 
-/// A panic message belongs on a screen that works.
+/// A panic of the screen gives the terminal back before its message. A panic elsewhere, in a task of the embedded gate say, ends
+/// that task only: it goes to the log, and the screen stays.
 fn restore_on_panic() {
     static HOOK: Once = Once::new();
+    let screen = std::thread::current().id();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
-            before(info);
+            if std::thread::current().id() == screen || !TAKEN.load(Ordering::SeqCst) {
+                give_back();
+                before(info);
+            } else {
+                tracing::error!(%info, "a task panicked");
+            }
         }));
     });
 }

@@ -1,4 +1,4 @@
-//! Tests of the real binary: pseudo-terminals, killed processes, real servers.
+//! Tests of the real binary: pseudo-terminals, killed processes, real servers on loopback.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,3 +6,9 @@
     clippy::indexing_slicing,
     clippy::string_slice
 )]
+
+mod command_line;
+mod demo;
+mod job;
+mod support;
+mod terminal;

@@ -41,7 +41,7 @@ async fn one_action_that_cannot_be_had_hides_no_other() {
         said,
         [
             Ok(ActionId::new("1")),
-            err("gave no answer"),
+            err("gave no usable answer"),
             err("sent an action that cannot be read: it has no toolName"),
             err("does not know this action any more"),
             Ok(ActionId::new("1")),
@@ -114,9 +114,11 @@ async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
 async fn watching_ends_when_nobody_listens() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
+    let slow = Inbox { pace: Pace::new(Duration::from_hours(1)), ..inbox };
     let held = Arc::strong_count(&source);
 
-    let events = inbox.watch();
+    let mut events = slow.watch();
+    kinds(&mut events, 3).await;
     assert_eq!(Arc::strong_count(&source), held + 1);
     drop(events);
 

@@ -18,7 +18,7 @@ const PAGE: &str = "5000";
 const PAGES_MAX: usize = 1_000;
 /// Actions a request, so that the URL stays short.
 const IDS: usize = 100;
-/// Single GETs at a time.
+/// Requests at a time.
 const GETS: usize = 4;
 /// From so many actions on, Praxiom is asked for lists: it counts requests a minute, not their size.
 const LISTS_FROM: usize = 6;
@@ -87,10 +87,13 @@ impl PendingActions {
                 let (mut found, mut single) = (Vec::new(), Vec::new());
                 let (listed, odd): (Vec<_>, Vec<_>) =
                     ids.iter().cloned().partition(|id| !id.as_raw().contains(',') && !id.as_raw().is_empty());
-                for chunk in listed.chunks(IDS) {
-                    match self.by_ids(chunk).await? {
+                let asks: Vec<_> =
+                    listed.chunks(IDS).map(|ids| async move { (ids, self.by_ids(ids).await) }).collect();
+                let mut answers = stream::iter(asks).buffer_unordered(GETS);
+                while let Some((ids, answer)) = answers.next().await {
+                    match answer? {
                         Some(actions) => found.extend(actions),
-                        None => single.extend_from_slice(chunk),
+                        None => single.extend_from_slice(ids),
                     }
                 }
                 single.extend(odd);

@@ -14,6 +14,9 @@ use crate::sources::SourceError;
 pub(super) const CHANGED: &str = "changed since you looked";
 pub(super) const GONE: &str = "gone: the source does not know this action any more";
 
+/// Decisions a request: a longer batch goes in several, so that none is too large or takes too long.
+const ITEMS: usize = 2_000;
+
 type Outcomes = Vec<(ActionId, Outcome)>;
 
 /// One decision in the terms of the wire.
@@ -39,11 +42,49 @@ impl PendingActions {
             return Ok(outcomes);
         }
         // A batch id that cannot stand in a path is no reason not to decide its actions one by one.
-        let sent = match batch.batch().and_then(|batch| url::segment(batch.as_raw())) {
-            Some(segment) => self.send_batch(&segment, &items, key).await?,
-            None => self.send_each(&items, key).await?,
-        };
-        outcomes.extend(sent);
+        let segment = batch.batch().and_then(|batch| url::segment(batch.as_raw()));
+        outcomes.extend(self.send_parts(segment.as_deref(), &items, key).await?);
+        Ok(outcomes)
+    }
+
+    /// As few requests as can be. Once one of several fails as a whole, the rest is not sent.
+    async fn send_parts(
+        &self,
+        segment: Option<&str>,
+        items: &[Sending<'_>],
+        key: &str,
+    ) -> Result<Outcomes, SourceError> {
+        let size = if segment.is_some() { ITEMS } else { 1 };
+        let mut outcomes: Outcomes = Vec::new();
+        let mut stopped: Option<SourceError> = None;
+        for (nth, part) in items.chunks(size).enumerate() {
+            let all = |outcome: &Outcome| {
+                let of = |sending: &Sending<'_>| (sending.item.id.clone(), outcome.clone());
+                part.iter().map(of).collect::<Vec<_>>()
+            };
+            let sent = match &stopped {
+                Some(error) => {
+                    all(&Outcome::Failed { why: format!("not sent, because the source {error}").into() })
+                }
+                None => {
+                    let key = if nth == 0 { key.to_owned() } else { format!("{key}.{nth}") };
+                    let sent = match (segment, part) {
+                        (None, [one]) => self.send_one(one, &key).await.map(|outcome| all(&outcome)),
+                        (segment, part) => self.send_batch(segment.unwrap_or_default(), part, &key).await,
+                    };
+                    match sent {
+                        Ok(sent) => sent,
+                        Err(error) if items.len() == part.len() => return Err(error),
+                        Err(error) => {
+                            let outcome = settle::failed(&error);
+                            stopped = Some(error);
+                            all(&outcome)
+                        }
+                    }
+                }
+            };
+            outcomes.extend(sent);
+        }
         Ok(outcomes)
     }
 
@@ -139,33 +180,6 @@ impl PendingActions {
                 sent.iter().map(unknown).collect()
             }
         }
-    }
-
-    /// One request an action. Once one fails as a whole, the rest is not sent.
-    async fn send_each(&self, items: &[Sending<'_>], key: &str) -> Result<Outcomes, SourceError> {
-        let mut outcomes: Outcomes = Vec::new();
-        let mut stopped: Option<SourceError> = None;
-        for (nth, sending) in items.iter().enumerate() {
-            let outcome = match &stopped {
-                Some(error) => {
-                    Outcome::Failed { why: format!("not sent, because the source {error}").into() }
-                }
-                None => {
-                    let key = if nth == 0 { key.to_owned() } else { format!("{key}.{nth}") };
-                    match self.send_one(sending, &key).await {
-                        Ok(outcome) => outcome,
-                        Err(error) if outcomes.is_empty() && items.len() == 1 => return Err(error),
-                        Err(error) => {
-                            let outcome = settle::failed(&error);
-                            stopped = Some(error);
-                            outcome
-                        }
-                    }
-                }
-            };
-            outcomes.push((sending.item.id.clone(), outcome));
-        }
-        Ok(outcomes)
     }
 
     async fn send_one(&self, sending: &Sending<'_>, key: &str) -> Result<Outcome, SourceError> {

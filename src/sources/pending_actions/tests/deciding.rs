@@ -1,0 +1,197 @@
+//! What is sent to a gate, and what its answers mean.
+
+use super::*;
+
+#[tokio::test]
+async fn a_batch_is_one_request_bound_to_what_was_seen() {
+    let gate = Backend::default();
+    let edits = Edits::new(RawJson::parse(r#"{"n":18446744073709551616}"#).unwrap()).unwrap();
+    let edited = Decision::Approve { edits: Some(edits), comment: Some("go".to_owned()) };
+    let rejected = Decision::Reject { reason: Some("no".to_owned()) };
+    let batch = batch(Some("m:send/x"), &[("1", edited), ("2", rejected), ("3", Decision::APPROVE)]);
+    gate.on("POST", "/api/pending-actions/batch/m%3Asend%2Fx/approve").reply(
+        200,
+        json!({"batchId": "m:send/x", "approved": 1, "rejected": 1, "skipped": 1, "failed": 0, "items": [
+            {"pendingActionId": "1", "outcome": "approved", "status": "approved"},
+            {"pendingActionId": "2", "outcome": "rejected", "status": "rejected"},
+            {"pendingActionId": "3", "outcome": "skipped", "status": "expired", "resolvedBy": "clock"}]})
+        .to_string(),
+    );
+
+    let outcomes = gate.source(SourceKind::Gate, Some("w")).await.submit(&batch, "key-1").await.unwrap();
+
+    let want = [
+        (id("1"), Outcome::Approved),
+        (id("2"), Outcome::Rejected),
+        (id("3"), skipped("expired", Some("clock"))),
+    ];
+    assert_eq!(outcomes, want);
+    let sent = gate.requests();
+    let (seen, after) =
+        (Digest::of("t", "w", r#"{"n":1.10}"#), Digest::of("t", "w", r#"{"n":18446744073709551616}"#));
+    assert_eq!(
+        (sent[0].body.as_str(), sent[0].key.as_deref(), sent.len()),
+        (
+            format!(
+                concat!(
+                    r#"{{"items":[{{"pendingActionId":"1","userEdits":{{"n":18446744073709551616}},"expectedDigest":"{seen}","#,
+                    r#""expectedEffectiveDigest":"{after}","reason":"go"}},"#,
+                    r#"{{"pendingActionId":"2","exclude":true,"expectedDigest":"{seen}","reason":"no"}},"#,
+                    r#"{{"pendingActionId":"3","expectedDigest":"{seen}","expectedEffectiveDigest":"{seen}"}}]}}"#
+                ),
+                seen = seen,
+                after = after
+            )
+            .as_str(),
+            Some("key-1"),
+            1
+        )
+    );
+}
+
+#[tokio::test]
+async fn every_word_about_an_item_is_understood_and_others_are_read() {
+    let gate = Backend::default();
+    let ids = ["1", "2", "3", "4", "5"];
+    let batch = batch(Some("b"), &ids.map(|id| (id, Decision::APPROVE)));
+    gate.on("POST", "/api/pending-actions/batch/b/approve").reply(
+        200,
+        json!({"batchId": "b", "approved": 1, "rejected": 0, "skipped": 0, "failed": 3, "items": [
+            {"pendingActionId": "1", "outcome": "changed"},
+            {"pendingActionId": "2", "outcome": "invalid", "message": "n must be small"},
+            {"pendingActionId": "3", "outcome": "missing"},
+            {"pendingActionId": "4", "outcome": "frobnicated"}]})
+        .to_string(),
+    );
+    gate.on("GET", "/api/pending-actions?ids=4%2C5&view=full&limit=5000").reply(
+        200,
+        format!(
+            r#"{{"items":[{},{}]}}"#,
+            fake::text("4", "{}", "executed"),
+            fake::text("5", "{}", "pending")
+        ),
+    );
+
+    let outcomes = gate.source(SourceKind::Gate, None).await.submit(&batch, "k").await.unwrap();
+
+    let want = [
+        failed(submit::CHANGED),
+        failed("n must be small"),
+        failed(submit::GONE),
+        Outcome::Approved,
+        failed("the source left it pending"),
+    ];
+    assert_eq!(outcomes, ids.map(id).into_iter().zip(want).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn an_action_that_stands_alone_has_endpoints_of_its_own() {
+    let gate = Backend::default();
+    gate.on("POST", "/api/pending-actions/a%2Fb/approve").reply(200, fake::text("a/b", "{}", "approved"));
+    gate.on("POST", "/api/pending-actions/2/reject")
+        .reply(200, format!(r#"{{"item":{}}}"#, fake::text("2", "{}", "rejected")));
+    gate.on("POST", "/api/pending-actions/3/approve").reply(202, String::new());
+    let source = gate.source(SourceKind::Gate, Some("w")).await;
+
+    let one = source.submit(&approve("a/b"), "k1").await.unwrap();
+    let two = source.submit(&reject("2"), "k2").await.unwrap();
+    let three = source.submit(&approve("3"), "k3").await.unwrap();
+
+    assert_eq!(one, [(id("a/b"), Outcome::Approved)]);
+    assert_eq!(two, [(id("2"), Outcome::Rejected)]);
+    assert_eq!(three, [(id("3"), Outcome::Accepted)]);
+    let seen = Digest::of("t", "w", r#"{"n":1.10}"#);
+    let bodies: Vec<_> =
+        gate.requests().into_iter().map(|request| (request.body, request.key.unwrap())).collect();
+    assert_eq!(bodies[0].0, format!(r#"{{"expectedDigest":"{seen}","expectedEffectiveDigest":"{seen}"}}"#));
+    assert_eq!(bodies[1], (format!(r#"{{"expectedDigest":"{seen}"}}"#), "k2".to_owned()));
+}
+
+#[tokio::test]
+async fn a_refusal_of_one_action_says_what_became_of_it() {
+    let invalid =
+        r#"{"error":{"code":"INVALID_STATE","message":"m","status":"rejected","resolvedBy":"bob"}}"#;
+    let read_later = r#"{"detail":"already resolved"}"#;
+    let now = format!(r#"{{"items":[{}]}}"#, fake::text("1", "{}", "executed"));
+    for (status, body, want) in [
+        (409, invalid, skipped("rejected", Some("bob"))),
+        (409, read_later, skipped("executed", None)),
+        (412, "{}", failed(submit::CHANGED)),
+        (404, "{}", failed(submit::GONE)),
+    ] {
+        let gate = Backend::default();
+        gate.always("GET", 200, &now);
+        gate.on("POST", "/api/pending-actions/1/approve").reply(status, body.to_owned());
+
+        let outcomes = gate.source(SourceKind::Gate, None).await.submit(&approve("1"), "k").await;
+
+        assert_eq!(outcomes, Ok(vec![(id("1"), want)]), "{status} {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_request_tells_whether_it_may_have_landed() {
+    for (status, want) in [
+        (401, SourceError::Unauthorized),
+        (403, SourceError::Forbidden { why: "HTTP 403: m".into() }),
+        (422, SourceError::Refused { why: "HTTP 422: m".into() }),
+        (429, SourceError::RateLimited { retry_after: None }),
+        (500, SourceError::Unreachable { why: "HTTP 500: m".into() }),
+        (503, SourceError::Unreachable { why: "HTTP 503: m".into() }),
+    ] {
+        for batch in [approve("1"), batch(Some("b"), &[("1", Decision::APPROVE)])] {
+            let gate = Backend::default();
+            gate.always("POST", status, r#"{"detail":"m"}"#);
+
+            let error = gate.source(SourceKind::Gate, None).await.submit(&batch, "k").await.unwrap_err();
+
+            assert_eq!(error, want);
+            assert_eq!((error.lost_sight(), gate.requests().len()), (status >= 500, 1));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_batch_goes_in_parts_and_a_lost_part_stops_the_rest() {
+    let gate = Backend::default();
+    let ids: Vec<String> = (0..4_001).map(|nth| format!("{nth:04}")).collect();
+    let decisions: Vec<_> = ids.iter().map(|id| (id.as_str(), Decision::APPROVE)).collect();
+    let approved: Vec<_> =
+        ids.iter().map(|id| json!({"pendingActionId": id, "outcome": "approved"})).take(2_000).collect();
+    let reply = json!({"batchId": "b", "approved": 2_000, "rejected": 0, "skipped": 0, "items": approved});
+    gate.on("POST", "/api/pending-actions/batch/b/approve").reply(200, reply.to_string()).reply(502, "");
+
+    let outcomes =
+        gate.source(SourceKind::Gate, None).await.submit(&batch(Some("b"), &decisions), "k").await.unwrap();
+
+    let counts = crate::domain::Counts::of(outcomes.iter().map(|(_, outcome)| outcome));
+    assert_eq!((counts.approved, counts.unknown, counts.failed), (2_000, 2_000, 1));
+    let keys: Vec<_> = gate.requests().into_iter().map(|request| request.key.unwrap()).collect();
+    assert_eq!(keys, ["k", "k.1"]);
+}
+
+#[tokio::test]
+async fn a_batch_id_that_no_path_can_hold_is_decided_one_by_one() {
+    let gate = Backend::default();
+    gate.on("POST", "/api/pending-actions/1/approve").reply(200, fake::text("1", "{}", "approved"));
+    gate.on("POST", "/api/pending-actions/2/reject").reply(403, "");
+    let three = [("1", Decision::APPROVE), ("2", Decision::REJECT), ("3", Decision::APPROVE)];
+
+    let outcomes = gate.source(SourceKind::Gate, None).await.submit(&batch(Some(".."), &three), "k").await;
+
+    let want = [
+        Outcome::Approved,
+        failed("the source does not allow this with this token: HTTP 403"),
+        failed("not sent, because the source does not allow this with this token"),
+    ];
+    assert_eq!(outcomes, Ok(["1", "2", "3"].map(id).into_iter().zip(want).collect()));
+}
+
+#[tokio::test]
+async fn nobody_there_means_that_nothing_was_sent() {
+    let config = fake::config(SourceKind::Gate, &nobody().await, None);
+
+    let error = crate::sources::open(&config).unwrap().submit(&approve("1"), "k").await.unwrap_err();
+
+    assert!(matches!(error, SourceError::NotSent { .. }), "{error:?}");
+}

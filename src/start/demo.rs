@@ -1,0 +1,93 @@
+//! `placet demo`: the real inbox on a real gate, with a configuration, a folder and an agent of its own. Nothing works here that
+//! does not work elsewhere.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{self, Exit};
+use crate::config::paths::Paths;
+use crate::config::{Config, SourceConfig, TokenFrom};
+use crate::domain::json;
+use crate::sources::Proposer;
+use crate::tui;
+
+use super::embedded::Embedded;
+use super::{logging, screen};
+
+const CONFIG: &str = include_str!("../../assets/demo/config.toml");
+const QUEUE: &str = include_str!("../../assets/demo/queue.json");
+const ARRIVALS: &str = include_str!("../../assets/demo/arrivals.json");
+
+/// How often the scripted agent proposes something new.
+const ARRIVAL_EVERY: Duration = Duration::from_secs(6);
+
+/// Runs the demo until the reviewer leaves. The user's configuration and state stay untouched.
+pub(super) async fn run() -> anyhow::Result<Exit> {
+    tui::check_terminal()?;
+    let folder = tempfile::Builder::new()
+        .prefix("placet-demo-")
+        .tempdir()
+        .context("cannot make a folder for the demo")?;
+    let executed = folder.path().join("executed");
+    std::fs::create_dir(&executed).with_context(|| format!("cannot create {}", executed.display()))?;
+    let state = folder.path().join("state");
+    let paths = Paths {
+        config: folder.path().join("config.toml"),
+        config_named: false,
+        log: state.join("placet.log"),
+        state,
+    };
+    let config = Config::parse(&CONFIG.replace("@OUT@", &executed.display().to_string()), &paths)?;
+    let log = logging::start(&paths.log)?;
+    let embedded = Embedded::open(&config.gate).await?;
+    let agent = SourceConfig {
+        token: Some(TokenFrom::File(embedded.note.agent_token_file.clone())),
+        ..embedded.source()
+    };
+    let stop = CancellationToken::new();
+    let proposing = tokio::spawn(propose(Proposer::open(&agent)?, stop.clone()));
+    let shown = screen::show(&paths, &config, Some(embedded), Some(executed.clone())).await;
+    stop.cancel();
+    drop(proposing.await);
+    drop(log);
+    keep_or_remove(folder, &executed);
+    shown
+}
+
+/// The scripted agent: the queue at once, then one arrival after another, over and over.
+async fn propose(proposer: Proposer, stop: CancellationToken) {
+    for proposal in json::elements(QUEUE).unwrap_or_default() {
+        if stop.is_cancelled() {
+            return;
+        }
+        send(&proposer, proposal).await;
+    }
+    let arrivals = json::elements(ARRIVALS).unwrap_or_default();
+    for proposal in arrivals.iter().cycle() {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(ARRIVAL_EVERY) => {}
+        }
+        send(&proposer, proposal).await;
+    }
+}
+
+async fn send(proposer: &Proposer, proposal: &str) {
+    if let Err(error) = proposer.propose_json(proposal.to_owned()).await {
+        tracing::warn!(%error, "the demo's agent could not propose");
+    }
+}
+
+/// What was executed stays to be looked at; everything else goes.
+fn keep_or_remove(folder: tempfile::TempDir, executed: &Path) {
+    let ran = std::fs::read_dir(executed).is_ok_and(|mut files| files.next().is_some());
+    if !ran {
+        return;
+    }
+    let folder = folder.keep();
+    drop(std::fs::remove_dir_all(folder.join("state")));
+    cli::complain(&format!("what ran is in {}; delete it when you have looked", executed.display()));
+}

@@ -1,0 +1,267 @@
+//! The gate inside placet: the first one on a database serves it, the next ones attach to that, and one of them takes over when it
+//! ends, on the same address.
+
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{GateConfig, SourceConfig, SourceKind, TokenFrom};
+use crate::domain::SourceName;
+use crate::gate::Gate;
+use crate::net::http::{Ask, Http};
+
+/// How long a started gate may take to say where it is.
+const ATTACH_LIMIT: Duration = Duration::from_secs(10);
+/// How often an attached placet looks whether the serving one is gone.
+const SUCCESSION: Duration = Duration::from_millis(500);
+/// How long a gate may take to finish what is under way.
+const CLOSE_LIMIT: Duration = Duration::from_secs(12);
+/// The embedded gate looks for a free port so far above the configured one.
+const PORTS: u16 = 20;
+
+/// A gate that can be reached, whoever serves it.
+#[derive(Debug)]
+pub(super) struct Embedded {
+    pub(super) note: Note,
+    /// The process that serves it is this one.
+    pub(super) serving: bool,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+/// `gate.json` beside the database: where the gate is that serves it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Note {
+    pub(super) url: String,
+    pub(super) pid: u32,
+    pub(super) token_file: PathBuf,
+    pub(super) agent_token_file: PathBuf,
+}
+
+/// What to do when the configured port is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PortRule {
+    /// Take the next free one.
+    Next,
+    /// Say so and stop.
+    Exact,
+}
+
+/// A gate that this process serves.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) note: Note,
+    task: JoinHandle<()>,
+    note_path: PathBuf,
+    /// Held as long as the gate serves; the system lets it go when the process ends, however it ends.
+    _lock: File,
+}
+
+impl Embedded {
+    /// Serves the gate of `config`, or attaches to the placet that does.
+    pub(super) async fn open(config: &GateConfig) -> anyhow::Result<Self> {
+        let stop = CancellationToken::new();
+        let lock = lock_file(&config.database)?;
+        match lock.try_lock() {
+            Ok(()) => {
+                let served = serve(config, lock, PortRule::Next, stop.clone()).await?;
+                Ok(Self {
+                    note: served.note.clone(),
+                    serving: true,
+                    stop,
+                    task: tokio::spawn(served.finish()),
+                })
+            }
+            Err(TryLockError::WouldBlock) => {
+                let note = attach(&config.database).await?;
+                let task = tokio::spawn(succeed(config.clone(), lock, note.clone(), stop.clone()));
+                Ok(Self { note, serving: false, stop, task })
+            }
+            Err(TryLockError::Error(error)) => Err(error).context("cannot lock the gate's database"),
+        }
+    }
+
+    /// The source that this gate is for the inbox.
+    pub(super) fn source(&self) -> SourceConfig {
+        SourceConfig {
+            name: SourceName::new("gate"),
+            kind: SourceKind::Gate,
+            url: self.note.url.clone(),
+            workspace: None,
+            token: Some(TokenFrom::File(self.note.token_file.clone())),
+        }
+    }
+
+    /// Stops serving; what is under way is finished, within a limit.
+    pub(super) async fn close(self) {
+        self.stop.cancel();
+        if tokio::time::timeout(CLOSE_LIMIT, self.task).await.is_err() {
+            tracing::warn!("the gate did not finish in time; what was running is settled at the next start");
+        }
+    }
+}
+
+impl Served {
+    /// Waits until the gate has stopped, and takes its note away.
+    pub(super) async fn finish(self) {
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "the gate ended badly");
+        }
+        if read_note(&self.note_path).is_some_and(|note| note == self.note) {
+            drop(std::fs::remove_file(&self.note_path));
+        }
+    }
+}
+
+/// Opens the lock file beside the database.
+pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
+    let path = database.with_extension("lock");
+    if let Some(folder) = path.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).with_context(|| {
+            format!(
+                "cannot create the folder {}; set PLACET_STATE_DIR to a folder of yours",
+                folder.display()
+            )
+        })?;
+    }
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&path).with_context(|| {
+        format!("cannot write {}; set PLACET_STATE_DIR to a folder that you can write to", path.display())
+    })
+}
+
+/// Opens the gate, listens, and writes the note. Call it with the lock held.
+pub(super) async fn serve(
+    config: &GateConfig,
+    lock: File,
+    rule: PortRule,
+    stop: CancellationToken,
+) -> anyhow::Result<Served> {
+    let listener = listen(config.listen, rule).await?;
+    let address = listener.local_addr().context("cannot tell the gate's own address")?;
+    let gate = Gate::open(config).await?;
+    let folder = config.database.parent().unwrap_or(Path::new("."));
+    let tokens = gate.first_tokens(folder).await?;
+    let task = tokio::spawn(async move {
+        if let Err(error) = gate.serve(listener, stop).await {
+            tracing::error!(%error, "the gate stopped");
+        }
+    });
+    let note = Note {
+        url: format!("http://{address}"),
+        pid: std::process::id(),
+        token_file: tokens.owner,
+        agent_token_file: tokens.agent,
+    };
+    let note_path = note_path(&config.database);
+    write_note(&note_path, &note)?;
+    Ok(Served { note, task, note_path, _lock: lock })
+}
+
+async fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListener> {
+    let taken = match TcpListener::bind(wanted).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => error,
+        Err(error) => return Err(error).with_context(|| format!("cannot listen on {wanted}")),
+    };
+    if rule == PortRule::Exact {
+        return Err(taken).with_context(|| {
+            format!(
+                "cannot listen on {wanted}: another program does; give another --listen, or port 0 for any"
+            )
+        });
+    }
+    for port in wanted.port()..wanted.port().saturating_add(PORTS) {
+        if let Ok(listener) = TcpListener::bind(SocketAddr::new(wanted.ip(), port)).await {
+            return Ok(listener);
+        }
+    }
+    TcpListener::bind(SocketAddr::new(wanted.ip(), 0)).await.context("no port is free")
+}
+
+/// Waits for the note of the process that holds the lock, and checks that its gate answers.
+async fn attach(database: &Path) -> anyhow::Result<Note> {
+    let path = note_path(database);
+    let answers = async {
+        loop {
+            if let Some(note) = read_note(&path) {
+                if answers(&note.url).await {
+                    return note;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(ATTACH_LIMIT, answers).await.map_err(|_| {
+        let holder = read_note(&path).map(|note| format!(" (process {})", note.pid)).unwrap_or_default();
+        anyhow::anyhow!(
+            "another placet{holder} holds {} and its gate does not answer; end that process and start again",
+            database.display()
+        )
+    })
+}
+
+async fn answers(url: &str) -> bool {
+    let Ok(http) = Http::new(url, None) else { return false };
+    let ask = Ask { path: "/healthz".to_owned(), body: None, key: None, limit: Duration::from_secs(2) };
+    http.ask(&ask).await.is_ok_and(|reply| reply.status == 200)
+}
+
+/// Waits for the lock; then serves on the address where everybody looks for the gate.
+async fn succeed(config: GateConfig, lock: File, before: Note, stop: CancellationToken) {
+    let mut config = config;
+    if let Some(address) = before.url.strip_prefix("http://").and_then(|address| address.parse().ok()) {
+        config.listen = address;
+    }
+    let mut lock = Some(lock);
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(SUCCESSION) => {}
+        }
+        if lock.is_none() {
+            lock = lock_file(&config.database).ok();
+        }
+        let Some(held) = lock.take_if(|file| file.try_lock().is_ok()) else { continue };
+        match serve(&config, held, PortRule::Exact, stop.clone()).await {
+            Ok(served) => {
+                tracing::info!("took over the gate");
+                return served.finish().await;
+            }
+            // The port may still be in the hands of the process that is ending; the lock went with the failed try.
+            Err(error) => tracing::warn!(%error, "cannot take over the gate yet"),
+        }
+    }
+}
+
+fn note_path(database: &Path) -> PathBuf {
+    database.with_extension("json")
+}
+
+fn read_note(path: &Path) -> Option<Note> {
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+/// Writes the note beside its place and renames it, so that nobody reads half of it.
+fn write_note(path: &Path, note: &Note) -> anyhow::Result<()> {
+    let beside = path.with_extension(format!("json.{}", note.pid));
+    let written =
+        std::fs::write(&beside, serde_json::to_string(note)?).and_then(|()| std::fs::rename(&beside, path));
+    written.with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,100 @@
+//! Commands without a screen: the same sources and the same journal as the inbox.
+
+use std::sync::Arc;
+
+use crate::cli::args::ProposeArgs;
+use crate::cli::{self, Exit};
+use crate::config::paths::Paths;
+use crate::config::{Config, SourceConfig, SourceKind, TokenFrom};
+use crate::domain::SourceName;
+use crate::inbox::Inbox;
+use crate::journal::Journal;
+use crate::sources::{self, Proposer, Source};
+
+use super::embedded::Embedded;
+use super::logging;
+use super::screen::login_name;
+
+/// An inbox that is open, with the gate that it may stand on.
+pub(super) struct Open {
+    inbox: Inbox,
+    embedded: Option<Embedded>,
+    _log: tracing_appender::non_blocking::WorkerGuard,
+}
+
+/// Opens the configured sources, or the gate on this machine.
+pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
+    let config = Config::load(paths)?;
+    let log = logging::start(&paths.log)?;
+    let embedded = match config.sources.is_empty() {
+        true => Some(Embedded::open(&config.gate).await?),
+        false => None,
+    };
+    let sources = sources_of(&config, embedded.as_ref())?;
+    let journal = Journal::open(&paths.journal()).await?;
+    let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone().or_else(login_name));
+    Ok(Open { inbox, embedded, _log: log })
+}
+
+/// The configured sources, else the embedded gate.
+pub(super) fn sources_of(
+    config: &Config,
+    embedded: Option<&Embedded>,
+) -> anyhow::Result<Vec<Arc<dyn Source>>> {
+    let own: Vec<SourceConfig> = embedded.iter().map(|embedded| embedded.source()).collect();
+    let configured = config.sources.iter().chain(&own);
+    configured.map(|source| Ok(sources::open(source)?)).collect()
+}
+
+impl Open {
+    pub(super) fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Closes everything in order, and passes the command's end on.
+    pub(super) async fn close(self, end: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+        self.inbox.close().await;
+        if let Some(embedded) = self.embedded {
+            embedded.close().await;
+        }
+        end
+    }
+}
+
+/// `placet propose`: to the gate that was named, the first configured gate, or the one on this machine.
+pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<Exit> {
+    let config = Config::load(paths)?;
+    let _log = logging::start(&paths.log)?;
+    if let (Some(url), Some(token)) = (&args.url, &args.token_file) {
+        let target = gate(url.clone(), TokenFrom::File(token.clone()));
+        return cli::propose(&Proposer::open(&target)?, &args).await;
+    }
+    if let Some(source) = config.sources.iter().find(|source| source.kind == SourceKind::Gate) {
+        let mut source = source.clone();
+        if let Some(token) = &args.token_file {
+            source.token = Some(TokenFrom::File(token.clone()));
+        }
+        return cli::propose(&Proposer::open(&source)?, &args).await;
+    }
+    if !config.sources.is_empty() {
+        anyhow::bail!("none of the configured sources is a gate; name one with --url and --token-file");
+    }
+    let embedded = Embedded::open(&config.gate).await?;
+    let target = gate(embedded.note.url.clone(), TokenFrom::File(embedded.note.agent_token_file.clone()));
+    let end = match Proposer::open(&target) {
+        Ok(proposer) => cli::propose(&proposer, &args).await,
+        Err(error) => Err(error.into()),
+    };
+    embedded.close().await;
+    end
+}
+
+fn gate(url: String, token: TokenFrom) -> SourceConfig {
+    SourceConfig {
+        name: SourceName::new("gate"),
+        kind: SourceKind::Gate,
+        url,
+        workspace: None,
+        token: Some(token),
+    }
+}

@@ -1,0 +1,79 @@
+//! The way in: read the arguments and the configuration, open what they ask for, hand over to the screen or to a command, and
+//! turn what happened into an exit code.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::args::{Args, Command, ConfigCommand, GateCommand};
+use crate::cli::{self, Exit};
+use crate::config::paths::Paths;
+use crate::config::{Config, ConfigError};
+use crate::contract::time;
+use crate::tui::{self, KeymapError, NoTerminal};
+
+mod demo;
+mod embedded;
+mod headless;
+mod logging;
+mod screen;
+mod serve;
+
+/// Runs placet. The only thing that `main` does.
+pub fn run() -> ExitCode {
+    let args = Args::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            cli::complain(&format!("cannot start the runtime: {error}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let exit = runtime.block_on(dispatch(args)).unwrap_or_else(|error| {
+        cli::complain(&format!("{error:#}"));
+        if is_usage(&error) { Exit::Usage } else { Exit::Failed }
+    });
+    // What still runs in the background has had its chance to finish; a blocked helper thread must not hold the shell.
+    runtime.shutdown_background();
+    ExitCode::from(exit.code())
+}
+
+/// Something that the reviewer typed or configured is wrong; nothing was tried yet.
+fn is_usage(error: &anyhow::Error) -> bool {
+    error.is::<ConfigError>() || error.is::<KeymapError>() || error.is::<NoTerminal>()
+}
+
+async fn dispatch(args: Args) -> anyhow::Result<Exit> {
+    let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
+    match args.command {
+        None => screen::inbox(&paths).await,
+        Some(Command::Demo) => demo::run().await,
+        Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
+        Some(Command::Gate { command: GateCommand::Token { database, command } }) => {
+            let config = Config::load(&paths)?;
+            cli::token(serve::with_database(config.gate, database.as_deref(), &paths)?, command).await
+        }
+        Some(Command::List(args)) => {
+            let open = headless::open(&paths).await?;
+            let end = cli::list(open.inbox(), &args, time::now()).await;
+            open.close(end).await
+        }
+        Some(Command::Show(args)) => {
+            let open = headless::open(&paths).await?;
+            let end = cli::show(open.inbox(), &args).await;
+            open.close(end).await
+        }
+        Some(Command::Decide(args)) => {
+            let open = headless::open(&paths).await?;
+            let end = cli::decide(open.inbox(), &args, time::now()).await;
+            open.close(end).await
+        }
+        Some(Command::Propose(args)) => headless::propose(&paths, args).await,
+        Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
+        Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
+        Some(Command::Config { command: ConfigCommand::Check }) => {
+            cli::config_check(&paths, |config| Ok(tui::check_keys(config)?))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The inbox on the screen: opened, shown, and closed in order.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::Exit;
+use crate::config::Config;
+use crate::config::paths::Paths;
+use crate::inbox::Inbox;
+use crate::journal::Journal;
+use crate::tui::{self, GatePlace, Place};
+
+use super::embedded::Embedded;
+use super::{headless, logging};
+
+/// `placet` without a command.
+pub(super) async fn inbox(paths: &Paths) -> anyhow::Result<Exit> {
+    let config = Config::load(paths)?;
+    tui::check_keys(&config)
+        .with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
+    tui::check_terminal()?;
+    let _log = logging::start(&paths.log)?;
+    let embedded = match config.sources.is_empty() {
+        true => Some(Embedded::open(&config.gate).await?),
+        false => None,
+    };
+    show(paths, &config, embedded, None).await
+}
+
+/// Shows the inbox until the reviewer leaves; then closes what was opened, journal before gate.
+pub(super) async fn show(
+    paths: &Paths,
+    config: &Config,
+    embedded: Option<Embedded>,
+    demo: Option<PathBuf>,
+) -> anyhow::Result<Exit> {
+    let sources = headless::sources_of(config, embedded.as_ref())?;
+    let journal = Journal::open(&paths.journal()).await?;
+    let reviewer = config.reviewer.clone().or_else(login_name);
+    let inbox = Inbox::open(sources, journal, config.watch.poll, reviewer.clone());
+    let place = Place {
+        reviewer: reviewer.unwrap_or_else(|| "you".to_owned()),
+        gate: embedded.as_ref().map(|embedded| GatePlace {
+            url: embedded.note.url.clone(),
+            serving: embedded.serving,
+            workspace: config.gate.workspace.clone(),
+            agent_token: embedded.note.agent_token_file.clone(),
+            database: config.gate.database.clone(),
+        }),
+        demo,
+    };
+    let shown = tui::run(inbox.clone(), config, place, CancellationToken::new()).await;
+    inbox.close().await;
+    if let Some(embedded) = embedded {
+        embedded.close().await;
+    }
+    shown.map(|_left| Exit::Done)
+}
+
+pub(super) fn login_name() -> Option<String> {
+    ["USER", "LOGNAME", "USERNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()))
+}

@@ -1,0 +1,276 @@
+//! Without a screen: what scripts rely on, and what everybody sees when something is wrong.
+
+use std::process::Output;
+
+use placet::contract::fields::Fields;
+use placet::domain::json;
+
+use super::support::agent;
+use super::support::eventually;
+use super::support::gate::Gate;
+use super::support::home::{Home, WRITE_FILE};
+
+const INPUT: &str = r#"{"title":"from a shell","price":1.10}"#;
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("killed: {}", stderr(output)))
+}
+
+/// A gate, and a home whose only source it is.
+fn served() -> (Home, Gate) {
+    let home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&home, &[]);
+    let config = std::fs::read_to_string(home.config()).unwrap();
+    let source = format!(
+        "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",
+        gate.address.url,
+        home.state().join("owner.token").display()
+    );
+    std::fs::write(home.config(), source + &config).unwrap();
+    (home, gate)
+}
+
+fn propose(home: &Home, input: &str) -> String {
+    let file = home.path().join("input.json");
+    std::fs::write(&file, input).unwrap();
+    let token = home.state().join("agent.token");
+    let args = [
+        "propose",
+        "write_note",
+        "--mission",
+        "m",
+        "--json",
+        "--input",
+        file.to_str().unwrap(),
+        "--token-file",
+    ];
+    let output = home.run(&[&args[..], &[token.to_str().unwrap()]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    Fields::of(stdout(&output).trim()).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
+}
+
+#[test]
+fn a_script_lists_shows_decides_and_sees_what_ran() {
+    let (home, _gate) = served();
+    let (first, second) = (propose(&home, INPUT), propose(&home, r#"{"title":"no"}"#));
+
+    let listed = stdout(&home.run(&["list", "--json"]));
+    let items = Fields::of(listed.trim()).unwrap().raw("items").and_then(json::elements).unwrap().len();
+    let shown = stdout(&home.run(&["show", &first, "--json"]));
+    let decided = home.run(&[
+        "decide",
+        "--approve",
+        &first,
+        "--reject",
+        &second,
+        "--reason",
+        "no need",
+        "--follow",
+        "--json",
+    ]);
+
+    assert_eq!(items, 2);
+    assert!(shown.contains(&format!("\"toolInput\":{INPUT}")), "{shown}");
+    assert!(shown.contains("\"digest\":\"sha256:"), "{shown}");
+    assert_eq!(code(&decided), 0, "{}", stderr(&decided));
+    let reply = stdout(&decided);
+    assert!(
+        reply.contains(r#""approved":1,"rejected":1,"skipped":0"#)
+            && reply.contains(r#""status":"executed""#),
+        "{reply}"
+    );
+    assert_eq!(std::fs::read_to_string(home.out().join(&first)).unwrap(), INPUT);
+    assert!(stdout(&home.run(&["list"])).contains("nothing is pending"));
+}
+
+#[test]
+fn exit_codes_tell_skipped_and_refused_apart() {
+    let (home, gate) = served();
+    let id = propose(&home, INPUT);
+    let reply = agent::request(
+        &gate.address,
+        &gate.address.owner_token,
+        "POST",
+        &format!("/api/pending-actions/{id}/reject"),
+        "{}",
+    );
+    assert_eq!(reply.status, 200, "{}", reply.body);
+
+    let settled = home.run(&["decide", "--approve", &id]);
+    let unknown = home.run(&["decide", "--approve", "no-such-id"]);
+
+    assert_eq!(code(&settled), 1);
+    assert!(stderr(&settled).contains("no longer pending"), "{}", stderr(&settled));
+    assert_eq!(code(&unknown), 1);
+}
+
+#[test]
+fn a_decision_on_content_that_changed_is_refused() {
+    let (home, _gate) = served();
+    let id = propose(&home, INPUT);
+    let decisions = home.path().join("decisions.json");
+    let digest = "0".repeat(64);
+    std::fs::write(
+        &decisions,
+        format!(r#"[{{"id":"{id}","decision":"approve","digest":"sha256:{digest}"}}]"#),
+    )
+    .unwrap();
+
+    let refused = home.run(&["decide", "--from", decisions.to_str().unwrap()]);
+
+    assert_eq!(code(&refused), 1);
+    assert!(stderr(&refused).contains("changed since you looked"), "{}", stderr(&refused));
+    assert!(stdout(&home.run(&["list"])).contains("1 pending"));
+}
+
+#[test]
+fn a_dry_run_sends_nothing() {
+    let (home, _gate) = served();
+    let id = propose(&home, INPUT);
+
+    let dry = home.run(&["decide", "--approve", &id, "--dry-run"]);
+
+    assert_eq!(code(&dry), 0);
+    assert!(stdout(&dry).contains("nothing was sent"), "{}", stdout(&dry));
+    assert!(stdout(&home.run(&["list"])).contains("1 pending"));
+}
+
+#[test]
+fn propose_waits_for_the_decision_and_says_it_with_its_code() {
+    let (home, gate) = served();
+    let waiting = |home: &Home| {
+        let token = home.state().join("agent.token");
+        let args =
+            ["propose", "write_note", "--mission", "w", "--input", "-", "--wait", "25", "--token-file"];
+        let mut command = home.command(&[&args[..], &[token.to_str().unwrap()]].concat());
+        let mut child =
+            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), INPUT.as_bytes()).unwrap();
+        child
+    };
+    let child = waiting(&home);
+    let id = eventually("the proposal is pending", || {
+        let reply = agent::request(
+            &gate.address,
+            &gate.address.owner_token,
+            "GET",
+            "/api/pending-actions?status=pending",
+            "",
+        );
+        let items = Fields::of(&reply.body)?.raw("items")?;
+        Some(Fields::of(json::elements(items)?.first()?)?.text("id")?.as_raw().to_owned())
+    });
+
+    let rejected = home.run(&["decide", "--reject", &id, "--reason", "too dear"]);
+    let output = child.wait_with_output().unwrap();
+
+    assert_eq!(code(&rejected), 0, "{}", stderr(&rejected));
+    assert_eq!(code(&output), 6, "{}", stdout(&output));
+    assert!(stdout(&output).contains("rejected by owner: too dear"), "{}", stdout(&output));
+}
+
+#[test]
+fn without_a_configuration_the_durable_gate_on_this_machine_is_used() {
+    let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let file = home.path().join("input.json");
+    std::fs::write(&file, INPUT).unwrap();
+
+    let proposed = home.run(&["propose", "write_note", "--mission", "m", "--input", file.to_str().unwrap()]);
+    let listed = home.run(&["list"]);
+
+    assert_eq!(code(&proposed), 0, "{}", stderr(&proposed));
+    assert!(
+        stdout(&listed).contains("from a shell") && stdout(&listed).contains("1 pending"),
+        "{}",
+        stdout(&listed)
+    );
+}
+
+#[test]
+fn every_failure_says_what_to_do() {
+    let broken = Home::with_config("[watch]\npoll_secnds = 3\n");
+    let unreachable =
+        Home::with_config("[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n");
+    let blocked = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
+    std::fs::remove_dir(blocked.state()).unwrap();
+    std::fs::write(blocked.state(), "a file where the folder should be").unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().to_string();
+    let served = Home::with_config("");
+
+    for (output, want, says) in [
+        (broken.run(&["list"]), 2, "did you mean `poll_seconds`?"),
+        (broken.run(&["config", "check"]), 2, "line 2"),
+        (broken.run(&["--config", "/nowhere.toml", "list"]), 2, "cannot read the configuration"),
+        (unreachable.run(&["list"]), 5, "team"),
+        (blocked.run(&["list"]), 1, "PLACET_STATE_DIR"),
+        (served.run(&["gate", "serve", "--listen", &port]), 1, "another program does"),
+        (served.run(&["gate", "serve", "--listen", "0.0.0.0:0"]), 1, "plain HTTP"),
+        (served.run(&[]), 2, "terminal"),
+        (served.run(&["demo"]), 2, "terminal"),
+        (served.run(&["decide"]), 1, "nothing to decide"),
+        (served.run(&["frobnicate"]), 2, "unrecognized subcommand"),
+    ] {
+        let said = stdout(&output) + &stderr(&output);
+        assert!(said.contains(says), "wanted {says:?} in: {said}");
+        assert_eq!(code(&output), want, "{said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+#[test]
+fn one_gate_a_database() {
+    let home = Home::with_config(WRITE_FILE);
+    let _first = Gate::serve(&home, &[]);
+
+    let second = home.run(&["gate", "serve"]);
+
+    assert_eq!(code(&second), 1);
+    assert!(stderr(&second).contains("another placet serves"), "{}", stderr(&second));
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked() {
+    let (home, gate) = served();
+    let token = stdout(&home.run(&[
+        "gate",
+        "token",
+        "create",
+        "--scopes",
+        "read",
+        "--subject",
+        "kim",
+        "--workspace",
+        "default",
+    ]));
+    let list =
+        |token: &str| agent::request(&gate.address, token.trim(), "GET", "/api/pending-actions", "").status;
+    assert_eq!(list(&token), 200);
+
+    let listed = stdout(&home.run(&["gate", "token", "list"]));
+    let line = listed.lines().find(|line| line.contains("kim")).unwrap();
+    let revoked = home.run(&["gate", "token", "revoke", line.split_whitespace().next().unwrap()]);
+
+    assert!(!listed.contains(token.trim()));
+    assert_eq!(code(&revoked), 0, "{}", stderr(&revoked));
+    eventually("the token is useless", || (list(&token) == 401).then_some(()));
+}
+
+#[test]
+fn a_machine_without_certificates_still_works_on_its_own_gate() {
+    let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let mut command = home.command(&["list"]);
+
+    let output =
+        command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent").output().unwrap();
+
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}

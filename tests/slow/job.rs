@@ -1,0 +1,189 @@
+//! The whole job: an agent proposes over HTTP, a reviewer decides by keyboard, the executor runs exactly that.
+
+use super::support::agent;
+use super::support::eventually;
+use super::support::gate::{Address, Gate};
+use super::support::home::{Home, WRITE_FILE};
+use super::support::pty::Pty;
+
+const SIZE: (u16, u16) = (100, 30);
+
+/// Numbers and a duplicate key that a careless reader would change.
+const EXACT: &str = r#"{"title":"Price of INV-8841", "price": 1.10,"n":18446744073709551616,"to":"a","to":"b","tiny":1e-400}"#;
+
+fn proposal(title: &str) -> String {
+    format!(
+        r#"{{"toolName":"write_note","toolInput":{{"title":"{title}"}},"workspaceId":"default","missionId":"m-1","agent":"scribe"}}"#
+    )
+}
+
+#[test]
+fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
+    let home = Home::with_config(WRITE_FILE);
+    let mut inbox = Pty::start(&home, SIZE, &[]);
+    inbox.wait("placet propose");
+    let address = Address::of_embedded(&home);
+
+    let id = agent::propose(
+        &address,
+        &format!(
+            r#"{{"toolName":"write_note","toolInput":{EXACT},"workspaceId":"default","missionId":"m-1"}}"#
+        ),
+    );
+    inbox.wait("Price of INV-8841");
+    inbox.wait("18446744073709551616");
+    inbox.send("a");
+    inbox.wait("staged 1");
+    inbox.send("s");
+    inbox.wait("nothing has been sent yet");
+    confirm(&mut inbox);
+    inbox.wait("executed");
+
+    let file = home.out().join(&id);
+    let ran = eventually("the executor's file is complete", || {
+        std::fs::read_to_string(&file).ok().filter(|text| text.len() == EXACT.len())
+    });
+    assert_eq!(ran, EXACT);
+    assert_eq!(agent::status(&address, &id), "executed");
+    inbox.send("\x1b");
+    inbox.wait_gone("counts come from");
+    inbox.send("q");
+    assert_eq!(inbox.wait_end(), 0);
+}
+
+#[test]
+fn approve_edit_and_exclude_go_in_one_batch_and_the_rest_stays_pending() {
+    let home = Home::with_config(WRITE_FILE);
+    let mut inbox = Pty::start(&home, SIZE, &[]);
+    inbox.wait("placet propose");
+    let address = Address::of_embedded(&home);
+    let ids: Vec<String> = ["first", "second", "third", "fourth"]
+        .iter()
+        .map(|title| agent::propose(&address, &proposal(title)))
+        .collect();
+    inbox.wait("fourth");
+    inbox.send("R");
+
+    inbox.send("gg");
+    walk_to(&mut inbox, "first");
+    inbox.send("a");
+    inbox.wait("staged 1");
+    walk_to(&mut inbox, "second");
+    inbox.send("e");
+    inbox.wait("will be sent");
+    edit_title(&mut inbox, "second", "better");
+    inbox.wait("staged 2");
+    walk_to(&mut inbox, "third");
+    inbox.send("x");
+    inbox.wait("staged 3");
+    inbox.send("s");
+    inbox.wait("nothing has been sent yet");
+    confirm(&mut inbox);
+    inbox.wait("counts come from");
+
+    let settled =
+        |id: &String, word: &str| eventually(word, || (agent::status(&address, id) == word).then_some(()));
+    settled(&ids[0], "executed");
+    settled(&ids[1], "executed");
+    settled(&ids[2], "rejected");
+    assert_eq!(agent::status(&address, &ids[3]), "pending");
+    assert_eq!(std::fs::read_to_string(home.out().join(&ids[1])).unwrap(), r#"{"title":"better"}"#);
+    assert!(!home.out().join(&ids[2]).exists());
+}
+
+#[test]
+fn staged_decisions_survive_kill_9_of_the_inbox() {
+    let home = Home::with_config(WRITE_FILE);
+    let mut inbox = Pty::start(&home, SIZE, &[]);
+    inbox.wait("placet propose");
+    let address = Address::of_embedded(&home);
+    agent::propose(&address, &proposal("keep me"));
+    inbox.wait("keep me");
+    inbox.wait("Rendered");
+    inbox.send("x");
+    inbox.wait("staged 1");
+    inbox.wait("saved");
+    inbox.kill_9();
+    inbox.wait_end();
+
+    let inbox = Pty::start(&home, SIZE, &[]);
+
+    inbox.wait("keep me");
+    inbox.wait("staged 1");
+}
+
+#[test]
+fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
+    let serving = Home::with_config(WRITE_FILE);
+    let first = Gate::serve(&serving, &[]);
+    let listen = first.listen();
+    let reviewing = Home::with_config(&format!(
+        "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n[watch]\npoll_seconds = 1\n",
+        first.address.url,
+        serving.state().join("owner.token").display()
+    ));
+    let mut inbox = Pty::start(&reviewing, SIZE, &[]);
+    let id = agent::propose(&first.address, &proposal("through the storm"));
+    inbox.wait("through the storm");
+    inbox.wait("Rendered");
+    inbox.send("a");
+    inbox.wait("staged 1");
+
+    first.kill_9();
+    inbox.wait_for("the lost connection on the screen", |screen| screen.contains("RETRY"));
+    let second = Gate::serve(&serving, &["--listen", &listen]);
+    inbox.wait_for("the connection is back", |screen| !screen.contains("RETRY"));
+    inbox.send("s");
+    inbox.wait("nothing has been sent yet");
+    confirm(&mut inbox);
+
+    let file = serving.out().join(&id);
+    eventually("the executor has run", || {
+        std::fs::read_to_string(&file).ok().filter(|it| it.contains("storm"))
+    });
+    inbox.wait("executed");
+    assert_eq!(agent::status(&second.address, &id), "executed");
+}
+
+/// Types what the open review sheet asks for: a count, or `y`.
+pub(crate) fn confirm(inbox: &mut Pty) {
+    inbox.wait_for("the sheet takes keys", |screen| screen.contains("Type ") || screen.contains("Press y"));
+    let screen = inbox.screen();
+    let count = screen.split("Type ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);
+    // A new sheet takes no keys for a moment, so that none goes to what the reviewer has not read.
+    eventually("the sheet is confirmed", || {
+        match &count {
+            Some(count) => inbox.send(&format!("\x7f\x7f\x7f{count}\r")),
+            None => inbox.send("y"),
+        }
+        (!inbox.screen().contains("nothing has been sent yet")).then_some(())
+    });
+}
+
+/// Moves down until the cursor's row names `title`.
+fn walk_to(inbox: &mut Pty, title: &str) {
+    for _ in 0..12 {
+        let in_list =
+            |line: &str| line.split("││").next().is_some_and(|row| row.contains('>') && row.contains(title));
+        let on_it = |screen: &str| screen.lines().any(in_list);
+        if on_it(&inbox.screen()) {
+            inbox.wait_for("its preview", |screen| screen.contains("Rendered"));
+            return;
+        }
+        let before = inbox.screen();
+        inbox.send("j");
+        inbox.wait_for("the cursor moved", |screen| screen != before);
+    }
+    panic!("no row {title:?}:\n{}", inbox.screen());
+}
+
+/// In the open form: replaces one word in the text, and stages.
+fn edit_title(inbox: &mut Pty, from: &str, to: &str) {
+    // Down to the title's line, to its end, before the closing quote, and over the old word.
+    inbox.send("\x1b[B\x1b[F\x1b[D");
+    inbox.send(&"\x7f".repeat(from.len()));
+    inbox.send(to);
+    inbox.wait("{title}");
+    inbox.send("\t");
+    inbox.send("\r");
+}

@@ -1,0 +1,50 @@
+//! An agent: plain HTTP over a socket, so that nothing of placet's own client stands between the test and the gate.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use placet::contract::fields::Fields;
+
+use super::LIMIT;
+use super::gate::Address;
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: String,
+}
+
+/// One request, one connection.
+pub(crate) fn request(address: &Address, token: &str, method: &str, path: &str, body: &str) -> Reply {
+    let host = address.url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + body).as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Reply { status, body: body.to_owned() }
+}
+
+/// Proposes, and gives the action's id.
+pub(crate) fn propose(address: &Address, body: &str) -> String {
+    let reply = request(address, &address.agent_token, "POST", "/api/pending-actions", body);
+    assert_eq!(reply.status, 202, "{}", reply.body);
+    Fields::of(&reply.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
+}
+
+/// The action as the gate has it now.
+pub(crate) fn get(address: &Address, id: &str) -> Reply {
+    request(address, &address.owner_token, "GET", &format!("/api/pending-actions/{id}"), "")
+}
+
+/// The word in the action's `status`.
+pub(crate) fn status(address: &Address, id: &str) -> String {
+    Fields::of(&get(address, id).body).unwrap().text("status").unwrap().as_raw().to_owned()
+}

@@ -1,0 +1,71 @@
+//! `placet gate serve` as a process that can be killed, and the note that every serving gate leaves.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
+use placet::contract::fields::Fields;
+
+use super::eventually;
+use super::home::Home;
+
+/// Where a gate is and how to talk to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub(crate) url: String,
+    pub(crate) owner_token: String,
+    pub(crate) agent_token: String,
+}
+
+pub(crate) struct Gate {
+    child: Child,
+    pub(crate) address: Address,
+}
+
+impl Gate {
+    /// Starts it and reads the line that it prints when it is ready.
+    pub(crate) fn serve(home: &Home, args: &[&str]) -> Self {
+        let mut command = home.command(&["gate", "serve"]);
+        let mut child = command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, address: Address::read(&line).unwrap_or_else(|| panic!("not ready: {line:?}")) }
+    }
+
+    /// The address and port, to start another one in the same place.
+    pub(crate) fn listen(&self) -> String {
+        self.address.url.strip_prefix("http://").unwrap().to_owned()
+    }
+
+    pub(crate) fn kill_9(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Address {
+    /// From the line on standard output, or from `gate.json`.
+    fn read(json: &str) -> Option<Self> {
+        let fields = Fields::of(json)?;
+        let read = |name: &str| {
+            std::fs::read_to_string(fields.text(name)?.as_raw()).ok().map(|it| it.trim().to_owned())
+        };
+        Some(Self {
+            url: fields.text("url")?.as_raw().to_owned(),
+            owner_token: read("tokenFile")?,
+            agent_token: read("agentTokenFile")?,
+        })
+    }
+
+    /// Of the gate that a running inbox serves.
+    pub(crate) fn of_embedded(home: &Home) -> Self {
+        let note = home.state().join("gate.json");
+        eventually("the embedded gate says where it is", || Self::read(&std::fs::read_to_string(&note).ok()?))
+    }
+}

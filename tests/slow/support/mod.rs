@@ -1,0 +1,23 @@
+//! What the slow tests stand on: a terminal, a gate, an agent, a home of their own. Every wait has a limit and a condition.
+
+pub(crate) mod agent;
+pub(crate) mod gate;
+pub(crate) mod home;
+pub(crate) mod pty;
+
+use std::time::{Duration, Instant};
+
+/// How long anything may take before a test gives up. Generous: it only costs time when something is broken.
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+
+/// Tries `probe` until it gives something.
+pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = probe() {
+            return found;
+        }
+        assert!(started.elapsed() < LIMIT, "never happened: {what}");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,153 @@
+//! The real binary in a pseudo-terminal, with the screen as a person would see it.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::process::Stdio;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
+
+use super::LIMIT;
+use super::home::Home;
+
+/// A running placet with a terminal.
+pub(crate) struct Pty {
+    seen: Arc<(Mutex<Seen>, Condvar)>,
+    writer: Box<dyn Write + Send>,
+    ended: mpsc::Receiver<ExitStatus>,
+    pub(crate) pid: u32,
+    _master: Box<dyn MasterPty + Send>,
+}
+
+struct Seen {
+    parser: vt100::Parser,
+    /// Every byte that came, for what a screen cannot tell.
+    bytes: Vec<u8>,
+}
+
+impl Pty {
+    /// Starts placet with `args` in a terminal of `columns` by `rows`.
+    pub(crate) fn start(home: &Home, (columns, rows): (u16, u16), args: &[&str]) -> Self {
+        Self::start_with(home, (columns, rows), args, &[])
+    }
+
+    pub(crate) fn start_with(
+        home: &Home,
+        (columns, rows): (u16, u16),
+        args: &[&str],
+        env: &[(&str, &str)],
+    ) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_placet"));
+        command.args(args);
+        command.env_clear();
+        for (name, value) in
+            home.env().iter().map(|(n, v)| (n.as_str(), v.as_str())).chain(env.iter().copied())
+        {
+            command.env(name, value);
+        }
+        command.env("TERM", "xterm-256color");
+        let mut child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let parser = vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);
+        let seen = Arc::new((Mutex::new(Seen { parser, bytes: Vec::new() }), Condvar::new()));
+        let (mut reader, shared) = (pair.master.try_clone_reader().unwrap(), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            let mut chunk = [0; 8192];
+            while let Ok(n @ 1..) = reader.read(&mut chunk) {
+                let mut seen = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.parser.process(&chunk[..n]);
+                seen.bytes.extend_from_slice(&chunk[..n]);
+                shared.1.notify_all();
+            }
+        });
+        let pid = child.process_id().unwrap();
+        let (tell, ended) = mpsc::channel();
+        std::thread::spawn(move || drop(tell.send(child.wait().unwrap())));
+        Self { seen, writer: pair.master.take_writer().unwrap(), ended, pid, _master: pair.master }
+    }
+
+    /// Presses keys at the pace of a quick typist: what comes faster is taken for pasted text, and ignored. An escape sequence
+    /// is one key.
+    pub(crate) fn send(&mut self, keys: &str) {
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let sequence = rest
+                .strip_prefix("\x1b[")
+                .and_then(|it| it.find(|c: char| c.is_ascii_alphabetic() || c == '~'));
+            let length =
+                sequence.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), |end| end + 3);
+            let (key, after) = rest.split_at(length);
+            self.writer.write_all(key.as_bytes()).unwrap();
+            self.writer.flush().unwrap();
+            std::thread::park_timeout(Duration::from_millis(30));
+            rest = after;
+        }
+    }
+
+    pub(crate) fn screen(&self) -> String {
+        self.seen.0.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Every byte that placet wrote so far.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.seen.0.lock().unwrap().bytes.clone()
+    }
+
+    /// True when the alternate screen is up.
+    pub(crate) fn is_full_screen(&self) -> bool {
+        self.seen.0.lock().unwrap().parser.screen().alternate_screen()
+    }
+
+    /// Waits until `text` stands on the screen.
+    pub(crate) fn wait(&self, text: &str) {
+        self.wait_for(&format!("{text:?} on the screen"), |screen| screen.contains(text));
+    }
+
+    pub(crate) fn wait_gone(&self, text: &str) {
+        self.wait_for(&format!("{text:?} gone from the screen"), |screen| !screen.contains(text));
+    }
+
+    /// Waits until the screen is as `wanted` says.
+    pub(crate) fn wait_for(&self, what: &str, wanted: impl Fn(&str) -> bool) {
+        let started = Instant::now();
+        let mut seen = self.seen.0.lock().unwrap();
+        loop {
+            let screen = seen.parser.screen().contents();
+            if wanted(&screen) {
+                return;
+            }
+            let left = LIMIT.checked_sub(started.elapsed());
+            let Some(left) = left else { panic!("never happened: {what}; the screen:\n{screen}\n") };
+            seen = self.seen.1.wait_timeout(seen, left).unwrap().0;
+        }
+    }
+
+    /// Kills it as nothing can prevent. It may have ended by itself.
+    pub(crate) fn kill_9(&self) {
+        drop(
+            std::process::Command::new("kill")
+                .args(["-9", &self.pid.to_string()])
+                .stderr(Stdio::null())
+                .status(),
+        );
+    }
+
+    /// Waits until the process has ended; its exit code.
+    pub(crate) fn wait_end(&mut self) -> u32 {
+        match self.ended.recv_timeout(LIMIT) {
+            Ok(status) => status.exit_code(),
+            Err(mpsc::RecvTimeoutError::Timeout | mpsc::RecvTimeoutError::Disconnected) => {
+                panic!("it does not end; the screen:\n{}\n", self.screen())
+            }
+        }
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        self.kill_9();
+    }
+}
