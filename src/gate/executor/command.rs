@@ -32,6 +32,9 @@ pub(super) async fn run(
         .stderr(Stdio::piped())
         // Dropping the future, as the timeout does, ends the program.
         .kill_on_drop(true);
+    // A group of its own: a Ctrl-C in the gate's terminal is meant for the gate, which waits for what is running.
+    #[cfg(unix)]
+    command.process_group(0);
     let child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return Ran::Failed(format!("cannot start {program:?}: {error}")),
@@ -48,10 +51,53 @@ pub(super) async fn run(
 
 /// Feeds and reads at the same time, so that no side waits for the other's full pipe.
 async fn converse(mut child: Child, input: &str) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+    let group = Group::of(&child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let ((), output, errors) =
         tokio::try_join!(feed(stdin, input), drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
-    Ok((child.wait().await?, output, errors))
+    let status = child.wait().await?;
+    group.has_ended();
+    Ok((status, output, errors))
+}
+
+/// The program and whatever it started. Dropped before the end, it is killed as a whole: a helper process must not go on
+/// writing after its action was called lost.
+#[derive(Debug)]
+struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    #[cfg(unix)]
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Child) -> Self {
+        Self {}
+    }
+
+    /// Nothing is left to kill, and the number may soon mean somebody else.
+    fn has_ended(self) {
+        #[cfg(unix)]
+        {
+            let mut group = self;
+            group.leader = None;
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader.take() {
+            // The leader is not reaped yet, so the number still means this group; it may be empty already.
+            rustix::process::kill_process_group(leader, rustix::process::Signal::KILL).ok();
+        }
+    }
 }
 
 /// A program need not read its input.

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::support::{Answer, TestGate, plain, script, with_tool};
+use super::support::{Answer, LIMIT, TestGate, plain, script, with_tool};
 use crate::config::{Executor, Retry, ToolConfig};
 
 const EXACT: &str = r#"{"amount": 1.10,"big":18446744073709551616,"a":1,"a":2}"#;
@@ -74,6 +74,29 @@ async fn a_command_that_hangs_is_stopped_and_nobody_claims_to_know_more() {
         assert_eq!(lost.at("/status"), status);
         assert!(lost.at("/error").contains("stopped after"));
     }
+}
+
+#[tokio::test]
+async fn what_a_stopped_command_started_is_stopped_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    let tool = script(&format!("sleep 600 & echo $! > {}; wait", pid.display()));
+    let (_folder, gate) = with_tool(ToolConfig { timeout: Duration::from_millis(500), ..tool }).await;
+
+    let lost = run(&gate, "{}").await;
+
+    assert_eq!(lost.at("/status"), "unknown");
+    let pid = std::fs::read_to_string(pid).unwrap();
+    let is_alive = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    let gone = async {
+        while is_alive() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, gone).await.unwrap();
 }
 
 #[tokio::test]
@@ -157,6 +180,7 @@ async fn an_approval_is_answered_before_it_has_run() {
     let id = gate.propose("t", "{}").await;
 
     let approved = gate.approve(&id, "").await;
+    gate.until_running(&id).await;
     let meanwhile = gate.list("&status=approved&view=row").await;
     std::fs::write(&go, "").unwrap();
     let done = gate.until_final(&id).await;
