@@ -69,6 +69,7 @@ pub(crate) struct Caller {
 }
 
 impl Scope {
+    /// Every scope.
     pub const ALL: [Self; 5] = [Self::Propose, Self::Read, Self::Decide, Self::Execute, Self::Admin];
 
     /// The word on the command line and in storage.
@@ -141,7 +142,7 @@ impl Caller {
         if self.token.scopes.contains(&scope) {
             return Ok(());
         }
-        Err(ApiError::Forbidden(format!("this token has no scope {scope:?}; ask for one with `{scope}`")))
+        Err(ApiError::Forbidden(format!("this token lacks the scope `{scope}`; use one that has it")))
     }
 
     /// The workspace that is read: the token's, and when one is named it must be that.

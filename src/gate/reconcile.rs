@@ -33,12 +33,14 @@ pub(crate) async fn run(gate: Gate) {
 
 /// One sweep. What it cannot do in one go it leaves to the next.
 pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
-    let expired = gate.store().expire().await?;
-    let recovered = gate.store().recover(gate.inner.tools.safe()).await?;
-    gate.store().forget_replies(REPLIES_KEPT_MILLIS).await?;
+    gate.inner.events.approved();
+    // Each is tried, whatever became of the one before.
+    let expired = gate.store().expire().await;
+    let recovered = gate.store().recover(gate.inner.tools.safe()).await;
+    let forgotten = gate.store().forget_replies(REPLIES_KEPT_MILLIS).await;
+    let (expired, recovered) = (expired?, recovered?);
     if expired + recovered > 0 {
         tracing::info!(expired, recovered, "swept");
     }
-    gate.inner.events.approved();
-    Ok(())
+    forgotten.map(drop)
 }

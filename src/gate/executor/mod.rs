@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Gate;
-use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Work};
+use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
 use crate::config::{Executor, Retry, ToolConfig};
 use crate::domain::RawJson;
 use crate::domain::json::JsonError;
@@ -58,14 +58,14 @@ pub(crate) async fn run(gate: Gate) {
     }
 }
 
-/// Takes whatever is approved, as far as there is room.
+/// Goes once through whatever is approved, as fast as there is room. What cannot be dispatched stands in nobody's way.
 async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Result<(), StoreError> {
+    let mut after = 0;
     loop {
-        let waiting = gate.store().approved(tools, AT_ONCE as u32).await?;
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        for (id, tool) in waiting {
+        let waiting = gate.store().approved(tools, after, AT_ONCE as u32).await?;
+        let Some(last) = waiting.last() else { return Ok(()) };
+        after = last.seq;
+        for Waiting { id, tool, .. } in waiting {
             let permit = tokio::select! {
                 () = gate.inner.stopping.cancelled() => return Ok(()),
                 permit = Arc::clone(room).acquire_owned() => permit.map_err(|_| StoreError::Closed)?,
@@ -81,7 +81,7 @@ async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Resul
                 }
                 // Somebody else was faster.
                 Err(StoreError::Refused(Refused::State { .. })) => {}
-                Err(failed) => return Err(failed),
+                Err(error) => tracing::error!(%error, "an approved action cannot be dispatched"),
             }
         }
     }

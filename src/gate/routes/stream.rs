@@ -83,11 +83,14 @@ impl Briefings {
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 self.revisions.mark_unchanged();
+                let began = Instant::now();
                 let Some(events) = self.brief().await else { return };
+                let took = began.elapsed();
                 for event in events {
                     yield Ok(event);
                 }
-                let earliest = Instant::now() + BETWEEN_BRIEFINGS;
+                // Counting a long queue takes a while: a stream spends at most a fifth of its time on it.
+                let earliest = Instant::now() + BETWEEN_BRIEFINGS.max(took * 4);
                 loop {
                     tokio::select! {
                         () = stopping.cancelled() => return,

@@ -91,6 +91,15 @@ pub(crate) struct Reply {
     pub(crate) replayed: bool,
 }
 
+/// An approved action that nothing runs yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Its place in the order of arrival.
+    pub(crate) seq: i64,
+    pub(crate) id: String,
+    pub(crate) tool: String,
+}
+
 /// Permission to run one approved action, for a while.
 #[derive(Debug, Clone)]
 pub(crate) struct Lease {
@@ -235,8 +244,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     ) -> Result<Reply, StoreError>;
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
 
-    /// Approved actions of these tools, oldest first.
-    async fn approved(&self, tools: &[String], limit: u32) -> Result<Vec<(String, String)>, StoreError>;
+    /// Approved actions of these tools that arrived after the place `after`, in the order of their arrival.
+    async fn approved(&self, tools: &[String], after: i64, limit: u32) -> Result<Vec<Waiting>, StoreError>;
     /// Takes an approved action under a lease, after checking that its bytes are those that were approved.
     async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError>;
     /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease.

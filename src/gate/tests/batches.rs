@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::support::{Answer, TestGate, plain};
+use super::support::{Answer, TestGate, plain, script, with_tool};
 use crate::domain::Digest;
 use crate::gate::Scope;
 
@@ -47,6 +47,22 @@ async fn listed_is_approved_excluded_is_rejected_unlisted_is_left() {
     }
     assert_eq!(statuses, ["approved", "approved", "rejected", "pending"]);
     assert!(gate.action(&ids[0]).await.text.contains(r#""effectiveInput":{"n":0,"priority":2}"#));
+}
+
+#[tokio::test]
+async fn a_whole_batch_runs_however_long_it_is() {
+    let (_folder, gate) = with_tool(script("cat")).await;
+    let ids = batch_of(&gate, 40).await;
+
+    let items = ids.iter().map(|id| json!({"pendingActionId": id})).collect::<Vec<_>>();
+    let reply = decide(&gate, &json!(items)).await;
+
+    assert_eq!(counts(&reply), ["40", "0", "0", "0"]);
+    for (n, id) in ids.iter().enumerate() {
+        let done = gate.until_final(id).await;
+        assert_eq!(done.at("/status"), "executed");
+        assert!(done.text.contains(&format!(r#""result":{{"n":{n}}}"#)));
+    }
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use sqlx::SqlitePool;
 use self::writer::Writer;
 use super::{
     Actor, Changes, Dispatched, Filter, Finished, Keyed, Lease, NewAction, Page, Refused, Reply, Ruling,
-    Store, StoreError, Stored, TimelineEvent,
+    Store, StoreError, Stored, TimelineEvent, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{PendingAction, Row};
@@ -84,8 +84,8 @@ impl Store for SqliteStore {
         self.writer.run(move |tx| Box::pin(async move { decide::withdraw(tx, &id, &by).await })).await
     }
 
-    async fn approved(&self, tools: &[String], limit: u32) -> Result<Vec<(String, String)>, StoreError> {
-        read::approved(self.reader(), tools, limit).await
+    async fn approved(&self, tools: &[String], after: i64, limit: u32) -> Result<Vec<Waiting>, StoreError> {
+        read::approved(self.reader(), tools, after, limit).await
     }
 
     async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError> {

@@ -8,7 +8,7 @@ use super::row;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
 use crate::domain::{PendingAction, Row, Timestamp};
-use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, TimelineEvent};
+use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, TimelineEvent, Waiting};
 
 /// Batches in one briefing; more are said to exist and not listed.
 const BATCHES: usize = 500;
@@ -191,14 +191,19 @@ pub(super) async fn timeline(pool: &SqlitePool, id: &str) -> Result<Vec<Timeline
     Ok(found.into_iter().map(event).collect())
 }
 
-/// Ids and tools of what waits to be run, in the order it arrived.
+/// What waits to be run, in the order it arrived.
 pub(super) async fn approved(
     pool: &SqlitePool,
     tools: &[String],
+    after: i64,
     limit: u32,
-) -> Result<Vec<(String, String)>, StoreError> {
-    let mut query = QueryBuilder::new("SELECT a.id, a.tool FROM actions a WHERE a.status = 'approved'");
+) -> Result<Vec<Waiting>, StoreError> {
+    let mut query = QueryBuilder::new(
+        "SELECT a.seq, a.id, a.tool FROM actions a WHERE a.status = 'approved' AND a.seq > ",
+    );
+    query.push_bind(after);
     push_any_of(&mut query, "a.tool", tools);
     query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
-    Ok(query.build_query_as().fetch_all(pool).await?)
+    let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(pool).await?;
+    Ok(found.into_iter().map(|(seq, id, tool)| Waiting { seq, id, tool }).collect())
 }

@@ -1,6 +1,7 @@
 //! Running what was approved: leases, fences, ends, and what was lost in mid-run.
 
 use sqlx::QueryBuilder;
+use sqlx::sqlite::SqliteRow;
 
 use super::advance::{Change, Payloads, advance, load};
 use super::row;
@@ -89,9 +90,9 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
         .push_bind(now);
     query.push(" ORDER BY a.expires_at LIMIT ").push_bind(SWEEP);
     let due = query.build().fetch_all(tx.conn()).await?;
-    for found in &due {
+    for stored in due.iter().filter_map(readable) {
         let change = Change { settles: true, ..Change::default() };
-        advance(tx, &row::stored(found)?, StatusStep::Expire, change).await?;
+        advance(tx, &stored, StatusStep::Expire, change).await?;
     }
     Ok(due.len() as u64)
 }
@@ -103,8 +104,7 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreEr
     query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
     query.push(" ORDER BY a.lease_until LIMIT ").push_bind(SWEEP);
     let lost = query.build().fetch_all(tx.conn()).await?;
-    for found in &lost {
-        let stored = row::stored(found)?;
+    for stored in lost.iter().filter_map(readable) {
         let tool = Untrusted::as_raw(&stored.action.row.tool);
         if safe.iter().any(|safe| safe == tool) {
             advance(tx, &stored, StatusStep::Requeue, Change::default()).await?;
@@ -114,6 +114,12 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreEr
         }
     }
     Ok(lost.len() as u64)
+}
+
+/// A damaged row must not keep the others from being swept.
+fn readable(found: &SqliteRow) -> Option<Stored> {
+    let stored = row::stored(found);
+    stored.inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
 }
 
 /// Answers kept for longer than anybody retries.

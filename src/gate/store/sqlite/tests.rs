@@ -91,6 +91,7 @@ async fn bytes_that_changed_after_the_approval_are_not_run() {
     let shelf = shelf().await;
     for (id, change) in [
         ("input", "UPDATE payloads SET input = '{\"n\":1.1}'"),
+        ("edited", "UPDATE payloads SET input = '{\"n\":1.1}', effective_input = '{\"n\":1.10}'"),
         ("effective", "UPDATE payloads SET effective_input = '{\"n\":2}'"),
         ("tool", "UPDATE actions SET tool = 'u'"),
     ] {
@@ -156,6 +157,34 @@ async fn a_refused_write_undoes_only_itself() {
     let revisions: Vec<u64> = changes.rows.iter().map(|row| row.revision.0).collect();
     assert_eq!(revisions, (1..=61).collect::<Vec<_>>());
     assert_eq!(changes.revision, 61);
+}
+
+#[tokio::test]
+async fn a_decision_makes_room_for_a_proposal() {
+    let shelf = shelf().await;
+    let record = async |id| shelf.store.record(action(id), 1, String::new(), None).await;
+    record("a").await.unwrap();
+    assert!(record("b").await.is_err());
+
+    shelf.store.decide(approval("a"), owner()).await.unwrap();
+
+    record("b").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_row_stands_in_nobodys_way() {
+    let shelf = shelf().await;
+    for id in ["damaged", "sound"] {
+        shelf.approved(id).await;
+        shelf.dispatch(id).await;
+    }
+    let damage = "UPDATE payloads SET input = '{' WHERE seq = (SELECT seq FROM actions WHERE id = 'damaged')";
+    sqlx::query(damage).execute(&shelf.store.database.write).await.unwrap();
+
+    shelf.clock.pass(1_001);
+    shelf.store.recover(Vec::new()).await.unwrap();
+
+    assert_eq!(shelf.status("sound").await, Status::Unknown);
 }
 
 #[tokio::test]
