@@ -100,7 +100,7 @@ impl Briefings {
                         }
                         _ = ticks.tick() => {
                             let Some(tick) = self.tick().await else { return };
-                            yield Ok(tick);
+                            yield Ok(Event::default().event("tick").data(format!("{{\"tick\":{tick}}}")));
                         }
                     }
                 }
@@ -128,12 +128,42 @@ impl Briefings {
         Some(events)
     }
 
-    /// A numbered sign of life, if the token still lives.
-    async fn tick(&mut self) -> Option<Event> {
+    /// The number of the next sign of life, if the token still lives.
+    async fn tick(&mut self) -> Option<u64> {
         if !self.caller.is_live(&self.gate).await.ok()? {
             return None;
         }
         self.ticks += 1;
-        Some(Event::default().event("tick").data(format!("{{\"tick\":{}}}", self.ticks)))
+        Some(self.ticks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::auth::{Token, hash};
+
+    #[tokio::test]
+    async fn ticks_are_numbered_and_end_with_the_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = crate::gate::tests::open(folder.path()).await;
+        let (token, secret) = Token::issue("owner", "w", &[Scope::Read]);
+        gate.store().add_token(token.clone(), hash(&secret)).await.unwrap();
+        let mut briefings = Briefings {
+            revisions: gate.inner.events.watch("w"),
+            workspace: "w".to_owned(),
+            session: None,
+            seen: None,
+            ticks: 0,
+            caller: Caller { hash: hash(&secret), token: token.clone() },
+            _open: gate.inner.streams.open(&token.id, &gate.inner.limits).unwrap(),
+            gate: gate.clone(),
+        };
+
+        let ticks = [briefings.tick().await, briefings.tick().await];
+        gate.revoke_token(&token.id).await.unwrap();
+
+        assert_eq!(ticks, [Some(1), Some(2)]);
+        assert_eq!(briefings.tick().await, None);
     }
 }

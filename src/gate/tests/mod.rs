@@ -3,8 +3,14 @@
 mod batches;
 mod deciding;
 mod durability;
+mod proposing;
 mod reading;
 mod refusing;
 mod running;
 mod streaming;
 mod support;
+
+/// A gate that is open and not served.
+pub(super) async fn open(folder: &std::path::Path) -> super::Gate {
+    super::Gate::open(&support::config(folder)).await.unwrap()
+}
