@@ -87,10 +87,11 @@ impl ApiError {
             | Self::TooMany(message, _)
             | Self::Unavailable(message) => message.clone(),
             Self::Unauthorized(message) => (*message).to_owned(),
-            Self::InvalidState { status, .. } => {
-                let word = wire_status(status);
-                format!("this pending action is {word}; only a pending one can be decided")
-            }
+            Self::InvalidState { status, .. } => match status {
+                Status::Pending => "this action is not approved; it cannot be run yet".to_owned(),
+                Status::Running => "this action is approved and is being run".to_owned(),
+                settled => format!("this action is {} already; read it to see by whom", wire_status(settled)),
+            },
             Self::UnsupportedType => "the body must be JSON; send Content-Type: application/json".to_owned(),
             Self::Misdirected => {
                 "this gate is not the host you asked for; use the address it printed".to_owned()

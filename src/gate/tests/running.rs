@@ -81,7 +81,7 @@ async fn what_a_stopped_command_started_is_stopped_too() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     let tool = script(&format!("sleep 600 & echo $! > {}; wait", pid.display()));
-    let (_folder, gate) = with_tool(ToolConfig { timeout: Duration::from_millis(500), ..tool }).await;
+    let (_folder, gate) = with_tool(ToolConfig { timeout: Duration::from_secs(1), ..tool }).await;
 
     let lost = run(&gate, "{}").await;
 
@@ -206,6 +206,7 @@ async fn an_agent_claims_runs_and_reports() {
     let again = gate.post_as(&gate.agent, &path("result"), r#"{"fence":1,"result":2}"#).await;
 
     assert_eq!(early.code(), (409, "INVALID_STATE".to_owned()));
+    assert!(early.at("/error/message").contains("not approved"));
     assert!(claimed.text.contains(&format!(r#""toolInput":{EXACT},"#)), "{}", claimed.text);
     assert_eq!((claimed.at("/fence"), claimed.at("/idempotencyKey")), ("1".to_owned(), format!("{id}:2")));
     assert_eq!(twice.code(), (409, "INVALID_STATE".to_owned()));
