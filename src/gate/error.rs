@@ -162,6 +162,7 @@ pub(crate) async fn envelope(response: Response) -> Response {
     let (code, message) = match status {
         StatusCode::NOT_FOUND => ("NOT_FOUND", "there is no such route"),
         StatusCode::METHOD_NOT_ALLOWED => ("METHOD_NOT_ALLOWED", "this route does not take this method"),
+        StatusCode::REQUEST_TIMEOUT => ("TIMEOUT", "the request took too long; send it again"),
         StatusCode::PAYLOAD_TOO_LARGE => ("PAYLOAD_TOO_LARGE", "the body is larger than this gate takes"),
         StatusCode::BAD_REQUEST => ("BAD_REQUEST", text.as_ref()),
         _ if status.is_client_error() => ("BAD_REQUEST", text.as_ref()),

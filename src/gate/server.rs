@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::StatusCode;
 use axum::http::header::{HOST, ORIGIN};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tower_http::timeout::TimeoutLayer;
 
 use super::error::{ApiError, envelope};
 use super::routes::{batch, changes, decide, get as one, list, propose, pull, stream, tools};
@@ -18,6 +20,9 @@ use super::{Gate, GateError, executor, reconcile};
 
 /// How long requests and executors may take to finish after the gate was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
+const REQUEST: Duration = Duration::from_secs(90);
 
 /// Serves until `shutdown`, then finishes what is under way and closes the database.
 pub(crate) async fn serve(
@@ -81,6 +86,7 @@ fn router(gate: Gate, address: SocketAddr) -> Router {
         .route("/healthz", get(tools::healthz))
         .route("/readyz", get(tools::readyz))
         .layer(DefaultBodyLimit::max(body))
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
         .layer(middleware::map_response(envelope))
         .layer(middleware::from_fn(move |request, next| no_browsers(address, request, next)))
         .with_state(gate)
