@@ -188,6 +188,28 @@ async fn a_damaged_row_stands_in_nobodys_way() {
 }
 
 #[tokio::test]
+async fn nothing_is_acknowledged_that_was_not_committed() {
+    let shelf = shelf().await;
+
+    // A foreign key that is checked at the end makes the commit itself fail, after the work went well.
+    let work = shelf.store.writer.run(|tx| {
+        Box::pin(async move {
+            sqlx::query("PRAGMA defer_foreign_keys = ON").execute(tx.conn()).await?;
+            sqlx::query("INSERT INTO payloads (seq, input) VALUES (999, '{}')").execute(tx.conn()).await?;
+            Ok(())
+        })
+    });
+    // Both wait before the writer looks: they are one group.
+    let (work, beside) = tokio::join!(work, shelf.record("beside"));
+
+    assert!(matches!(work, Err(StoreError::Commit(_))), "{work:?}");
+    assert!(matches!(beside, Err(StoreError::Commit(_))), "{beside:?}");
+    assert!(shelf.store.get("beside").await.unwrap().is_none());
+    shelf.record("after").await.unwrap();
+    assert_eq!(shelf.store.get("after").await.unwrap().unwrap().action.row.revision.0, 1);
+}
+
+#[tokio::test]
 async fn a_closed_store_says_so() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
