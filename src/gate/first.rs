@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::auth::{self, Scope};
 use super::{Gate, GateError};
 use crate::config::TokenFrom;
+use crate::config::secret::SecretError;
 
 /// Where the first tokens are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,8 @@ const AGENT: [Scope; 3] = [Scope::Propose, Scope::Read, Scope::Execute];
 
 impl Gate {
     /// Writes `owner.token` and `agent.token` into `folder` (made with mode 0700 when missing), both for the configured
-    /// workspace. Files with a token that is still good are kept; a missing, unreadable or dead one is issued anew.
+    /// workspace. Files with a token that is still good are kept; a missing,
+    /// unreadable or dead one is issued anew, and one that others could read is revoked as well.
     pub async fn first_tokens(&self, folder: &Path) -> Result<FirstTokens, GateError> {
         let owner = folder.join("owner.token");
         let agent = folder.join("agent.token");
@@ -34,14 +36,31 @@ impl Gate {
     }
 
     async fn first(&self, path: &Path, subject: &str, scopes: &[Scope]) -> Result<(), GateError> {
-        if let Ok(secret) = TokenFrom::File(path.to_owned()).read()
-            && let Some(token) = self.store().token(&auth::hash(&secret)).await?
+        let kept = TokenFrom::File(path.to_owned()).read();
+        if let Ok(secret) = &kept
+            && let Some(token) = self.store().token(&auth::hash(secret)).await?
             && token.workspace == self.inner.workspace
         {
             return Ok(());
         }
+        if matches!(kept, Err(SecretError::Exposed(_))) {
+            self.revoke_exposed(path).await?;
+        }
         let secret = self.create_token(subject, &self.inner.workspace, scopes).await?;
         write(path, &secret).map_err(|error| GateError::TokenFile { path: path.to_owned(), error })
+    }
+}
+
+impl Gate {
+    /// Others could read this file, so its token is nobody's secret any more.
+    async fn revoke_exposed(&self, path: &Path) -> Result<(), GateError> {
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+        let secret = SecretString::from(text.trim());
+        if let Some(token) = self.store().token(&auth::hash(&secret)).await? {
+            self.revoke_token(&token.id).await?;
+            tracing::warn!(path = %path.display(), "others could read this token; it was revoked and replaced");
+        }
+        Ok(())
     }
 }
 

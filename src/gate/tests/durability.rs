@@ -136,6 +136,29 @@ async fn stopping_waits_for_what_is_running() {
 }
 
 #[tokio::test]
+async fn a_token_that_others_could_read_is_revoked_and_replaced() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let gate = Gate::open(&config(folder.path())).await.unwrap();
+    let owner = gate.first_tokens(folder.path()).await.unwrap().owner;
+    let exposed = std::fs::read_to_string(&owner).unwrap();
+    std::fs::set_permissions(&owner, std::fs::Permissions::from_mode(0o644)).unwrap();
+
+    gate.first_tokens(folder.path()).await.unwrap();
+
+    let tokens = gate.list_tokens().await.unwrap();
+    let mut owners: Vec<bool> = tokens
+        .iter()
+        .filter(|token| token.subject == "owner")
+        .map(|token| token.revoked_at.is_some())
+        .collect();
+    owners.sort_unstable();
+    assert_eq!(owners, [false, true]);
+    assert_ne!(std::fs::read_to_string(&owner).unwrap(), exposed);
+    assert_eq!(std::fs::metadata(&owner).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
 async fn the_first_tokens_are_private_kept_and_replaced_when_dead() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
