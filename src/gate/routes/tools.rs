@@ -57,15 +57,27 @@ pub(crate) async fn tools(State(gate): State<Gate>, caller: Caller) -> Result<Re
     Ok(Json(Items { items: gate.inner.tools.iter().map(tool).collect() }).into_response())
 }
 
+/// The token's workspace, and who its bearer is in it.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Workspace {
     id: String,
     name: String,
+    workspace_id: String,
+    subject: String,
+    scopes: Vec<&'static str>,
 }
 
 pub(crate) async fn workspaces(caller: Caller) -> Response {
-    let id = caller.token.workspace;
-    Json(Items { items: vec![Workspace { name: id.clone(), id }] }).into_response()
+    let token = caller.token;
+    let workspace = Workspace {
+        id: token.workspace.clone(),
+        name: token.workspace.clone(),
+        workspace_id: token.workspace,
+        subject: token.subject,
+        scopes: token.scopes.iter().map(|scope| scope.as_str()).collect(),
+    };
+    Json(Items { items: vec![workspace] }).into_response()
 }
 
 #[derive(Debug, Serialize)]
