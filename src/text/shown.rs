@@ -76,21 +76,6 @@ impl Shown {
         cut
     }
 
-    /// Without the first `width` columns. A character that straddles the edge goes.
-    #[must_use]
-    pub fn skip(&self, width: usize) -> Self {
-        let (mut rest, mut passed) = (Self::default(), 0);
-        for piece in &self.pieces {
-            for grapheme in piece.text.graphemes(true) {
-                if passed >= width {
-                    rest.push(grapheme, piece.token);
-                }
-                passed += grapheme.width();
-            }
-        }
-        rest
-    }
-
     /// Broken into rows of at most `width` columns; always at least one row. Breaks after a space where one is near, else
     /// between graphemes; tokens stay whole where they fit. No character is lost.
     pub fn wrap(&self, width: usize) -> Vec<Self> {
@@ -222,7 +207,6 @@ mod tests {
         for width in 0..15 {
             assert!(shown.cut(width).width() <= width, "{width}");
         }
-        assert_eq!(shown.skip(4).plain(), "abc⟦ESC⟧");
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rest = body;
     if what == Body::PreviewOnly {
         let head = take_top(&mut rest, 2);
-        return Layout { preview: body, head, text: rest, ..frame };
+        return Layout { preview: body, head, text: with_margin(rest), ..frame };
     }
     if body.height < 12 {
         return Layout { list: body, rows: body, ..frame };
@@ -111,7 +111,7 @@ fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rows = rows;
     take_top(&mut rows, 1);
     let head = take_top(&mut rest, 1);
-    Layout { list, rows, preview, head, text: rest, ..frame }
+    Layout { list, rows, preview, head, text: with_margin(rest), ..frame }
 }
 
 fn with_list(frame: Layout, list: Rect) -> Layout {
@@ -119,11 +119,15 @@ fn with_list(frame: Layout, list: Rect) -> Layout {
 }
 
 fn with_preview(frame: Layout, preview: Rect) -> Layout {
-    let mut text = inner(preview);
-    text.x += 1;
-    text.width = text.width.saturating_sub(2);
+    let mut text = with_margin(inner(preview));
     let head = take_top(&mut text, HEAD);
     Layout { preview, head, text, ..frame }
+}
+
+/// One column less on either side, where there are enough.
+fn with_margin(area: Rect) -> Rect {
+    let margin = u16::from(area.width > 4);
+    Rect { x: area.x + margin, width: area.width - 2 * margin, ..area }
 }
 
 /// Inside a frame.
@@ -138,6 +142,33 @@ pub(super) fn inner(area: Rect) -> Rect {
 pub(super) fn sheet(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}
+
+/// The room for a sheet's text, with a margin.
+pub(super) fn sheet_text(outer: Rect) -> Rect {
+    let text = inner(outer);
+    let margin = u16::from(text.width > 40) * 2;
+    Rect { x: text.x + margin, width: text.width.saturating_sub(2 * margin), ..text }
+}
+
+/// Where sheets may stand: above the last message.
+pub(super) fn above_message(layout: &Layout, area: Rect) -> Rect {
+    let bottom = layout.message.y.min(layout.hints.y);
+    Rect { height: bottom.saturating_sub(area.y), ..area }
+}
+
+/// An edit form is as tall as its text, with room to add some.
+pub(super) fn form_size(area: Rect, lines: usize) -> (u16, u16) {
+    let lines = u16::try_from(lines).unwrap_or(u16::MAX);
+    (area.width.saturating_sub(4).min(110), lines.saturating_add(14).min(area.height.saturating_sub(1)))
+}
+
+/// An edit form's text and its foot.
+pub(super) fn form_parts(body: Rect) -> (Rect, Rect) {
+    let mut text = body;
+    take_top(&mut text, 2);
+    let foot = take_bottom(&mut text, 5);
+    (text, foot)
 }
 
 fn take_top(rest: &mut Rect, height: u16) -> Rect {

@@ -18,7 +18,7 @@ use super::effects::{Effects, now};
 use super::keymap::Keymap;
 use super::model::{Model, Settings};
 use super::msg::{Effect, Msg, What};
-use super::terminal::{Screen, is_there, stop_process};
+use super::terminal::{Screen, give_back, is_there, stop_process};
 use super::update;
 
 /// Sixty frames a second at most.
@@ -230,7 +230,7 @@ impl App {
 
     fn suspend(&mut self) -> anyhow::Result<()> {
         self.keys = None;
-        self.screen.suspend();
+        give_back();
         stop_process().context("cannot suspend")?;
         self.resume().map(drop)
     }

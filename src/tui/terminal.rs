@@ -65,11 +65,7 @@ impl Screen {
         self.terminal.clear()
     }
 
-    /// Gives the terminal to the shell until [`Self::resume`].
-    pub(super) fn suspend(&mut self) {
-        give_back();
-    }
-
+    /// Takes the terminal again, after [`give_back`] or a stop from outside.
     pub(super) fn resume(&mut self) -> io::Result<()> {
         enter()?;
         self.title.clear();
@@ -104,8 +100,8 @@ fn enter() -> io::Result<()> {
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
 }
 
-/// Idempotent: a second call does nothing. Errors have nowhere to go: the terminal is gone.
-fn give_back() {
+/// Gives the terminal to the shell. Idempotent. Errors have nowhere to go: the terminal is gone.
+pub(super) fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }

@@ -21,6 +21,7 @@ mod stats;
 mod tally;
 
 pub use guard::Guard;
+pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     Confirm, EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewBatch, ReviewSheet,
 };

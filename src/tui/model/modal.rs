@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 
+use ratatui::layout::Rect;
 use tui_textarea::TextArea;
 
 use crate::domain::{
     ActionKey, BatchKey, Digest, EditError, Edits, Followed, RawJson, ReasonRule, Report, StagedCounts,
     Submission, SubmissionId, Timestamp, Untrusted,
 };
+use crate::text::{self, Shown};
+use crate::tui::layout::{form_parts, form_size, sheet, sheet_text};
 
 #[derive(Clone, Debug)]
 pub enum Modal {
@@ -116,4 +119,23 @@ pub struct ReportSheet {
     /// What became of approved actions since.
     pub followed: HashMap<ActionKey, Followed>,
     pub top: usize,
+}
+
+impl EditForm {
+    /// On a screen of this size the form shows the whole input, as it was proposed.
+    pub(in crate::tui) fn shows_all(&self, area: Rect) -> bool {
+        let lines = self.area.lines();
+        let (width, height) = form_size(area, lines.len());
+        let (text, _) = form_parts(sheet_text(sheet(area, width, height)));
+        let rows = || lines.iter().map(|line| wrapped(line, text.width).len()).sum::<usize>();
+        self.check == Ok(None)
+            && lines.len() <= usize::from(text.height)
+            && rows() <= usize::from(text.height)
+    }
+}
+
+/// A line of a text area as it is drawn. One column stays free for the cursor.
+pub(in crate::tui) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
+    let line = text::lines(line).into_iter().next().unwrap_or_default();
+    line.wrap(usize::from(width.saturating_sub(1)))
 }

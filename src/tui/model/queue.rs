@@ -229,10 +229,14 @@ impl Queue {
                 for key in gone.collect::<Vec<_>>() {
                     self.settle(&key, None, &mut merged);
                 }
-                entries.into_iter().for_each(|entry| self.merge_one(entry, &mut merged));
+                for entry in entries {
+                    self.merge_one(entry, &mut merged);
+                }
             }
             Rows::Changes { entries, gone } => {
-                entries.into_iter().for_each(|entry| self.merge_one(entry, &mut merged));
+                for entry in entries {
+                    self.merge_one(entry, &mut merged);
+                }
                 for key in gone {
                     self.held.remove(&key);
                     self.settle(&key, None, &mut merged);

@@ -14,7 +14,7 @@ pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &ji
     let mut field = |name: &str, value: Option<&Untrusted>| {
         if let Some(value) = value {
             let shown = crate::text::line(value);
-            writer.push_pair(name, shown);
+            writer.push_pair(name, &shown);
         }
     };
     field("id", Some(row.id.untrusted()));
@@ -34,12 +34,12 @@ pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &ji
     field("decided by", row.resolved_by.as_ref());
     field("reason", action.reason.as_ref());
     field("error", action.error.as_ref());
-    writer.push_pair("created", Shown::ours(moment(row.created_at, zone)));
+    writer.push_pair("created", &Shown::ours(moment(row.created_at, zone)));
     if let Some(at) = row.expires_at {
-        writer.push_pair("expires", Shown::ours(moment(at, zone)));
+        writer.push_pair("expires", &Shown::ours(moment(at, zone)));
     }
-    writer.push_pair("size", Shown::ours(size(action.input.as_str().len())));
-    writer.push_pair("digest", Shown::ours(cached.digest.to_string()));
+    writer.push_pair("size", &Shown::ours(size(action.input.as_str().len())));
+    writer.push_pair("digest", &Shown::ours(cached.digest.to_string()));
     if row.digest.is_some_and(|label| label != cached.digest) {
         writer.ours(Kind::Warn, "! the source labels this content with another digest");
     }
@@ -64,7 +64,7 @@ fn words(writer: &mut Writer, cached: &Cached) {
 }
 
 impl Writer {
-    fn push_pair(&mut self, name: &str, value: Shown) {
+    fn push_pair(&mut self, name: &str, value: &Shown) {
         let pad = " ".repeat(COLUMN.saturating_sub(name.len()));
         let mut rows = value.wrap(self.width.saturating_sub(COLUMN).max(8)).into_iter();
         let first = rows.next().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The input: as fields to read, or as the JSON that runs.
 
 use crate::contract::tool;
-use crate::domain::Edits;
 use crate::domain::json::{self, Member};
+use crate::domain::{Edits, RawJson};
 use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
 
@@ -58,7 +58,7 @@ pub(super) fn readable(value: &str) -> String {
         let meaning = json::decode(value).text;
         let ambiguous = meaning.trim().is_empty()
             || matches!(meaning.as_ref(), "null" | "true" | "false")
-            || meaning.starts_with(['{', '[', '"'])
+            || (meaning.starts_with(['{', '[', '"']) && RawJson::parse(meaning.as_ref()).is_ok())
             || (!meaning.contains('\n') && meaning.trim() != meaning)
             || meaning.parse::<f64>().is_ok();
         return if ambiguous { value.to_owned() } else { meaning.into_owned() };
@@ -115,8 +115,8 @@ pub(in crate::tui) fn listed(keys: &[String]) -> String {
 
 pub(in crate::tui) fn size(bytes: usize) -> String {
     match bytes {
-        ..1_000 => format!("{bytes} bytes"),
-        ..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100),
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100),
         _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
     }
 }

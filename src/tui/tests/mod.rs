@@ -2,4 +2,9 @@
 
 mod deciding;
 mod desk;
+mod editing;
+mod leaving;
+mod queue;
 mod screens;
+mod sending;
+mod sheets;

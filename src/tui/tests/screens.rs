@@ -1,55 +1,285 @@
-//! Whole screens.
+//! Whole screens, at the sizes of the design.
 
-use super::desk::{Desk, action};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Size;
 
-#[test]
-fn print() {
-    let actions = vec![
+use crate::domain::{PendingAction, Status};
+use crate::tui::msg::What;
+
+use super::desk::{Desk, action, decided};
+
+/// A morning's queue: four tools, three agents, all risks, and titles that would like to be something else.
+pub(super) fn queue() -> Vec<PendingAction> {
+    let outage = "Three enterprise clients in eu-west-1 report 502s since 13:40 UTC.\\nAttached: status page link, 2 transcripts.";
+    let outage = format!(
+        r#"{{"title":"Escalate: EU outage","priority":3,"team":"SUP","labels":["outage","eu"],"assignee":null,"description":"{outage}"}}"#
+    );
+    vec![
         action(
-            "pa-8841 create_linear_issue refunds-agent medium 4",
+            "pa-8841 create_linear_issue refunds-agent medium 44",
             "Refund double-charge INV-8841",
-            r#"{"title":"Refund double-charge INV-8841","priority":3,"team":"SUP","labels":["refund","eu"],"description":"Three enterprise clients in eu-west-1 report 502s since 13:40 UTC. Attached: status page link, 2 transcripts.\nSecond line."}"#,
+            r#"{"title":"Refund double-charge INV-8841","team":"SUP"}"#,
+        ),
+        action("pa-3f9c create_linear_issue refunds-agent medium 32", "Escalate: EU outage", &outage),
+        action(
+            "pa-77aa create_linear_issue refunds-agent low 31",
+            "退款申请 世界 👩‍💻 客户 needs a long answer in the ticket today",
+            r#"{"title":"退款申请 世界 👩‍💻"}"#,
         ),
         action(
-            "pa-3f9c create_linear_issue refunds-agent medium 12",
-            "Escalate: outage in EU region",
-            r#"{"title":"Escalate: EU outage","priority":3,"team":"SUP"}"#,
-        ),
-        action(
-            "pa-77 create_linear_issue refunds-agent low 31",
-            "退款申请 世界 👩‍💻 客户",
-            r#"{"title":"退款申请"}"#,
-        ),
-        action(
-            "pa-1182 update_linear_issue refunds-agent low 62",
+            "pa-1182 update_linear_issue refunds-agent low 30",
             "Close stale ticket #1182",
             r#"{"id":"1182","state":"closed"}"#,
         ),
         action(
-            "pa-214 refund_payment billing-agent critical 192",
-            "Refund 1.10 EUR to \u{1b}[2J\u{202e}mallory",
-            r#"{"amount":1.10,"to":"a\u202eb"}"#,
+            "pa-1183 update_linear_issue refunds-agent low 29",
+            "Reopen LIN-399",
+            r#"{"id":"399","state":"open"}"#,
         ),
         action(
-            "pa-90 google_drive_write drive-sync medium 22",
+            "pa-0214 refund_payment billing-agent critical 28",
+            "Refund 1.10 EUR to \u{1b}[2J\u{202e}yrollam",
+            r#"{"amount":1.10,"currency":"EUR","to":"\u202eyrollam","t\u006f":"alice"}"#,
+        ),
+        action(
+            "pa-0090 google_drive_write drive-sync medium 22",
             "Overwrite Q3 plan.docx",
             r#"{"path":"Q3 plan.docx","content":"x"}"#,
         ),
-    ];
-    for (w, h) in [(160, 45), (100, 30), (80, 24), (40, 10)] {
-        let mut desk = Desk::new(w, h, actions.clone());
-        desk.press("jja");
-        println!("{}\n", desk.screen());
-        if w == 100 {
-            desk.press("e<Esc>");
-            desk.press("s");
-            println!("{}\n", desk.screen());
-            desk.press("<Esc>?");
-            println!("{}\n", desk.screen());
-            desk.press("<Esc>e");
-            println!("{}\n", desk.screen());
-            desk.press("<Esc>q");
-            println!("{}\n", desk.screen());
+        action(
+            "pa-0091 google_drive_write drive-sync spicy 12",
+            "Create Meeting notes 11-20",
+            r#"{"path":"Meeting notes 11-20.docx","content":"y"}"#,
+        ),
+    ]
+}
+
+/// Some of it decided: approved, edited, excluded, and one settled by somebody else.
+pub(super) fn at_work(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height, queue());
+    desk.press("ae<Down>");
+    for _ in 0..12 {
+        desk.press("<Right>");
+    }
+    desk.say(What::Paste("[now] ".to_owned()));
+    desk.press("<Tab><Enter>jjx");
+    desk.changes(vec![decided(queue().remove(4), Status::Rejected, "maria")]);
+    let mut late = queue().remove(7);
+    late.row.id = crate::domain::ActionId::new("pa-0092");
+    desk.changes(vec![late]);
+    desk.press("ggjj");
+    desk
+}
+
+#[test]
+fn three_panes() {
+    let desk = at_work(160, 45);
+
+    insta::assert_snapshot!(desk.screen(), @r#"
+ placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                                      LIVE  14:22
+ held back: 1 new (R shows)                                                                                                                          oldest 44m
+┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
+│ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue   refunds-agent   32m           │
+│                            ││   A    Refund double-charge INV-8841                        med     44m ││ risk medium   seen in full   id pa-3f9c             │
+│ Risk                       ││>  E    Escalate: EU outage                                  med     32m ││ [Rendered]  Diff 1   Raw   Context                  │
+│   critical     1  ###      ││   .    退款申请 世界 👩‍💻 客户 needs a long answer in the ti… low     31m ││                                                     │
+│   high         2  ######   ││  v update_linear_issue  refunds-agent                       all decided ││ your edits replace: title (the Diff tab shows them) │
+│   medium       3  ######## ││   X    Close stale ticket #1182                             low     30m ││                                                     │
+│   low          2  ######   ││   ~    Reopen LIN-399                                 rejected by maria ││ title        Escalate: EU outage                    │
+│                            ││  v refund_payment  billing-agent                       1 of 1 undecided ││ priority     3                                      │
+│ Age                        ││   . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam           CRIT    28m ││ team         SUP                                    │
+│   < 15 m       2  ###      ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ labels       ["outage","eu"]                        │
+│   15-60 m      6  ######## ││   .  * Overwrite Q3 plan.docx                               med     22m ││ assignee     null                                   │
+│   1-4 h        0           ││   . !* Create Meeting notes 11-20                           spi…    12m ││ description                                         │
+│   > 4 h        0           ││                                                                         ││   Three enterprise clients in eu-west-1 report      │
+│                            ││                                                                         ││   502s since 13:40 UTC.                             │
+│ Staged                     ││                                                                         ││   Attached: status page link, 2 transcripts.        │
+│   approve      1  ######## ││                                                                         ││                                                     │
+│   edit         1  ######## ││                                                                         ││ Hidden characters: none.  225 bytes                 │
+│   exclude      1  ######## ││                                                                         ││                                                     │
+│                            ││                                                                         ││ What approving does                                 │
+│                            ││                                                                         ││   creates one issue in Linear                       │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+└────────────────────────────┘└─ row 3 of 12 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-16 of 16 ───────────────────────────┘
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                                                                             unopened approvals 0
+
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs  z zoom  q quit                                                 ? help
+"#);
+}
+
+#[test]
+fn two_panes() {
+    let mut desk = at_work(100, 30);
+
+    desk.press("d");
+
+    insta::assert_snapshot!(desk.screen(), @r"
+ placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                          LIVE  14:22
+ held back: 1 new (R shows)                                                              oldest 44m
+┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent   32m          │
+│   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   id pa-3f9c            │
+│>  E    Escalate: EU outage             32m ││  Rendered  [Diff 1]  Raw   Context                 │
+│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││                                                    │
+│  v update_linear_issue  refunds-agent  0/1 ││ title                                              │
+│   X    Close stale ticket #1182        30m ││ -   Escalate: EU outage                            │
+│   ~    Reopen LIN-399    rejected by maria ││ +   [now] Escalate: EU outage                      │
+│  v refund_payment  billing-agent       1/1 ││                                                    │
+│   . !* Refund 1.10 EUR to ⟦ESC⟧[2J…    28m ││ 5 other keys stay as proposed; a changed key is    │
+│  v google_drive_write  drive-sync      2/2 ││ replaced as a whole                                │
+│   .  * Overwrite Q3 plan.docx          22m ││                                                    │
+│   . !* Create Meeting notes 11-20      12m ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                 unopened approvals 0
+
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+");
+}
+
+#[test]
+fn list_above_preview() {
+    let mut desk = at_work(80, 24);
+
+    desk.press("nn");
+
+    insta::assert_snapshot!(desk.screen(), @r"
+ placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
+────────────────────────────────────────────────────────────────────────────────
+  v create_linear_issue  refunds-agent                         1 of 3 undecided
+   A    Refund double-charge INV-8841                               med     44m
+   E    Escalate: EU outage                                         med     32m
+   .    退款申请 世界 👩‍💻 客户 needs a long answer in the ticket to… low     31m
+  v update_linear_issue  refunds-agent                              all decided
+   X    Close stale ticket #1182                                    low     30m
+   ~    Reopen LIN-399                                        rejected by maria
+  v refund_payment  billing-agent                              1 of 1 undecided
+>  . !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam                  CRIT    28m
+  v google_drive_write  drive-sync                             2 of 2 undecided
+── [Rendered]  Diff   Raw   Context   pa-0214 ───────────────────── 1-7 of 12 ──
+ ! hidden characters: 1, shown as ⟦…⟧
+ ! duplicate keys: to; executors differ in which one they take
+
+ amount    1.10
+ currency  EUR
+ to        ⟦U+202E⟧yrollam
+ to        alice
+────────────────────────────────────────────────────────────────────────────────
+ STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
+
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+");
+}
+
+#[test]
+fn the_smallest_list() {
+    insta::assert_snapshot!(at_work(40, 10).screen(), @r"
+ placet  8 pending  1 new          LIVE
+  v create_linear_issue  refunds-a… 1/3
+   A  * Refund double-charge IN…    44m
+>  E  * Escalate: EU outage         32m
+   .  * 退款申请 世界 👩‍💻 客户 n…    31m
+  v update_linear_issue  refunds-a… 0/1
+   X  * Close stale ticket #1182    30m
+   ~    Reopen LIN-3… rejected by maria
+ STAGED a1 e1 x1   saved 14:22:35
+ a approve  x exclude  e edit    ? help
+");
+}
+
+#[test]
+fn too_small_for_a_list() {
+    insta::assert_snapshot!(at_work(30, 7).screen(), @r"
+8 pending
+5 undecided
+3 staged
+3 high-risk
+LIVE
+enlarge to 40x10
+
+");
+}
+
+/// What a text snapshot cannot see: the cursor's row is reversed, a token inside it stands out.
+#[test]
+fn the_cursor_and_hidden_characters_can_be_seen() {
+    let mut desk = at_work(80, 24);
+    desk.press("nn");
+    let buffer = desk.buffer();
+    let row = (0..24).find(|y| buffer[(0, *y)].symbol() == ">").unwrap();
+
+    insta::assert_snapshot!(styled(&buffer, row), @r"
+[>] Reset BOLD | REVERSED
+[ ] Cyan BOLD | REVERSED
+[ ] Reset REVERSED
+[.] Reset DIM | REVERSED
+[ ] Reset REVERSED
+[!] Yellow BOLD | REVERSED
+[ ] Cyan REVERSED
+[ Refund 1.10 EUR to ] Reset REVERSED
+[⟦ESC⟧] Magenta BOLD | REVERSED
+[[2J] Reset REVERSED
+[⟦U+202E⟧] Magenta BOLD | REVERSED
+[yrollam                  ] Reset REVERSED
+[CRIT] Red BOLD | REVERSED
+[    28m ] Reset REVERSED
+");
+}
+
+/// One line a run of equal style.
+fn styled(buffer: &Buffer, y: u16) -> String {
+    let mut runs: Vec<(String, String)> = Vec::new();
+    for x in 0..buffer.area.width {
+        let cell = &buffer[(x, y)];
+        let style = format!("{:?} {:?}", cell.fg, cell.modifier);
+        match runs.last_mut() {
+            Some((text, last)) if *last == style => text.push_str(cell.symbol()),
+            _ => runs.push((cell.symbol().to_owned(), style)),
         }
+    }
+    runs.iter().map(|(text, style)| format!("[{text}] {style}")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_size_and_every_sheet_can_be_drawn() {
+    let mut desk = at_work(160, 45);
+    for keys in ["", "z", "<Esc>?", "<Esc>S", "<Esc>e", "<Esc>X", "<Esc>q", "<Esc>h"] {
+        desk.press(keys);
+        for width in (1..=200).step_by(7).chain([39, 40, 89, 90, 139, 140]) {
+            for height in (1..=60).step_by(5).chain([9, 10, 15, 16, 23, 24, 27, 28]) {
+                desk.model.size = Size::new(width, height);
+                desk.say(What::Resize(width, height));
+                desk.drawn();
+                assert_eq!(desk.buffer().area.width, width, "{keys:?} at {width}x{height}");
+            }
+        }
+        desk.say(What::Resize(160, 45));
     }
 }

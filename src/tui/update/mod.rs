@@ -55,7 +55,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Loaded(actions) => preview::loaded(model, actions),
         What::ReviewLoaded(id, actions) => review::loaded(model, id, actions),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
-        What::Followed(followed) => report::followed(model, followed),
+        What::Followed(followed) => report::followed(model, &followed),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),

@@ -1,7 +1,10 @@
 //! The preview follows the cursor, loads what it needs, scrolls, and notes what was on screen.
 
-use crate::domain::{ActionKey, Seen};
+use ratatui::layout::Rect;
+
+use crate::domain::{ActionKey, Digest, Seen};
 use crate::journal::Write;
+use crate::tui::layout::above_message;
 use crate::tui::model::{Line, Modal, Model, Tab};
 use crate::tui::msg::{Effect, Loaded};
 use crate::tui::page::{Made, Page};
@@ -158,6 +161,12 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
     {
         sheet.drawn = Some(model.now);
     }
+    if let Some(Modal::Edit(form)) = &model.modal {
+        let screen = Rect::new(0, 0, model.size.width, model.size.height);
+        let all = form.shows_all(above_message(&model.layout(), screen));
+        let (key, digest) = (form.key.clone(), form.digest);
+        return if all { note(model, key, digest, Seen::InFull) } else { Vec::new() };
+    }
     let (None, Some(page)) = (&model.modal, &model.preview.page) else { return Vec::new() };
     let area = model.layout().text;
     if area.is_empty() || model.preview.target.as_ref() != Some(&page.of.key) {
@@ -167,6 +176,10 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
     let whole = to_the_end && matches!(page.of.tab, Tab::Rendered | Tab::Raw);
     let seen = if whole { Seen::InFull } else { Seen::Opened };
     let (key, digest) = (page.of.key.clone(), page.of.digest);
+    note(model, key, digest, seen)
+}
+
+fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {
     if !model.seen.note(&key, digest, seen) {
         return Vec::new();
     }

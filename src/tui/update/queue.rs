@@ -85,7 +85,7 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             source.revision = synced.revision;
             source.unreadable = synced.unreadable;
             let merged = model.queue.merge(name, synced.rows);
-            merged_in(model, merged)
+            merged_in(model, &merged)
         }
     };
     if again {
@@ -94,7 +94,7 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
     effects
 }
 
-fn merged_in(model: &mut Model, merged: Merged) -> Vec<Effect> {
+fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     let here = model.here().map(|slot| slot.entry.key.clone());
     let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
     if merged.changed.iter().any(touched_here) || merged.settled.iter().any(|(key, _)| touched_here(key)) {
@@ -109,13 +109,13 @@ fn merged_in(model: &mut Model, merged: Merged) -> Vec<Effect> {
         }
     }
     model.recount();
-    let mut effects = dropped(model, merged.settled);
+    let mut effects = dropped(model, &merged.settled);
     effects.extend(drop_settled(model));
     effects
 }
 
 /// Says which staged decisions went because somebody else was first.
-fn dropped(model: &mut Model, settled: Vec<(ActionKey, Option<Untrusted>)>) -> Vec<Effect> {
+fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec<Effect> {
     let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
     let with_decision: Vec<ActionKey> =
         keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();

@@ -29,7 +29,9 @@ pub(super) fn submitted(
                 .filter(|slot| slot.state == State::Sending)
                 .map(|slot| slot.entry.key.clone())
                 .collect();
-            sending.iter().for_each(|key| model.queue.set_state(key, State::Pending));
+            for key in &sending {
+                model.queue.set_state(key, State::Pending);
+            }
             tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
             Vec::new()
         }
@@ -98,7 +100,7 @@ pub(in crate::tui) fn summary(report: &Report) -> String {
 }
 
 /// An approved action came further. It shows in its row, in the report, and failures in the status line too.
-pub(super) fn followed(model: &mut Model, followed: Followed) -> Vec<Effect> {
+pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
     if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
         let status = Some(followed.status.clone());
         let state = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
@@ -112,10 +114,10 @@ pub(super) fn followed(model: &mut Model, followed: Followed) -> Vec<Effect> {
         model.tell(Tone::Bad, parts);
     }
     if let Some(Modal::Report(sheet)) = &mut model.modal {
-        note(sheet, &followed);
+        note(sheet, followed);
     }
     if let Some(sheet) = &mut model.last_report {
-        note(sheet, &followed);
+        note(sheet, followed);
     }
     Vec::new()
 }

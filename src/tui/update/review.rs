@@ -40,7 +40,7 @@ fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
         let elsewhere = model.draft.len();
         match (scope, elsewhere) {
             (Some(_), 1..) => {
-                model.say(format!("nothing is staged in this batch; {elsewhere} elsewhere: S reviews them"))
+                model.say(format!("nothing is staged in this batch; {elsewhere} elsewhere: S reviews them"));
             }
             (Some(_) | None, _) => model.say("nothing is staged: a approves, x excludes"),
         }
@@ -236,7 +236,7 @@ pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
     match (Chord::from(key).char(), key.code) {
         (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
-            sheet.typed.push(digit)
+            sheet.typed.push(digit);
         }
         (_, KeyCode::Backspace) => drop(sheet.typed.pop()),
         _ => {}

@@ -7,22 +7,21 @@ use tui_textarea::TextArea;
 
 use crate::domain::{ActionKey, EditError, Untrusted};
 use crate::text::{self, Shown};
-use crate::tui::model::{EditField, EditForm, Model, hidden};
+use crate::tui::layout::{form_parts, form_size};
+use crate::tui::model::{EditField, EditForm, Model, hidden, wrapped};
 use crate::tui::theme;
 
 use super::frame::open;
 use super::pen::Pen;
 
 pub(super) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
-    let size = (area.width.saturating_sub(4).min(110), area.height.saturating_sub(2));
+    let size = form_size(area, form.area.lines().len());
     let note = "nothing is sent from here; closing keeps your text";
     let body = open(model, area, size, "Edit before approving", note, buf);
-    let foot = 5.min(body.height);
+    let (text, foot) = form_parts(body);
     let mut pen = Pen::new(buf, body, 0);
     title(model, &form.key, &mut pen);
-    let text = Rect { y: body.y + 2, height: body.height.saturating_sub(2 + foot), ..body };
     area_of(&form.area, text, form.field == EditField::Text, buf);
-    let foot = Rect { y: body.bottom() - foot, height: foot, ..body };
     will_be_sent(form, foot, buf);
     buttons(form, foot, buf);
 }
@@ -34,42 +33,62 @@ pub(super) fn title(model: &Model, key: &ActionKey, pen: &mut Pen<'_>) {
     }
 }
 
-/// A text area drawn by ourselves, because what is typed over is foreign: hidden characters stay visible.
+/// A text area drawn by ourselves, because what is typed over is foreign: hidden characters stay visible, long lines are
+/// wrapped.
 pub(super) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut Buffer) {
-    let cursor = area.cursor();
-    let (row, column) = (cursor.0, cursor.1);
-    let height = usize::from(place.height).max(1);
-    let lines = area.lines();
-    let top = row.saturating_sub(height / 2).min(lines.len().saturating_sub(height));
-    let before = lines.get(row).map(|line| width_of(line, column)).unwrap_or_default();
-    let width = usize::from(place.width).max(2);
-    let skip = if before + 1 > width { before + 1 - width } else { 0 };
-    for (nth, line) in lines.iter().skip(top).take(height).enumerate() {
-        let mut pen = Pen::new(buf, place, nth as u16);
-        let shown = one_line(line);
-        let visible = if skip == 0 { shown } else { shown.skip(skip) };
-        pen.shown(&visible, theme::PLAIN);
-        if top + nth == row && focused {
-            let x = place.x + (before - skip) as u16;
-            cursor_at(x, place.y + nth as u16, buf);
-        }
+    if place.is_empty() {
+        return;
     }
-}
-
-fn cursor_at(x: u16, y: u16, buf: &mut Buffer) {
-    if let Some(cell) = buf.cell_mut((x, y)) {
+    let cursor = area.cursor();
+    let (line, column) = (cursor.0, cursor.1);
+    let height = usize::from(place.height);
+    let text = |nth: usize| area.lines().get(nth).map(|line| wrapped(line, place.width)).unwrap_or_default();
+    let (row, x) = cursor_in(&text(line), before(area, line, column));
+    // Half a screen of what stands above the cursor, then as much below as fits.
+    let mut rows = text(line);
+    let mut at = row;
+    for above in (0..line).rev() {
+        if at >= height / 2 {
+            break;
+        }
+        let mut more = text(above);
+        at += more.len();
+        more.append(&mut rows);
+        rows = more;
+    }
+    let top = at.saturating_sub(height / 2);
+    for below in line + 1..area.lines().len() {
+        if rows.len() >= top + height {
+            break;
+        }
+        rows.extend(text(below));
+    }
+    let top = top.min(rows.len().saturating_sub(height).max(at.saturating_sub(height - 1)));
+    for (nth, row) in rows.iter().skip(top).take(height).enumerate() {
+        Pen::new(buf, place, nth as u16).shown(row, theme::PLAIN);
+    }
+    if focused && let Some(cell) = buf.cell_mut((place.x + x as u16, place.y + (at - top) as u16)) {
         cell.set_style(theme::SELECTED);
     }
 }
 
-fn one_line(line: &str) -> Shown {
-    text::lines(line).into_iter().next().unwrap_or_default()
+/// Columns of the line before the cursor.
+fn before(area: &TextArea<'_>, line: usize, column: usize) -> usize {
+    let head: String =
+        area.lines().get(line).map(|text| text.chars().take(column).collect()).unwrap_or_default();
+    text::lines(&head).first().map(Shown::width).unwrap_or_default()
 }
 
-/// Columns of the first `chars` characters.
-fn width_of(line: &str, chars: usize) -> usize {
-    let head: String = line.chars().take(chars).collect();
-    one_line(&head).width()
+/// Which wrapped row the cursor is in, and where in it. Wrapping loses no column, so that rows can be counted off.
+fn cursor_in(rows: &[Shown], before: usize) -> (usize, usize) {
+    let mut left = before;
+    for (nth, row) in rows.iter().enumerate() {
+        if left < row.width() || nth + 1 == rows.len() {
+            return (nth, left);
+        }
+        left -= row.width();
+    }
+    (0, 0)
 }
 
 fn will_be_sent(form: &EditForm, area: Rect, buf: &mut Buffer) {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Borders, Clear, Widget as _};
 
-use crate::tui::layout::{inner, sheet};
+use crate::tui::layout::{sheet, sheet_text};
 use crate::tui::model::Model;
 use crate::tui::theme;
 
@@ -48,7 +48,5 @@ pub(super) fn open(
     let outer = sheet(area, width, height);
     Clear.render(outer, buf);
     frame(model, outer, title, note, theme::PLAIN, buf);
-    let text = inner(outer);
-    let margin = u16::from(text.width > 40) * 2;
-    Rect { x: text.x + margin, width: text.width.saturating_sub(2 * margin), ..text }
+    sheet_text(outer)
 }

@@ -25,9 +25,13 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let oldest = oldest(model);
     let mut pen = Pen::new(buf, layout.header, 0);
     pen.ours(" placet", theme::BOLD).ours("  ", theme::PLAIN);
-    pen.ours(&format!("{} pending  {} undecided", model.stats.pending, model.undecided()), theme::PLAIN);
+    let roomy = layout.header.width >= 64;
+    pen.ours(&format!("{} pending", model.stats.pending), theme::PLAIN);
+    if roomy {
+        pen.ours(&format!("  {} undecided", model.undecided()), theme::PLAIN);
+    }
     let staged = model.tally.total().total();
-    if staged > 0 {
+    if staged > 0 && roomy {
         pen.ours(&format!("  {staged} staged"), theme::PLAIN);
     }
     if model.queue.n_held() > 0 {
@@ -82,7 +86,7 @@ fn state(model: &Model) -> (String, bool) {
     let bad: Vec<&(String, bool)> = all.iter().filter(|(_, good)| !good).collect();
     match (bad.as_slice(), all.first()) {
         ([], Some(first)) => first.clone(),
-        ([one], _) => ((*one).0.clone(), false),
+        ([one], _) => (one.0.clone(), false),
         ([], None) => ("NO SOURCE".to_owned(), false),
         (many, _) => (format!("{} of {} sources in trouble", many.len(), all.len()), false),
     }

@@ -40,7 +40,6 @@ pub(super) fn draw(model: &Model, top: usize, area: Rect, buf: &mut Buffer) {
 
 /// Keep and quit is the default, and nothing is ever lost by it.
 pub(super) fn quit(model: &Model, area: Rect, buf: &mut Buffer) {
-    let body = open(model, area, (64.min(area.width), 10), "Quit?", "", buf);
     let staged = model.tally.total().total();
     let mut lines = Vec::new();
     if staged > 0 {
@@ -53,6 +52,8 @@ pub(super) fn quit(model: &Model, area: Rect, buf: &mut Buffer) {
         lines.push(format!("The gate at {} stops:", gate.url));
         lines.push("agents cannot propose until placet runs again.".to_owned());
     }
+    let size = (64.min(area.width), lines.len() as u16 + 6);
+    let body = open(model, area, size, "Quit?", "", buf);
     for (nth, line) in lines.iter().enumerate() {
         Pen::new(buf, body, nth as u16 + 1).ours(line, theme::PLAIN);
     }

@@ -3,7 +3,6 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::Untrusted;
 use crate::text;
 use crate::tui::layout::{Layout, Shape};
 use crate::tui::model::{Focus, Group, Line, Model, Settled, Slot, State};
@@ -13,11 +12,10 @@ use super::frame::frame;
 use super::pen::Pen;
 use super::words;
 
-/// Where the columns at the right begin, counted from the right end. Zero hides one.
+/// Widths of the columns at the right. Zero hides one: `!` still tells a high risk.
 struct Columns {
     risk: usize,
     age: usize,
-    who: usize,
 }
 
 pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
@@ -81,17 +79,13 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
     pen.shorten(note.len() + 2);
     pen.shown(&text::line(&first.entry.row.tool), theme::BOLD);
-    if let Some(who) = who(&first.entry.row.agent, &first.entry.row.mission) {
+    if let Some(who) = first.entry.row.agent.as_ref().or(first.entry.row.mission.as_ref()) {
         pen.ours("  ", theme::PLAIN).shown(&text::line(who), theme::DIM);
     }
     let right = Rect { x: row.area.x, width: row.area.width.saturating_sub(1), ..row.area };
     let base = if row.here { theme::SELECTED } else { theme::PLAIN };
     let style = if undecided == 0 { theme::GOOD } else { theme::PLAIN };
     Pen::new(buf, right, row.nth).keep(note.len()).ours(&note, base.patch(style));
-}
-
-fn who<'a>(agent: &'a Option<Untrusted>, mission: &'a Option<Untrusted>) -> Option<&'a Untrusted> {
-    agent.as_ref().or(mission.as_ref())
 }
 
 /// `   A !* title                 HIGH  3h12m`
@@ -105,7 +99,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let columns = columns(row.area.width);
     let right = match &slot.state {
         State::Settled(settled) => return outcome(settled, slot, pen),
-        State::Pending | State::Sending | State::Unknown => columns.risk + columns.age + columns.who,
+        State::Pending | State::Sending | State::Unknown => columns.risk + columns.age,
     };
     let title =
         if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
@@ -113,10 +107,6 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     pen.ours(title, theme::KEY);
     pen.column(&text::line(&slot.entry.row.title), room.saturating_sub(title.len()), theme::PLAIN)
         .ours(" ", theme::PLAIN);
-    if columns.who > 0 {
-        let name = who(&slot.entry.row.agent, &slot.entry.row.mission).map(text::line).unwrap_or_default();
-        pen.column(&name, columns.who - 2, theme::DIM).ours("  ", theme::PLAIN);
-    }
     if columns.risk > 0 {
         pen.column(&words::risk(&slot.entry.row.risk), columns.risk - 1, theme::risk(&slot.entry.row.risk));
         pen.ours(" ", theme::PLAIN);
@@ -128,9 +118,8 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
 /// What is at the right of the title, by the width of the pane.
 const fn columns(width: u16) -> Columns {
     match width {
-        ..36 => Columns { risk: 0, age: 7, who: 0 },
-        ..78 => Columns { risk: 5, age: 7, who: 0 },
-        _ => Columns { risk: 5, age: 7, who: 16 },
+        ..56 => Columns { risk: 0, age: 7 },
+        _ => Columns { risk: 5, age: 7 },
     }
 }
 
@@ -160,18 +149,14 @@ fn flags(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
 
 /// A settled row stays in place and says what became of it, and by whom.
 fn outcome(settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
-    let status = words::status(settled.status.as_ref());
+    let status = words::status(settled.status.as_ref()).cut(12);
     let by = settled.by.as_ref().filter(|_| !settled.ours).map(|by| text::line(by).cut(16));
-    let by_width = by.as_ref().map_or(0, |by| by.width() + 1);
-    let width = status.width().min(12) + by_width;
-    let style = match settled.error {
-        Some(_) => theme::BAD,
-        None => theme::DIM,
-    };
+    let width = status.width() + by.as_ref().map_or(0, |by| by.width() + 4);
+    let style = if settled.error.is_some() { theme::BAD } else { theme::DIM };
     let room = pen.left().saturating_sub(width + 2);
     pen.column(&text::line(&slot.entry.row.title), room, theme::DIM).ours(" ", theme::PLAIN);
+    pen.shown(&status, style);
     if let Some(by) = by {
-        pen.shown(&by, theme::DIM).ours(" ", theme::PLAIN);
+        pen.ours(" by ", theme::DIM).shown(&by, theme::DIM);
     }
-    pen.shown(&status.cut(12), style);
 }

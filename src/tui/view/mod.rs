@@ -4,7 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::layout::{Layout, Shape};
+use super::layout::{Layout, Shape, above_message};
 use super::model::{Modal, Model};
 
 mod counts;
@@ -35,7 +35,8 @@ pub fn view(model: &Model, area: Rect, buf: &mut Buffer) {
     header::draw(model, &layout, buf);
     body(model, &layout, buf);
     status::draw(model, &layout, buf);
-    sheet(model, area, buf);
+    // What happened last stays in sight.
+    sheet(model, above_message(&layout, area), buf);
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {

@@ -63,7 +63,7 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     }
     pen.ours(&format!("   {}", words::age(row.created_at, model.now)), theme::DIM);
     let mut pen = Pen::new(buf, area, 1);
-    pen.ours("risk ", theme::DIM).shown(&words::risk(&row.risk), theme::risk(&row.risk));
+    pen.ours("risk ", theme::DIM).shown(&words::risk_in_full(&row.risk), theme::risk(&row.risk));
     if let Some(effect) = &row.effect {
         pen.ours("   effect ", theme::DIM).shown(&effect_word(effect), theme::PLAIN);
     }

@@ -48,8 +48,9 @@ fn lines(sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     let sometimes = SOMETIMES.into_iter().filter(|(_, count)| count(&counts) > 0);
     let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).chain(LAST).collect();
     let name = width.saturating_sub(8 + columns.len() * 10).clamp(8, 40);
-    let heading: String = columns.iter().map(|(word, _)| format!("{word:>10}")).collect();
-    let mut lines: Vec<Parts> = vec![vec![ours(format!("{:<name$}{heading}", "batch"), theme::DIM)]];
+    let mut heading = vec![ours(format!("{:<name$}", "batch"), theme::DIM)];
+    heading.extend(columns.iter().map(|(word, _)| ours(format!("{word:>10}"), theme::DIM)));
+    let mut lines: Vec<Parts> = vec![heading];
     for (_, tool, counts) in sheet.report.by_batch() {
         let tool = text::line(tool).cut(name - 1);
         let pad = " ".repeat(name - tool.width());

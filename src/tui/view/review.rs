@@ -93,7 +93,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     lines.push(vec![
         ours("as ", theme::DIM),
         (line, theme::PLAIN),
-        ours(format!(" on {sources}; one request per batch, a failed one stays staged"), theme::DIM),
+        ours(format!(" on {sources}; one request per batch"), theme::DIM),
     ]);
     lines
 }

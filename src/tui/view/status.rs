@@ -81,6 +81,14 @@ fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// From the table, as many as fit; help is always among them.
 fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
+    if model.modal.is_some() {
+        let back = keymap.key(Command::Back);
+        Pen::new(buf, layout.hints, 0)
+            .ours(" ", theme::PLAIN)
+            .ours(&back, theme::KEY)
+            .ours(" back", theme::PLAIN);
+        return;
+    }
     let help = format!("{} help ", keymap.key(Command::Help));
     let mut pen = Pen::new(buf, layout.hints, 0);
     pen.ours(" ", theme::PLAIN).shorten(help.len() + 1);

@@ -45,6 +45,17 @@ pub(super) fn risk(risk: &Risk) -> Shown {
     }
 }
 
+/// The word itself.
+pub(super) fn risk_in_full(risk: &Risk) -> Shown {
+    match risk {
+        Risk::Low => Shown::ours("low"),
+        Risk::Medium => Shown::ours("medium"),
+        Risk::High => Shown::ours("HIGH"),
+        Risk::Critical => Shown::ours("CRITICAL"),
+        Risk::Other(word) => text::line(word),
+    }
+}
+
 /// What became of an action, as a row says it.
 pub(super) fn status(status: Option<&Status>) -> Shown {
     match status {

@@ -1,0 +1,121 @@
+//! Going back, helping and quitting.
+
+use crate::tui::GatePlace;
+use crate::tui::model::Modal;
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, few};
+
+fn quits(desk: &Desk) -> bool {
+    desk.effects.contains(&Effect::Quit)
+}
+
+#[test]
+fn q_asks_only_when_something_is_staged() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("aq");
+    assert!(!quits(&desk) && desk.screen().contains("1 decision staged and not sent; kept for next time."));
+
+    desk.press("<Esc>");
+    assert!(!quits(&desk));
+    desk.press("q<Enter>");
+    assert!(quits(&desk));
+
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("q");
+    assert!(quits(&desk));
+}
+
+#[test]
+fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        workspace: "default".to_owned(),
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+    });
+
+    desk.press("aq");
+
+    assert!(desk.screen().contains("agents cannot propose until placet runs again"), "{}", desk.screen());
+}
+
+#[test]
+fn esc_never_quits_and_never_decides() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("a<Esc><Esc><Esc><Esc>");
+
+    assert!(!quits(&desk));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn an_interrupt_closes_and_the_second_one_quits() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as<C-c>");
+    assert!(desk.model.modal.is_none() && !quits(&desk));
+    desk.wait(2_000);
+    desk.press("<C-c>");
+    assert!(!quits(&desk), "too late to be the second one");
+
+    desk.press("<C-c>");
+
+    assert!(quits(&desk));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn q_closes_what_is_open_first() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("zq");
+    assert!(!quits(&desk) && !desk.model.zoom);
+    desk.press("?q");
+
+    assert!(!quits(&desk) && desk.model.modal.is_none());
+}
+
+#[test]
+fn quitting_from_a_form_keeps_its_text() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("e<Right>");
+    desk.say(What::Paste("\"new\":1,".to_owned()));
+
+    desk.press("<C-c>");
+    assert!(!matches!(desk.model.modal, Some(Modal::Edit(_))));
+    desk.press("<C-c>");
+
+    assert!(quits(&desk));
+    assert_eq!(desk.model.edit_texts.len(), 1);
+}
+
+#[test]
+fn the_help_is_the_table() {
+    let mut desk = Desk::new(160, 70, few(2));
+
+    desk.press("?");
+
+    let screen = desk.screen();
+    for spec in crate::tui::command::COMMANDS {
+        assert!(screen.contains(spec.help), "{} is not on the screen:\n{screen}", spec.name);
+    }
+}
+
+#[test]
+fn the_empty_screen_says_how_to_send_the_first_proposal() {
+    let mut desk = Desk::new(120, 30, Vec::new());
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        workspace: "default".to_owned(),
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+    });
+
+    let screen = desk.screen();
+
+    assert!(screen.contains("curl -s http://127.0.0.1:7878/api/pending-actions"), "{screen}");
+    assert!(screen.contains("$(cat '/state/agent.token')"), "{screen}");
+    assert!(screen.contains("placet propose create_linear_issue --input -"), "{screen}");
+}

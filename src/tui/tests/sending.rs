@@ -1,0 +1,243 @@
+//! From the review sheet to what became of it.
+
+use crate::domain::{DecisionKind, Followed, Outcome, Seen, Status, Timestamp};
+use crate::inbox::Problem;
+use crate::journal::Write;
+use crate::tui::model::{Modal, State};
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, action, few, key};
+
+fn sheet(desk: &Desk) -> bool {
+    matches!(desk.model.modal, Some(Modal::Review(_)))
+}
+
+#[test]
+fn a_few_plain_decisions_are_sent_by_another_key_than_the_one_that_asked() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("axs");
+    assert!(desk.screen().contains("nothing has been sent yet"), "{}", desk.screen());
+
+    desk.wait(400);
+    desk.press("sS <Enter>");
+    assert!(sheet(&desk) && desk.submitted.is_empty());
+    desk.press("y");
+
+    let sent = desk.submitted.last().unwrap();
+    let items: Vec<_> =
+        sent.batches()[0].items().iter().map(|item| (item.id.as_raw(), item.kind())).collect();
+    assert_eq!(items, [("1", DecisionKind::Approve), ("2", DecisionKind::Reject)]);
+    assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::Submit { left_pending: 2, .. })));
+    assert_eq!(desk.slot("1").state, State::Sending);
+}
+
+#[test]
+fn keys_typed_before_the_sheet_was_there_are_dropped() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("a");
+    desk.wait(500);
+
+    desk.hurry("sy", 50);
+    desk.drawn();
+    desk.hurry("y", 300);
+    assert!(desk.submitted.is_empty());
+    desk.hurry("y", 400);
+
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn esc_goes_back_and_sends_nothing() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("as");
+    desk.wait(500);
+    desk.press("<Esc>y");
+
+    assert!(!sheet(&desk) && desk.submitted.is_empty());
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn what_is_final_or_was_not_looked_at_asks_for_the_count() {
+    let mut desk = Desk::new(100, 30, few(5));
+    desk.press("xxxxs");
+    desk.wait(500);
+
+    desk.press("y");
+    assert!(desk.submitted.is_empty());
+    assert!(desk.screen().contains("4 are rejected for good"), "{}", desk.screen());
+    desk.press("5<Enter>");
+    assert!(desk.submitted.is_empty(), "the wrong count");
+    desk.press("4<Enter>");
+
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn high_risk_asks_for_the_count() {
+    let risky = action("1 refund_payment billing critical 5", "Refund", r#"{"amount":1.10}"#);
+    let mut desk = Desk::new(100, 30, vec![risky]);
+
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+    assert!(desk.submitted.is_empty());
+    desk.press("1<Enter>");
+
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn an_unopened_approval_is_named_and_counted() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.answers = false;
+    desk.press("Ga");
+    desk.answers = true;
+
+    desk.press("s");
+
+    assert!(desk.screen().contains("! never opened Issue number 4"), "{}", desk.screen());
+    assert!(desk.screen().contains("Type 1 and Enter to send"));
+}
+
+#[test]
+fn what_changed_since_it_was_seen_is_refused_and_the_rest_can_go() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aa");
+    let mut changed = few(3).remove(0);
+    changed.input = crate::domain::RawJson::parse(r#"{"title":"something else"}"#.to_owned()).unwrap();
+    desk.world.insert(key("1"), changed);
+
+    desk.press("s");
+    let screen = desk.screen();
+    desk.wait(500);
+    desk.press("y");
+
+    assert!(screen.contains("NOT SENT       Issue number 1"), "{screen}");
+    assert!(screen.contains("changed since you looked at it"), "{screen}");
+    let sent = desk.submitted.last().unwrap();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(desk.staged(), "1A 2A");
+}
+
+#[test]
+fn the_report_settles_what_is_settled_and_keeps_what_failed() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("axas");
+    desk.wait(500);
+    desk.press("y");
+    desk.saved.clear();
+
+    desk.reports(|kind| match kind {
+        DecisionKind::Reject => Outcome::Skipped { status: Some(Status::Approved), by: Some("lee".into()) },
+        _ => Outcome::Failed { why: "\u{202e}no".into() },
+    });
+
+    assert_eq!(desk.staged(), "1A 3A", "failed ones stay staged");
+    assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
+    let screen = desk.screen();
+    assert!(screen.contains("skipped  Issue number 2  was approved by lee"), "{screen}");
+    assert!(screen.contains("failed   Issue number 1  ⟦U+202E⟧no"), "{screen}");
+    assert!(screen.contains("left pending 1"), "{screen}");
+    assert!(screen.contains("counts come from the source"));
+    desk.press("<Enter>");
+    assert_eq!(desk.slot("1").state, State::Pending);
+}
+
+#[test]
+fn an_unknown_outcome_is_neither_staged_nor_sent_again() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+
+    desk.reports(|_| Outcome::Unknown { why: "no answer".into() });
+    desk.press("<Enter>s");
+
+    assert_eq!(desk.staged(), "");
+    assert_eq!(desk.slot("1").state, State::Unknown);
+    assert_eq!(desk.submitted.len(), 1);
+}
+
+#[test]
+fn approved_actions_are_followed_until_they_ran() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aas");
+    desk.wait(500);
+    desk.press("y");
+    desk.accepts();
+    assert!(desk.effects.contains(&Effect::Follow(vec![key("1"), key("2")])));
+    let followed = |id: &str, status, error: Option<&str>| Followed {
+        key: key(id),
+        title: format!("Issue number {id}").as_str().into(),
+        status,
+        result: None,
+        error: error.map(Into::into),
+        at: Timestamp::default(),
+    };
+
+    desk.say(What::Followed(followed("1", Status::Executed, None)));
+    desk.say(What::Followed(followed("2", Status::Failed, Some("403 from Linear"))));
+
+    let screen = desk.screen();
+    assert!(screen.contains("after approval: 1 executed, 1 failed, 0 still running"), "{screen}");
+    assert!(screen.contains("FAILED  Issue number 2  403 from Linear"), "{screen}");
+    assert!(desk.message().starts_with("FAILED after approval: Issue number 2: 403"));
+    desk.press("<Enter>");
+    assert!(desk.screen().contains("executed"), "its row says so");
+    desk.press("gr");
+    assert!(desk.screen().contains("1 executed, 1 failed"), "the report can be opened again");
+}
+
+#[test]
+fn when_nothing_was_sent_everything_is_as_before() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+    let id = desk.submitted[0].id().clone();
+
+    let problem = Problem { source: None, what: "the journal is full".to_owned(), why: None };
+    desk.say(What::Submitted(id, Err(problem)));
+
+    assert_eq!((desk.staged().as_str(), &desk.slot("1").state), ("1A", &State::Pending));
+    assert!(desk.message().contains("nothing was sent"));
+}
+
+#[test]
+fn an_answer_does_not_take_a_form_away() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+    desk.press("e");
+
+    desk.accepts();
+
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    assert!(desk.message().contains("1 approved"));
+}
+
+#[test]
+fn a_second_review_waits_for_the_first_submission() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+
+    desk.press("as");
+
+    assert!(!sheet(&desk));
+    assert!(desk.message().contains("still sending"));
+}
+
+#[test]
+fn what_was_drawn_is_noted_once() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.drawn();
+    desk.drawn();
+
+    let digest = desk.world[&key("1")].digest();
+    assert_eq!(desk.saved, [Write::Seen { key: key("1"), digest, seen: Seen::InFull }]);
+}

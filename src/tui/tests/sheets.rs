@@ -1,0 +1,213 @@
+//! Sheets and forms over the inbox, as a reviewer sees them.
+
+use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
+use crate::tui::GatePlace;
+use crate::tui::msg::What;
+
+use super::desk::{Desk, key};
+use super::screens::at_work;
+
+/// The lines of the sheet alone.
+fn sheet(desk: &Desk) -> String {
+    let screen = desk.screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    lines.get(2..lines.len() - 3).unwrap_or_default().join("\n")
+}
+
+#[test]
+fn the_review() {
+    let mut desk = at_work(100, 30);
+
+    desk.press("S");
+
+    insta::assert_snapshot!(sheet(&desk), @r"
+┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent   32m          │
+│   A    Re┌─ Review and submit ────────────────────────────────────────────────────────┐          │
+│>  E    Es│  3 decisions in 2 batches will be sent:                                    │          │
+│   .    退│                                                                            │          │
+│  v update│    APPROVE            1   as proposed                                      │hows      │
+│   X    Cl│    APPROVE + EDIT     1                                                    │          │
+│   ~    Re│    EXCLUDE            1   rejected for good                                │          │
+│  v refund│    left alone         1   stay pending, not part of the request            │          │
+│   . !* Re│                                                                            │          │
+│  v google│    x1            update_linear_issue  refunds-agent  0 left                │          │
+│   .  * Ov│    a1 e1         create_linear_issue  refunds-agent  1 left                │          │
+│   . !* Cr│                                                                            │          │
+│          │    edited         Escalate: EU outage  title                               │          │
+│          │                                                                            │eport     │
+│          │  as kim@acme on 1 source; one request per batch                            │          │
+│          │                                                                            │ts.       │
+│          │                                                                            │          │
+│          │  Press y to send. Esc goes back.                                           │          │
+│          │                                                                            │          │
+│          └─ nothing has been sent yet ────────────────────────────────────────────────┘          │
+│                                            ││   creates one issue in Linear                      │
+│                                            ││                                                    │
+└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
+────────────────────────────────────────────────────────────────────────────────────────────────────
+");
+}
+
+#[test]
+fn the_report() {
+    let mut desk = at_work(100, 30);
+    desk.press("S");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|kind| match kind {
+        DecisionKind::Approve => Outcome::Approved,
+        DecisionKind::ApproveWithEdits => Outcome::Failed { why: "priority: 3 is not one of 0..2".into() },
+        _ => Outcome::Skipped { status: Some(Status::Rejected), by: Some("lee".into()) },
+    });
+
+    desk.say(What::Followed(Followed {
+        key: key("pa-8841"),
+        title: "Refund double-charge INV-8841".into(),
+        status: Status::Executed,
+        result: None,
+        error: None,
+        at: Timestamp::default(),
+    }));
+
+    insta::assert_snapshot!(sheet(&desk), @r"
+┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue   refunds-agent   32m          │
+│   =    Refund double-charge INV-… executed ││ risk medium   seen in full   id pa-3f9c            │
+│>  E    Escalate: EU outage             32m ││ [Rendered]  Diff 1   Raw   Context                 │
+│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││                                                    │
+│  v ┌─ Sent: 3 decisions  14:22:36 ──────────────────────────────────────────────────────────┐    │
+│   ~│  batch                                     approved  rejected   skipped    failed      │    │
+│   ~│  create_linear_issue                              1         0         0         1      │    │
+│  v │  update_linear_issue                              0         0         1         0      │    │
+│   .│  all                                              1         0         1         1      │    │
+│  v │                                                                                        │    │
+│   .│  left pending 1                                                                        │    │
+│   .│  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
+│    │  skipped  Close stale ticket #1182  was rejected by lee                                │    │
+│    │                                                                                        │    │
+│    │  after approval: 1 executed, 0 failed, 0 still running                                 │    │
+│    │                                                                                        │    │
+│    │  Enter closes                                                                          │    │
+│    └─ counts come from the source ──────────────────────────────────────────────────────────┘    │
+│                                            ││                                                    │
+│                                            ││ What approving does                                │
+│                                            ││   creates one issue in Linear                      │
+│                                            ││                                                    │
+└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
+────────────────────────────────────────────────────────────────────────────────────────────────────
+");
+}
+
+#[test]
+fn the_edit_form() {
+    let mut desk = at_work(100, 30);
+
+    desk.press("e");
+
+    insta::assert_snapshot!(sheet(&desk), @r#"
+┌─│  create_linear_issue   Escalate: EU outage                                                   │─┐
+│ │                                                                                              │ │
+│ │  {                                                                                           │ │
+│>│    "title": "[now] Escalate: EU outage",                                                     │ │
+│ │    "priority": 3,                                                                            │ │
+│ │    "team": "SUP",                                                                            │ │
+│ │    "labels": [                                                                               │ │
+│ │      "outage",                                                                               │ │
+│ │      "eu"                                                                                    │ │
+│ │    ],                                                                                        │ │
+│ │    "assignee": null,                                                                         │ │
+│ │    "description": "Three enterprise clients in eu-west-1 report 502s since 13:40             │ │
+│ │  UTC.\nAttached: status page link, 2 transcripts."                                           │ │
+│ │  }                                                                                           │ │
+│ │                                                                                              │ │
+│ │                                                                                              │ │
+│ │                                                                                              │ │
+│ │                                                                                              │ │
+│ │                                                                                              │ │
+│ │  will be sent as userEdits: {title}                                                          │ │
+│ │  a changed key replaces its whole value                                                      │ │
+│ │                                                                                              │ │
+│ │  [approve with these edits]  [back to proposed]  [close]           Tab: buttons  Esc: close  │ │
+└─└─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘─┘
+────────────────────────────────────────────────────────────────────────────────────────────────────
+"#);
+}
+
+#[test]
+fn a_hostile_action_in_full() {
+    let mut desk = at_work(80, 24);
+
+    desk.press("nnz");
+
+    insta::assert_snapshot!(desk.screen(), @r"
+ placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
+── [Rendered]  Diff   Raw   Context   pa-0214 ──────────────────── 1-12 of 12 ──
+ Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
+ ! hidden characters: 1, shown as ⟦…⟧
+ ! duplicate keys: to; executors differ in which one they take
+
+ amount    1.10
+ currency  EUR
+ to        ⟦U+202E⟧yrollam
+ to        alice
+
+ 71 bytes
+
+ What approving does
+   sends money back to a customer; it cannot be called back
+
+
+
+
+
+────────────────────────────────────────────────────────────────────────────────
+ STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
+
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+");
+}
+
+#[test]
+fn nothing_pending() {
+    let mut desk = Desk::new(100, 30, Vec::new());
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        workspace: "default".to_owned(),
+        agent_token: "/home/kim/.local/state/placet/agent.token".into(),
+        database: "/home/kim/.local/state/placet/gate.db".into(),
+    });
+
+    insta::assert_snapshot!(desk.screen(), @r#"
+ placet   gate   pending 0   undecided 0                                                LIVE  14:22
+ nothing held back
+
+    Nothing is pending.
+
+    gate  LIVE
+
+    A gate is running here: http://127.0.0.1:7878  (workspace default)
+    Send it a proposal from another terminal:
+
+      echo '{"title":"Hello","team":"SUP"}' | placet propose create_linear_issue --input -
+
+    or as an agent would:
+
+      curl -s http://127.0.0.1:7878/api/pending-actions \
+        -H "Authorization: Bearer $(cat '/home/kim/.local/state/placet/agent.token')" -H
+    'Content-Type: application/json' \
+        -d '{"toolName":"create_linear_issue","workspaceId":"default","toolInput":{"title":"Hell
+    o","team":"SUP"}}'
+
+    Everything is kept in /home/kim/.local/state/placet/gate.db; while placet is closed,
+    proposals are refused.
+
+
+
+
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ nothing staged
+
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+"#);
+}
