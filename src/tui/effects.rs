@@ -50,6 +50,10 @@ impl Effects {
         match effect {
             Effect::Restore => drop(tokio::spawn(this.restore())),
             Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
+            Effect::TakeBack(id) => drop(tokio::spawn(async move {
+                let answer = this.inbox.take_back(&id).await;
+                this.say(What::TakenBack(answer)).await;
+            })),
             Effect::Sync { source, since } => drop(tokio::spawn(async move {
                 let answer = this.inbox.sync(&source, since).await;
                 this.say(What::Synced(source, answer)).await;

@@ -4,7 +4,8 @@
 use crossterm::event::KeyEvent;
 
 use crate::domain::{
-    ActionKey, Followed, PendingAction, Report, Revision, SourceName, Submission, SubmissionId, Timestamp,
+    ActionKey, Followed, PendingAction, Report, Revision, SourceName, Staged, Submission, SubmissionId,
+    Timestamp,
 };
 use crate::inbox::{Event, Problem, Synced};
 use crate::journal::{Restored, Write};
@@ -36,6 +37,8 @@ pub enum What {
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
     Reconciled(Result<Vec<Report>, Problem>),
+    /// Decisions that never landed, as they were staged.
+    TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
     Restored(Result<Box<Restored>, Problem>),
     /// So many [`Effect::Save`] went to disk together.
     Saved {
@@ -52,6 +55,8 @@ pub type Loaded = (ActionKey, Result<PendingAction, Problem>);
 pub enum Effect {
     Restore,
     Reconcile,
+    /// The failed decisions of a submission, for the draft.
+    TakeBack(SubmissionId),
     Sync {
         source: SourceName,
         since: Option<Revision>,

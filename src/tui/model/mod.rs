@@ -72,6 +72,8 @@ pub struct Model {
     pub saved: Saved,
     pub sending: Option<SubmissionId>,
     pub last_report: Option<ReportSheet>,
+    /// When what we lost sight of is looked for again.
+    pub look_again: Option<Timestamp>,
     /// The reviewer has pressed a key: from now on arrivals are held back.
     pub touched: bool,
     /// The journal was read: what is staged and seen is complete.
@@ -147,6 +149,7 @@ impl Model {
             saved: Saved::default(),
             sending: None,
             last_report: None,
+            look_again: None,
             touched: false,
             restored: false,
             dirty: true,

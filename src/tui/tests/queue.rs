@@ -66,7 +66,7 @@ fn what_others_decide_stays_in_place_and_drops_the_staged_decision() {
     assert_eq!(desk.message(), "Issue number 2 was decided by maria; your staged decision was dropped");
     assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
     assert_eq!(desk.model.queue.lines().len(), 4, "nothing moved");
-    assert!(desk.screen().contains("maria rejected"), "{}", desk.screen());
+    assert!(desk.screen().contains("rejected by maria"), "{}", desk.screen());
     assert!(desk.screen().contains('~'));
     desk.press("u");
     assert_eq!(desk.staged(), "", "undo cannot bring it back");
@@ -112,7 +112,9 @@ fn marks_on_what_is_settled_are_gone() {
 fn one_sync_at_a_time_and_one_more_after_it() {
     let mut desk = Desk::unstarted(100, 30, CAN);
     let first = crate::tui::update::start(&mut desk.model);
-    assert_eq!(first, [Effect::Restore, Effect::Sync { source: source(), since: None }]);
+    assert_eq!(first, [Effect::Restore]);
+    desk.say(event(EventKind::Changed));
+    assert_eq!(syncs(&mut desk), [Effect::Sync { source: source(), since: None }]);
 
     for _ in 0..5 {
         desk.say(event(EventKind::Changed));

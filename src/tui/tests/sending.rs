@@ -158,6 +158,30 @@ fn an_unknown_outcome_is_neither_staged_nor_sent_again() {
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.slot("1").state, State::Unknown);
     assert_eq!(desk.submitted.len(), 1);
+    desk.wait(10_000);
+    desk.say(What::Tick);
+    assert!(desk.effects.contains(&Effect::Reconcile), "it is looked for again");
+}
+
+#[test]
+fn a_decision_that_never_landed_is_staged_again() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+    let staged = desk.model.draft.get(&key("1")).unwrap().clone();
+    desk.reports(|_| Outcome::Unknown { why: "no answer".into() });
+    let mut report = desk.model.last_report.clone().unwrap().report;
+    report.lines[0].outcome = Outcome::Failed { why: "it never arrived".into() };
+    let id = report.id.clone();
+
+    desk.say(What::Reconciled(Ok(vec![report])));
+    assert!(desk.effects.contains(&Effect::TakeBack(id)));
+    desk.say(What::TakenBack(Ok(vec![(key("1"), staged)])));
+
+    assert_eq!(desk.staged(), "1A");
+    assert_eq!(desk.slot("1").state, State::Pending);
+    assert!(matches!(desk.saved.last(), Some(Write::Step { .. })));
 }
 
 #[test]

@@ -22,9 +22,9 @@ mod stage;
 
 /// What to ask of the world before anything has happened.
 pub fn start(model: &mut Model) -> Vec<Effect> {
-    let mut effects = vec![Effect::Restore];
-    effects.extend(queue::sync_all(model));
-    effects
+    // What is pending is asked for as soon as the watch says that it began.
+    model.dirty = true;
+    vec![Effect::Restore]
 }
 
 /// Takes one message, and says what to ask of the world.
@@ -57,6 +57,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => report::followed(model, &followed),
         What::Reconciled(answer) => report::reconciled(model, answer),
+        What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }
@@ -211,5 +212,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
         model.message = None;
         model.dirty = true;
     }
-    edit::save(model)
+    let mut effects = edit::save(model);
+    effects.extend(report::look_again(model));
+    effects
 }

@@ -10,6 +10,9 @@ use crate::tui::msg::Effect;
 
 use super::stage::{settle, tell_problem};
 
+/// Until a decision that was lost sight of is looked for again.
+const LOOK_AGAIN: i64 = 10_000;
+
 pub(super) fn submitted(
     model: &mut Model,
     id: &SubmissionId,
@@ -53,8 +56,8 @@ fn take(model: &mut Model, report: Report) -> Vec<Effect> {
     }
     let (_, mut effects) = settle(model, &done);
     model.recount();
-    let parts = summary(&report);
-    model.tell(Tone::Good, vec![Shown::ours(parts)]);
+    note_unknown(model, &report);
+    model.tell(Tone::Good, vec![Shown::ours(summary(&report))]);
     let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
     // A form that was opened meanwhile is not taken away; `last-report` opens the sheet then.
     if model.modal.is_none() {
@@ -135,24 +138,42 @@ pub(super) fn reconciled(model: &mut Model, answer: Result<Vec<Report>, Problem>
             tell_problem(model, "earlier submissions could not be checked: ", &problem);
             Vec::new()
         }
-        Ok(reports) => {
-            let effects = reports.into_iter().flat_map(|report| {
-                let summary = summary(&report);
-                let keys: Vec<ActionKey> = report
-                    .lines
-                    .iter()
-                    .filter(|line| line.outcome.is_settled())
-                    .map(|line| line.key.clone())
-                    .collect();
-                let (_, effects) = settle(model, &keys);
-                model.say(format!("from before the last end: {summary}"));
-                model.last_report =
-                    Some(ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 });
-                effects
-            });
-            effects.collect()
-        }
+        Ok(reports) => reports.into_iter().flat_map(|report| learnt(model, report)).collect(),
     }
+}
+
+/// One submission is known better now: what landed is settled, what never did is staged again.
+fn learnt(model: &mut Model, report: Report) -> Vec<Effect> {
+    for line in &report.lines {
+        let state = state_after(model, line);
+        model.queue.set_state(&line.key, state);
+    }
+    let known = |line: &&ReportLine| !matches!(line.outcome, Outcome::Failed { .. });
+    let keys: Vec<ActionKey> = report.lines.iter().filter(known).map(|line| line.key.clone()).collect();
+    let (_, mut effects) = settle(model, &keys);
+    if keys.len() < report.lines.len() {
+        effects.push(Effect::TakeBack(report.id.clone()));
+    }
+    note_unknown(model, &report);
+    model.recount();
+    model.say(format!("an earlier submission: {}", summary(&report)));
+    model.last_report = Some(ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 });
+    effects
+}
+
+/// What we lost sight of is looked for again, and again.
+fn note_unknown(model: &mut Model, report: &Report) {
+    if report.counts().unknown > 0 {
+        model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
+    }
+}
+
+pub(super) fn look_again(model: &mut Model) -> Vec<Effect> {
+    if model.look_again.is_none_or(|at| at > model.now) {
+        return Vec::new();
+    }
+    model.look_again = None;
+    vec![Effect::Reconcile]
 }
 
 /// Opens the last report again.

@@ -124,6 +124,29 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     effects
 }
 
+/// Decisions that never landed are staged again, where nothing else is staged by now.
+pub(super) fn taken_back(
+    model: &mut Model,
+    answer: Result<Vec<(ActionKey, Staged)>, Problem>,
+) -> Vec<Effect> {
+    let back = match answer {
+        Ok(back) => back,
+        Err(problem) => {
+            tell_problem(model, "decisions that did not land could not be staged again: ", &problem);
+            return Vec::new();
+        }
+    };
+    let free = back.into_iter().filter(|(key, _)| model.draft.get(key).is_none());
+    let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
+    let Some(step) = model.draft.stage(free) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    model.warn(format!("{} decisions did not land and are staged again", step.changes.len()));
+    let position = model.draft.position();
+    let mut effects = save(model, vec![Write::Step { position, step }]);
+    effects.extend(super::queue::drop_settled(model));
+    effects
+}
+
 /// A problem in one line: our words, then theirs.
 pub(super) fn tell_problem(model: &mut Model, before: &str, problem: &Problem) {
     let mut parts = vec![Shown::ours(before)];
