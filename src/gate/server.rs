@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower_http::timeout::TimeoutLayer;
 
 use super::error::{ApiError, envelope};
@@ -20,6 +21,8 @@ use super::{Gate, GateError, executor, reconcile};
 
 /// How long requests and executors may take to finish after the gate was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
+const GOODBYE: Duration = Duration::from_millis(500);
 
 /// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
 const REQUEST: Duration = Duration::from_secs(90);
@@ -34,7 +37,8 @@ pub(crate) async fn serve(
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
     tasks.spawn(reconcile::run(gate.clone()));
     tasks.spawn(executor::run(gate.clone()));
-    let served = axum::serve(listener, router(gate.clone(), address))
+    let requests = TaskTracker::new();
+    let served = axum::serve(listener, router(gate.clone(), address, requests.clone()))
         .with_graceful_shutdown(stopping.clone().cancelled_owned());
     let mut served = tokio::spawn(served.into_future());
     let early = tokio::select! {
@@ -43,31 +47,31 @@ pub(crate) async fn serve(
     };
     stopping.cancel();
     tasks.close();
+    requests.close();
     let finished = tokio::time::timeout(GRACE, async {
         tasks.wait().await;
-        if early.is_none() {
-            return (&mut served).await;
-        }
-        Ok(Ok(()))
+        requests.wait().await;
     });
-    let ended = finished.await;
-    if ended.is_err() {
+    if finished.await.is_err() {
         tracing::warn!(
             "the gate stops although something still runs; the reconciler takes it up at the next start"
         );
-        served.abort();
         gate.inner.giving_up.cancel();
         tasks.wait().await;
     }
+    if early.is_none() {
+        drop(tokio::time::timeout(GOODBYE, &mut served).await);
+        served.abort();
+    }
     gate.store().close().await;
-    match early.or_else(|| ended.ok()) {
+    match early {
         Some(Ok(Err(error))) => Err(error.into()),
         Some(Err(join)) => Err(std::io::Error::other(join).into()),
         Some(Ok(Ok(()))) | None => Ok(()),
     }
 }
 
-fn router(gate: Gate, address: SocketAddr) -> Router {
+fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> Router {
     let body = usize::try_from(gate.inner.limits.body_bytes).unwrap_or(usize::MAX);
     Router::new()
         .route("/api/pending-actions", get(list::list).post(propose::propose))
@@ -86,6 +90,15 @@ fn router(gate: Gate, address: SocketAddr) -> Router {
         .route("/healthz", get(tools::healthz))
         .route("/readyz", get(tools::readyz))
         .layer(DefaultBodyLimit::max(body))
+        .layer(middleware::from_fn(move |request, next: Next| {
+            // Held while the request is answered; stopping waits for it.
+            let open = requests.token();
+            async move {
+                let response = next.run(request).await;
+                drop(open);
+                response
+            }
+        }))
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
         .layer(middleware::map_response(envelope))
         .layer(middleware::from_fn(move |request, next| no_browsers(address, request, next)))

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::Exit;
+use crate::cli::{self, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::inbox::Inbox;
@@ -40,6 +40,7 @@ pub(super) async fn show(
     let journal = Journal::open(&paths.journal()).await?;
     let reviewer = config.reviewer.clone().or_else(login_name);
     let inbox = Inbox::open(sources, journal, config.watch.poll, reviewer.clone());
+    let durable = demo.is_none();
     let place = Place {
         reviewer: reviewer.unwrap_or_else(|| "you".to_owned()),
         gate: embedded.as_ref().map(|embedded| GatePlace {
@@ -54,9 +55,22 @@ pub(super) async fn show(
     let shown = tui::run(inbox.clone(), config, place, CancellationToken::new()).await;
     inbox.close().await;
     if let Some(embedded) = embedded {
+        let (url, serving) = (embedded.note.url.clone(), embedded.serving);
         embedded.close().await;
+        if serving && durable {
+            cli::complain(&format!(
+                "the gate at {url} has stopped; agents cannot propose until placet runs again"
+            ));
+        }
     }
-    shown.map(|_left| Exit::Done)
+    let left = shown?;
+    if left.staged > 0 && durable {
+        cli::complain(&format!(
+            "{} staged decisions are kept for the next start; nothing of them was sent",
+            left.staged
+        ));
+    }
+    Ok(Exit::Done)
 }
 
 pub(super) fn login_name() -> Option<String> {

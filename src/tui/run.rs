@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use crossterm::event::{Event, EventStream};
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::StreamExt as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
@@ -152,7 +152,10 @@ impl App {
             };
             let end = match woken {
                 Woken::Key(None | Some(Err(_))) => Some(LeftBy::Hangup),
-                Woken::Key(Some(Ok(event))) => self.keys_ready(event)?,
+                Woken::Key(Some(Ok(event))) => match meant(event) {
+                    Some(what) => self.take(what)?,
+                    None => None,
+                },
                 Woken::Msgs => self.take_all(&mut burst)?,
                 Woken::Frame => self.frame()?,
                 Woken::Second => self.take(What::Tick)?,
@@ -164,22 +167,6 @@ impl App {
                 return Ok(by);
             }
         }
-    }
-
-    /// This key, and those that are there already: together they cost one frame.
-    fn keys_ready(&mut self, first: Event) -> anyhow::Result<Option<LeftBy>> {
-        let mut next = Some(first);
-        for _ in 0..BURST {
-            let Some(event) = next.take() else { break };
-            if let Some(what) = meant(event)
-                && let Some(by) = self.take(what)?
-            {
-                return Ok(Some(by));
-            }
-            let waiting = self.keys.as_mut().and_then(|keys| keys.next().now_or_never());
-            next = waiting.flatten().and_then(Result::ok);
-        }
-        Ok(None)
     }
 
     fn take_all(&mut self, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {
@@ -283,6 +270,8 @@ fn every(period: Duration) -> Interval {
     interval
 }
 
+/// Never poll the stream from anywhere else: it wakes only whoever polled it first, and a poll by the way (`now_or_never`) would
+/// leave the next key lying until something else wakes the loop.
 async fn next_key(keys: &mut Option<EventStream>) -> Option<std::io::Result<Event>> {
     match keys {
         Some(keys) => keys.next().await,

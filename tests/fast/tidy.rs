@@ -138,7 +138,7 @@ fn crates_stay_behind_their_fences() {
             for (name, places) in FENCES {
                 let used = line.contains(&format!("{name}::"))
                     && !names_after(line, &format!("{name}::")).is_empty();
-                let in_tests = source.path.contains("/tests");
+                let in_tests = source.path.contains("/test");
                 if used && !in_tests && !places.iter().any(|place| source.path.starts_with(place)) {
                     problems.push(format!("{}:{n}: {name} belongs in {}", source.path, places.join(", ")));
                 }

@@ -70,7 +70,7 @@ fn approve_edit_and_exclude_go_in_one_batch_and_the_rest_stays_pending() {
     inbox.wait("staged 1");
     walk_to(&mut inbox, "second");
     inbox.send("e");
-    inbox.wait("will be sent");
+    inbox.wait("as proposed");
     edit_title(&mut inbox, "second", "better");
     inbox.wait("staged 2");
     walk_to(&mut inbox, "third");
@@ -183,7 +183,7 @@ fn edit_title(inbox: &mut Pty, from: &str, to: &str) {
     inbox.send("\x1b[B\x1b[F\x1b[D");
     inbox.send(&"\x7f".repeat(from.len()));
     inbox.send(to);
-    inbox.wait("{title}");
+    inbox.wait("will be sent as userEdits: {title}");
     inbox.send("\t");
     inbox.send("\r");
 }

@@ -31,6 +31,7 @@ fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
         workspace: "default".to_owned(),
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),
@@ -108,6 +109,7 @@ fn the_empty_screen_says_how_to_send_the_first_proposal() {
     let mut desk = Desk::new(120, 30, Vec::new());
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
         workspace: "default".to_owned(),
         agent_token: "/state/agent.token".into(),
         database: "/state/gate.db".into(),

@@ -173,6 +173,7 @@ fn nothing_pending() {
     let mut desk = Desk::new(100, 30, Vec::new());
     desk.model.settings.place.gate = Some(GatePlace {
         url: "http://127.0.0.1:7878".to_owned(),
+        serving: true,
         workspace: "default".to_owned(),
         agent_token: "/home/kim/.local/state/placet/agent.token".into(),
         database: "/home/kim/.local/state/placet/gate.db".into(),

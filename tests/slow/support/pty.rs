@@ -82,7 +82,7 @@ impl Pty {
             let (key, after) = rest.split_at(length);
             self.writer.write_all(key.as_bytes()).unwrap();
             self.writer.flush().unwrap();
-            std::thread::park_timeout(Duration::from_millis(30));
+            std::thread::park_timeout(Duration::from_millis(60));
             rest = after;
         }
     }
