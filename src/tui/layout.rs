@@ -27,7 +27,7 @@ pub(super) struct Layout {
     pub rows: Rect,
     /// With its frame.
     pub preview: Rect,
-    /// Two lines about the action, and the tabs.
+    /// What the action is, and the tabs.
     pub head: Rect,
     /// The preview's text.
     pub text: Rect,
@@ -46,8 +46,8 @@ pub(super) enum Body {
 }
 
 const QUEUES_WIDTH: u16 = 30;
-/// Lines of a pane's head: tool and agent, risk and id, tabs, and a blank one.
-const HEAD: u16 = 4;
+/// Lines of a pane's head: tool and agent, risk, id, tabs, and a blank one.
+const HEAD: u16 = 5;
 
 pub(super) fn layout(area: Rect, body: Body) -> Layout {
     let shape = match (area.width, area.height) {

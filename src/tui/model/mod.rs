@@ -12,6 +12,7 @@ use crate::journal::EditText;
 use crate::text::Shown;
 
 mod guard;
+mod merge;
 mod modal;
 mod preview;
 mod queue;
@@ -21,12 +22,13 @@ mod stats;
 mod tally;
 
 pub use guard::Guard;
+pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     Confirm, EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewBatch, ReviewSheet,
 };
 pub use preview::{Cached, Flags, Preview, Tab, hidden};
-pub use queue::{Cursor, Group, Line, Merged, Queue};
+pub use queue::{Cursor, Group, Line, Queue};
 pub use slots::{Settled, Slot, State};
 pub use sources::{SourceState, Syncing};
 pub use stats::Stats;

@@ -3,10 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::domain::{ActionKey, BatchKey, Entry, SourceName, Status, Untrusted};
-use crate::inbox::Rows;
+use crate::domain::{ActionKey, BatchKey, Entry};
 
-use super::{Settled, Slot, State};
+use super::{Slot, State};
 
 /// Where the reviewer is: an identity, never a row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,29 +33,26 @@ pub struct Group {
     line: usize,
 }
 
-/// What a sync changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
-    /// Content or label is another one now.
-    pub changed: Vec<ActionKey>,
-    /// Settled, and not by a decision of ours that is on its way; with who did it.
-    pub settled: Vec<(ActionKey, Option<Untrusted>)>,
-    pub arrived: usize,
-}
-
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
-    slots: Vec<Slot>,
-    by_key: HashMap<ActionKey, u32>,
+    pub(super) slots: Vec<Slot>,
+    pub(super) by_key: HashMap<ActionKey, u32>,
     groups: Vec<Group>,
     by_batch: HashMap<BatchKey, u32>,
     lines: Vec<Line>,
-    held: HashMap<ActionKey, Entry>,
+    pub(super) held: HashMap<ActionKey, Entry>,
     cursor: Option<Cursor>,
     at: usize,
     /// The first visible line on screen.
     pub top: usize,
     pub marks: HashSet<ActionKey>,
+}
+
+impl Group {
+    /// An action alone: one line, no header, nothing to fold.
+    pub fn is_single(&self) -> bool {
+        self.slots.len() == 1
+    }
 }
 
 impl Queue {
@@ -176,7 +172,7 @@ impl Queue {
     pub fn fold(&mut self, group: u32, folded: bool) {
         let inside = self.here().is_some_and(|slot| slot.group == group);
         let Some(found) = self.groups.get_mut(group as usize) else { return };
-        if found.folded == folded {
+        if found.folded == folded || found.is_single() {
             return;
         }
         found.folded = folded;
@@ -187,9 +183,11 @@ impl Queue {
     }
 
     pub fn fold_all(&mut self, folded: bool) {
+        let alone = self.group_here().is_some_and(Group::is_single);
         let header = self.group_here().map(|group| group.key.clone());
-        self.groups.iter_mut().for_each(|group| group.folded = folded);
-        if let (true, Some(header)) = (folded, header) {
+        let many = self.groups.iter_mut().filter(|group| !group.is_single());
+        many.for_each(|group| group.folded = folded);
+        if let (true, Some(header)) = (folded, header.filter(|_| !alone)) {
             self.cursor = Some(Cursor::Batch(header));
         }
         self.flatten();
@@ -216,87 +214,6 @@ impl Queue {
         }
     }
 
-    /// Takes what a sync brought: known rows change in place, new ones are held back.
-    pub fn merge(&mut self, source: &SourceName, rows: Rows) -> Merged {
-        let mut merged = Merged::default();
-        match rows {
-            Rows::All(entries) => {
-                let listed: HashSet<ActionKey> = entries.iter().map(|entry| entry.key.clone()).collect();
-                self.held.retain(|key, _| key.source != *source || listed.contains(key));
-                let open =
-                    self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
-                let gone = open.map(|slot| slot.entry.key.clone()).filter(|key| !listed.contains(key));
-                for key in gone.collect::<Vec<_>>() {
-                    self.settle(&key, None, &mut merged);
-                }
-                for entry in entries {
-                    self.merge_one(entry, &mut merged);
-                }
-            }
-            Rows::Changes { entries, gone } => {
-                for entry in entries {
-                    self.merge_one(entry, &mut merged);
-                }
-                for key in gone {
-                    self.held.remove(&key);
-                    self.settle(&key, None, &mut merged);
-                }
-            }
-        }
-        merged
-    }
-
-    fn merge_one(&mut self, entry: Entry, merged: &mut Merged) {
-        let key = entry.key.clone();
-        let pending = entry.row.status.is_pending();
-        let Some(slot) = self.by_key.get(&key).and_then(|index| self.slots.get_mut(*index as usize)) else {
-            if !pending {
-                self.held.remove(&key);
-            } else if self.held.insert(key, entry).is_none() {
-                merged.arrived += 1;
-            }
-            return;
-        };
-        if !pending {
-            self.settle(&key, Some(&entry), merged);
-            return;
-        }
-        if slot.entry.row.digest != entry.row.digest || slot.entry.row.title != entry.row.title {
-            merged.changed.push(key.clone());
-        }
-        slot.entry = entry;
-        // A settled row that is pending again: the source took the decision back, or never had it.
-        let back = matches!(&slot.state, State::Settled(settled) if !settled.ours);
-        if back {
-            self.set_state(&key, State::Pending);
-        }
-    }
-
-    fn settle(&mut self, key: &ActionKey, entry: Option<&Entry>, merged: &mut Merged) {
-        let Some(slot) = self.get(key) else { return };
-        let row = entry.map(|entry| &entry.row);
-        let status: Option<Status> = row.map(|row| row.status.clone());
-        let by = row.and_then(|row| row.resolved_by.clone());
-        let at = row.and_then(|row| row.resolved_at);
-        match &slot.state {
-            // The answer to our own submission says more, and comes in a moment.
-            State::Sending => {}
-            State::Settled(known) => {
-                let status = status.or_else(|| known.status.clone());
-                let state = State::Settled(Settled { status, ..known.clone() });
-                self.set_state(key, state);
-            }
-            State::Pending | State::Unknown => {
-                let ours = slot.state == State::Unknown;
-                let settled = Settled { status, by: by.clone(), at, ours, error: None };
-                self.set_state(key, State::Settled(settled));
-                if !ours {
-                    merged.settled.push((key.clone(), by));
-                }
-            }
-        }
-    }
-
     /// Takes in what was held back and lets go of what is settled. The cursor stays on its row, on its line of the screen,
     /// or goes to the nearest row that is left.
     pub fn take_in(&mut self) {
@@ -314,13 +231,13 @@ impl Queue {
         self.regroup(&folded);
         let found = nearest.into_iter().find(|cursor| match cursor {
             Cursor::Action(key) => self.by_key.contains_key(key),
-            Cursor::Batch(batch) => self.by_batch.contains_key(batch),
+            Cursor::Batch(batch) => self.find_group(batch).is_some_and(|group| !group.is_single()),
         });
         self.cursor = found;
         self.flatten();
         if self.cursor.is_none() {
-            // The first action rather than the first header: the preview has something to show at once.
-            self.go_to(1);
+            // The first action rather than a header: the preview has something to show at once.
+            self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Batch(_)))));
         }
         self.top = self.at.saturating_sub(screen_line);
         self.marks.retain(|key| self.by_key.contains_key(key));
@@ -369,8 +286,11 @@ impl Queue {
         self.lines.clear();
         for (index, group) in self.groups.iter_mut().enumerate() {
             group.line = self.lines.len();
-            self.lines.push(Line::Batch(index as u32));
-            if !group.folded {
+            // An action alone needs no header.
+            if !group.is_single() {
+                self.lines.push(Line::Batch(index as u32));
+            }
+            if !group.folded || group.is_single() {
                 self.lines.extend(group.slots.iter().map(|slot| Line::Action(*slot)));
             }
         }
@@ -384,7 +304,7 @@ impl Queue {
             Some(Cursor::Batch(batch)) => self.find_group(batch).map(|group| group.line),
             Some(Cursor::Action(key)) => self.by_key.get(key).and_then(|index| {
                 let group = self.group(self.slot(*index)?.group)?;
-                Some(group.line + 1 + group.slots.binary_search(index).ok()?)
+                Some(group.line + usize::from(!group.is_single()) + group.slots.binary_search(index).ok()?)
             }),
         };
         self.at = found.unwrap_or_default();

@@ -205,9 +205,9 @@ fn folding_takes_the_cursor_to_the_header_and_next_finds_its_way_back() {
 
     desk.press("h");
     assert!(matches!(desk.model.queue.cursor(), Some(Cursor::Batch(_))));
-    assert_eq!(desk.model.queue.lines().len(), 3);
+    assert_eq!(desk.model.queue.lines().len(), 2);
     desk.press("n");
-    assert_eq!((desk.here().as_str(), desk.model.queue.lines().len()), ("1", 6), "it unfolds");
+    assert_eq!((desk.here().as_str(), desk.model.queue.lines().len()), ("1", 5), "it unfolds");
     desk.press("aaa");
     assert_eq!(desk.here(), "m1", "across batches");
     desk.press("N");

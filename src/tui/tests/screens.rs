@@ -79,24 +79,25 @@ fn three_panes() {
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                                      LIVE  14:22
  held back: 1 new (R shows)                                                                                                                          oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue   refunds-agent   32m           │
-│                            ││   A    Refund double-charge INV-8841                        med     44m ││ risk medium   seen in full   id pa-3f9c             │
-│ Risk                       ││>  E    Escalate: EU outage                                  med     32m ││ [Rendered]  Diff 1   Raw   Context                  │
-│   critical     1  ###      ││   .    退款申请 世界 👩‍💻 客户 needs a long answer in the ti… low     31m ││                                                     │
-│   high         2  ######   ││  v update_linear_issue  refunds-agent                       all decided ││ your edits replace: title (the Diff tab shows them) │
-│   medium       3  ######## ││   X    Close stale ticket #1182                             low     30m ││                                                     │
-│   low          2  ######   ││   ~    Reopen LIN-399                                 rejected by maria ││ title        Escalate: EU outage                    │
-│                            ││  v refund_payment  billing-agent                       1 of 1 undecided ││ priority     3                                      │
-│ Age                        ││   . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam           CRIT    28m ││ team         SUP                                    │
-│   < 15 m       2  ###      ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ labels       ["outage","eu"]                        │
-│   15-60 m      6  ######## ││   .  * Overwrite Q3 plan.docx                               med     22m ││ assignee     null                                   │
-│   1-4 h        0           ││   . !* Create Meeting notes 11-20                           spi…    12m ││ description                                         │
-│   > 4 h        0           ││                                                                         ││   Three enterprise clients in eu-west-1 report      │
-│                            ││                                                                         ││   502s since 13:40 UTC.                             │
-│ Staged                     ││                                                                         ││   Attached: status page link, 2 transcripts.        │
-│   approve      1  ######## ││                                                                         ││                                                     │
-│   edit         1  ######## ││                                                                         ││ Hidden characters: none.  225 bytes                 │
-│   exclude      1  ######## ││                                                                         ││                                                     │
+│ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue   refunds-agent                 │
+│                            ││   A    Refund double-charge INV-8841                        med     44m ││ risk medium   seen in full   32m old                │
+│ Risk                       ││>  E    Escalate: EU outage                                  med     32m ││ id pa-3f9c                                          │
+│   critical     1  ###      ││   .    退款申请 世界 👩‍💻 客户 needs a long answer in the ti… low     31m ││ [Rendered]  Diff 1   Raw   Context                  │
+│   high         2  ######   ││  v update_linear_issue  refunds-agent                       all decided ││                                                     │
+│   medium       3  ######## ││   X    Close stale ticket #1182                             low     30m ││ your edits replace: title (the Diff tab shows them) │
+│   low          2  ######   ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
+│                            ││  . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m ││ title        Escalate: EU outage                    │
+│ Age                        ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ priority     3                                      │
+│   < 15 m       2  ###      ││   .  * Overwrite Q3 plan.docx                               med     22m ││ team         SUP                                    │
+│   15-60 m      6  ######## ││   . !* Create Meeting notes 11-20                           spi…    12m ││ labels       ["outage","eu"]                        │
+│   1-4 h        0           ││                                                                         ││ assignee     null                                   │
+│   > 4 h        0           ││                                                                         ││ description                                         │
+│                            ││                                                                         ││   Three enterprise clients in eu-west-1 report      │
+│ Staged                     ││                                                                         ││   502s since 13:40 UTC.                             │
+│   approve      1  ######## ││                                                                         ││   Attached: status page link, 2 transcripts.        │
+│   edit         1  ######## ││                                                                         ││                                                     │
+│   exclude      1  ######## ││                                                                         ││ Hidden characters: none.  225 bytes                 │
+│                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││ What approving does                                 │
 │                            ││                                                                         ││   creates one issue in Linear                       │
 │                            ││                                                                         ││                                                     │
@@ -115,8 +116,7 @@ fn three_panes() {
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 3 of 12 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-16 of 16 ───────────────────────────┘
+└────────────────────────────┘└─ row 3 of 11 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-16 of 16 ───────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                                                                             unopened approvals 0
 
@@ -134,18 +134,17 @@ fn two_panes() {
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                          LIVE  14:22
  held back: 1 new (R shows)                                                              oldest 44m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent   32m          │
-│   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   id pa-3f9c            │
-│>  E    Escalate: EU outage             32m ││  Rendered  [Diff 1]  Raw   Context                 │
-│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││                                                    │
-│  v update_linear_issue  refunds-agent  0/1 ││ title                                              │
-│   X    Close stale ticket #1182        30m ││ -   Escalate: EU outage                            │
-│   ~    Reopen LIN-399    rejected by maria ││ +   [now] Escalate: EU outage                      │
-│  v refund_payment  billing-agent       1/1 ││                                                    │
-│   . !* Refund 1.10 EUR to ⟦ESC⟧[2J…    28m ││ 5 other keys stay as proposed; a changed key is    │
-│  v google_drive_write  drive-sync      2/2 ││ replaced as a whole                                │
-│   .  * Overwrite Q3 plan.docx          22m ││                                                    │
-│   . !* Create Meeting notes 11-20      12m ││                                                    │
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
+│   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   32m old               │
+│>  E    Escalate: EU outage             32m ││ id pa-3f9c                                         │
+│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││  Rendered  [Diff 1]  Raw   Context                 │
+│  v update_linear_issue  refunds-agent  0/1 ││                                                    │
+│   X    Close stale ticket #1182        30m ││ title                                              │
+│   ~    Reopen LIN-399    rejected by maria ││ -   Escalate: EU outage                            │
+│  . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦…    28m ││ +   [now] Escalate: EU outage                      │
+│  v google_drive_write  drive-sync      2/2 ││                                                    │
+│   .  * Overwrite Q3 plan.docx          22m ││ 5 other keys stay as proposed; a changed key is    │
+│   . !* Create Meeting notes 11-20      12m ││ replaced as a whole                                │
 │                                            ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │
@@ -156,7 +155,8 @@ fn two_panes() {
 │                                            ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │
-└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
+│                                            ││                                                    │
+└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                 unopened approvals 0
 
@@ -180,9 +180,9 @@ fn list_above_preview() {
   v update_linear_issue  refunds-agent                              all decided
    X    Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
-  v refund_payment  billing-agent                              1 of 1 undecided
->  . !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam                  CRIT    28m
+> . !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             2 of 2 undecided
+   .  * Overwrite Q3 plan.docx                                      med     22m
 ── [Rendered]  Diff   Raw   Context   pa-0214 ───────────────────── 1-7 of 12 ──
  ! hidden characters: 1, shown as ⟦…⟧
  ! duplicate keys: to; executors differ in which one they take
@@ -238,7 +238,6 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
     insta::assert_snapshot!(styled(&buffer, row), @r"
 [>] Reset BOLD | REVERSED
 [ ] Cyan BOLD | REVERSED
-[ ] Reset REVERSED
 [.] Reset DIM | REVERSED
 [ ] Reset REVERSED
 [!] Yellow BOLD | REVERSED
@@ -247,7 +246,9 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
 [⟦ESC⟧] Magenta BOLD | REVERSED
 [[2J] Reset REVERSED
 [⟦U+202E⟧] Magenta BOLD | REVERSED
-[yrollam                  ] Reset REVERSED
+[yr… ] Reset REVERSED
+[refund_payment] Reset DIM | REVERSED
+[        ] Reset REVERSED
 [CRIT] Red BOLD | REVERSED
 [    28m ] Reset REVERSED
 ");

@@ -22,29 +22,29 @@ fn the_review() {
 
     insta::assert_snapshot!(sheet(&desk), @r"
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent   32m          │
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
 │   A    Re┌─ Review and submit ────────────────────────────────────────────────────────┐          │
 │>  E    Es│  3 decisions in 2 batches will be sent:                                    │          │
 │   .    退│                                                                            │          │
-│  v update│    APPROVE            1   as proposed                                      │hows      │
-│   X    Cl│    APPROVE + EDIT     1                                                    │          │
+│  v update│    APPROVE            1   as proposed                                      │          │
+│   X    Cl│    APPROVE + EDIT     1                                                    │hows      │
 │   ~    Re│    EXCLUDE            1   rejected for good                                │          │
-│  v refund│    left alone         1   stay pending, not part of the request            │          │
-│   . !* Re│                                                                            │          │
-│  v google│    x1            update_linear_issue  refunds-agent  0 left                │          │
-│   .  * Ov│    a1 e1         create_linear_issue  refunds-agent  1 left                │          │
-│   . !* Cr│                                                                            │          │
-│          │    edited         Escalate: EU outage  title                               │          │
-│          │                                                                            │eport     │
-│          │  as kim@acme on 1 source; one request per batch                            │          │
-│          │                                                                            │ts.       │
+│  . !* Ref│    left alone         1   stay pending, not part of the request            │          │
+│  v google│                                                                            │          │
+│   .  * Ov│    x1            update_linear_issue  refunds-agent  0 left                │          │
+│   . !* Cr│    a1 e1         create_linear_issue  refunds-agent  1 left                │          │
 │          │                                                                            │          │
+│          │    edited         Escalate: EU outage  title                               │          │
+│          │                                                                            │          │
+│          │  as kim@acme on 1 source; one request per batch                            │eport     │
+│          │                                                                            │          │
+│          │                                                                            │ts.       │
 │          │  Press y to send. Esc goes back.                                           │          │
 │          │                                                                            │          │
 │          └─ nothing has been sent yet ────────────────────────────────────────────────┘          │
+│                                            ││ What approving does                                │
 │                                            ││   creates one issue in Linear                      │
-│                                            ││                                                    │
-└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
+└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 ");
 }
@@ -72,29 +72,29 @@ fn the_report() {
 
     insta::assert_snapshot!(sheet(&desk), @r"
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue   refunds-agent   32m          │
-│   =    Refund double-charge INV-… executed ││ risk medium   seen in full   id pa-3f9c            │
-│>  E    Escalate: EU outage             32m ││ [Rendered]  Diff 1   Raw   Context                 │
-│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││                                                    │
+│  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue   refunds-agent                │
+│   =    Refund double-charge INV-… executed ││ risk medium   seen in full   32m old               │
+│>  E    Escalate: EU outage             32m ││ id pa-3f9c                                         │
+│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││ [Rendered]  Diff 1   Raw   Context                 │
 │  v ┌─ Sent: 3 decisions  14:22:36 ──────────────────────────────────────────────────────────┐    │
 │   ~│  batch                                     approved  rejected   skipped    failed      │    │
 │   ~│  create_linear_issue                              1         0         0         1      │    │
-│  v │  update_linear_issue                              0         0         1         0      │    │
-│   .│  all                                              1         0         1         1      │    │
-│  v │                                                                                        │    │
+│  . │  update_linear_issue                              0         0         1         0      │    │
+│  v │  all                                              1         0         1         1      │    │
+│   .│                                                                                        │    │
 │   .│  left pending 1                                                                        │    │
-│   .│  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
+│    │  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
 │    │  skipped  Close stale ticket #1182  was rejected by lee                                │    │
 │    │                                                                                        │    │
 │    │  after approval: 1 executed, 0 failed, 0 still running                                 │    │
 │    │                                                                                        │    │
 │    │  Enter closes                                                                          │    │
 │    └─ counts come from the source ──────────────────────────────────────────────────────────┘    │
+│                                            ││ Hidden characters: none.  225 bytes                │
 │                                            ││                                                    │
 │                                            ││ What approving does                                │
 │                                            ││   creates one issue in Linear                      │
-│                                            ││                                                    │
-└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
+└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 ");
 }
@@ -195,10 +195,10 @@ fn nothing_pending() {
     or as an agent would:
 
       curl -s http://127.0.0.1:7878/api/pending-actions \
-        -H "Authorization: Bearer $(cat '/home/kim/.local/state/placet/agent.token')" -H
-    'Content-Type: application/json' \
-        -d '{"toolName":"create_linear_issue","workspaceId":"default","toolInput":{"title":"Hell
-    o","team":"SUP"}}'
+        -H "Authorization: Bearer $(cat '/home/kim/.local/state/placet/agent.token')" \
+        -H 'Content-Type: application/json' \
+        -d '{"toolName":"create_linear_issue","workspaceId":"default",
+             "toolInput":{"title":"Hello","team":"SUP"}}'
 
     Everything is kept in /home/kim/.local/state/placet/gate.db; while placet is closed,
     proposals are refused.

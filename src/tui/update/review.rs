@@ -33,17 +33,13 @@ fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
         model.say("still sending the last ones; what you stage meanwhile goes next");
         return Vec::new();
     }
+    // What was just decided may have moved the cursor on to another batch: then everything is reviewed.
+    let scope = scope.filter(|batch| model.tally.batch(batch).total() > 0);
     let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| staged.batch == *scope);
     let chosen = model.draft.iter().filter(|(_, staged)| inside(staged));
     let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
     if keys.is_empty() {
-        let elsewhere = model.draft.len();
-        match (scope, elsewhere) {
-            (Some(_), 1..) => {
-                model.say(format!("nothing is staged in this batch; {elsewhere} elsewhere: S reviews them"));
-            }
-            (Some(_) | None, _) => model.say("nothing is staged: a approves, x excludes"),
-        }
+        model.say("nothing is staged: a approves, x excludes");
         return Vec::new();
     }
     keys.sort();

@@ -85,11 +85,10 @@ fn first_proposal(gate: &GatePlace) -> Vec<String> {
         "or as an agent would:".to_owned(),
         String::new(),
         format!("  curl -s {}/api/pending-actions \\", gate.url),
-        format!("    -H \"Authorization: Bearer $(cat '{token}')\" -H 'Content-Type: application/json' \\"),
-        format!(
-            "    -d '{{\"toolName\":\"create_linear_issue\",\"workspaceId\":\"{}\",\"toolInput\":{{\"title\":\"Hello\",\"team\":\"SUP\"}}}}'",
-            gate.workspace
-        ),
+        format!("    -H \"Authorization: Bearer $(cat '{token}')\" \\"),
+        "    -H 'Content-Type: application/json' \\".to_owned(),
+        format!("    -d '{{\"toolName\":\"create_linear_issue\",\"workspaceId\":\"{}\",", gate.workspace),
+        "         \"toolInput\":{\"title\":\"Hello\",\"team\":\"SUP\"}}'".to_owned(),
         String::new(),
         format!(
             "Everything is kept in {}; while placet is closed, proposals are refused.",

@@ -14,6 +14,8 @@ use super::words;
 
 /// Widths of the columns at the right. Zero hides one: `!` still tells a high risk.
 struct Columns {
+    /// Where no header names it.
+    tool: usize,
     risk: usize,
     age: usize,
 }
@@ -93,13 +95,15 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let key = &slot.entry.key;
     let mut pen = row.pen(buf);
     pen.ours(if model.queue.marks.contains(key) { "+" } else { " " }, super::pen::bold(theme::KEY));
-    pen.ours(" ", theme::PLAIN);
+    // An action alone stands where headers stand, so that it does not seem to belong to the batch above it.
+    let single = model.queue.group_of(slot).is_some_and(Group::is_single);
+    pen.ours(if single { "" } else { " " }, theme::PLAIN);
     decision(model, slot, &mut pen);
     flags(model, slot, &mut pen);
-    let columns = columns(row.area.width);
+    let columns = columns(row.area.width, single);
     let right = match &slot.state {
         State::Settled(settled) => return outcome(settled, slot, pen),
-        State::Pending | State::Sending | State::Unknown => columns.risk + columns.age,
+        State::Pending | State::Sending | State::Unknown => columns.tool + columns.risk + columns.age,
     };
     let title =
         if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
@@ -107,6 +111,9 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     pen.ours(title, theme::KEY);
     pen.column(&text::line(&slot.entry.row.title), room.saturating_sub(title.len()), theme::PLAIN)
         .ours(" ", theme::PLAIN);
+    if columns.tool > 0 {
+        pen.column(&text::line(&slot.entry.row.tool), columns.tool - 2, theme::DIM).ours("  ", theme::PLAIN);
+    }
     if columns.risk > 0 {
         pen.column(&words::risk(&slot.entry.row.risk), columns.risk - 1, theme::risk(&slot.entry.row.risk));
         pen.ours(" ", theme::PLAIN);
@@ -116,10 +123,11 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
 }
 
 /// What is at the right of the title, by the width of the pane.
-const fn columns(width: u16) -> Columns {
-    match width {
-        ..56 => Columns { risk: 0, age: 7 },
-        _ => Columns { risk: 5, age: 7 },
+const fn columns(width: u16, single: bool) -> Columns {
+    match (width, single) {
+        (..56, _) => Columns { tool: 0, risk: 0, age: 7 },
+        (_, false) => Columns { tool: 0, risk: 5, age: 7 },
+        (_, true) => Columns { tool: 22, risk: 5, age: 7 },
     }
 }
 

@@ -61,11 +61,10 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     if let Some(agent) = row.agent.as_ref().or(row.mission.as_ref()) {
         pen.ours("   ", theme::PLAIN).shown(&text::line(agent), theme::PLAIN);
     }
-    pen.ours(&format!("   {}", words::age(row.created_at, model.now)), theme::DIM);
     let mut pen = Pen::new(buf, area, 1);
     pen.ours("risk ", theme::DIM).shown(&words::risk_in_full(&row.risk), theme::risk(&row.risk));
     if let Some(effect) = &row.effect {
-        pen.ours("   effect ", theme::DIM).shown(&effect_word(effect), theme::PLAIN);
+        pen.ours("   ", theme::DIM).shown(&effect_word(effect), theme::PLAIN);
     }
     let seen = match model.seen_of(slot) {
         Some(Seen::InFull) => "in full",
@@ -73,9 +72,10 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
         None => "no",
     };
     pen.ours("   seen ", theme::DIM).ours(seen, theme::PLAIN);
-    pen.ours("   id ", theme::DIM).shown(&text::line(slot.entry.key.id.untrusted()), theme::PLAIN);
-    let mut pen = Pen::new(buf, area, 2);
-    tabs(model, slot, &mut pen);
+    pen.ours(&format!("   {} old", words::age(row.created_at, model.now)), theme::DIM);
+    let id = text::line(slot.entry.key.id.untrusted());
+    Pen::new(buf, area, 2).ours("id ", theme::DIM).shown(&id, theme::DIM);
+    tabs(model, slot, &mut Pen::new(buf, area, 3));
 }
 
 fn effect_word(effect: &crate::domain::Effect) -> Shown {

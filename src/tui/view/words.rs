@@ -10,7 +10,7 @@ pub(super) fn age(from: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(from) / 1_000;
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
     match (days, hours, minutes) {
-        (0, 0, 0) => "now".to_owned(),
+        (0, 0, 0) => "<1m".to_owned(),
         (0, 0, minutes) => format!("{minutes}m"),
         (0, hours, minutes) => format!("{hours}h{:02}m", minutes % 60),
         (days @ 1..100, hours, _) => format!("{days}d{:02}h", hours % 24),

@@ -1,0 +1,101 @@
+//! What a sync brings into the list: known rows change in place, new ones are held back, settled ones stay where they are.
+
+use std::collections::HashSet;
+
+use crate::domain::{ActionKey, Entry, SourceName, Status, Untrusted};
+use crate::inbox::Rows;
+
+use super::{Queue, Settled, State};
+
+/// What a sync changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Content or label is another one now.
+    pub changed: Vec<ActionKey>,
+    /// Settled, and not by a decision of ours that is on its way; with who did it.
+    pub settled: Vec<(ActionKey, Option<Untrusted>)>,
+    pub arrived: usize,
+}
+
+impl Queue {
+    /// Takes what a sync brought: known rows change in place, new ones are held back.
+    pub fn merge(&mut self, source: &SourceName, rows: Rows) -> Merged {
+        let mut merged = Merged::default();
+        match rows {
+            Rows::All(entries) => {
+                let listed: HashSet<ActionKey> = entries.iter().map(|entry| entry.key.clone()).collect();
+                self.held.retain(|key, _| key.source != *source || listed.contains(key));
+                let open =
+                    self.slots.iter().filter(|slot| slot.entry.key.source == *source && slot.is_open());
+                let gone = open.map(|slot| slot.entry.key.clone()).filter(|key| !listed.contains(key));
+                for key in gone.collect::<Vec<_>>() {
+                    self.settle(&key, None, &mut merged);
+                }
+                for entry in entries {
+                    self.merge_one(entry, &mut merged);
+                }
+            }
+            Rows::Changes { entries, gone } => {
+                for entry in entries {
+                    self.merge_one(entry, &mut merged);
+                }
+                for key in gone {
+                    self.held.remove(&key);
+                    self.settle(&key, None, &mut merged);
+                }
+            }
+        }
+        merged
+    }
+
+    fn merge_one(&mut self, entry: Entry, merged: &mut Merged) {
+        let key = entry.key.clone();
+        let pending = entry.row.status.is_pending();
+        let Some(slot) = self.by_key.get(&key).and_then(|index| self.slots.get_mut(*index as usize)) else {
+            if !pending {
+                self.held.remove(&key);
+            } else if self.held.insert(key, entry).is_none() {
+                merged.arrived += 1;
+            }
+            return;
+        };
+        if !pending {
+            self.settle(&key, Some(&entry), merged);
+            return;
+        }
+        if slot.entry.row.digest != entry.row.digest || slot.entry.row.title != entry.row.title {
+            merged.changed.push(key.clone());
+        }
+        slot.entry = entry;
+        // A settled row that is pending again: the source took the decision back, or never had it.
+        let back = matches!(&slot.state, State::Settled(settled) if !settled.ours);
+        if back {
+            self.set_state(&key, State::Pending);
+        }
+    }
+
+    fn settle(&mut self, key: &ActionKey, entry: Option<&Entry>, merged: &mut Merged) {
+        let Some(slot) = self.get(key) else { return };
+        let row = entry.map(|entry| &entry.row);
+        let status: Option<Status> = row.map(|row| row.status.clone());
+        let by = row.and_then(|row| row.resolved_by.clone());
+        let at = row.and_then(|row| row.resolved_at);
+        match &slot.state {
+            // The answer to our own submission says more, and comes in a moment.
+            State::Sending => {}
+            State::Settled(known) => {
+                let status = status.or_else(|| known.status.clone());
+                let state = State::Settled(Settled { status, ..known.clone() });
+                self.set_state(key, state);
+            }
+            State::Pending | State::Unknown => {
+                let ours = slot.state == State::Unknown;
+                let settled = Settled { status, by: by.clone(), at, ours, error: None };
+                self.set_state(key, State::Settled(settled));
+                if !ours {
+                    merged.settled.push((key.clone(), by));
+                }
+            }
+        }
+    }
+}
