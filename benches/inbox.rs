@@ -1,1 +1,132 @@
-fn main() {}
+//! What a key and a frame cost at 160x45: neither may grow with the queue.
+
+use std::collections::BTreeMap;
+
+use divan::{Bencher, black_box};
+use placet::config::Borders;
+use placet::domain::{
+    ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, ReasonRule, Revision, Risk, Row, SourceName,
+    Status, Timestamp,
+};
+use placet::inbox::{Rows, Synced};
+use placet::tui::Place;
+use placet::tui::keymap::Keymap;
+use placet::tui::model::{Model, Settings};
+use placet::tui::msg::{Msg, What};
+use placet::tui::update::update;
+use placet::tui::view::view;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+const CAN: Capabilities = Capabilities {
+    edit: true,
+    reason: ReasonRule::Optional,
+    comment: false,
+    retry: false,
+    whole_batch: false,
+    binding: Binding::Source,
+};
+
+fn main() {
+    divan::main();
+}
+
+/// A list that was synced, and its reviewer in the middle of it.
+fn model(rows: usize) -> Model {
+    let settings = Settings {
+        keymap: Keymap::new(&BTreeMap::new()).unwrap(),
+        borders: Borders::Line,
+        zone: jiff::tz::TimeZone::UTC,
+        place: Place::default(),
+    };
+    let source = SourceName::new("gate");
+    let mut model = Model::new(settings, vec![source.clone()], Size::new(160, 45), Timestamp::default());
+    synced(&mut model, &source, rows);
+    for key in ['j', 'G', 'k', 'n'] {
+        press(&mut model, key, 1_000);
+    }
+    model
+}
+
+fn synced(model: &mut Model, source: &SourceName, rows: usize) {
+    let entries = (0..rows).map(|nth| entry(source, nth)).collect();
+    let synced = Synced {
+        source: source.clone(),
+        rows: Rows::All(entries),
+        revision: Some(Revision(1)),
+        unreadable: Vec::new(),
+        at: Timestamp::default(),
+    };
+    update(model, Msg { at: Timestamp::default(), what: What::Synced(source.clone(), Ok(synced)) });
+}
+
+fn entry(source: &SourceName, nth: usize) -> Entry {
+    let id = ActionId::new(format!("pa-{nth:06}"));
+    let row = Row {
+        id: id.clone(),
+        batch: Some(BatchId::new(format!("batch-{}", nth / 20))),
+        checkpoint: None,
+        workspace: Some("acme".into()),
+        mission: None,
+        session: None,
+        run: None,
+        agent: Some("support-agent".into()),
+        tool: "create_linear_issue".into(),
+        title: format!("Escalate outage number {nth} in the EU region").into(),
+        risk: if nth.is_multiple_of(50) { Risk::High } else { Risk::Low },
+        effect: None,
+        status: Status::Pending,
+        created_at: Timestamp::from_millis(nth as i64),
+        expires_at: None,
+        resolved_at: None,
+        resolved_by: None,
+        size: 400,
+        digest: None,
+        revision: Revision(1),
+    };
+    Entry { key: ActionKey { source: source.clone(), id }, row, can: CAN }
+}
+
+fn press(model: &mut Model, key: char, after: i64) {
+    let at = model.now.plus_millis(after);
+    black_box(update(model, Msg { at, what: What::typed(key) }));
+}
+
+/// Down and up again.
+#[divan::bench(args = SIZES)]
+fn move_the_cursor(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    bencher.bench_local(|| {
+        press(&mut model, 'j', 200);
+        press(&mut model, 'k', 200);
+    });
+}
+
+/// Exclude, and undo: staging, counting, moving on.
+#[divan::bench(args = SIZES)]
+fn decide_and_undo(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    bencher.bench_local(|| {
+        press(&mut model, 'x', 200);
+        press(&mut model, 'u', 200);
+    });
+}
+
+#[divan::bench(args = SIZES)]
+fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
+    let model = model(rows);
+    let area = Rect::new(0, 0, 160, 45);
+    let mut buffer = Buffer::empty(area);
+    bencher.bench_local(|| {
+        buffer.reset();
+        view(&model, area, &mut buffer);
+    });
+}
+
+/// The whole list anew: what a reconnect costs.
+#[divan::bench(args = SIZES, sample_count = 10)]
+fn sync_everything(bencher: Bencher<'_, '_>, rows: usize) {
+    let source = SourceName::new("gate");
+    bencher.with_inputs(|| model(rows)).bench_local_values(|mut model| synced(&mut model, &source, rows));
+}

@@ -1,7 +1,7 @@
 //! What can happen ([`Msg`]) and what can be asked of the world ([`Effect`]). Both are closed sets, so that what drives the
 //! inbox can be read in one place.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::domain::{
     ActionKey, Followed, PendingAction, Report, Revision, SourceName, Staged, Submission, SubmissionId,
@@ -45,6 +45,13 @@ pub enum What {
         saves: usize,
         answer: Result<(), Problem>,
     },
+}
+
+impl What {
+    /// A key that types this character.
+    pub fn typed(c: char) -> Self {
+        Self::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))
+    }
 }
 
 /// An action in full, or why it could not be had.

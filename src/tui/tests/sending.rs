@@ -47,6 +47,19 @@ fn keys_typed_before_the_sheet_was_there_are_dropped() {
 }
 
 #[test]
+fn after_the_last_decision_of_a_batch_the_review_still_finds_it() {
+    let mut actions = few(1);
+    actions.push(action("m1 send_email crm low 5", "Mail", r#"{"to":"x"}"#));
+    let mut desk = Desk::new(100, 30, actions);
+
+    desk.press("a");
+    assert_eq!(desk.here(), "m1");
+    desk.press("s");
+
+    assert!(desk.screen().contains("1 decision in 1 batch will be sent"), "{}", desk.screen());
+}
+
+#[test]
 fn esc_goes_back_and_sends_nothing() {
     let mut desk = Desk::new(100, 30, few(2));
 
