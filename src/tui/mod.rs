@@ -15,6 +15,7 @@ use crate::config::Config;
 pub mod command;
 mod effects;
 pub mod keymap;
+mod keys;
 mod layout;
 pub mod model;
 pub mod msg;

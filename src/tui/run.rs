@@ -3,19 +3,20 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use crossterm::event::{Event, EventStream};
-use futures_util::StreamExt as _;
+use crossterm::event::Event;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
+use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 
 use super::Place;
 use super::effects::{Effects, now};
 use super::keymap::Keymap;
+use super::keys::Keys;
 use super::model::{Model, Settings};
 use super::msg::{Effect, Msg, What};
 use super::terminal::{Screen, give_back, is_there, stop_process};
@@ -85,14 +86,14 @@ struct App {
     screen: Screen,
     effects: Effects,
     msgs: mpsc::Receiver<Msg>,
-    /// `None` while the terminal is not ours: a live stream would steal keys from the shell.
-    keys: Option<EventStream>,
+    /// `None` while the terminal is not ours: a reader would steal keys from the shell.
+    keys: Option<Keys>,
     last_frame: Option<Instant>,
 }
 
 /// What the loop woke up for.
 enum Woken {
-    Key(Option<std::io::Result<Event>>),
+    Key(Option<(Timestamp, Event)>),
     Msgs,
     Frame,
     Heartbeat,
@@ -134,7 +135,7 @@ impl App {
     async fn live(&mut self, shutdown: CancellationToken) -> anyhow::Result<LeftBy> {
         let mut signals = Signals::new()?;
         let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
-        self.keys = Some(EventStream::new());
+        self.keys = Some(Keys::start()?);
         self.effects.watch();
         for effect in update::start(&mut self.model) {
             self.effects.perform(effect);
@@ -151,9 +152,9 @@ impl App {
                 () = next_frame(self.model.dirty, self.last_frame) => Woken::Frame,
             };
             let end = match woken {
-                Woken::Key(None | Some(Err(_))) => Some(LeftBy::Hangup),
-                Woken::Key(Some(Ok(event))) => match meant(event) {
-                    Some(what) => self.take(what)?,
+                Woken::Key(None) => Some(LeftBy::Hangup),
+                Woken::Key(Some((at, event))) => match meant(event) {
+                    Some(what) => self.update(Msg { at, what })?,
                     None => None,
                 },
                 Woken::Msgs => self.take_all(&mut burst)?,
@@ -216,7 +217,9 @@ impl App {
     }
 
     fn suspend(&mut self) -> anyhow::Result<()> {
-        self.keys = None;
+        if let Some(keys) = self.keys.take() {
+            keys.stop();
+        }
         give_back();
         stop_process().context("cannot suspend")?;
         self.resume().map(drop)
@@ -224,9 +227,15 @@ impl App {
 
     /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.
     fn resume(&mut self) -> anyhow::Result<Option<LeftBy>> {
-        self.keys = None;
+        // A terminal that hangs up sends SIGCONT, too.
+        if !is_there() {
+            return Ok(Some(LeftBy::Hangup));
+        }
+        if let Some(keys) = self.keys.take() {
+            keys.stop();
+        }
         self.screen.resume().context("cannot take the terminal again")?;
-        self.keys = Some(EventStream::new());
+        self.keys = Some(Keys::start()?);
         let size = self.screen.size()?;
         self.take(What::Resize(size.width, size.height))
     }
@@ -270,9 +279,7 @@ fn every(period: Duration) -> Interval {
     interval
 }
 
-/// Never poll the stream from anywhere else: it wakes only whoever polled it first, and a poll by the way (`now_or_never`) would
-/// leave the next key lying until something else wakes the loop.
-async fn next_key(keys: &mut Option<EventStream>) -> Option<std::io::Result<Event>> {
+async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Event)> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,
