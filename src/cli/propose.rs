@@ -35,7 +35,7 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         .map_err(|error| anyhow::anyhow!("the input is not JSON: {error}"))?;
     let workspace = match &args.workspace {
         Some(workspace) => Some(workspace.clone()),
-        None => proposer.workspace().await.map_err(told)?,
+        None => proposer.workspace().await.map_err(|error| told(&error))?,
     };
     let queued = proposer
         .propose(&Propose {
@@ -51,7 +51,7 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
             ..Propose::default()
         })
         .await
-        .map_err(told)?;
+        .map_err(|error| told(&error))?;
     let Some(seconds) = args.wait else {
         if args.json {
             output::json(&queued)?;
@@ -61,14 +61,16 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         }
         return Ok(Exit::Done);
     };
-    let settled =
-        proposer.wait(&queued.pending_action_id, Duration::from_secs(seconds)).await.map_err(told)?;
+    let settled = proposer
+        .wait(&queued.pending_action_id, Duration::from_secs(seconds))
+        .await
+        .map_err(|error| told(&error))?;
     print(&settled, args.json)?;
     Ok(exit_of(&settled.row.status))
 }
 
 /// What the gate said, through the door.
-fn told(error: SourceError) -> anyhow::Error {
+fn told(error: &SourceError) -> anyhow::Error {
     let why = error.why().map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     anyhow::anyhow!("the gate {error}{why}")
 }

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{GateConfig, SourceConfig, SourceKind, TokenFrom};
+use crate::config::{Config, GateConfig, SourceConfig, SourceKind, TokenFrom};
 use crate::domain::SourceName;
 use crate::gate::Gate;
 use crate::net::http::{Ask, Http};
@@ -67,6 +67,11 @@ pub(super) struct Served {
 }
 
 impl Embedded {
+    /// The gate of this machine, when no source is configured.
+    pub(super) async fn unless_configured(config: &Config) -> anyhow::Result<Option<Self>> {
+        if config.sources.is_empty() { Self::open(&config.gate).await.map(Some) } else { Ok(None) }
+    }
+
     /// Serves the gate of `config`, or attaches to the placet that does.
     pub(super) async fn open(config: &GateConfig) -> anyhow::Result<Self> {
         let stop = CancellationToken::new();
@@ -200,10 +205,10 @@ async fn attach(database: &Path) -> anyhow::Result<Note> {
     let path = note_path(database);
     let answers = async {
         loop {
-            if let Some(note) = read_note(&path) {
-                if answers(&note.url).await {
-                    return note;
-                }
+            if let Some(note) = read_note(&path)
+                && answers(&note.url).await
+            {
+                return note;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

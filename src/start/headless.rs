@@ -26,10 +26,7 @@ pub(super) struct Open {
 pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     let config = Config::load(paths)?;
     let log = logging::start(&paths.log)?;
-    let embedded = match config.sources.is_empty() {
-        true => Some(Embedded::open(&config.gate).await?),
-        false => None,
-    };
+    let embedded = Embedded::unless_configured(&config).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone().or_else(login_name));

@@ -22,10 +22,7 @@ pub(super) async fn inbox(paths: &Paths) -> anyhow::Result<Exit> {
         .with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
     tui::check_terminal()?;
     let _log = logging::start(&paths.log)?;
-    let embedded = match config.sources.is_empty() {
-        true => Some(Embedded::open(&config.gate).await?),
-        false => None,
-    };
+    let embedded = Embedded::unless_configured(&config).await?;
     show(paths, &config, embedded, None).await
 }
 

@@ -32,6 +32,7 @@ fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
     );
     inbox.wait("Price of INV-8841");
     inbox.wait("18446744073709551616");
+    inbox.wait("seen in full");
     inbox.send("a");
     inbox.wait("staged 1");
     inbox.send("s");
@@ -99,7 +100,7 @@ fn staged_decisions_survive_kill_9_of_the_inbox() {
     let address = Address::of_embedded(&home);
     agent::propose(&address, &proposal("keep me"));
     inbox.wait("keep me");
-    inbox.wait("Rendered");
+    inbox.wait("seen in full");
     inbox.send("x");
     inbox.wait("staged 1");
     inbox.wait("saved");
@@ -125,7 +126,7 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     let mut inbox = Pty::start(&reviewing, SIZE, &[]);
     let id = agent::propose(&first.address, &proposal("through the storm"));
     inbox.wait("through the storm");
-    inbox.wait("Rendered");
+    inbox.wait("seen in full");
     inbox.send("a");
     inbox.wait("staged 1");
 
@@ -167,7 +168,7 @@ fn walk_to(inbox: &mut Pty, title: &str) {
             |line: &str| line.split("││").next().is_some_and(|row| row.contains('>') && row.contains(title));
         let on_it = |screen: &str| screen.lines().any(in_list);
         if on_it(&inbox.screen()) {
-            inbox.wait_for("its preview", |screen| screen.contains("Rendered"));
+            inbox.wait(&format!("title  {title}"));
             return;
         }
         let before = inbox.screen();

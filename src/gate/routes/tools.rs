@@ -60,7 +60,7 @@ pub(crate) async fn tools(State(gate): State<Gate>, caller: Caller) -> Result<Re
 /// The token's workspace, and who its bearer is in it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Workspace {
+struct Membership {
     id: String,
     name: String,
     workspace_id: String,
@@ -70,14 +70,14 @@ struct Workspace {
 
 pub(crate) async fn workspaces(caller: Caller) -> Response {
     let token = caller.token;
-    let workspace = Workspace {
+    let membership = Membership {
         id: token.workspace.clone(),
         name: token.workspace.clone(),
         workspace_id: token.workspace,
         subject: token.subject,
         scopes: token.scopes.iter().map(|scope| scope.as_str()).collect(),
     };
-    Json(Items { items: vec![workspace] }).into_response()
+    Json(Items { items: vec![membership] }).into_response()
 }
 
 #[derive(Debug, Serialize)]
