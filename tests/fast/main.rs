@@ -7,5 +7,6 @@
     clippy::string_slice
 )]
 
+mod docs;
 mod exact;
 mod tidy;
