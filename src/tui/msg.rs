@@ -29,6 +29,8 @@ pub enum What {
     Wake,
     /// The model was drawn: what is on screen now was on screen.
     Drawn,
+    /// A part of the program failed; the rest goes on.
+    Stumbled,
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),

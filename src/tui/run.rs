@@ -19,7 +19,7 @@ use super::keymap::Keymap;
 use super::keys::Keys;
 use super::model::{Model, Settings};
 use super::msg::{Effect, Msg, What};
-use super::terminal::{Screen, give_back, is_there, stop_process};
+use super::terminal::{Screen, give_back, is_ours, is_there, stop_process};
 use super::update;
 
 /// Sixty frames a second at most.
@@ -66,6 +66,8 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
     let keymap = Keymap::new(&config.keys)?;
+    // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
+    let signals = Signals::new()?;
     let screen = Screen::take()?;
     let settings = Settings { keymap, borders: config.ui.borders, zone: jiff::tz::TimeZone::system(), place };
     let model = Model::new(settings, inbox.source_names(), screen.size()?, now());
@@ -74,7 +76,7 @@ pub async fn run(
     let mut app = App { model, screen, effects, msgs, keys: None, last_frame: None };
     // The first frame waits for nothing.
     app.draw()?;
-    let by = app.live(shutdown).await;
+    let by = app.live(signals, shutdown).await;
     let finished = app.wind_up().await;
     let left = Left { by: by?, staged: app.model.draft.len(), unfinished: !finished };
     drop(app);
@@ -132,8 +134,7 @@ impl Signals {
 }
 
 impl App {
-    async fn live(&mut self, shutdown: CancellationToken) -> anyhow::Result<LeftBy> {
-        let mut signals = Signals::new()?;
+    async fn live(&mut self, mut signals: Signals, shutdown: CancellationToken) -> anyhow::Result<LeftBy> {
         let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
         self.keys = Some(Keys::start()?);
         self.effects.watch();
@@ -160,7 +161,9 @@ impl App {
                 Woken::Msgs => self.take_all(&mut burst)?,
                 Woken::Frame => self.frame()?,
                 Woken::Second => self.take(What::Tick)?,
-                Woken::Heartbeat => (!is_there()).then_some(LeftBy::Hangup),
+                Woken::Heartbeat if !is_there() => Some(LeftBy::Hangup),
+                Woken::Heartbeat if !is_ours() => self.stumbled()?,
+                Woken::Heartbeat => None,
                 Woken::Continued => self.resume()?,
                 Woken::End(by) => Some(by),
             };
@@ -223,6 +226,14 @@ impl App {
         give_back();
         stop_process().context("cannot suspend")?;
         self.resume().map(drop)
+    }
+
+    /// A task panicked, and the hook gave the terminal back so that its message can be read. The rest goes on.
+    fn stumbled(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        match self.resume()? {
+            None => self.take(What::Stumbled),
+            end => Ok(end),
+        }
     }
 
     /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.

@@ -14,7 +14,7 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Size;
+use ratatui::layout::{Rect, Size};
 
 use super::model::Model;
 use super::view;
@@ -60,16 +60,18 @@ impl Screen {
         drawn
     }
 
-    /// The next frame draws every cell.
+    /// The next frame draws every cell. Not by `Terminal::clear`: that asks the terminal where its cursor is, and an answer
+    /// that does not come costs two seconds.
     pub(super) fn repaint(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let size = self.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     /// Takes the terminal again, after [`give_back`] or a stop from outside.
     pub(super) fn resume(&mut self) -> io::Result<()> {
         enter()?;
         self.title.clear();
-        self.terminal.clear()
+        self.repaint()
     }
 }
 
@@ -87,6 +89,11 @@ pub(super) fn check() -> Result<(), NoTerminal> {
 /// The terminal is still there. After a lost connection reads spin and signals may not come.
 pub(super) fn is_there() -> bool {
     io::stdin().is_terminal()
+}
+
+/// Nobody gave the terminal back.
+pub(super) fn is_ours() -> bool {
+    TAKEN.load(Ordering::SeqCst)
 }
 
 /// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.

@@ -49,6 +49,10 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         }
         What::Tick => tick(model),
         What::Wake => Vec::new(),
+        What::Stumbled => {
+            model.warn("a part of placet failed; what it said stands above the inbox, in the shell");
+            Vec::new()
+        }
         What::Drawn => preview::drawn(model),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
@@ -149,10 +153,14 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         return Vec::new();
     }
     model.touched = true;
-    model.guard.key(model.now, model.draft.position());
+    let chord = Chord::from(key);
+    // Only characters can have been pasted.
+    if chord.char().is_some() {
+        model.guard.key(model.now, model.draft.position());
+    }
     let mut effects = decide::take_back_burst(model);
     let places = places(model);
-    model.chords.push(Chord::from(key));
+    model.chords.push(chord);
     loop {
         match model.settings.keymap.lookup(&model.chords, places) {
             Lookup::Command(command) => {
@@ -162,7 +170,7 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
             Lookup::Prefix => return effects,
             // The key after a prefix may mean something by itself.
-            Lookup::Nothing if model.chords.len() > 1 => model.chords = vec![Chord::from(key)],
+            Lookup::Nothing if model.chords.len() > 1 => model.chords = vec![chord],
             Lookup::Nothing => {
                 model.chords.clear();
                 effects.extend(typed(model, key));
