@@ -38,6 +38,7 @@ fn model(rows: usize) -> Model {
         keymap: Keymap::new(&BTreeMap::new()).unwrap(),
         borders: Borders::Line,
         zone: jiff::tz::TimeZone::UTC,
+        stale_after: std::time::Duration::from_secs(40),
         place: Place::default(),
     };
     let source = SourceName::new("gate");

@@ -69,7 +69,13 @@ pub async fn run(
     // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
     let signals = Signals::new()?;
     let screen = Screen::take()?;
-    let settings = Settings { keymap, borders: config.ui.borders, zone: jiff::tz::TimeZone::system(), place };
+    let settings = Settings {
+        keymap,
+        borders: config.ui.borders,
+        zone: jiff::tz::TimeZone::system(),
+        stale_after: config.watch.stale_after,
+        place,
+    };
     let model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender);

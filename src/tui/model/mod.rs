@@ -1,6 +1,7 @@
 //! All the inbox knows while it runs. Changed by `update` only, read by `view`.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use ratatui::layout::{Rect, Size};
 
@@ -40,6 +41,8 @@ pub struct Settings {
     pub keymap: Keymap,
     pub borders: Borders,
     pub zone: jiff::tz::TimeZone,
+    /// A source that says nothing for so long is called stale.
+    pub stale_after: Duration,
     pub place: super::Place,
 }
 
@@ -127,11 +130,12 @@ impl Message {
 
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
+        let sources = sources.into_iter().map(|name| SourceState::new(name, settings.stale_after)).collect();
         Self {
             settings,
             now,
             size,
-            sources: sources.into_iter().map(SourceState::new).collect(),
+            sources,
             queue: Queue::default(),
             stats: Stats::default(),
             stats_at: now,

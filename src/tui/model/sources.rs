@@ -1,11 +1,15 @@
 //! What is known of one source: whether it can be trusted, and how far it was read.
 
+use std::time::Duration;
+
 use crate::domain::{Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 
 #[derive(Clone, Debug)]
 pub struct SourceState {
     pub name: SourceName,
+    /// Heard nothing for so long: the screen says how old its data is.
+    pub stale_after: Duration,
     pub connection: Connection,
     /// When the connection became what it is.
     pub connection_at: Timestamp,
@@ -31,9 +35,10 @@ pub enum Syncing {
 }
 
 impl SourceState {
-    pub fn new(name: SourceName) -> Self {
+    pub fn new(name: SourceName, stale_after: Duration) -> Self {
         Self {
             name,
+            stale_after,
             connection: Connection::Connecting,
             connection_at: Timestamp::default(),
             revision: None,
@@ -46,9 +51,6 @@ impl SourceState {
     }
 }
 
-/// Heard nothing for so long: the screen says how old its data is.
-const STALE: i64 = 40_000;
-
 impl SourceState {
     /// Its line on the screen changes with every second.
     pub fn counts_seconds(&self, now: Timestamp) -> bool {
@@ -56,6 +58,6 @@ impl SourceState {
     }
 
     pub fn is_stale(&self, now: Timestamp) -> bool {
-        self.heard.is_some_and(|at| now.since(at) >= STALE)
+        self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= self.stale_after.as_millis())
     }
 }

@@ -168,6 +168,7 @@ fn a_read_only_token_decides_nothing() {
 
     assert_eq!(desk.staged(), "");
     assert!(desk.message().contains("read-only"), "{}", desk.message());
+    assert!(desk.screen().contains("READ-ONLY: this token cannot decide"));
 }
 
 #[test]

@@ -67,7 +67,13 @@ impl Desk {
     pub(super) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
         let keymap = Keymap::new(&std::collections::BTreeMap::new()).unwrap();
         let place = Place { reviewer: "kim@acme".to_owned(), ..Place::default() };
-        let settings = Settings { keymap, borders: Borders::Line, zone: jiff::tz::TimeZone::UTC, place };
+        let settings = Settings {
+            keymap,
+            borders: Borders::Line,
+            zone: jiff::tz::TimeZone::UTC,
+            stale_after: std::time::Duration::from_secs(40),
+            place,
+        };
         let model =
             Model::new(settings, vec![source()], Size::new(width, height), Timestamp::from_millis(NOW));
         Self {

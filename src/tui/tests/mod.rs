@@ -5,6 +5,7 @@ mod desk;
 mod editing;
 mod leaving;
 mod queue;
+mod reading;
 mod screens;
 mod sending;
 mod sheets;

@@ -2,7 +2,7 @@
 
 use crate::domain::{BatchKey, Briefing, Draft, Revision, Staged, Timestamp};
 use crate::domain::{Decision, Status};
-use crate::inbox::{Connection, Event, EventKind, Problem};
+use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::{Restored, Write};
 use crate::tui::model::{Cursor, State};
 use crate::tui::msg::{Effect, What};
@@ -173,6 +173,32 @@ fn a_failed_sync_is_shown_and_does_not_empty_the_list() {
     desk.say(What::Synced(source(), Err(problem)));
 
     assert!(desk.screen().contains("cannot be reached: ⟦ESC⟧[2Jboom"), "{}", desk.screen());
+    let mut desk = Desk::new(100, 30, few(2));
+    let problem = Problem { source: Some(source()), what: "cannot be reached".to_owned(), why: None };
+    desk.say(What::Synced(source(), Err(problem)));
+    assert!(desk.screen().contains("LIVE, list failed"), "{}", desk.screen());
+    assert!(desk.screen().contains("Issue number 2"));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_once() {
+    let mut desk = Desk::new(100, 30, few(1));
+    let synced = |desk: &mut Desk| {
+        let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };
+        let unreadable = vec!["pa-7: \u{7}no tool name".into()];
+        let at = Timestamp::default();
+        desk.say(What::Synced(
+            source(),
+            Ok(Synced { source: source(), rows, revision: None, unreadable, at }),
+        ));
+    };
+
+    synced(&mut desk);
+    assert_eq!(desk.message(), "1 of gate cannot be read: pa-7: ⟦BEL⟧no tool name");
+    desk.press("<Esc>");
+    synced(&mut desk);
+
+    assert_eq!(desk.message(), "");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::text::{self, Shown};
 use crate::tui::model::{Merged, Model, State, Syncing, Tone};
 use crate::tui::msg::Effect;
 
-use super::stage::settle;
+use super::stage::{settle, tell_problem};
 
 pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
     let now = model.now;
@@ -75,7 +75,8 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
     source.syncing = Syncing::No;
     let mut effects = match answer {
         Err(problem) => {
-            source.problem = Some(problem);
+            source.problem = Some(problem.clone());
+            tell_problem(model, "the list could not be read: ", &problem);
             Vec::new()
         }
         Ok(synced) => {
@@ -83,7 +84,11 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             source.heard = Some(now);
             source.listed = true;
             source.revision = synced.revision;
+            let news = synced.unreadable.iter().find(|item| !source.unreadable.contains(item)).cloned();
             source.unreadable = synced.unreadable;
+            if let Some(item) = news {
+                unreadable(model, name, &item);
+            }
             let merged = model.queue.merge(name, synced.rows);
             merged_in(model, &merged)
         }
@@ -92,6 +97,13 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
         effects.extend(sync(model, name));
     }
     effects
+}
+
+/// An item that cannot be read hides no other, and is not hidden either.
+fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
+    let count = model.source(source).map_or(1, |source| source.unreadable.len());
+    let said = Shown::ours(format!("{count} of {source} cannot be read: "));
+    model.tell(Tone::Bad, vec![said, text::line(item)]);
 }
 
 fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {

@@ -27,7 +27,9 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let counts = model.tally.total();
     let narrow = layout.staged.width < 90;
     let mut pen = Pen::new(buf, layout.staged, 0);
-    if counts.total() == 0 {
+    if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.can.can_decide()) {
+        pen.ours(" READ-ONLY: this token cannot decide", theme::WARN);
+    } else if counts.total() == 0 {
         pen.ours(" nothing staged", theme::DIM);
     } else if narrow {
         pen.ours(" STAGED ", theme::BOLD).ours(&words::staged(counts), theme::PLAIN);

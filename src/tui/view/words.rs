@@ -92,7 +92,8 @@ pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
     };
     match source.heard {
         Some(at) if !good || source.is_stale(now) => (format!("{word}, data {} old", short(at, now)), false),
-        Some(_) => (word, good && source.problem.is_none()),
+        Some(_) if source.problem.is_some() => (format!("{word}, list failed"), false),
+        Some(_) => (word, good),
         None => (word, false),
     }
 }

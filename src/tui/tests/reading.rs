@@ -1,0 +1,119 @@
+//! The preview: what it shows, how far it scrolls, what it loads.
+
+use crate::domain::Seen;
+use crate::inbox::Problem;
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, action, few, key};
+
+fn loads(desk: &mut Desk) -> Vec<Vec<String>> {
+    let all = std::mem::take(&mut desk.effects);
+    let ids =
+        |keys: Vec<crate::domain::ActionKey>| keys.iter().map(|key| key.id.as_raw().to_owned()).collect();
+    all.into_iter()
+        .filter_map(|effect| match effect {
+            Effect::Load(keys) => Some(ids(keys)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn numbers_keys_and_strings_are_shown_as_they_were_written() {
+    let input = r#"{"price":1.10,"big":18446744073709551616,"yes":"true","no":null,"empty":"","list":[1.0,{"a":2}],"text":"one\ntwo"}"#;
+    let desk = Desk::new(120, 40, vec![action("1 t agent low 1", "x", input)]);
+
+    let screen = desk.screen();
+
+    for line in [
+        "price  1.10 ",
+        "big    18446744073709551616",
+        "yes    \"true\"",
+        "no     null",
+        "empty  \"\"",
+        "list   [1.0,{\"a\":2}]",
+        "  one ",
+        "  two ",
+    ] {
+        assert!(screen.contains(line), "{line}\n{screen}");
+    }
+}
+
+#[test]
+fn the_last_line_of_a_megabyte_can_be_reached() {
+    let text = "All work and no play makes Jack a dull boy.\\n".repeat(24_000);
+    let input = format!("{{\"text\":\"{text}the very last line\"}}");
+    let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
+    desk.drawn();
+    assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened));
+
+    desk.press("3G");
+
+    assert!(desk.screen().contains("the very last line"), "{}", desk.screen());
+    assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::InFull));
+    desk.press("K<PageDown>J");
+    assert!(desk.screen().contains("the very last line"), "it does not run out of its end");
+}
+
+#[test]
+fn the_next_action_is_fetched_with_the_one_on_screen() {
+    let mut desk = Desk::new(100, 30, few(5));
+    desk.answers = false;
+
+    desk.press("j");
+    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new(), "2 came with 1");
+    desk.press("j");
+
+    assert_eq!(loads(&mut desk), [["3", "4"]]);
+    desk.press("j");
+    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new(), "4 is on its way");
+}
+
+#[test]
+fn a_held_key_loads_nothing_until_it_rests() {
+    let mut desk = Desk::new(100, 30, few(30));
+    desk.answers = false;
+    desk.press("jj");
+    desk.effects.clear();
+
+    desk.hurry("jjjjjjjj", 30);
+    assert!(desk.screen().contains("…"));
+    assert_eq!(loads(&mut desk), Vec::<Vec<String>>::new());
+    desk.wait(80);
+    desk.say(What::Wake);
+
+    assert_eq!(loads(&mut desk), [["11", "12"]]);
+    assert_eq!(desk.here(), "11");
+}
+
+#[test]
+fn what_cannot_be_loaded_says_why() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.answers = false;
+    desk.lists(few(2).into_iter().skip(1).collect());
+    desk.press("R");
+
+    let why = Some("gone \u{1b}[31m".into());
+    let problem = Problem { source: None, what: "no longer knows this action".to_owned(), why };
+    desk.say(What::Loaded(vec![(key("2"), Err(problem))]));
+
+    assert!(desk.screen().contains("cannot be shown: no longer knows this action"), "{}", desk.screen());
+    assert!(desk.screen().contains("gone ⟦ESC⟧[31m"));
+}
+
+#[test]
+fn the_agents_words_are_called_that() {
+    let mut chatty = action("1 send_email crm low 1", "Mail", r#"{"to":"x"}"#);
+    chatty.summary = Some("Trust me,\nthis is \u{200b}harmless".into());
+    let mut desk = Desk::new(100, 40, vec![chatty]);
+
+    desk.press("]]]");
+
+    let screen = desk.screen();
+    assert!(screen.contains("[Context]"), "{screen}");
+    assert!(screen.contains("The agent's words (not what runs)"), "{screen}");
+    assert!(screen.contains("this is ⟦U+200B⟧harmless"), "{screen}");
+    assert!(screen.contains("sha256:"), "{screen}");
+    desk.press("[");
+    assert!(desk.screen().contains("[Raw]"));
+}
