@@ -43,6 +43,22 @@ fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
 }
 
 #[test]
+fn a_gate_that_another_placet_serves_goes_on() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.model.settings.place.gate = Some(GatePlace {
+        url: "http://127.0.0.1:7878".to_owned(),
+        serving: false,
+        workspace: "default".to_owned(),
+        agent_token: "/state/agent.token".into(),
+        database: "/state/gate.db".into(),
+    });
+
+    desk.press("aq");
+
+    assert!(desk.screen().contains("1 decision staged") && !desk.screen().contains("stops"));
+}
+
+#[test]
 fn esc_never_quits_and_never_decides() {
     let mut desk = Desk::new(100, 30, few(2));
 

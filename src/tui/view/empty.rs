@@ -90,9 +90,11 @@ fn first_proposal(gate: &GatePlace) -> Vec<String> {
         format!("    -d '{{\"toolName\":\"create_linear_issue\",\"workspaceId\":\"{}\",", gate.workspace),
         "         \"toolInput\":{\"title\":\"Hello\",\"team\":\"SUP\"}}'".to_owned(),
         String::new(),
-        format!(
-            "Everything is kept in {}; while placet is closed, proposals are refused.",
-            gate.database.display()
-        ),
+        format!("Everything is kept in {}; {}", gate.database.display(), when_closed(gate)),
     ]
+}
+
+/// What becomes of agents when this inbox is left.
+fn when_closed(gate: &GatePlace) -> &'static str {
+    if gate.serving { "while placet is closed, proposals are refused." } else { "another placet serves it." }
 }

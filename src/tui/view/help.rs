@@ -48,7 +48,7 @@ pub(super) fn quit(model: &Model, area: Rect, buf: &mut Buffer) {
     if model.sending.is_some() {
         lines.push("A submission is on its way; quitting waits a few seconds for it.".to_owned());
     }
-    if let Some(gate) = &model.settings.place.gate {
+    if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
         lines.push(format!("The gate at {} stops:", gate.url));
         lines.push("agents cannot propose until placet runs again.".to_owned());
     }
