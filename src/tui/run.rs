@@ -19,7 +19,7 @@ use super::keymap::Keymap;
 use super::keys::Keys;
 use super::model::{Model, Settings};
 use super::msg::{Effect, Msg, What};
-use super::terminal::{Screen, give_back, is_ours, is_there, stop_process};
+use super::terminal::{Screen, give_back, is_there, stop_process, stumbled};
 use super::update;
 
 /// Sixty frames a second at most.
@@ -168,7 +168,7 @@ impl App {
                 Woken::Frame => self.frame()?,
                 Woken::Second => self.take(What::Tick)?,
                 Woken::Heartbeat if !is_there() => Some(LeftBy::Hangup),
-                Woken::Heartbeat if !is_ours() => self.stumbled()?,
+                Woken::Heartbeat if stumbled() => self.take(What::Stumbled)?,
                 Woken::Heartbeat => None,
                 Woken::Continued => self.resume()?,
                 Woken::End(by) => Some(by),
@@ -232,14 +232,6 @@ impl App {
         give_back();
         stop_process().context("cannot suspend")?;
         self.resume().map(drop)
-    }
-
-    /// A task panicked, and the hook gave the terminal back so that its message can be read. The rest goes on.
-    fn stumbled(&mut self) -> anyhow::Result<Option<LeftBy>> {
-        match self.resume()? {
-            None => self.take(What::Stumbled),
-            end => Ok(end),
-        }
     }
 
     /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.

@@ -21,6 +21,8 @@ use super::view;
 
 /// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// A panic elsewhere than on the screen's thread, not told yet.
+static STUMBLED: AtomicBool = AtomicBool::new(false);
 
 /// There is nothing to draw on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,9 +93,9 @@ pub(super) fn is_there() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Nobody gave the terminal back.
-pub(super) fn is_ours() -> bool {
-    TAKEN.load(Ordering::SeqCst)
+/// A task panicked since this was last asked. The log has its message.
+pub(super) fn stumbled() -> bool {
+    STUMBLED.swap(false, Ordering::SeqCst)
 }
 
 /// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
@@ -131,6 +133,7 @@ fn restore_on_panic() {
                 before(info);
             } else {
                 tracing::error!(%info, "a task panicked");
+                STUMBLED.store(true, Ordering::SeqCst);
             }
         }));
     });

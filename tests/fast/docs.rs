@@ -1,5 +1,6 @@
 //! Documents that cannot lie: the README's keys are the command table's.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -32,7 +33,7 @@ fn keys() -> String {
         }
         for spec in COMMANDS.iter().filter(|spec| first_place(spec) == nth && !spec.keys.is_empty()) {
             let keys: Vec<_> = spec.keys.iter().map(|key| format!("`{key}`")).collect();
-            out.push_str(&format!("| {} | {} |\n", keys.join(" "), spec.help));
+            writeln!(out, "| {} | {} |", keys.join(" "), spec.help).unwrap();
         }
     }
     out

@@ -50,7 +50,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Tick => tick(model),
         What::Wake => Vec::new(),
         What::Stumbled => {
-            model.warn("a part of placet failed; what it said stands above the inbox, in the shell");
+            model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
         }
         What::Drawn => preview::drawn(model),
