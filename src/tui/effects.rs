@@ -107,8 +107,11 @@ impl Effects {
             let _writing = this.unsaved.writing.lock().await;
             let queued =
                 std::mem::take(&mut *this.unsaved.queue.lock().unwrap_or_else(PoisonError::into_inner));
-            let saves = queued.len();
-            if saves > 0 {
+            // What was seen is saved in silence: the screen speaks of what was staged.
+            let spoken_of =
+                |writes: &&Vec<Write>| !writes.iter().all(|write| matches!(write, Write::Seen { .. }));
+            let saves = queued.iter().filter(spoken_of).count();
+            if !queued.is_empty() {
                 let answer = this.inbox.save(queued.into_iter().flatten().collect()).await;
                 this.say(What::Saved { saves, answer }).await;
             }

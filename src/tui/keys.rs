@@ -16,7 +16,7 @@ use crate::domain::Timestamp;
 use super::effects::now;
 
 /// How long the thread may take to notice that it is to stop.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(250);
 /// Keys that wait for the loop; then the terminal's own buffer holds them.
 const WAITING: usize = 256;
 
@@ -47,12 +47,12 @@ impl Keys {
         self.events.recv().await
     }
 
-    /// Stops, and waits until nobody reads: the terminal is to be somebody else's. Takes up to 100 ms; a reader that spins on a
-    /// vanished terminal is given up after 300.
+    /// Stops, and waits until nobody reads: the terminal is to be somebody else's. Takes up to 250 ms; a reader that spins on a
+    /// vanished terminal is given up after 500.
     pub(super) fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         // Ended or given up: either way the terminal changes hands now.
-        let _ = self.reading.recv_timeout(LOOK * 3);
+        let _ = self.reading.recv_timeout(LOOK * 2);
     }
 }
 

@@ -204,12 +204,10 @@ impl App {
         Ok(None)
     }
 
-    /// Draws, and lets the model know what was on screen.
+    /// Draws. The model learns first what will be on screen, so that "seen" stands in the same frame.
     fn frame(&mut self) -> anyhow::Result<Option<LeftBy>> {
-        if self.draw().is_err() {
-            return Ok(Some(LeftBy::Hangup));
-        }
-        self.take(What::Drawn)
+        let end = self.take(What::Drawn)?;
+        Ok(if self.draw().is_err() { Some(LeftBy::Hangup) } else { end })
     }
 
     fn draw(&mut self) -> std::io::Result<()> {

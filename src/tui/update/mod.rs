@@ -3,6 +3,8 @@
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
+use crate::inbox::EventKind;
+
 use super::command::{Command, Place};
 use super::keymap::{Chord, Lookup};
 use super::model::{EditField, Focus, Modal, Model};
@@ -30,13 +32,20 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
 /// Takes one message, and says what to ask of the world.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
-    if !matches!(msg.what, What::Drawn | What::Tick) {
-        model.dirty = true;
-    }
+    model.dirty |= !is_quiet(&msg.what);
     let mut effects = route(model, msg.what);
     list::keep_in_view(model);
     effects.extend(preview::follow(model));
     effects
+}
+
+/// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
+fn is_quiet(what: &What) -> bool {
+    match what {
+        What::Drawn | What::Tick | What::Loaded(_) | What::Saved { saves: 0, answer: Ok(()) } => true,
+        What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
+        _ => false,
+    }
 }
 
 fn route(model: &mut Model, what: What) -> Vec<Effect> {

@@ -141,6 +141,8 @@ fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
 
 pub(super) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
     for (key, answer) in actions {
+        // What was fetched ahead is not on screen yet.
+        model.dirty |= model.preview.target.as_ref() == Some(&key);
         model.preview.loading.remove(&key);
         match answer {
             Ok(action) => {
@@ -184,5 +186,5 @@ fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Ef
         return Vec::new();
     }
     model.dirty = true;
-    super::stage::save(model, vec![Write::Seen { key, digest, seen }])
+    vec![Effect::Save(vec![Write::Seen { key, digest, seen }])]
 }

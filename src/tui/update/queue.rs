@@ -10,6 +10,8 @@ use super::stage::{settle, tell_problem};
 
 pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
     let now = model.now;
+    let was_stale = model.source(&event.source).is_some_and(|source| source.is_stale(now));
+    model.dirty |= was_stale;
     let Some(source) = model.source(&event.source) else { return Vec::new() };
     match event.kind {
         EventKind::Connection(connection) => {

@@ -88,6 +88,7 @@ pub(super) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
 pub(super) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) -> Vec<Effect> {
     model.saved.open = model.saved.open.saturating_sub(saves);
     match answer {
+        Ok(()) if saves == 0 => {}
         Ok(()) => {
             model.saved.last = Some(model.now);
             model.saved.failed = None;
