@@ -17,7 +17,7 @@ use crate::inbox::{Inbox, Rows};
 
 use super::args::DecideArgs;
 use super::output;
-use super::{Exit, problem, show};
+use super::{Exit, Usage, problem, show};
 
 /// One decision of `--from`.
 #[derive(Deserialize)]
@@ -87,8 +87,8 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
                 loaded.insert(key, action);
             }
             Err(not_found) => {
-                output::complain(&problem(&not_found));
-                return Ok(Exit::Failed);
+                output::complain(&problem(&not_found.problem));
+                return Ok(not_found.exit);
             }
         }
     }
@@ -120,7 +120,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
         Ok(report) => report,
         Err(not_sent) => {
             output::complain(&problem(&not_sent));
-            return Ok(Exit::Unreachable);
+            return Ok(Exit::Failed);
         }
     };
     let followed = follow(inbox, &report, args.follow).await;
@@ -150,10 +150,12 @@ fn wanted(args: &DecideArgs) -> anyhow::Result<Vec<Wanted>> {
     ids.sort();
     if let Some(pair) = ids.windows(2).find(|pair| pair.first() == pair.last()) {
         let id = pair.first().map(|(id, _)| Untrusted::from(id.as_str())).unwrap_or_default();
-        anyhow::bail!("{} is decided twice", output::shown(&id));
+        return Err(Usage(format!("{} is decided twice", output::shown(&id))).into());
     }
     if wanted.is_empty() {
-        anyhow::bail!("nothing to decide; give --approve ID, --reject ID or --from FILE");
+        return Err(
+            Usage("nothing to decide; give --approve ID, --reject ID or --from FILE".to_owned()).into()
+        );
     }
     Ok(wanted)
 }

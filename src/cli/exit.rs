@@ -21,6 +21,11 @@ pub enum Exit {
     Expired = 7,
 }
 
+/// The arguments make no sense; nothing was tried.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
 impl Exit {
     /// What a report amounts to; the worst of its outcomes decides.
     pub const fn of(counts: &Counts) -> Self {

@@ -8,7 +8,7 @@ use crate::inbox::{Inbox, Problem, Rows};
 
 use super::args::ListArgs;
 use super::output;
-use super::{Exit, problem};
+use super::{Exit, Usage, problem};
 
 #[derive(Serialize)]
 struct ListJson<'a> {
@@ -51,7 +51,9 @@ pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Res
             entries.iter().map(|it| ItemJson { source: it.key.source.as_str(), row: RowBody::from(&it.row) });
         output::json(&ListJson { items: items.collect(), problems })?;
     } else {
-        table(&entries, now)?;
+        if reached || !entries.is_empty() {
+            table(&entries, now)?;
+        }
         for problem in &problems {
             output::line(&format!("! {problem}"))?;
         }
@@ -68,7 +70,7 @@ pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<So
             let known: Vec<_> = names.iter().map(|name| name.as_str().to_owned()).collect();
             let found = names.into_iter().find(|name| name.as_str() == wanted);
             let found = found.ok_or_else(|| {
-                anyhow::anyhow!("there is no source {wanted:?}; the sources are: {}", known.join(", "))
+                Usage(format!("there is no source {wanted:?}; the sources are: {}", known.join(", ")))
             })?;
             Ok(vec![found])
         }

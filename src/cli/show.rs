@@ -11,7 +11,7 @@ use crate::text;
 use super::args::ShowArgs;
 use super::list::chosen;
 use super::output;
-use super::{Exit, problem};
+use super::{Exit, Usage, problem};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,8 +28,8 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
     let (key, action) = match find(inbox, &args.id, args.source.as_deref()).await? {
         Ok(found) => found,
         Err(not_found) => {
-            output::complain(&problem(&not_found));
-            return Ok(Exit::Failed);
+            output::complain(&problem(&not_found.problem));
+            return Ok(not_found.exit);
         }
     };
     if args.json {
@@ -45,31 +45,44 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// No source gave the action.
+#[derive(Debug)]
+pub(super) struct NotFound {
+    pub(super) problem: Problem,
+    /// Nobody could be asked, or everybody said no.
+    pub(super) exit: Exit,
+}
+
 /// The one action of that id, wherever it is.
 pub(super) async fn find(
     inbox: &Inbox,
     id: &str,
     source: Option<&str>,
-) -> anyhow::Result<Result<(ActionKey, PendingAction), Problem>> {
-    let (mut found, mut last) = (Vec::new(), None);
+) -> anyhow::Result<Result<(ActionKey, PendingAction), NotFound>> {
+    let (mut found, mut last, mut reached) = (Vec::new(), None, false);
     for source in chosen(inbox, source)? {
         let key = ActionKey { source, id: ActionId::new(id) };
         for (key, action) in inbox.load(std::slice::from_ref(&key)).await {
             match action {
                 Ok(action) => found.push((key, action)),
-                Err(problem) => last = Some(problem),
+                Err(problem) => {
+                    // A source that lists has answered: it does not have the action.
+                    reached |= inbox.sync(&key.source, None).await.is_ok();
+                    last = Some(problem);
+                }
             }
         }
     }
     if found.len() > 1 {
-        anyhow::bail!("several sources know this id; name one with --source");
+        return Err(Usage("several sources know this id; name one with --source".to_owned()).into());
     }
-    let gone = || Problem {
+    let nobody = || Problem {
         source: None,
         what: "no source knows this id".to_owned(),
         why: Some(Untrusted::from(id)),
     };
-    Ok(found.pop().ok_or_else(|| last.unwrap_or_else(gone)))
+    let exit = if reached { Exit::Failed } else { Exit::Unreachable };
+    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit }))
 }
 
 fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {

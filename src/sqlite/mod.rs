@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
+use sqlx::{Connection as _, SqlSafeStr as _};
 
 /// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
 pub const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -48,8 +48,17 @@ pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, 
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(Duration::from_secs(5));
-    let write =
-        SqlitePoolOptions::new().max_connections(1).connect_with(options.clone()).await.map_err(failed)?;
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        // When the disk is full SQLite rolls back by itself, and the driver then counts a transaction that is not there, for ever.
+        // Such a connection is closed and replaced, so that writing goes on when there is room again.
+        .before_acquire(|connection, _| {
+            let usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(usable) })
+        })
+        .connect_with(options.clone())
+        .await
+        .map_err(failed)?;
     let numbered = (1..).zip(migrations).map(|(version, sql)| {
         Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
     });
@@ -119,6 +128,26 @@ mod tests {
                 assert_eq!(mode & 0o077, 0, "{file}");
             }
         }
+    }
+
+    #[tokio::test]
+    async fn writing_goes_on_when_a_full_disk_has_room_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(&folder.path().join("x.db"), &[V1]).await.unwrap();
+        let insert = async |size: usize| {
+            let mut tx = database.write.begin_with(BEGIN).await?;
+            sqlx::query("INSERT INTO t VALUES (?)").bind("x".repeat(size)).execute(&mut *tx).await?;
+            tx.commit().await
+        };
+
+        sqlx::query("PRAGMA max_page_count = 10").execute(&database.write).await.unwrap();
+        let full = insert(1_000_000).await;
+        let again = insert(1_000_000).await;
+        sqlx::query("PRAGMA max_page_count = 1000000").execute(&database.write).await.unwrap();
+
+        assert!(full.unwrap_err().to_string().contains("full"));
+        drop(again);
+        insert(1_000_000).await.unwrap();
     }
 
     #[tokio::test]

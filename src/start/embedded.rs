@@ -115,10 +115,24 @@ impl Embedded {
     }
 }
 
+impl Note {
+    fn address(&self) -> Option<SocketAddr> {
+        self.url.strip_prefix("http://")?.parse().ok()
+    }
+}
+
 impl Served {
+    /// Ends when the gate does, which it should not before it is told to.
+    pub(super) async fn ended(&mut self) {
+        // The way it ended is in the log.
+        drop((&mut self.task).await);
+    }
+
     /// Waits until the gate has stopped, and takes its note away.
     pub(super) async fn finish(self) {
-        if let Err(error) = self.task.await {
+        if !self.task.is_finished()
+            && let Err(error) = self.task.await
+        {
             tracing::error!(%error, "the gate ended badly");
         }
         if read_note(&self.note_path).is_some_and(|note| note == self.note) {
@@ -152,30 +166,50 @@ pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
 }
 
 /// Opens the gate, listens, and writes the note. Call it with the lock held.
+///
+/// Without an exact port the address of an earlier gate on this database is tried first: whoever is attached to it, and every agent,
+/// finds the new one where the old one was.
 pub(super) async fn serve(
     config: &GateConfig,
     lock: File,
     rule: PortRule,
     stop: CancellationToken,
 ) -> anyhow::Result<Served> {
-    let listener = listen(config.listen, rule).await?;
+    if !config.listen.ip().is_loopback() {
+        anyhow::bail!(
+            "{} can be reached from other machines, and this gate speaks plain HTTP; let it listen on 127.0.0.1 and put a TLS \
+             proxy before it",
+            config.listen
+        );
+    }
+    let note_path = note_path(&config.database);
+    let earlier = read_note(&note_path).and_then(|note| note.address());
+    // Whoever reads it now would take a stranger at that address for the gate.
+    drop(std::fs::remove_file(&note_path));
+    let listener = match (rule, earlier.filter(|address| address.ip() == config.listen.ip())) {
+        (PortRule::Next, Some(address)) if config.listen.port() != 0 => {
+            match TcpListener::bind(address).await {
+                Ok(listener) => listener,
+                Err(_) => listen(config.listen, rule).await?,
+            }
+        }
+        _ => listen(config.listen, rule).await?,
+    };
     let address = listener.local_addr().context("cannot tell the gate's own address")?;
     let gate = Gate::open(config).await?;
-    let folder = config.database.parent().unwrap_or(Path::new("."));
-    let tokens = gate.first_tokens(folder).await?;
-    let task = tokio::spawn(async move {
-        if let Err(error) = gate.serve(listener, stop).await {
-            tracing::error!(%error, "the gate stopped");
-        }
-    });
+    let tokens = gate.first_tokens(config.database.parent().unwrap_or(Path::new("."))).await?;
     let note = Note {
         url: format!("http://{address}"),
         pid: std::process::id(),
         token_file: tokens.owner,
         agent_token_file: tokens.agent,
     };
-    let note_path = note_path(&config.database);
     write_note(&note_path, &note)?;
+    let task = tokio::spawn(async move {
+        if let Err(error) = gate.serve(listener, stop).await {
+            tracing::error!(%error, "the gate stopped");
+        }
+    });
     Ok(Served { note, task, note_path, _lock: lock })
 }
 
@@ -231,7 +265,7 @@ async fn answers(url: &str) -> bool {
 /// Waits for the lock; then serves on the address where everybody looks for the gate.
 async fn succeed(config: GateConfig, lock: File, before: Note, stop: CancellationToken) {
     let mut config = config;
-    if let Some(address) = before.url.strip_prefix("http://").and_then(|address| address.parse().ok()) {
+    if let Some(address) = before.address() {
         config.listen = address;
     }
     let mut lock = Some(lock);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::cli::args::{Args, Command, ConfigCommand, GateCommand};
-use crate::cli::{self, Exit};
+use crate::cli::{self, Exit, Usage};
 use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
 use crate::contract::time;
@@ -41,7 +41,7 @@ pub fn run() -> ExitCode {
 
 /// Something that the reviewer typed or configured is wrong; nothing was tried yet.
 fn is_usage(error: &anyhow::Error) -> bool {
-    error.is::<ConfigError>() || error.is::<KeymapError>() || error.is::<NoTerminal>()
+    error.is::<ConfigError>() || error.is::<Usage>() || error.is::<KeymapError>() || error.is::<NoTerminal>()
 }
 
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use serde::Serialize;
-use tokio::signal;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::args::ServeArgs;
@@ -31,13 +31,6 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     if let Some(listen) = args.listen {
         config.listen = listen;
     }
-    if !config.listen.ip().is_loopback() {
-        anyhow::bail!(
-            "{} can be reached from other machines, and this gate speaks plain HTTP; listen on 127.0.0.1 and put a TLS proxy \
-             before it",
-            config.listen
-        );
-    }
     let _log = logging::start(&paths.log)?;
     let lock = embedded::lock_file(&config.database)?;
     if lock.try_lock().is_err() {
@@ -46,8 +39,9 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
             config.database.display()
         );
     }
+    let mut end = EndSignals::listen()?;
     let stop = CancellationToken::new();
-    let served = embedded::serve(&config, lock, PortRule::Exact, stop.clone()).await?;
+    let mut served = embedded::serve(&config, lock, PortRule::Exact, stop.clone()).await?;
     cli::json(&Ready {
         url: &served.note.url,
         workspace: &config.workspace,
@@ -56,9 +50,13 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
         database: &config.database,
         pid: served.note.pid,
     })?;
-    end_signal().await?;
+    let told = tokio::select! {
+        () = end.next() => true,
+        () = served.ended() => false,
+    };
     stop.cancel();
     served.finish().await;
+    anyhow::ensure!(told, "the gate stopped by itself; the log says why: {}", paths.log.display());
     Ok(Exit::Done)
 }
 
@@ -76,21 +74,21 @@ pub(super) fn with_database(
     Ok(gate)
 }
 
-/// SIGINT, SIGTERM or SIGHUP.
-#[cfg(unix)]
-pub(super) async fn end_signal() -> anyhow::Result<()> {
-    use signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
-    tokio::select! {
-        interrupted = signal::ctrl_c() => interrupted.context("cannot listen for SIGINT")?,
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
-    }
-    Ok(())
-}
+/// SIGINT, SIGTERM and SIGHUP, listened to from before the gate says that it is ready.
+struct EndSignals([Signal; 3]);
 
-#[cfg(not(unix))]
-pub(super) async fn end_signal() -> anyhow::Result<()> {
-    signal::ctrl_c().await.context("cannot listen for Ctrl-C")
+impl EndSignals {
+    fn listen() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self([on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?]))
+    }
+
+    async fn next(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
 }
