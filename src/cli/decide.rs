@@ -5,19 +5,19 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry, Followed, Outcome,
-    PendingAction, RawJson, Report, ReportLine, Staged, Status, SubmissionId, Timestamp, Untrusted, freeze,
+    ActionKey, Capabilities, Decision, Digest, Draft, Edits, Entry, Followed, Outcome, PendingAction,
+    RawJson, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted, freeze,
 };
 use crate::inbox::{Inbox, Rows};
 
 use super::args::DecideArgs;
 use super::output;
-use super::{Exit, Usage, problem, show};
+use super::{Exit, Usage, problem, report, show};
 
 /// One decision of `--from`.
 #[derive(Deserialize)]
@@ -43,90 +43,104 @@ enum Word {
     Reject,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ReportJson<'a> {
-    submission: &'a str,
-    approved: u64,
-    rejected: u64,
-    skipped: u64,
-    accepted: u64,
-    failed: u64,
-    unknown: u64,
-    left_pending: u64,
-    items: Vec<LineJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LineJson<'a> {
-    source: &'a str,
-    id: &'a str,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resolved_by: Option<&'a str>,
-    /// With `--follow`: where the action stands now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
+/// What is to be decided, read from the sources and staged.
+#[derive(Default)]
+struct Plan {
+    draft: Draft,
+    loaded: HashMap<ActionKey, PendingAction>,
+    /// Settled by somebody else before anything was sent: skipped.
+    settled: Vec<ReportLine>,
 }
 
 /// Decides, and prints the report that the inbox would show.
 pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
-    let wanted = wanted(args)?;
-    let (mut draft, mut loaded) = (Draft::default(), HashMap::new());
-    for wish in wanted {
-        let source = wish.source.as_deref().or(args.source.as_deref());
-        match show::find(inbox, &wish.id, source).await? {
-            Ok((key, action)) => {
-                let staged = stage(&key, &action, wish, now)?;
-                draft.stage([(key.clone(), Some(staged))]);
-                loaded.insert(key, action);
-            }
-            Err(not_found) => {
-                output::complain(&problem(&not_found.problem));
-                return Ok(not_found.exit);
-            }
+    let plan = match plan(inbox, args, now).await? {
+        Ok(plan) => plan,
+        Err(not_found) => {
+            output::complain(&problem(&not_found.problem));
+            return Ok(not_found.exit);
         }
-    }
-    let entries = entries(inbox, &loaded).await;
+    };
+    let entries = entries(inbox, &plan.loaded).await;
     let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
-    let submission = match freeze(id, draft.iter(), &loaded, can) {
-        Ok(submission) => submission,
-        Err(refusal) => {
-            let about = refusal.key().map(|key| format!("{}: ", output::shown(key.id.untrusted())));
-            output::complain(&format!("{}{refusal}; nothing was sent", about.unwrap_or_default()));
-            return Ok(Exit::Failed);
+    let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
+    if !plan.draft.is_empty() {
+        let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can) {
+            Ok(submission) => submission,
+            Err(refusal) => {
+                let about = refusal.key().map(|key| format!("{}: ", output::shown(key.id.untrusted())));
+                output::complain(&format!("{}{refusal}; nothing was sent", about.unwrap_or_default()));
+                return Ok(Exit::Failed);
+            }
+        };
+        if args.dry_run {
+            return dry_run(&submission, &plan);
         }
-    };
-    if args.dry_run {
-        let counts = draft.counts();
-        output::line(&format!(
-            "would send {} decisions in {} requests: {} approve, {} approve with edits, {} reject; nothing was sent",
-            submission.len(),
-            submission.batches().len(),
-            counts.approve,
-            counts.edit,
-            counts.reject
-        ))?;
-        return Ok(Exit::Done);
+        report = match inbox.submit(submission, left_pending(&entries, &plan.draft)).await {
+            Ok(report) => report,
+            Err(not_sent) => {
+                output::complain(&problem(&not_sent));
+                return Ok(Exit::Failed);
+            }
+        };
     }
-    let left = left_pending(&entries, &draft);
-    let report = match inbox.submit(submission, left).await {
-        Ok(report) => report,
-        Err(not_sent) => {
-            output::complain(&problem(&not_sent));
-            return Ok(Exit::Failed);
-        }
-    };
+    report.lines.extend(plan.settled);
     let followed = follow(inbox, &report, args.follow).await;
-    print(&report, &followed, args.json)?;
+    report::print(&report, &followed, args.json)?;
     let failed_later = followed.values().any(|it| matches!(it.status, Status::Failed | Status::Unknown));
     Ok(if failed_later { Exit::Failed } else { Exit::of(&report.counts()) })
+}
+
+async fn plan(
+    inbox: &Inbox,
+    args: &DecideArgs,
+    now: Timestamp,
+) -> anyhow::Result<Result<Plan, show::NotFound>> {
+    let mut plan = Plan::default();
+    for wish in wanted(args)? {
+        let source = wish.source.as_deref().or(args.source.as_deref());
+        let (key, action) = match show::find(inbox, &wish.id, source).await? {
+            Ok(found) => found,
+            Err(not_found) => return Ok(Err(not_found)),
+        };
+        let staged = stage(&key, &action, wish, now)?;
+        if !action.row.status.is_pending() {
+            plan.settled.push(settled(key, &action, &staged));
+            continue;
+        }
+        plan.draft.stage([(key.clone(), Some(staged))]);
+        plan.loaded.insert(key, action);
+    }
+    Ok(Ok(plan))
+}
+
+fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLine {
+    ReportLine {
+        batch: staged.batch.clone(),
+        tool: action.row.tool.clone(),
+        title: action.row.title.clone(),
+        decision: staged.decision.kind(),
+        outcome: Outcome::Skipped {
+            status: Some(action.row.status.clone()),
+            by: action.row.resolved_by.clone(),
+        },
+        key,
+    }
+}
+
+fn dry_run(submission: &Submission, plan: &Plan) -> anyhow::Result<Exit> {
+    let counts = plan.draft.counts();
+    output::line(&format!(
+        "would send {} decisions in {} requests: {} approve, {} approve with edits, {} reject; {} skipped; nothing was sent",
+        submission.len(),
+        submission.batches().len(),
+        counts.approve,
+        counts.edit,
+        counts.reject,
+        plan.settled.len()
+    ))?;
+    Ok(Exit::Done)
 }
 
 fn wanted(args: &DecideArgs) -> anyhow::Result<Vec<Wanted>> {
@@ -143,7 +157,7 @@ fn wanted(args: &DecideArgs) -> anyhow::Result<Vec<Wanted>> {
     if let Some(path) = &args.from {
         let text = read(path)?;
         let listed: Vec<Wanted> = serde_json::from_str(&text)
-            .map_err(|error| anyhow::anyhow!("{} is not a list of decisions: {error}", path.display()))?;
+            .map_err(|error| Usage(format!("{} is not a list of decisions: {error}", path.display())))?;
         wanted.extend(listed);
     }
     let mut ids: Vec<_> = wanted.iter().map(|wish| (&wish.id, &wish.source)).collect();
@@ -234,84 +248,4 @@ async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap
     };
     tokio::join!(following, collecting);
     latest
-}
-
-fn print(report: &Report, followed: &HashMap<ActionKey, Followed>, json: bool) -> anyhow::Result<()> {
-    let counts = report.counts();
-    if json {
-        return output::json(&ReportJson {
-            submission: report.id.as_str(),
-            approved: counts.approved,
-            rejected: counts.rejected,
-            skipped: counts.skipped,
-            accepted: counts.accepted,
-            failed: counts.failed,
-            unknown: counts.unknown,
-            left_pending: counts.left_pending,
-            items: report.lines.iter().map(|line| line_json(line, followed.get(&line.key))).collect(),
-        });
-    }
-    for line in &report.lines {
-        output::line(&line_text(line, followed.get(&line.key)))?;
-    }
-    output::line(&format!(
-        "approved {}, rejected {}, skipped {}, accepted {}, failed {}, unknown {}; left pending {}",
-        counts.approved,
-        counts.rejected,
-        counts.skipped,
-        counts.accepted,
-        counts.failed,
-        counts.unknown,
-        counts.left_pending
-    ))?;
-    Ok(())
-}
-
-fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
-    let edits = if line.decision == DecisionKind::ApproveWithEdits { " with edits" } else { "" };
-    let outcome = match &line.outcome {
-        Outcome::Approved => format!("approved{edits}"),
-        Outcome::Rejected => "rejected".to_owned(),
-        Outcome::Skipped { status, by } => {
-            let status =
-                status.as_ref().map_or_else(|| "settled".to_owned(), |status| output::shown(&status.word()));
-            let by = by.as_ref().map(|by| format!(" by {}", output::shown(by))).unwrap_or_default();
-            format!("skipped, {status}{by}")
-        }
-        Outcome::Accepted => "accepted".to_owned(),
-        Outcome::Failed { why } => format!("failed, {}", output::shown(why)),
-        Outcome::Unknown { why } => format!("unknown, {}", output::shown(why)),
-    };
-    let then = match followed {
-        None => String::new(),
-        Some(followed) => {
-            let error = followed
-                .error
-                .as_ref()
-                .map(|error| format!(": {}", output::shown(error)))
-                .unwrap_or_default();
-            format!(", then {}{error}", output::shown(&followed.status.word()))
-        }
-    };
-    format!("{}  {outcome}{then}  {}", output::shown(line.key.id.untrusted()), output::shown(&line.title))
-}
-
-fn line_json<'a>(line: &'a ReportLine, followed: Option<&'a Followed>) -> LineJson<'a> {
-    let (outcome, why, resolved_by) = match &line.outcome {
-        Outcome::Approved => ("approved", None, None),
-        Outcome::Rejected => ("rejected", None, None),
-        Outcome::Skipped { by, .. } => ("skipped", None, by.as_ref()),
-        Outcome::Accepted => ("accepted", None, None),
-        Outcome::Failed { why } => ("failed", Some(why), None),
-        Outcome::Unknown { why } => ("unknown", Some(why), None),
-    };
-    LineJson {
-        source: line.key.source.as_str(),
-        id: line.key.id.as_raw(),
-        outcome,
-        why: why.map(Untrusted::as_raw),
-        resolved_by: resolved_by.map(Untrusted::as_raw),
-        status: followed.map(|it| it.status.as_raw()),
-        error: followed.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
-    }
 }

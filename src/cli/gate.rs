@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use crate::config::GateConfig;
 use crate::contract::time;
-use crate::gate::{Gate, Scope};
+use crate::gate::{Gate, Scope, UnknownScope};
 
-use super::Exit;
 use super::args::TokenCommand;
 use super::output;
+use super::{Exit, Usage};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +27,8 @@ pub async fn token(config: GateConfig, command: TokenCommand) -> anyhow::Result<
     let gate = Gate::open(&config).await?;
     match command {
         TokenCommand::Create { scopes, subject, workspace } => {
-            let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, _>>()?;
+            let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
+            let scopes = scopes.map_err(|unknown| Usage(unknown.to_string()))?;
             let token = gate.create_token(&subject, &workspace, &scopes).await?;
             output::line(token.expose_secret())?;
             Ok(Exit::Done)

@@ -10,6 +10,7 @@ mod gate;
 mod list;
 mod output;
 mod propose;
+mod report;
 mod show;
 
 pub use config::{check as config_check, example as config_example, path as config_path};

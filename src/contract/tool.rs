@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::domain::{Effect, Risk, Untrusted, json};
+use crate::domain::{Effect, Risk, json};
 
 /// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
 pub const TITLE_MAX: usize = 200;
@@ -80,11 +80,6 @@ impl Definition {
             return title;
         }
         title.chars().take(TITLE_MAX - 1).chain(['…']).collect()
-    }
-
-    /// The title as foreign text, which it is.
-    pub fn untrusted_title(&self, tool: &str, input: &str) -> Untrusted {
-        Untrusted::from(self.title(tool, input))
     }
 }
 

@@ -69,12 +69,6 @@ pub struct Followed {
 }
 
 impl Outcome {
-    /// The decision is over and done; a staged one may be forgotten. A failed one stays staged, an unknown one is the
-    /// journal's until reading settles it.
-    pub const fn is_settled(&self) -> bool {
-        !matches!(self, Self::Failed { .. } | Self::Unknown { .. })
-    }
-
     /// What a decision came to, going by where the action stands now: as asked, or settled otherwise by somebody else.
     /// `None` while it is pending.
     pub fn by_status(asked: DecisionKind, status: &Status, by: Option<&Untrusted>) -> Option<Self> {

@@ -5,6 +5,8 @@ use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -31,8 +33,8 @@ const PORTS: u16 = 20;
 #[derive(Debug)]
 pub(super) struct Embedded {
     pub(super) note: Note,
-    /// The process that serves it is this one.
-    pub(super) serving: bool,
+    /// The process that serves it is this one. An attached one may take over later.
+    serving: Arc<AtomicBool>,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -79,20 +81,24 @@ impl Embedded {
         match lock.try_lock() {
             Ok(()) => {
                 let served = serve(config, lock, PortRule::Next, stop.clone()).await?;
-                Ok(Self {
-                    note: served.note.clone(),
-                    serving: true,
-                    stop,
-                    task: tokio::spawn(served.finish()),
-                })
+                let serving = Arc::new(AtomicBool::new(true));
+                Ok(Self { note: served.note.clone(), serving, stop, task: tokio::spawn(served.finish()) })
             }
             Err(TryLockError::WouldBlock) => {
                 let note = attach(&config.database).await?;
-                let task = tokio::spawn(succeed(config.clone(), lock, note.clone(), stop.clone()));
-                Ok(Self { note, serving: false, stop, task })
+                let serving = Arc::new(AtomicBool::new(false));
+                let waiting =
+                    Succession { before: note.clone(), serving: Arc::clone(&serving), stop: stop.clone() };
+                let task = tokio::spawn(waiting.succeed(config.clone(), lock));
+                Ok(Self { note, serving, stop, task })
             }
             Err(TryLockError::Error(error)) => Err(error).context("cannot lock the gate's database"),
         }
+    }
+
+    /// This process serves the gate, by now.
+    pub(super) fn is_serving(&self) -> bool {
+        self.serving.load(Ordering::Relaxed)
     }
 
     /// The source that this gate is for the inbox.
@@ -262,29 +268,38 @@ async fn answers(url: &str) -> bool {
     http.ask(&ask).await.is_ok_and(|reply| reply.status == 200)
 }
 
-/// Waits for the lock; then serves on the address where everybody looks for the gate.
-async fn succeed(config: GateConfig, lock: File, before: Note, stop: CancellationToken) {
-    let mut config = config;
-    if let Some(address) = before.address() {
-        config.listen = address;
-    }
-    let mut lock = Some(lock);
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(SUCCESSION) => {}
+/// An attached placet that stands ready.
+struct Succession {
+    before: Note,
+    serving: Arc<AtomicBool>,
+    stop: CancellationToken,
+}
+
+impl Succession {
+    /// Waits for the lock; then serves on the address where everybody looks for the gate.
+    async fn succeed(self, mut config: GateConfig, lock: File) {
+        if let Some(address) = self.before.address() {
+            config.listen = address;
         }
-        if lock.is_none() {
-            lock = lock_file(&config.database).ok();
-        }
-        let Some(held) = lock.take_if(|file| file.try_lock().is_ok()) else { continue };
-        match serve(&config, held, PortRule::Exact, stop.clone()).await {
-            Ok(served) => {
-                tracing::info!("took over the gate");
-                return served.finish().await;
+        let mut lock = Some(lock);
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = tokio::time::sleep(SUCCESSION) => {}
             }
-            // The port may still be in the hands of the process that is ending; the lock went with the failed try.
-            Err(error) => tracing::warn!(%error, "cannot take over the gate yet"),
+            if lock.is_none() {
+                lock = lock_file(&config.database).ok();
+            }
+            let Some(held) = lock.take_if(|file| file.try_lock().is_ok()) else { continue };
+            match serve(&config, held, PortRule::Exact, self.stop.clone()).await {
+                Ok(served) => {
+                    tracing::info!("took over the gate");
+                    self.serving.store(true, Ordering::Relaxed);
+                    return served.finish().await;
+                }
+                // The port may still be in the hands of the process that is ending; the lock went with the failed try.
+                Err(error) => tracing::warn!(%error, "cannot take over the gate yet"),
+            }
         }
     }
 }

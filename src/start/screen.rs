@@ -42,7 +42,7 @@ pub(super) async fn show(
         reviewer: reviewer.unwrap_or_else(|| "you".to_owned()),
         gate: embedded.as_ref().map(|embedded| GatePlace {
             url: embedded.note.url.clone(),
-            serving: embedded.serving,
+            serving: embedded.is_serving(),
             workspace: config.gate.workspace.clone(),
             agent_token: embedded.note.agent_token_file.clone(),
             database: config.gate.database.clone(),
@@ -52,11 +52,11 @@ pub(super) async fn show(
     let shown = tui::run(inbox.clone(), config, place, CancellationToken::new()).await;
     inbox.close().await;
     if let Some(embedded) = embedded {
-        let (url, serving) = (embedded.note.url.clone(), embedded.serving);
+        let (url, serving) = (embedded.note.url.clone(), embedded.is_serving());
         embedded.close().await;
         if serving && durable {
             cli::complain(&format!(
-                "the gate at {url} has stopped; agents cannot propose until placet runs again"
+                "the gate at {url} has stopped here; agents can propose again when a placet runs (one that is open takes over)"
             ));
         }
     }

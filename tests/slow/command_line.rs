@@ -107,8 +107,8 @@ fn exit_codes_tell_skipped_and_refused_apart() {
     let settled = home.run(&["decide", "--approve", &id]);
     let unknown = home.run(&["decide", "--approve", "no-such-id"]);
 
-    assert_eq!(code(&settled), 1);
-    assert!(stderr(&settled).contains("no longer pending"), "{}", stderr(&settled));
+    assert_eq!(code(&settled), 3);
+    assert!(stdout(&settled).contains("skipped, rejected by owner"), "{}", stdout(&settled));
     assert_eq!(code(&unknown), 1);
 }
 
@@ -216,7 +216,9 @@ fn every_failure_says_what_to_do() {
         (served.run(&["gate", "serve", "--listen", "0.0.0.0:0"]), 1, "plain HTTP"),
         (served.run(&[]), 2, "terminal"),
         (served.run(&["demo"]), 2, "terminal"),
-        (served.run(&["decide"]), 1, "nothing to decide"),
+        (served.run(&["decide"]), 2, "nothing to decide"),
+        (unreachable.run(&["show", "x"]), 5, "team"),
+        (unreachable.run(&["decide", "--approve", "x"]), 5, "team"),
         (served.run(&["frobnicate"]), 2, "unrecognized subcommand"),
     ] {
         let said = stdout(&output) + &stderr(&output);

@@ -7,6 +7,7 @@
     clippy::string_slice
 )]
 
+mod attached;
 mod command_line;
 mod demo;
 mod job;

@@ -1,0 +1,41 @@
+//! Two placets on one database: one serves, the other attaches, and takes over when the first one is gone.
+
+use super::support::agent;
+use super::support::eventually;
+use super::support::gate::Address;
+use super::support::home::{Home, WRITE_FILE};
+use super::support::pty::Pty;
+
+const SIZE: (u16, u16) = (100, 30);
+
+fn proposal(title: &str) -> String {
+    format!(
+        r#"{{"toolName":"write_note","workspaceId":"default","missionId":"m","toolInput":{{"title":"{title}"}}}}"#
+    )
+}
+
+#[test]
+fn the_attached_one_takes_over_on_the_same_address() {
+    let home = Home::with_config(WRITE_FILE);
+    let first = Pty::start(&home, SIZE, &[]);
+    first.wait("placet propose");
+    let before = Address::of_embedded(&home);
+    let second = Pty::start(&home, SIZE, &[]);
+    second.wait("placet propose");
+    agent::propose(&before, &proposal("seen by both"));
+    first.wait("seen by both");
+    second.wait("seen by both");
+
+    first.kill_9();
+    let serving = eventually("the second one says that it serves", || {
+        let address = Address::of_embedded(&home);
+        let pid = std::fs::read_to_string(home.state().join("gate.json")).ok()?;
+        pid.contains(&format!("\"pid\":{}", second.pid)).then_some(address)
+    });
+
+    assert_eq!(serving.url, before.url);
+    agent::propose(&serving, &proposal("after the change"));
+    second.wait_for("the new proposal, or that it is held back", |screen| {
+        screen.contains("after the change") || screen.contains("pending 2")
+    });
+}
