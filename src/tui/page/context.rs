@@ -30,8 +30,9 @@ pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &ji
     field("checkpoint", row.checkpoint.as_ref());
     field("risk", Some(&row.risk.as_raw().into()));
     field("effect", row.effect.as_ref().map(|effect| effect.as_raw().into()).as_ref());
-    field("status", Some(&row.status.as_raw().into()));
-    field("decided by", row.resolved_by.as_ref());
+    // The list's row is as old as the list; the action was read for this page.
+    field("status", Some(&action.row.status.word()));
+    field("decided by", action.row.resolved_by.as_ref());
     field("reason", action.reason.as_ref());
     field("error", action.error.as_ref());
     writer.push_pair("created", &Shown::ours(moment(row.created_at, zone)));

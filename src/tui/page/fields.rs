@@ -2,7 +2,7 @@
 
 use crate::contract::tool;
 use crate::domain::json::{self, Member};
-use crate::domain::{Edits, RawJson};
+use crate::domain::{Edits, RawJson, Status, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
 
@@ -13,6 +13,7 @@ const COLUMN: usize = 18;
 
 /// Every field of the input, strings as their meaning and everything else as written, then what approving does.
 pub(super) fn rendered(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
+    settled(writer, cached);
     flagged(writer, &cached.flags);
     if let Some(edits) = edits {
         writer.ours(
@@ -26,6 +27,38 @@ pub(super) fn rendered(writer: &mut Writer, cached: &Cached, edits: Option<&Edit
         None => writer.text(Kind::Plain, 0, &readable(cached.action.input.as_str())),
     }
     footer(writer, cached);
+}
+
+/// What became of an action that is not pending any more, with everything that its executor said.
+fn settled(writer: &mut Writer, cached: &Cached) {
+    let action = &cached.action;
+    if action.row.status.is_pending() {
+        return;
+    }
+    let kind = match action.row.status {
+        Status::Executed => Kind::Good,
+        Status::Failed | Status::Unknown => Kind::Warn,
+        _ => Kind::Key,
+    };
+    let mut line = vec![(kind, text::line(&action.row.status.word()))];
+    if let Some(by) = &action.row.resolved_by {
+        line.extend([(Kind::Dim, Shown::ours("  decided by ")), (Kind::Plain, text::line(by))]);
+    }
+    writer.push(line);
+    if action.row.status == Status::Approved {
+        let tool = "its executor has not begun; a tool without one waits for its agent to claim it";
+        writer.wrapped(Kind::Dim, 2, &Shown::ours(tool));
+    }
+    let mut said = |name: &str, text: Option<&str>| {
+        if let Some(text) = text {
+            writer.ours(Kind::Key, name);
+            writer.text(Kind::Plain, 2, text);
+        }
+    };
+    said("reason", action.reason.as_ref().map(Untrusted::as_raw));
+    said("error", action.error.as_ref().map(Untrusted::as_raw));
+    said("result", action.result.as_ref().map(|result| readable(result.as_str())).as_deref());
+    writer.blank();
 }
 
 /// The input as JSON, indented; every token as it was sent.
@@ -47,7 +80,7 @@ fn members_of(writer: &mut Writer, members: &[Member<'_>]) {
 
 /// Keys can hold line breaks too; on one line they are tokens.
 pub(super) fn key_of(member: &Member<'_>) -> Shown {
-    text::line(&crate::domain::Untrusted::from(member.key.text.as_ref()))
+    text::line(&Untrusted::from(member.key.text.as_ref()))
 }
 
 /// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
@@ -95,6 +128,9 @@ fn footer(writer: &mut Writer, cached: &Cached) {
         writer.ours(Kind::Dim, format!("Hidden characters: none.  {size}"));
     } else {
         writer.ours(Kind::Dim, size);
+    }
+    if !cached.action.row.status.is_pending() {
+        return;
     }
     writer.blank();
     writer.ours(Kind::Key, "What approving does");

@@ -83,7 +83,7 @@ fn three_panes() {
 │                            ││   A    Refund double-charge INV-8841                        med     44m ││ risk medium   seen in full   32m old                │
 │ Risk                       ││>  E    Escalate: EU outage                                  med     32m ││ id pa-3f9c                                          │
 │   critical     1  ###      ││   .    退款申请 世界 👩‍💻 客户 needs a long answer in the ti… low     31m ││ [Rendered]  Diff 1   Raw   Context                  │
-│   high         2  ######   ││  v update_linear_issue  refunds-agent                       all decided ││                                                     │
+│   high         2  ######   ││  v update_linear_issue  refunds-agent                        all staged ││                                                     │
 │   medium       3  ######## ││   X    Close stale ticket #1182                             low     30m ││ your edits replace: title (the Diff tab shows them) │
 │   low          2  ######   ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
 │                            ││  . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m ││ title        Escalate: EU outage                    │
@@ -177,7 +177,7 @@ fn list_above_preview() {
    A    Refund double-charge INV-8841                               med     44m
    E    Escalate: EU outage                                         med     32m
    .    退款申请 世界 👩‍💻 客户 needs a long answer in the ticket to… low     31m
-  v update_linear_issue  refunds-agent                              all decided
+  v update_linear_issue  refunds-agent                               all staged
    X    Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
 > . !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m

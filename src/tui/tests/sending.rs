@@ -218,7 +218,7 @@ fn approved_actions_are_followed_until_they_ran() {
     desk.say(What::Followed(followed("2", Status::Failed, Some("403 from Linear"))));
 
     let screen = desk.screen();
-    assert!(screen.contains("after approval: 1 executed, 1 failed, 0 still running"), "{screen}");
+    assert!(screen.contains("after approval: 1 executed, 1 failed, 0 not finished"), "{screen}");
     assert!(screen.contains("FAILED  Issue number 2  403 from Linear"), "{screen}");
     assert!(desk.message().starts_with("FAILED after approval: Issue number 2: 403"));
     desk.press("<Enter>");

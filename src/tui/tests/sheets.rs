@@ -21,29 +21,29 @@ fn the_review() {
     desk.press("S");
 
     insta::assert_snapshot!(sheet(&desk), @r"
-┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
-│   A    Re┌─ Review and submit ────────────────────────────────────────────────────────┐          │
-│>  E    Es│  3 decisions in 2 batches will be sent:                                    │          │
-│   .    退│                                                                            │          │
-│  v update│    APPROVE            1   as proposed                                      │          │
-│   X    Cl│    APPROVE + EDIT     1                                                    │hows      │
-│   ~    Re│    EXCLUDE            1   rejected for good                                │          │
-│  . !* Ref│    left alone         1   stay pending, not part of the request            │          │
+┌─ Queue ──┌─ Review and submit ────────────────────────────────────────────────────────┐──────────┐
+│  v create│  3 decisions in 2 batches will be sent:                                    │          │
+│   A    Re│                                                                            │          │
+│>  E    Es│    APPROVE            1   as proposed                                      │          │
+│   .    退│    APPROVE + EDIT     1                                                    │          │
+│  v update│    EXCLUDE            1   rejected for good                                │          │
+│   X    Cl│    left alone         1   stay pending, not part of the request            │hows      │
+│   ~    Re│                                                                            │          │
+│  . !* Ref│    edited         Escalate: EU outage  title                               │          │
 │  v google│                                                                            │          │
-│   .  * Ov│    x1            update_linear_issue  refunds-agent  0 left                │          │
-│   . !* Cr│    a1 e1         create_linear_issue  refunds-agent  1 left                │          │
-│          │                                                                            │          │
-│          │    edited         Escalate: EU outage  title                               │          │
-│          │                                                                            │          │
-│          │  as kim@acme on 1 source; one request per batch                            │eport     │
-│          │                                                                            │          │
+│   .  * Ov│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
+│   . !* Cr│     E  Escalate: EU outage                                                 │          │
+│          │     A  Refund double-charge INV-8841                                       │          │
+│          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
+│          │     X  Close stale ticket #1182                                            │          │
+│          │                                                                            │eport     │
+│          │  as kim@acme on 1 source; one request per batch                            │          │
 │          │                                                                            │ts.       │
+│          │                                                                            │          │
 │          │  Press y to send. Esc goes back.                                           │          │
 │          │                                                                            │          │
+│          │                                                                            │          │
 │          └─ nothing has been sent yet ────────────────────────────────────────────────┘          │
-│                                            ││ What approving does                                │
-│                                            ││   creates one issue in Linear                      │
 └─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 ");
@@ -78,15 +78,15 @@ fn the_report() {
 │   .    退款申请 世界 👩‍💻 客户 needs…    31m ││ [Rendered]  Diff 1   Raw   Context                 │
 │  v ┌─ Sent: 3 decisions  14:22:36 ──────────────────────────────────────────────────────────┐    │
 │   ~│  batch                                     approved  rejected   skipped    failed      │    │
-│   ~│  create_linear_issue                              1         0         0         1      │    │
-│  . │  update_linear_issue                              0         0         1         0      │    │
+│   ~│  refunds-agent:create_linear_issue                1         0         0         1      │    │
+│  . │  refunds-agent:update_linear_issue                0         0         1         0      │    │
 │  v │  all                                              1         0         1         1      │    │
 │   .│                                                                                        │    │
 │   .│  left pending 1                                                                        │    │
 │    │  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
 │    │  skipped  Close stale ticket #1182  was rejected by lee                                │    │
 │    │                                                                                        │    │
-│    │  after approval: 1 executed, 0 failed, 0 still running                                 │    │
+│    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
 │    │                                                                                        │    │
 │    │  Enter closes                                                                          │    │
 │    └─ counts come from the source ──────────────────────────────────────────────────────────┘    │

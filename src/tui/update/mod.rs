@@ -68,7 +68,11 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Loaded(actions) => preview::loaded(model, actions),
         What::ReviewLoaded(id, actions) => review::loaded(model, id, actions),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
-        What::Followed(followed) => report::followed(model, &followed),
+        What::Followed(followed) => {
+            // Read again when it is looked at: result and error are in it now.
+            model.preview.forget(&followed.key);
+            report::followed(model, &followed)
+        }
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),

@@ -82,7 +82,7 @@ fn made(model: &Model) -> Option<Made> {
     let key = model.preview.shown.as_ref()?;
     let cached = model.preview.cached(key)?;
     let width = model.layout().text.width;
-    let status = model.queue.get(key).map_or(&cached.action.row.status, |slot| &slot.entry.row.status);
+    let status = &cached.action.row.status;
     (width > 0).then(|| Made {
         key: key.clone(),
         digest: cached.digest,

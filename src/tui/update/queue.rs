@@ -115,6 +115,7 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
         model.guard.changed(model.now);
     }
     merged.changed.iter().for_each(|key| model.preview.forget(key));
+    merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
     if !model.touched || model.queue.lines().is_empty() {
         let before = model.queue.cursor().cloned();
         model.queue.take_in();

@@ -26,8 +26,10 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, layout.header, 0);
     pen.ours(" placet", theme::BOLD).ours("  ", theme::PLAIN);
     let roomy = layout.header.width >= 64;
-    pen.ours(&format!("{} pending", model.stats.pending), theme::PLAIN);
-    if roomy {
+    let listed = model.sources.iter().any(|source| source.listed);
+    let pending = if listed { model.stats.pending.to_string() } else { "?".to_owned() };
+    pen.ours(&format!("{pending} pending"), theme::PLAIN);
+    if roomy && listed {
         pen.ours(&format!("  {} undecided", model.undecided()), theme::PLAIN);
     }
     let staged = model.tally.total().total();
@@ -56,12 +58,27 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         [only] => pen.ours(only.name.as_str(), theme::PLAIN),
         many => pen.ours(&format!("{well}/{} sources ok", many.len()), style(well == many.len())),
     };
-    pen.ours(&format!("   pending {}   undecided {}", model.stats.pending, model.undecided()), theme::PLAIN);
+    if model.sources.iter().any(|source| source.listed) {
+        pen.ours(
+            &format!("   pending {}   undecided {}", model.stats.pending, model.undecided()),
+            theme::PLAIN,
+        );
+    } else {
+        // Nothing was read: a zero would be a claim.
+        pen.ours("   pending ?", theme::WARN);
+    }
     let counts = model.tally.total();
     if counts.total() > 0 {
         pen.ours(&format!("   staged {} ({})", counts.total(), words::staged(counts)), theme::BOLD);
     }
+    let one_line = layout.header.height < 2;
+    if one_line && model.queue.n_held() > 0 {
+        pen.ours(&format!("   {} new", model.queue.n_held()), theme::WARN);
+    }
     pen.right(&format!("{state}  {clock} "), style(good));
+    if one_line {
+        return;
+    }
     let mut pen = Pen::new(buf, layout.header, 1);
     match model.queue.n_held() {
         0 => pen.ours(" nothing held back", theme::DIM),

@@ -70,7 +70,8 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let undecided = group.open.saturating_sub(staged.total());
     let wide = row.area.width >= 60;
     let mut note = match (wide, undecided) {
-        (true, 0) => "all decided".to_owned(),
+        (true, 0) if group.open == 0 => "all settled".to_owned(),
+        (true, 0) => "all staged".to_owned(),
         (true, n) => format!("{n} of {} undecided", group.open),
         (false, n) => format!("{n}/{}", group.open),
     };

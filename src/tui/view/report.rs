@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::{Counts, Outcome, ReportLine, Status};
+use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
 use crate::text;
 use crate::tui::model::{Model, ReportSheet};
 use crate::tui::theme;
@@ -51,8 +51,13 @@ fn lines(sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     let mut heading = vec![ours(format!("{:<name$}", "batch"), theme::DIM)];
     heading.extend(columns.iter().map(|(word, _)| ours(format!("{word:>10}"), theme::DIM)));
     let mut lines: Vec<Parts> = vec![heading];
-    for (_, tool, counts) in sheet.report.by_batch() {
-        let tool = text::line(tool).cut(name - 1);
+    for (batch, tool, counts) in sheet.report.by_batch() {
+        // A batch's own name tells two batches of one tool apart.
+        let called = match batch {
+            BatchKey::Batch(_, id) => id.untrusted(),
+            BatchKey::Alone(_) => tool,
+        };
+        let tool = text::line(called).cut(name - 1);
         let pad = " ".repeat(name - tool.width());
         let mut line = vec![(tool, theme::PLAIN), ours(pad, theme::PLAIN)];
         line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
@@ -128,7 +133,7 @@ fn followed(sheet: &ReportSheet) -> Vec<Parts> {
     if other > 0 {
         words.push(format!("{other} ended otherwise"));
     }
-    words.push(format!("{} still running", total.saturating_sub(ended)));
+    words.push(format!("{} not finished", total.saturating_sub(ended)));
     let mut lines = vec![vec![ours("after approval: ", theme::DIM), ours(words.join(", "), theme::BOLD)]];
     let failures = sheet.followed.values().filter(|f| matches!(f.status, Status::Failed | Status::Unknown));
     let mut failures: Vec<_> = failures.collect();

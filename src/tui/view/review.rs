@@ -19,6 +19,8 @@ pub(super) type Parts = Vec<(Shown, Style)>;
 
 /// So many names of a kind are shown; the rest is a number.
 const NAMED: usize = 5;
+/// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
+const LISTED: usize = 500;
 
 pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) {
     let Some(review) = &sheet.review else {
@@ -29,9 +31,9 @@ pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
     };
     let lines = lines(model, review);
     let width = 78.min(area.width.saturating_sub(2));
-    let height = (lines.len() as u16 + 6).min(area.height);
+    let height = (lines.len() as u16 + 7).min(area.height);
     let body = open(model, area, (width, height), "Review and submit", "nothing has been sent yet", buf);
-    let foot = 3.min(body.height);
+    let foot = 4.min(body.height);
     let room = usize::from(body.height - foot);
     let top = sheet.top.min(lines.len().saturating_sub(room));
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: body.height - foot, ..body }, buf);
@@ -85,8 +87,8 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         ours("stay pending, not part of the request", theme::DIM),
     ]);
     lines.push(Vec::new());
-    per_batch(review, &mut lines);
     named(review, &mut lines);
+    by_name(review, &mut lines);
     let who = if model.settings.place.reviewer.is_empty() { "you" } else { &model.settings.place.reviewer };
     let sources = words::count(review.sources, "source");
     let line = text::line(&Untrusted::from(who));
@@ -98,20 +100,32 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     lines
 }
 
-fn per_batch(review: &Review, lines: &mut Vec<Parts>) {
-    if review.batches.len() < 2 {
-        return;
+/// Every decision that will be sent, by batch: what is confirmed stands here by name.
+fn by_name(review: &Review, lines: &mut Vec<Parts>) {
+    let Some(submission) = &review.submission else { return };
+    let mut left = LISTED;
+    for batch in submission.batches() {
+        let Some(first) = batch.items().first() else { continue };
+        let mut heading = vec![ours("  ", theme::PLAIN), (text::line(&first.tool).cut(30), theme::BOLD)];
+        if let Some(id) = batch.batch() {
+            heading.extend([ours("  ", theme::PLAIN), (text::line(id.untrusted()).cut(40), theme::DIM)]);
+        }
+        lines.push(heading);
+        for item in batch.items().iter().take(left) {
+            let letter = item.kind().letter();
+            lines.push(vec![
+                ours(format!("   {letter}  "), theme::BOLD),
+                (text::line(&item.title).cut(68), theme::PLAIN),
+            ]);
+        }
+        left = left.saturating_sub(batch.items().len());
+        if left == 0 {
+            break;
+        }
     }
-    for batch in review.batches.iter().take(NAMED) {
-        lines.push(vec![
-            ours(format!("  {:<12}  ", words::staged(batch.counts)), theme::PLAIN),
-            (text::line(&batch.tool).cut(30), theme::PLAIN),
-            ours("  ", theme::PLAIN),
-            (batch.who.as_ref().map(text::line).unwrap_or_default().cut(20), theme::DIM),
-            ours(format!("  {} left", batch.left_pending), theme::DIM),
-        ]);
+    if submission.len() > LISTED {
+        lines.push(vec![ours(format!("    and {} more", submission.len() - LISTED), theme::DIM)]);
     }
-    rest(review.batches.len(), "batches", lines);
     lines.push(Vec::new());
 }
 
@@ -172,7 +186,9 @@ fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) {
             pen.ours(&format!("Type {count} and Enter to send. Esc goes back.   "), theme::BOLD);
             pen.ours(&format!("[ {typed:<5}]"), theme::SELECTED);
             let why = format!("(a count is asked because {})", why.join(", "));
-            Pen::new(buf, area, 2).ours(&why, theme::DIM);
+            for (nth, row) in Shown::ours(why).wrap(usize::from(area.width)).iter().take(2).enumerate() {
+                Pen::new(buf, area, 2 + nth as u16).shown(row, theme::DIM);
+            }
         }
     }
 }
