@@ -10,7 +10,8 @@ use tokio::process::{Child, ChildStdin, Command};
 use super::{ERROR_MAX, OUTPUT_MAX, Ran};
 use crate::gate::store::Work;
 
-/// Exit code 0 is done; anything else is a failure, told by what it wrote to standard error.
+/// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
+/// was stopped on the way.
 pub(super) async fn run(
     argv: &[String],
     env: &BTreeMap<String, String>,
@@ -44,7 +45,8 @@ pub(super) async fn run(
         Ok(Err(error)) => Ran::Lost(format!("lost the program: {error}")),
         Ok(Ok((status, output, _))) if status.success() => Ran::Done(output),
         Ok(Ok((status, _, errors))) => {
-            Ran::Failed(format!("{status}: {}", String::from_utf8_lossy(&errors).trim()))
+            let why = format!("{status}: {}", String::from_utf8_lossy(&errors).trim());
+            if status.code().is_none() { Ran::Lost(why) } else { Ran::Failed(why) }
         }
     }
 }

@@ -6,7 +6,8 @@ use super::{OUTPUT_MAX, Ran};
 use crate::gate::store::Work;
 use crate::net::http::{HttpError, post_bytes};
 
-/// 2xx is done; any other answer is a failure in the tool's own words.
+/// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write: it may have landed. Any other answer is a
+/// failure in the tool's own words.
 pub(super) async fn run(url: &str, work: &Work, timeout: Duration) -> Ran {
     let headers = [
         ("Content-Type", "application/json".to_owned()),
@@ -15,7 +16,10 @@ pub(super) async fn run(url: &str, work: &Work, timeout: Duration) -> Ran {
     ];
     match post_bytes(url, &headers, work.input.as_str().to_owned(), timeout, OUTPUT_MAX).await {
         Ok((status, body)) if (200..300).contains(&status) => Ran::Done(body),
-        Ok((status, body)) => Ran::Failed(format!("HTTP {status}: {}", String::from_utf8_lossy(&body))),
+        Ok((status, body)) => {
+            let why = format!("HTTP {status}: {}", String::from_utf8_lossy(&body));
+            if status == 408 || status >= 500 { Ran::Lost(why) } else { Ran::Failed(why) }
+        }
         Err(HttpError::NotSent(why)) => Ran::Failed(why),
         Err(lost) => Ran::Lost(lost.to_string()),
     }

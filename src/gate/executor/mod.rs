@@ -62,7 +62,7 @@ pub(crate) async fn run(gate: Gate) {
 async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
-        let waiting = gate.store().approved(tools, after, AT_ONCE as u32).await?;
+        let waiting = gate.store().approved(tools, after, AT_ONCE as u32, gate.inner.clock.now()).await?;
         let Some(last) = waiting.last() else { return Ok(()) };
         after = last.seq;
         for Waiting { id, tool, .. } in waiting {
@@ -105,7 +105,8 @@ async fn perform(gate: Gate, tool: ToolConfig, work: Work, _room: OwnedSemaphore
             Ok(result) => Finished::Executed(result),
             Err(error) => Finished::Lost(format!("it ran, but its output cannot be kept: {error}")),
         },
-        (Ran::Failed(error), _) | (Ran::Lost(error), Retry::Safe) => Finished::Failed(clip(&error)),
+        (Ran::Failed(error), _) => Finished::Failed(clip(&error)),
+        (Ran::Lost(error), Retry::Safe) => Finished::Again(clip(&error)),
         (Ran::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
     };
     if let Err(error) = gate.store().finish(id, fence, None, how).await {

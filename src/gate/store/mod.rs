@@ -136,6 +136,8 @@ pub(crate) enum Finished {
     Failed(String),
     /// Nobody knows whether the write landed.
     Lost(String),
+    /// The same, of a tool that may safely be run again: it is, a bounded number of times.
+    Again(String),
 }
 
 /// What a list is about. `None` and empty mean everything.
@@ -244,8 +246,15 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     ) -> Result<Reply, StoreError>;
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
 
-    /// Approved actions of these tools that arrived after the place `after`, in the order of their arrival.
-    async fn approved(&self, tools: &[String], after: i64, limit: u32) -> Result<Vec<Waiting>, StoreError>;
+    /// Approved actions of these tools that arrived after the place `after`, in the order of their arrival; without
+    /// those whose pause before the next attempt lasts beyond `now`.
+    async fn approved(
+        &self,
+        tools: &[String],
+        after: i64,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<Waiting>, StoreError>;
     /// Takes an approved action under a lease, after checking that its bytes are those that were approved.
     async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError>;
     /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease.
@@ -258,7 +267,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     ) -> Result<Stored, StoreError>;
     /// Pending actions past their time become `expired`. Returns how many.
     async fn expire(&self) -> Result<u64, StoreError>;
-    /// Running actions whose lease ran out: tools in `safe` run again, others become `unknown`. Returns how many.
+    /// Running actions whose lease ran out: tools in `safe` run again, a bounded number of times; others become `unknown`. Returns how many.
     async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError>;
     /// Drops kept answers that are older than `millis`.
     async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError>;

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 
 use super::support::{Answer, LIMIT, TestGate, plain, script, with_tool};
 use crate::config::{Executor, Retry, ToolConfig};
+use crate::domain::Status;
 
 const EXACT: &str = r#"{"amount": 1.10,"big":18446744073709551616,"a":1,"a":2}"#;
 
@@ -65,15 +66,55 @@ async fn a_command_that_cannot_start_takes_nothing_down() {
 
 #[tokio::test]
 async fn a_command_that_hangs_is_stopped_and_nobody_claims_to_know_more() {
-    for (retry, status) in [(Retry::Manual, "unknown"), (Retry::Safe, "failed")] {
-        let timeout = Duration::from_millis(100);
-        let (_folder, gate) = with_tool(ToolConfig { retry, timeout, ..script("exec sleep 600") }).await;
+    let timeout = Duration::from_millis(100);
+    let (_folder, gate) = with_tool(ToolConfig { timeout, ..script("exec sleep 600") }).await;
 
-        let lost = run(&gate, "{}").await;
+    let lost = run(&gate, "{}").await;
 
-        assert_eq!(lost.at("/status"), status);
-        assert!(lost.at("/error").contains("stopped after"));
-    }
+    assert_eq!(lost.at("/status"), "unknown");
+    assert!(lost.at("/error").contains("stopped after"));
+}
+
+#[tokio::test]
+async fn a_command_that_a_signal_ended_may_have_done_its_work() {
+    let (_folder, gate) = with_tool(script("echo half >&2; kill -9 $$")).await;
+
+    let lost = run(&gate, "{}").await;
+
+    assert_eq!(lost.at("/status"), "unknown");
+    assert!(lost.at("/error").contains("half") && lost.at("/error").contains("signal"));
+}
+
+#[tokio::test]
+async fn a_lost_run_of_a_safe_tool_is_tried_again_after_a_pause_and_not_for_ever() {
+    let (tool, seen) = handler(StatusCode::SERVICE_UNAVAILABLE).await;
+    let (_folder, gate) = with_tool(ToolConfig { retry: Retry::Safe, ..tool }).await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+
+    let mut attempts = 1;
+    let mut revisions = gate.gate.inner.events.watch("w");
+    let ends = async {
+        loop {
+            let stored = gate.gate.store().get(&id).await.unwrap().unwrap();
+            match stored.action.row.status {
+                Status::Unknown => return stored,
+                Status::Approved if stored.fence == attempts => {
+                    // Not before its pause is over, though the dispatcher is woken.
+                    gate.gate.inner.events.approved();
+                    assert_eq!(seen.lock().unwrap().len() as u64, attempts);
+                    attempts += 1;
+                    gate.gate.inner.clock.pass(2_000 * 5);
+                    gate.gate.inner.events.approved();
+                }
+                _ => revisions.changed().await.unwrap(),
+            }
+        }
+    };
+    let stored = tokio::time::timeout(LIMIT, ends).await.unwrap();
+
+    assert_eq!((attempts, stored.fence, seen.lock().unwrap().len()), (5, 5, 5));
+    assert!(stored.action.error.unwrap().as_raw().starts_with("HTTP 503"));
 }
 
 #[tokio::test]
@@ -142,15 +183,19 @@ async fn a_url_gets_the_exact_bytes_with_a_key_and_a_fence() {
 }
 
 #[tokio::test]
-async fn a_url_that_says_no_or_points_elsewhere_has_failed() {
-    for status in [StatusCode::BAD_REQUEST, StatusCode::INTERNAL_SERVER_ERROR, StatusCode::TEMPORARY_REDIRECT]
-    {
+async fn a_url_that_says_no_has_failed_and_one_that_breaks_down_may_have_done_it() {
+    for (status, ends) in [
+        (StatusCode::BAD_REQUEST, "failed"),
+        (StatusCode::TEMPORARY_REDIRECT, "failed"),
+        (StatusCode::REQUEST_TIMEOUT, "unknown"),
+        (StatusCode::BAD_GATEWAY, "unknown"),
+    ] {
         let (tool, seen) = handler(status).await;
         let (_folder, gate) = with_tool(tool).await;
 
         let failed = run(&gate, "{}").await;
 
-        assert_eq!(failed.at("/status"), "failed");
+        assert_eq!(failed.at("/status"), ends);
         assert!(failed.at("/error").starts_with(&format!("HTTP {}", status.as_u16())));
         assert_eq!(seen.lock().unwrap().len(), 1, "a redirect was followed");
     }

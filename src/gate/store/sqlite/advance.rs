@@ -19,6 +19,8 @@ pub(super) struct Change<'a> {
     pub(super) approved: Option<Digest>,
     /// Moment until which, and subject by whom, the action is run under a new fence.
     pub(super) lease: Option<(i64, Option<&'a str>)>,
+    /// Moment before which the gate does not run it again. It stands where the lease of a running action stands.
+    pub(super) not_before: Option<i64>,
     /// The run is over.
     pub(super) ran: bool,
     pub(super) error: Option<&'a str>,
@@ -66,7 +68,7 @@ pub(super) async fn advance(
     .bind(change.approved.map(|digest| digest.to_string()))
     .bind(change.approved.map(|_| row::integer(revision)))
     .bind(i64::from(change.lease.is_some()))
-    .bind(change.lease.map(|(until, _)| until))
+    .bind(change.lease.map(|(until, _)| until).or(change.not_before))
     .bind(change.lease.and_then(|(_, by)| by))
     .bind(change.error)
     .bind(change.ran.then_some(now))

@@ -22,7 +22,7 @@ use super::{
     Store, StoreError, Stored, TimelineEvent, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
-use crate::domain::{PendingAction, Row};
+use crate::domain::{PendingAction, Row, Timestamp};
 use crate::gate::auth::{Token, TokenInfo};
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
@@ -84,8 +84,14 @@ impl Store for SqliteStore {
         self.writer.run(move |tx| Box::pin(async move { decide::withdraw(tx, &id, &by).await })).await
     }
 
-    async fn approved(&self, tools: &[String], after: i64, limit: u32) -> Result<Vec<Waiting>, StoreError> {
-        read::approved(self.reader(), tools, after, limit).await
+    async fn approved(
+        &self,
+        tools: &[String],
+        after: i64,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        read::approved(self.reader(), tools, after, limit, now).await
     }
 
     async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError> {

@@ -197,11 +197,13 @@ pub(super) async fn approved(
     tools: &[String],
     after: i64,
     limit: u32,
+    now: Timestamp,
 ) -> Result<Vec<Waiting>, StoreError> {
     let mut query = QueryBuilder::new(
         "SELECT a.seq, a.id, a.tool FROM actions a WHERE a.status = 'approved' AND a.seq > ",
     );
     query.push_bind(after);
+    query.push(" AND (a.lease_until IS NULL OR a.lease_until <= ").push_bind(now.as_millis()).push(")");
     push_any_of(&mut query, "a.tool", tools);
     query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));
     let found: Vec<(i64, String, String)> = query.build_query_as().fetch_all(pool).await?;

@@ -14,6 +14,11 @@ const SWEEP: i64 = 500;
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 const TAMPERED: &str = "the stored input is not the one that was approved; it was not run";
 
+/// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
+const ATTEMPTS: u64 = 5;
+/// How long a lost run is left alone before the next attempt, times the attempts so far.
+const PAUSE_MILLIS: i64 = 2_000;
+
 /// Takes an approved action under a lease with a new fence.
 pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dispatched, StoreError> {
     let stored = load(tx, id).await?;
@@ -77,8 +82,24 @@ pub(super) async fn finish(
             let change = Change { error: Some(error), ran: false, ..change };
             advance(tx, &stored, StatusStep::LoseSight, change).await?;
         }
+        Finished::Again(error) => {
+            let pause = PAUSE_MILLIS.saturating_mul(row::integer(stored.fence));
+            let not_before = Some(tx.now.plus_millis(pause).as_millis());
+            let change = Change { error: Some(error), ran: false, not_before, ..change };
+            again(tx, &stored, change).await?;
+        }
     }
     load(tx, id).await
+}
+
+/// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.
+async fn again(tx: &mut Tx, stored: &Stored, change: Change<'_>) -> Result<(), StoreError> {
+    if stored.fence < ATTEMPTS {
+        advance(tx, stored, StatusStep::Requeue, change).await?;
+    } else {
+        advance(tx, stored, StatusStep::LoseSight, Change { not_before: None, ..change }).await?;
+    }
+    Ok(())
 }
 
 /// Pending actions past their time.
@@ -106,10 +127,10 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreEr
     let lost = query.build().fetch_all(tx.conn()).await?;
     for stored in lost.iter().filter_map(readable) {
         let tool = Untrusted::as_raw(&stored.action.row.tool);
+        let change = Change { error: Some(LOST), ..Change::default() };
         if safe.iter().any(|safe| safe == tool) {
-            advance(tx, &stored, StatusStep::Requeue, Change::default()).await?;
+            again(tx, &stored, change).await?;
         } else {
-            let change = Change { error: Some(LOST), ..Change::default() };
             advance(tx, &stored, StatusStep::LoseSight, change).await?;
         }
     }
