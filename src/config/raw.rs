@@ -12,6 +12,9 @@ use super::{Borders, Config, Executor, GateConfig, Limits, Retry, SourceConfig, 
 use super::{TokenFrom, Ui, Watch};
 use crate::domain::{Effect, Risk, SourceName};
 
+/// In seconds.
+const DAY: u64 = 24 * 60 * 60;
+
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -207,9 +210,6 @@ impl RawConfig {
                 ));
             }
         }
-        if self.watch.poll_seconds == 0 {
-            return Err("watch.poll_seconds is 0; the least is 1".to_owned());
-        }
         Ok(Config {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
             sources,
@@ -221,8 +221,8 @@ impl RawConfig {
             },
             keys: self.keys,
             watch: Watch {
-                poll: Duration::from_secs(self.watch.poll_seconds),
-                stale_after: Duration::from_secs(self.watch.stale_seconds),
+                poll: seconds("watch.poll_seconds", self.watch.poll_seconds, 3_600)?,
+                stale_after: seconds("watch.stale_seconds", self.watch.stale_seconds, DAY)?,
             },
             gate: self.gate.meaning(state)?,
         })
@@ -343,9 +343,24 @@ impl RawTool {
                 RawRetry::Safe => Retry::Safe,
                 RawRetry::Manual => Retry::Manual,
             },
-            timeout: self.timeout_seconds.map_or(ToolConfig::default().timeout, Duration::from_secs),
-            expires_after: self.expires_after_seconds.map(Duration::from_secs),
+            timeout: match self.timeout_seconds {
+                Some(given) => seconds("timeout_seconds", given, DAY)?,
+                None => ToolConfig::default().timeout,
+            },
+            expires_after: match self.expires_after_seconds {
+                Some(given) => Some(seconds("expires_after_seconds", given, 365 * DAY)?),
+                None => None,
+            },
         })
+    }
+}
+
+/// A time that makes sense: with none at all nothing would ever end well, and one beyond `most` is a typing mistake.
+fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, String> {
+    match given {
+        0 => Err(format!("{key} is 0; the least is 1")),
+        given if given > most => Err(format!("{key} is {given}; the most is {most}")),
+        given => Ok(Duration::from_secs(given)),
     }
 }
 

@@ -92,7 +92,13 @@ fn every_mistake_says_what_to_do() {
         ("[gate.tools.x]\nexecutor = \"http\"".to_owned(), "gate.tools.x: executor \"http\" needs url"),
         ("[gate.tools.x]\nrisk = \"hihg\"".to_owned(), "risk \"hihg\" is not a known word"),
         ("[gate.tools.x]\neffect = \"read\"".to_owned(), "is not gated"),
-        ("[watch]\npoll_seconds = 0".to_owned(), "the least is 1"),
+        ("[watch]\npoll_seconds = 0".to_owned(), "watch.poll_seconds is 0; the least is 1"),
+        ("[watch]\npoll_seconds = 3601".to_owned(), "watch.poll_seconds is 3601; the most is 3600"),
+        ("[watch]\nstale_seconds = 0".to_owned(), "watch.stale_seconds is 0; the least is 1"),
+        ("[watch]\nstale_seconds = 86401".to_owned(), "the most is 86400"),
+        ("[gate.tools.x]\ntimeout_seconds = 0".to_owned(), "gate.tools.x: timeout_seconds is 0"),
+        ("[gate.tools.x]\ntimeout_seconds = 9223372036854775807".to_owned(), "the most is 86400"),
+        ("[gate.tools.x]\nexpires_after_seconds = 31536001".to_owned(), "the most is 31536000"),
         ("[gate]\nlisten = \"here\"".to_owned(), "invalid socket address"),
     ] {
         let message = parse(&text).unwrap_err();

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::Gate;
 use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
@@ -39,8 +41,29 @@ enum Ran {
     Lost(String),
 }
 
-/// Dispatches until the gate stops.
+/// How long a broken dispatcher rests before it is begun again.
+const REST: Duration = Duration::from_secs(1);
+
+/// Dispatches until the gate stops, whatever happens: a gate that takes approvals and runs nothing would be worse than none.
 pub(crate) async fn run(gate: Gate) {
+    restarting(&gate.inner.stopping, || dispatcher(gate.clone())).await;
+}
+
+/// Runs a task to its end, or to the end of this future; one that panics is begun again.
+async fn restarting<F>(stopping: &CancellationToken, begin: impl Fn() -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    while let Err(error) = AbortOnDropHandle::new(tokio::spawn(begin())).await {
+        tracing::error!(%error, "the dispatcher broke off; it is begun again");
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = tokio::time::sleep(REST) => {}
+        }
+    }
+}
+
+async fn dispatcher(gate: Gate) {
     let tools = gate.inner.tools.run_here();
     if tools.is_empty() {
         return;
@@ -71,7 +94,7 @@ async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Resul
                 permit = Arc::clone(room).acquire_owned() => permit.map_err(|_| StoreError::Closed)?,
             };
             let config = gate.inner.tools.get(&tool);
-            let millis = i64::try_from((config.timeout + MARGIN).as_millis()).unwrap_or(i64::MAX);
+            let millis = i64::try_from(config.timeout.saturating_add(MARGIN).as_millis()).unwrap_or(i64::MAX);
             match gate.store().dispatch(id, Lease { by: None, millis }).await {
                 Ok(Dispatched::Run(work)) => {
                     gate.inner.tasks.spawn(perform(gate.clone(), config.clone(), work, permit));
@@ -144,6 +167,8 @@ pub(crate) fn clip(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
 
     #[test]
@@ -153,6 +178,19 @@ mod tests {
         assert_eq!(result(b"NaN").unwrap().as_str(), "\"NaN\"");
         assert_eq!(result(b"").unwrap().as_str(), "\"\"");
         assert_eq!(result(b"\xff").unwrap().as_str(), "\"\u{fffd}\"");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_broken_dispatcher_is_begun_again() {
+        let begun = Arc::new(AtomicU32::new(0));
+        let begin = || {
+            let begun = Arc::clone(&begun);
+            async move { assert!(begun.fetch_add(1, Ordering::Relaxed) == 2, "broken") }
+        };
+
+        restarting(&CancellationToken::new(), begin).await;
+
+        assert_eq!(begun.load(Ordering::Relaxed), 3);
     }
 
     #[test]

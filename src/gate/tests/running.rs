@@ -76,6 +76,13 @@ async fn a_command_that_hangs_is_stopped_and_nobody_claims_to_know_more() {
 }
 
 #[tokio::test]
+async fn a_tool_may_take_as_long_as_it_likes() {
+    let (_folder, gate) = with_tool(ToolConfig { timeout: Duration::MAX, ..script("echo 1") }).await;
+
+    assert_eq!(run(&gate, "{}").await.at("/status"), "executed");
+}
+
+#[tokio::test]
 async fn a_command_that_a_signal_ended_may_have_done_its_work() {
     let (_folder, gate) = with_tool(script("echo half >&2; kill -9 $$")).await;
 
