@@ -28,7 +28,8 @@ pub(crate) async fn changes(
     let workspace = caller.reads(query.workspace_id.as_deref())?;
     let page = gate.inner.limits.page_rows.max(1);
     let limit = query.limit.unwrap_or(page).clamp(1, page);
-    let changes = gate.store().changes(workspace, query.since, limit).await?;
+    let bytes = gate.inner.limits.page_bytes;
+    let changes = gate.store().changes(workspace, query.since, limit, bytes).await?;
     let change = |row| {
         let light = light(row)?;
         Ok(Change { revision: row.revision.0, id: row.id.as_raw().to_owned(), row: Some(light) })

@@ -22,7 +22,9 @@ use crate::gate::tool::{raised_effect, raised_risk};
 /// Longest tool name, in bytes.
 const TOOL_MAX: usize = 200;
 /// Longest other text of a proposal (ids, agent, …), in bytes.
-const TEXT_MAX: usize = 1_000;
+const TEXT_MAX: usize = 512;
+/// Longest summary, in bytes.
+const SUMMARY_MAX: usize = 16_384;
 
 pub(crate) async fn propose(
     State(gate): State<Gate>,
@@ -57,6 +59,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     }
     let input = payload("toolInput", &propose.tool_input)?;
     let identity = identity(caller, &propose, &input)?;
+    within_limits(&propose, &identity)?;
     let definition = gate.inner.tools.definition(&tool);
     let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
     if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {
@@ -64,7 +67,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     }
     let expires_at = expiry(gate, &tool, &propose)?;
     let batch = propose.batch_id.clone().filter(|batch| !batch.is_empty());
-    let action = NewAction {
+    Ok(NewAction {
         id: Uuid::now_v7().to_string(),
         batch: batch.or_else(|| identity.mission.as_ref().map(|mission| format!("{mission}:{tool}"))),
         digest: Digest::of(&tool, &identity.workspace, input.as_str()),
@@ -87,9 +90,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         supersedes: propose.supersedes,
         tool,
         input,
-    };
-    within_limits(&action)?;
-    Ok(action)
+    })
 }
 
 /// Whose action it is.
@@ -141,20 +142,25 @@ fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp
     }
 }
 
-fn within_limits(action: &NewAction) -> Result<(), ApiError> {
+/// Every text that is kept is bounded: rows are read by the thousand.
+fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError> {
     let texts = [
-        ("missionId", &action.mission),
-        ("sessionId", &action.session),
-        ("runId", &action.run),
-        ("toolCallId", &action.tool_call),
-        ("agent", &action.agent),
-        ("requestedBy", &action.requested_by),
-        ("batchId", &action.batch),
-        ("checkpointId", &action.checkpoint),
+        ("missionId", &identity.mission, TEXT_MAX),
+        ("sessionId", &identity.session, TEXT_MAX),
+        ("runId", &propose.run_id, TEXT_MAX),
+        ("toolCallId", &propose.tool_call_id, TEXT_MAX),
+        ("agent", &propose.agent, TEXT_MAX),
+        ("requestedBy", &propose.requested_by, TEXT_MAX),
+        ("batchId", &propose.batch_id, TEXT_MAX),
+        ("checkpointId", &propose.checkpoint_id, TEXT_MAX),
+        ("supersedes", &propose.supersedes, TEXT_MAX),
+        ("risk", &propose.risk, TEXT_MAX),
+        ("effect", &propose.effect, TEXT_MAX),
+        ("summary", &propose.summary, SUMMARY_MAX),
     ];
-    let long = texts.into_iter().find(|(_, text)| text.as_ref().is_some_and(|text| text.len() > TEXT_MAX));
+    let long = texts.into_iter().find(|(_, text, most)| text.as_ref().is_some_and(|text| text.len() > *most));
     match long {
-        Some((name, _)) => Err(ApiError::Invalid(format!("{name} is longer than {TEXT_MAX} bytes"))),
+        Some((name, _, most)) => Err(ApiError::Invalid(format!("{name} is longer than {most} bytes"))),
         None => Ok(()),
     }
 }

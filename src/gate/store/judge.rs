@@ -1,7 +1,7 @@
 //! May this decision be made of this action? Pure rules, asked inside the deciding transaction.
 
 use super::{Actor, Refused, Ruling, Stored, Verdict};
-use crate::domain::{Digest, Edits, RawJson, Status, Timestamp, Untrusted, merge};
+use crate::domain::{Digest, Edits, RawJson, Row, Status, Timestamp, Untrusted, merge};
 
 /// What a decision comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,8 +25,7 @@ pub(crate) fn within(stored: &Stored, by: &Actor) -> Result<(), Refused> {
 }
 
 /// Who settled it, when, and how; for a refusal that says so.
-pub(crate) fn settled(stored: &Stored) -> Refused {
-    let row = &stored.action.row;
+pub(crate) fn settled(row: &Row) -> Refused {
     Refused::State {
         status: row.status.clone(),
         by: row.resolved_by.as_ref().map(|by| by.as_raw().to_owned()),
@@ -42,7 +41,7 @@ pub(crate) fn judge(stored: &Stored, ruling: &Ruling, by: &Actor, now: Timestamp
     }
     let row = &stored.action.row;
     if !row.status.is_pending() {
-        return Err(settled(stored));
+        return Err(settled(row));
     }
     if let Some(at) = row.expires_at.filter(|&at| at <= now) {
         return Err(Refused::State { status: Status::Expired, by: None, at: Some(at) });

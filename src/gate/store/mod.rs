@@ -275,7 +275,14 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError>;
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError>;
-    async fn changes(&self, workspace: &str, since: u64, limit: u32) -> Result<Changes, StoreError>;
+    /// At most `limit` rows and, beyond the first, about `bytes` bytes on the wire.
+    async fn changes(
+        &self,
+        workspace: &str,
+        since: u64,
+        limit: u32,
+        bytes: u64,
+    ) -> Result<Changes, StoreError>;
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError>;
     async fn timeline(&self, id: &str) -> Result<Vec<TimelineEvent>, StoreError>;
     /// Fails when the database does not answer.

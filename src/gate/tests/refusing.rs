@@ -86,6 +86,28 @@ async fn a_proposal_names_its_workspace_and_no_other() {
 }
 
 #[tokio::test]
+async fn every_text_of_a_proposal_has_a_limit() {
+    let (_folder, gate) = plain().await;
+    let texts =
+        ["missionId", "sessionId", "runId", "toolCallId", "agent", "requestedBy", "batchId", "checkpointId"];
+
+    for (name, most) in texts.map(|name| (name, 512)).into_iter().chain([
+        ("supersedes", 512),
+        ("risk", 512),
+        ("effect", 512),
+        ("summary", 16_384),
+    ]) {
+        let long = "x".repeat(most + 1);
+        let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}},"{name}":"{long}"}}"#);
+        let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+
+        refused(&answer, 422, "INVALID");
+        assert_eq!(answer.at("/error/message"), format!("{name} is longer than {most} bytes"));
+    }
+    gate.propose_with("t", "{}", &format!(r#","summary":"{}""#, "x".repeat(16_384))).await;
+}
+
+#[tokio::test]
 async fn reads_are_not_gated() {
     let folder = tempfile::tempdir().unwrap();
     let reading = ToolConfig { effect: Some(Effect::Read), ..ToolConfig::default() };

@@ -2,9 +2,9 @@
 
 use sqlx::QueryBuilder;
 
-use super::row;
+use super::row::{self, integer, number};
 use super::writer::Tx;
-use crate::domain::{Digest, RawJson, StatusStep, Untrusted};
+use crate::domain::{Digest, RawJson, Row, StatusStep, Untrusted};
 use crate::gate::store::{Refused, StoreError, Stored, judge};
 
 /// What goes with a step. What is `None` stays as it was, but for the lease and the error, which belong to one run.
@@ -33,6 +33,19 @@ pub(super) struct Payloads<'a> {
     pub(super) result: Option<&'a RawJson>,
 }
 
+/// The row that a step is taken on, as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) seq: i64,
+    pub(super) row: &'a Row,
+}
+
+impl<'a> From<&'a Stored> for Place<'a> {
+    fn from(stored: &'a Stored) -> Self {
+        Self { seq: stored.seq, row: &stored.action.row }
+    }
+}
+
 /// The action with this id.
 pub(super) async fn load(tx: &mut Tx, id: &str) -> Result<Stored, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
@@ -44,13 +57,14 @@ pub(super) async fn load(tx: &mut Tx, id: &str) -> Result<Stored, StoreError> {
 /// Takes `step`, by compare-and-set on the status that was read. Returns the new revision.
 pub(super) async fn advance(
     tx: &mut Tx,
-    stored: &Stored,
+    place: Place<'_>,
     step: StatusStep,
     change: Change<'_>,
 ) -> Result<u64, StoreError> {
-    let from = &stored.action.row.status;
-    let to = from.after(step).map_err(|_| judge::settled(stored))?;
-    let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
+    let Place { seq, row } = place;
+    let from = &row.status;
+    let to = from.after(step).map_err(|_| judge::settled(row))?;
+    let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
     let revision = bump(tx, workspace, if from.is_pending() { -1 } else { 0 }).await?.revision;
     let now = tx.now.as_millis();
     let changed = sqlx::query(
@@ -61,26 +75,26 @@ pub(super) async fn advance(
          lease_by = ?10, error = ?11, executed_at = COALESCE(?12, executed_at) WHERE seq = ?13 AND status = ?14",
     )
     .bind(to.as_raw())
-    .bind(row::integer(revision))
+    .bind(integer(revision))
     .bind(change.settles.then_some(now))
     .bind(change.by.filter(|_| change.settles))
     .bind(change.reason)
     .bind(change.approved.map(|digest| digest.to_string()))
-    .bind(change.approved.map(|_| row::integer(revision)))
+    .bind(change.approved.map(|_| integer(revision)))
     .bind(i64::from(change.lease.is_some()))
     .bind(change.lease.map(|(until, _)| until).or(change.not_before))
     .bind(change.lease.and_then(|(_, by)| by))
     .bind(change.error)
     .bind(change.ran.then_some(now))
-    .bind(stored.seq)
+    .bind(seq)
     .bind(from.as_raw())
     .execute(tx.conn())
     .await?;
     if changed.rows_affected() != 1 {
-        return Err(judge::settled(stored).into());
+        return Err(judge::settled(row).into());
     }
-    keep_payloads(tx, stored.seq, &change.payloads).await?;
-    note(tx, stored.action.row.id.as_raw(), (workspace, revision), kind(step), change.by).await?;
+    keep_payloads(tx, seq, &change.payloads).await?;
+    note(tx, row.id.as_raw(), (workspace, revision), kind(step), change.by).await?;
     if matches!(step, StatusStep::Approve | StatusStep::Requeue) {
         tx.wants_run();
     }
@@ -123,8 +137,8 @@ pub(super) async fn bump(tx: &mut Tx, workspace: &str, pending: i64) -> Result<H
     .bind(pending)
     .fetch_one(tx.conn())
     .await?;
-    tx.touch(workspace, row::number(revision));
-    Ok(Head { revision: row::number(revision), pending: row::number(pending) })
+    tx.touch(workspace, number(revision));
+    Ok(Head { revision: number(revision), pending: number(pending) })
 }
 
 /// Writes a line of the action's timeline.
@@ -140,7 +154,7 @@ pub(super) async fn note(
         "INSERT INTO events (workspace, revision, action, kind, at, who) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )
     .bind(workspace)
-    .bind(row::integer(revision))
+    .bind(integer(revision))
     .bind(action)
     .bind(kind)
     .bind(now)

@@ -30,13 +30,13 @@ async fn resolve(
     let change = Change { by: Some(&by.subject), reason, settles: true, ..Change::default() };
     match judge::judge(stored, ruling, by, tx.now)? {
         Judged::Reject => {
-            advance(tx, stored, StatusStep::Reject, change).await?;
+            advance(tx, stored.into(), StatusStep::Reject, change).await?;
             Ok(ItemOutcome::Rejected)
         }
         Judged::Approve(approval) => {
             let payloads = Payloads { edited: approval.edited.as_ref(), result: None };
             let change = Change { approved: Some(approval.digest), payloads, ..change };
-            advance(tx, stored, StatusStep::Approve, change).await?;
+            advance(tx, stored.into(), StatusStep::Approve, change).await?;
             Ok(ItemOutcome::Approved)
         }
     }
@@ -50,7 +50,7 @@ pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored
         return Err(Refused::NotProposer.into());
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };
-    advance(tx, &stored, StatusStep::Withdraw, change).await?;
+    advance(tx, (&stored).into(), StatusStep::Withdraw, change).await?;
     load(tx, id).await
 }
 

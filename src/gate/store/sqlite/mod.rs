@@ -134,8 +134,14 @@ impl Store for SqliteStore {
         read::actions(self.reader(), filter).await
     }
 
-    async fn changes(&self, workspace: &str, since: u64, limit: u32) -> Result<Changes, StoreError> {
-        read::changes(self.reader(), workspace, since, limit).await
+    async fn changes(
+        &self,
+        workspace: &str,
+        since: u64,
+        limit: u32,
+        bytes: u64,
+    ) -> Result<Changes, StoreError> {
+        read::changes(self.reader(), workspace, since, limit, bytes).await
     }
 
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError> {

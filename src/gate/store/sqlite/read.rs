@@ -7,7 +7,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 use super::row;
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
-use crate::domain::{PendingAction, Row, Timestamp};
+use crate::domain::{BatchId, PendingAction, Row, Timestamp, Untrusted};
 use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, TimelineEvent, Waiting};
 
 /// Batches in one briefing; more are said to exist and not listed.
@@ -20,12 +20,20 @@ pub(super) async fn get(pool: &SqlitePool, id: &str) -> Result<Option<Stored>, S
 }
 
 pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>, StoreError> {
-    // A row on the wire is some 700 bytes, whatever its input weighs.
-    page(pool, filter, row::LIGHT, row::light, |_| 700).await
+    page(pool, filter, row::LIGHT, row::light, light_weight).await
 }
 
 pub(super) async fn actions(pool: &SqlitePool, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
     page(pool, filter, row::WHOLE, row::whole, weight).await
+}
+
+/// About how many bytes a row takes on the wire, whatever its input weighs.
+fn light_weight(row: &Row) -> u64 {
+    let batch = row.batch.as_ref().map_or("", BatchId::as_raw);
+    let foreign = [&row.checkpoint, &row.workspace, &row.mission, &row.session, &row.run, &row.agent];
+    let foreign = foreign.into_iter().flatten().map(Untrusted::as_raw);
+    let texts = foreign.chain([batch, row.tool.as_raw(), row.title.as_raw(), row.risk.as_raw()]);
+    texts.map(|text| text.len() as u64).sum::<u64>() + 500
 }
 
 /// About how many bytes an action takes on the wire.
@@ -104,6 +112,7 @@ pub(super) async fn changes(
     workspace: &str,
     since: u64,
     limit: u32,
+    bytes: u64,
 ) -> Result<Changes, StoreError> {
     // The head is read first: every change up to it is in the rows read after it.
     let head = revision(pool, workspace).await?;
@@ -114,10 +123,18 @@ pub(super) async fn changes(
     query.push(" WHERE a.workspace = ").push_bind(workspace);
     query.push(" AND a.revision > ").push_bind(row::integer(since));
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit) + 1);
-    let found = query.build().fetch_all(pool).await?;
-    let mut rows = found.iter().map(row::light).collect::<Result<Vec<_>, _>>()?;
-    let more = rows.len() > limit as usize;
-    rows.truncate(limit as usize);
+    let mut found = query.build().fetch(pool);
+    let (mut rows, mut more, mut weight) = (Vec::new(), false, 0_u64);
+    while let Some(found) = found.try_next().await? {
+        let row = row::light(&found)?;
+        weight += light_weight(&row);
+        // At least one, as in a page.
+        if rows.len() >= limit as usize || (weight > bytes && !rows.is_empty()) {
+            more = true;
+            break;
+        }
+        rows.push(row);
+    }
     let last = rows.last().map_or(since, |row| row.revision.0);
     Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
 }

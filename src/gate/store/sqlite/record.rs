@@ -81,7 +81,7 @@ async fn supersede(tx: &mut Tx, old: &str, by: &Actor) -> Result<(), StoreError>
         return Err(Refused::NotProposer.into());
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };
-    advance(tx, &stored, StatusStep::Supersede, change).await.map(drop)
+    advance(tx, (&stored).into(), StatusStep::Supersede, change).await.map(drop)
 }
 
 /// The first answer under this key, if there was one to the same request.

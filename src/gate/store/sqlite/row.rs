@@ -9,8 +9,10 @@ use crate::domain::{
 };
 use crate::gate::store::{StoreError, Stored};
 
-/// Everything a [`Row`] needs.
-pub(super) const LIGHT: &str = "SELECT a.* FROM actions a";
+/// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
+pub(super) const LIGHT: &str = "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
+     a.agent, a.tool, a.title, a.risk, a.effect, a.size, a.digest, a.status, a.created_at, a.expires_at, \
+     a.resolved_at, a.resolved_by, a.fence, a.revision FROM actions a";
 /// Everything a [`Stored`] needs.
 pub(super) const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.user_edits, p.effective_input, p.result \
      FROM actions a JOIN payloads p ON p.seq = a.seq";

@@ -1,12 +1,12 @@
 //! Running what was approved: leases, fences, ends, and what was lost in mid-run.
 
-use sqlx::QueryBuilder;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row as _};
 
-use super::advance::{Change, Payloads, advance, load};
+use super::advance::{Change, Payloads, Place, advance, load};
 use super::row;
 use super::writer::Tx;
-use crate::domain::{RawJson, Status, StatusStep, Untrusted};
+use crate::domain::{RawJson, Row, Status, StatusStep};
 use crate::gate::store::{Actor, Dispatched, Finished, Lease, Refused, StoreError, Stored, Work, judge};
 
 /// How many rows one sweep settles; the rest waits for the next.
@@ -28,11 +28,11 @@ pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dis
     let by = lease.by.as_ref().map(|by| by.subject.as_str());
     let until = tx.now.plus_millis(lease.millis);
     let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
-    advance(tx, &stored, StatusStep::Dispatch, change).await?;
+    advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
     if !judge::is_what_was_approved(&stored) {
         let stored = load(tx, id).await?;
         let change = Change { error: Some(TAMPERED), ran: true, ..Change::default() };
-        advance(tx, &stored, StatusStep::Fail, change).await?;
+        advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
         return Ok(Dispatched::Tampered);
     }
     Ok(Dispatched::Run(work(&stored, until)))
@@ -73,31 +73,31 @@ pub(super) async fn finish(
     match how {
         Finished::Executed(result) => {
             let payloads = Payloads { edited: None, result: Some(result) };
-            advance(tx, &stored, StatusStep::Succeed, Change { payloads, ..change }).await?;
+            advance(tx, (&stored).into(), StatusStep::Succeed, Change { payloads, ..change }).await?;
         }
         Finished::Failed(error) => {
-            advance(tx, &stored, StatusStep::Fail, Change { error: Some(error), ..change }).await?;
+            advance(tx, (&stored).into(), StatusStep::Fail, Change { error: Some(error), ..change }).await?;
         }
         Finished::Lost(error) => {
             let change = Change { error: Some(error), ran: false, ..change };
-            advance(tx, &stored, StatusStep::LoseSight, change).await?;
+            advance(tx, (&stored).into(), StatusStep::LoseSight, change).await?;
         }
         Finished::Again(error) => {
             let pause = PAUSE_MILLIS.saturating_mul(row::integer(stored.fence));
             let not_before = Some(tx.now.plus_millis(pause).as_millis());
             let change = Change { error: Some(error), ran: false, not_before, ..change };
-            again(tx, &stored, change).await?;
+            again(tx, (&stored).into(), stored.fence, change).await?;
         }
     }
     load(tx, id).await
 }
 
 /// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.
-async fn again(tx: &mut Tx, stored: &Stored, change: Change<'_>) -> Result<(), StoreError> {
-    if stored.fence < ATTEMPTS {
-        advance(tx, stored, StatusStep::Requeue, change).await?;
+async fn again(tx: &mut Tx, place: Place<'_>, fence: u64, change: Change<'_>) -> Result<(), StoreError> {
+    if fence < ATTEMPTS {
+        advance(tx, place, StatusStep::Requeue, change).await?;
     } else {
-        advance(tx, stored, StatusStep::LoseSight, Change { not_before: None, ..change }).await?;
+        advance(tx, place, StatusStep::LoseSight, Change { not_before: None, ..change }).await?;
     }
     Ok(())
 }
@@ -105,15 +105,15 @@ async fn again(tx: &mut Tx, stored: &Stored, change: Change<'_>) -> Result<(), S
 /// Pending actions past their time.
 pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
     let now = tx.now.as_millis();
-    let mut query = QueryBuilder::new(row::WHOLE);
+    let mut query = QueryBuilder::new(row::LIGHT);
     query
         .push(" WHERE a.status = 'pending' AND a.expires_at IS NOT NULL AND a.expires_at <= ")
         .push_bind(now);
     query.push(" ORDER BY a.expires_at LIMIT ").push_bind(SWEEP);
     let due = query.build().fetch_all(tx.conn()).await?;
-    for stored in due.iter().filter_map(readable) {
+    for Swept { seq, row, .. } in due.iter().filter_map(readable) {
         let change = Change { settles: true, ..Change::default() };
-        advance(tx, &stored, StatusStep::Expire, change).await?;
+        advance(tx, Place { seq, row: &row }, StatusStep::Expire, change).await?;
     }
     Ok(due.len() as u64)
 }
@@ -121,26 +121,36 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
 /// Running actions whose lease ran out.
 pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreError> {
     let now = tx.now.as_millis();
-    let mut query = QueryBuilder::new(row::WHOLE);
+    let mut query = QueryBuilder::new(row::LIGHT);
     query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
     query.push(" ORDER BY a.lease_until LIMIT ").push_bind(SWEEP);
     let lost = query.build().fetch_all(tx.conn()).await?;
-    for stored in lost.iter().filter_map(readable) {
-        let tool = Untrusted::as_raw(&stored.action.row.tool);
+    for Swept { seq, row, fence } in lost.iter().filter_map(readable) {
+        let (place, tool) = (Place { seq, row: &row }, row.tool.as_raw());
         let change = Change { error: Some(LOST), ..Change::default() };
         if safe.iter().any(|safe| safe == tool) {
-            again(tx, &stored, change).await?;
+            again(tx, place, fence, change).await?;
         } else {
-            advance(tx, &stored, StatusStep::LoseSight, change).await?;
+            advance(tx, place, StatusStep::LoseSight, change).await?;
         }
     }
     Ok(lost.len() as u64)
 }
 
+/// What a sweep reads of an action: hundreds at once, so nothing heavy.
+struct Swept {
+    seq: i64,
+    row: Row,
+    fence: u64,
+}
+
 /// A damaged row must not keep the others from being swept.
-fn readable(found: &SqliteRow) -> Option<Stored> {
-    let stored = row::stored(found);
-    stored.inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
+fn readable(found: &SqliteRow) -> Option<Swept> {
+    let swept = || {
+        let fence = row::number(found.try_get("fence")?);
+        Ok::<_, StoreError>(Swept { seq: found.try_get("seq")?, row: row::light(found)?, fence })
+    };
+    swept().inspect_err(|error| tracing::error!(%error, "a row cannot be swept")).ok()
 }
 
 /// Answers kept for longer than anybody retries.

@@ -153,7 +153,7 @@ async fn a_refused_write_undoes_only_itself() {
 
     assert_eq!(recorded.iter().filter(|kept| **kept).count(), 61);
     assert!(matches!(full, Err(StoreError::Refused(Refused::Full(61)))));
-    let changes = shelf.store.changes("w", 0, 1_000).await.unwrap();
+    let changes = shelf.store.changes("w", 0, 1_000, u64::MAX).await.unwrap();
     let revisions: Vec<u64> = changes.rows.iter().map(|row| row.revision.0).collect();
     assert_eq!(revisions, (1..=61).collect::<Vec<_>>());
     assert_eq!(changes.revision, 61);
@@ -185,6 +185,53 @@ async fn a_damaged_row_stands_in_nobodys_way() {
     shelf.store.recover(Vec::new()).await.unwrap();
 
     assert_eq!(shelf.status("sound").await, Status::Unknown);
+}
+
+#[tokio::test]
+async fn sweeps_do_not_read_payloads() {
+    let shelf = shelf().await;
+    let soon = Some(shelf.clock.now().plus_millis(500));
+    let expiring = NewAction { expires_at: soon, ..action("pending") };
+    shelf.store.record(expiring, 10, String::new(), None).await.unwrap();
+    for id in ["safe", "manual"] {
+        shelf
+            .store
+            .record(
+                NewAction { tool: id.to_owned(), digest: Digest::of(id, "w", r#"{"n":1.10}"#), ..action(id) },
+                10,
+                String::new(),
+                None,
+            )
+            .await
+            .unwrap();
+        shelf.store.decide(approval(id), owner()).await.unwrap();
+        shelf.dispatch(id).await;
+    }
+    // Whatever reads it, fails.
+    sqlx::query("UPDATE payloads SET input = '{'").execute(&shelf.store.database.write).await.unwrap();
+
+    shelf.clock.pass(1_001);
+    let swept =
+        (shelf.store.expire().await.unwrap(), shelf.store.recover(vec!["safe".to_owned()]).await.unwrap());
+
+    let changes = shelf.store.changes("w", 0, 10, u64::MAX).await.unwrap();
+    let statuses: Vec<&str> = changes.rows.iter().map(|row| row.status.as_raw()).collect();
+    assert_eq!((swept, statuses), ((1, 2), vec!["expired", "approved", "unknown"]));
+}
+
+#[tokio::test]
+async fn changes_stop_at_what_a_page_may_weigh() {
+    let shelf = shelf().await;
+    for id in ["a", "b", "c"] {
+        let heavy = NewAction { mission: Some("m".repeat(512)), ..action(id) };
+        shelf.store.record(heavy, 10, String::new(), None).await.unwrap();
+    }
+
+    let first = shelf.store.changes("w", 0, 10, 2_500).await.unwrap();
+    let rest = shelf.store.changes("w", first.revision, 10, 1).await.unwrap();
+
+    assert_eq!((first.rows.len(), first.revision, first.more), (2, 2, true));
+    assert_eq!((rest.rows.len(), rest.revision, rest.more), (1, 3, false));
 }
 
 #[tokio::test]
