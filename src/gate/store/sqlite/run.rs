@@ -20,6 +20,8 @@ const ATTEMPTS: u64 = 5;
 const PAUSE_MILLIS: i64 = 2_000;
 
 /// Takes an approved action under a lease with a new fence.
+///
+/// Its expiry is not asked again: only what is pending expires, and an approval given in time stands.
 pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dispatched, StoreError> {
     let stored = load(tx, id).await?;
     if let Some(by) = &lease.by {
