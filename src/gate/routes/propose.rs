@@ -123,23 +123,19 @@ fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Ident
     })
 }
 
-/// The proposer's moment, else the tool's, else never.
+/// The proposer's moment, else the tool's, else never. Whether it has passed is judged where the proposal is recorded.
 fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp>, ApiError> {
     let now = gate.inner.clock.now();
     let invalid = |message: &str| ApiError::Invalid(message.to_owned());
     let after = |millis: u128| Some(now.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
-    let at = match (propose.expires_at.as_deref(), propose.ttl_seconds) {
+    Ok(match (propose.expires_at.as_deref(), propose.ttl_seconds) {
         (Some(_), Some(_)) => return Err(invalid("send expiresAt or ttlSeconds, not both")),
         (Some(text), None) => {
             Some(time::read(text).ok_or_else(|| invalid("expiresAt is no time; write it as RFC 3339"))?)
         }
         (None, Some(seconds)) => after(u128::from(seconds) * 1_000),
         (None, None) => gate.inner.tools.get(tool).expires_after.and_then(|time| after(time.as_millis())),
-    };
-    match at {
-        Some(at) if at <= now => Err(invalid("it would have expired already; send a later expiresAt")),
-        at => Ok(at),
-    }
+    })
 }
 
 /// Every text that is kept is bounded: rows are read by the thousand.

@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use super::running::patient;
 use super::support::{LIMIT, TestGate, config, plain, script, serve, start};
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
+use crate::contract;
 use crate::gate::Gate;
 use crate::gate::store::{Dispatched, Lease};
 
@@ -54,6 +55,28 @@ async fn a_repeated_proposal_is_recorded_once() {
     assert_eq!(texts.len(), 1);
     assert_eq!(other.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
     assert_eq!(gate.list("").await.json()["items"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_repeated_proposal_gets_its_answer_after_its_time_too() {
+    let (_folder, gate) = plain().await;
+    let expires = contract::time::write(gate.gate.inner.clock.now().plus_millis(60_000));
+    let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}},"expiresAt":"{expires}"}}"#);
+    let send = async |key: &str| {
+        let request = gate
+            .request(reqwest::Method::POST, "/api/pending-actions", &gate.agent)
+            .header("content-type", "application/json")
+            .header("idempotency-key", key);
+        super::support::answer(request.body(body.clone())).await
+    };
+
+    let first = send("call-1").await;
+    gate.gate.inner.clock.pass(60_001);
+    let (again, new) = (send("call-1").await, send("call-2").await);
+
+    assert_eq!((again.status, again.text), (202, first.text));
+    assert_eq!(new.code(), (422, "INVALID".to_owned()));
+    assert!(new.at("/error/message").contains("expired already"));
 }
 
 #[tokio::test]

@@ -18,6 +18,11 @@ pub(super) async fn record(
     if let Some(body) = kept(tx, &by, key.as_ref()).await? {
         return Ok(Reply { body, replayed: true });
     }
+    // Not before: a repeated request gets its answer, however late it comes.
+    if action.expires_at.is_some_and(|at| at <= tx.now) {
+        let invalid = "it would have expired already; send a later expiresAt";
+        return Err(Refused::Invalid(invalid.to_owned()).into());
+    }
     if let Some(old) = &action.supersedes {
         supersede(tx, old, &by).await?;
     }
