@@ -24,11 +24,12 @@ const AGENT: [Scope; 3] = [Scope::Propose, Scope::Read, Scope::Execute];
 
 impl Gate {
     /// Writes `owner.token` and `agent.token` into `folder` (made with mode 0700 when missing), both for the configured
-    /// workspace. Files with a token that is still good are kept; a missing,
+    /// workspace. Where the database is not called `gate`, its name stands in front (`b.db`: `b.owner.token`), so that
+    /// two databases in one folder do not take each other's tokens. Files with a token that is still good are kept; a missing,
     /// unreadable or dead one is issued anew, and one that others could read is revoked as well.
     pub async fn first_tokens(&self, folder: &Path) -> Result<FirstTokens, GateError> {
-        let owner = folder.join("owner.token");
-        let agent = folder.join("agent.token");
+        let owner = folder.join(format!("{}owner.token", self.inner.token_prefix));
+        let agent = folder.join(format!("{}agent.token", self.inner.token_prefix));
         make_folder(folder)?;
         self.first(&owner, "owner", &OWNER).await?;
         self.first(&agent, "agent", &AGENT).await?;
@@ -61,6 +62,14 @@ impl Gate {
             tracing::warn!(path = %path.display(), "others could read this token; it was revoked and replaced");
         }
         Ok(())
+    }
+}
+
+/// What stands in front of the names of this database's first tokens.
+pub(super) fn prefix(database: &Path) -> String {
+    match database.file_stem().map(|stem| stem.to_string_lossy()) {
+        Some(stem) if stem != "gate" => format!("{stem}."),
+        _ => String::new(),
     }
 }
 

@@ -53,6 +53,8 @@ struct Inner {
     tools: Tools,
     limits: Limits,
     workspace: String,
+    /// Tells this database's first tokens from those of another one in the same folder.
+    token_prefix: String,
     rate: Rate,
     streams: Streams,
     /// Background work that shutdown waits for.
@@ -77,6 +79,7 @@ impl Gate {
             tools: Tools::new(config.tools.clone()),
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
+            token_prefix: first::prefix(&config.database),
             rate: Rate::default(),
             streams: Streams::default(),
             tasks: TaskTracker::new(),

@@ -182,6 +182,23 @@ async fn a_token_that_others_could_read_is_revoked_and_replaced() {
 }
 
 #[tokio::test]
+async fn two_databases_in_one_folder_keep_their_own_first_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = Gate::open(&config(folder.path())).await.unwrap();
+    let database = folder.path().join("b.db");
+    let other = Gate::open(&GateConfig { database, ..config(folder.path()) }).await.unwrap();
+
+    let first = one.first_tokens(folder.path()).await.unwrap();
+    let kept = std::fs::read_to_string(&first.owner).unwrap();
+    let second = other.first_tokens(folder.path()).await.unwrap();
+
+    assert_eq!(first.owner, folder.path().join("owner.token"));
+    assert_eq!(second.owner, folder.path().join("b.owner.token"));
+    assert_eq!(second.agent, folder.path().join("b.agent.token"));
+    assert_eq!(std::fs::read_to_string(&first.owner).unwrap(), kept);
+}
+
+#[tokio::test]
 async fn the_first_tokens_are_private_kept_and_replaced_when_dead() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
