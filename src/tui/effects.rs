@@ -62,10 +62,10 @@ impl Effects {
                 let loaded = this.load(&keys).await;
                 this.say(What::Loaded(loaded)).await;
             })),
-            Effect::LoadForReview(keys) => drop(tokio::spawn(async move {
-                let loaded = this.load(&keys).await;
+            Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
+                let actions = this.load(&keys).await;
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
-                this.say(What::ReviewLoaded(id, loaded)).await;
+                this.say(What::ReviewLoaded { review, id, actions }).await;
             })),
             Effect::Submit { submission, left_pending } => drop(self.must_finish.spawn(async move {
                 let id = submission.id().clone();

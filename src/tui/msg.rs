@@ -34,8 +34,14 @@ pub enum What {
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
-    /// Everything staged, read afresh for a review, with the id the submission will have.
-    ReviewLoaded(SubmissionId, Vec<Loaded>),
+    /// Everything staged, read afresh for a review.
+    ReviewLoaded {
+        /// Which review asked for it.
+        review: u64,
+        /// What the submission will be called.
+        id: SubmissionId,
+        actions: Vec<Loaded>,
+    },
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
     Reconciled(Result<Vec<Report>, Problem>),
@@ -71,7 +77,10 @@ pub enum Effect {
         since: Option<Revision>,
     },
     Load(Vec<ActionKey>),
-    LoadForReview(Vec<ActionKey>),
+    LoadForReview {
+        review: u64,
+        keys: Vec<ActionKey>,
+    },
     Submit {
         submission: Box<Submission>,
         left_pending: u64,

@@ -75,6 +75,8 @@ pub struct Model {
     pub guard: Guard,
     pub chords: Vec<Chord>,
     pub saved: Saved,
+    /// How many reviews were opened.
+    pub reviews: u64,
     pub sending: Option<SubmissionId>,
     pub last_report: Option<ReportSheet>,
     /// When what we lost sight of is looked for again.
@@ -153,6 +155,7 @@ impl Model {
             guard: Guard::default(),
             chords: Vec::new(),
             saved: Saved::default(),
+            reviews: 0,
             sending: None,
             last_report: None,
             look_again: None,

@@ -56,6 +56,8 @@ pub struct ReasonForm {
 /// What is about to be sent, before anything is.
 #[derive(Clone, Debug)]
 pub struct ReviewSheet {
+    /// Counts the reviews of this run: only the answer to this one is taken.
+    pub number: u64,
     /// `None`: everything that is staged.
     pub scope: Option<BatchKey>,
     pub keys: Vec<ActionKey>,

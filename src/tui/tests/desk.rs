@@ -131,10 +131,7 @@ impl Desk {
                     let loaded = self.loaded(&keys);
                     self.say(What::Loaded(loaded));
                 }
-                Effect::LoadForReview(keys) if self.answers => {
-                    let loaded = self.loaded(&keys);
-                    self.say(What::ReviewLoaded(SubmissionId::new("sub-1"), loaded));
-                }
+                Effect::LoadForReview { review, keys } if self.answers => self.reviews(review, &keys),
                 Effect::Save(writes) => {
                     self.saved.extend(writes);
                     self.say(What::Saved { saves: 1, answer: Ok(()) });
@@ -146,6 +143,12 @@ impl Desk {
                 other => self.effects.push(other),
             }
         }
+    }
+
+    /// The answer to a review comes.
+    pub(super) fn reviews(&mut self, review: u64, keys: &[ActionKey]) {
+        let (id, actions) = (SubmissionId::new("sub-1"), self.loaded(keys));
+        self.say(What::ReviewLoaded { review, id, actions });
     }
 
     fn loaded(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {

@@ -6,6 +6,7 @@ mod editing;
 mod leaving;
 mod queue;
 mod reading;
+mod reviewing;
 mod screens;
 mod sending;
 mod sheets;

@@ -66,7 +66,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
         What::Loaded(actions) => preview::loaded(model, actions),
-        What::ReviewLoaded(id, actions) => review::loaded(model, id, actions),
+        What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => {
             // Read again when it is looked at: result and error are in it now.

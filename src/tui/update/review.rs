@@ -43,15 +43,27 @@ fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
         return Vec::new();
     }
     keys.sort();
-    let sheet =
-        ReviewSheet { scope, keys: keys.clone(), review: None, drawn: None, typed: String::new(), top: 0 };
+    model.reviews += 1;
+    let sheet = ReviewSheet {
+        number: model.reviews,
+        scope,
+        keys: keys.clone(),
+        review: None,
+        drawn: None,
+        typed: String::new(),
+        top: 0,
+    };
     model.modal = Some(Modal::Review(Box::new(sheet)));
-    vec![Effect::LoadForReview(keys)]
+    vec![Effect::LoadForReview { review: model.reviews, keys }]
 }
 
-/// Everything was read afresh: freezes it, and says what will be sent.
-pub(super) fn loaded(model: &mut Model, id: SubmissionId, actions: Vec<Loaded>) -> Vec<Effect> {
+/// Everything was read afresh: freezes it, and says what will be sent. The answer to a sheet that was closed meanwhile must
+/// not come under the finger on this one.
+pub(super) fn loaded(model: &mut Model, number: u64, id: SubmissionId, actions: Vec<Loaded>) -> Vec<Effect> {
     let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    if sheet.number != number {
+        return Vec::new();
+    }
     let keys = sheet.keys.clone();
     let mut fresh: HashMap<ActionKey, PendingAction> = HashMap::new();
     let mut unread: HashMap<ActionKey, String> = HashMap::new();
@@ -67,6 +79,9 @@ pub(super) fn loaded(model: &mut Model, id: SubmissionId, actions: Vec<Loaded>) 
     }
     if let Some(Modal::Review(sheet)) = &mut model.modal {
         sheet.review = Some(review);
+        // Nobody has seen this one yet, whatever was here before.
+        sheet.drawn = None;
+        sheet.typed.clear();
     }
     Vec::new()
 }
