@@ -11,8 +11,19 @@ type ChangeRow = (i64, String, String, Option<String>, Option<String>);
 
 impl Journal {
     /// What this run starts with: the desk of an inbox that is gone, or an empty one.
+    ///
+    /// The run works at that desk only when all of it could be read: steps written over unread ones would be their end.
     pub async fn restore(&self) -> Result<Restored, JournalError> {
-        let desk = self.desk().await?;
+        let desk = match self.desk.get() {
+            Some(desk) => *desk,
+            None => *self.adopted.get_or_try_init(|| self.adopt()).await?,
+        };
+        let restored = self.read_desk(desk).await?;
+        self.desk.get_or_init(|| async { desk }).await;
+        Ok(restored)
+    }
+
+    async fn read_desk(&self, desk: i64) -> Result<Restored, JournalError> {
         let failed = |error| self.failed(error);
         let position: i64 = sqlx::query_scalar("SELECT position FROM desk WHERE id = $1")
             .bind(desk)
@@ -54,7 +65,9 @@ impl Journal {
 
     /// Remembers all of it or nothing; returns when it is on disk.
     pub async fn save(&self, writes: &[Write]) -> Result<(), JournalError> {
-        let desk = self.desk().await?;
+        // What was seen lies on no desk, and must not take one before the draft was read.
+        let on_desk = writes.iter().any(|write| !matches!(write, Write::Seen { .. }));
+        let desk = if on_desk { *self.desk.get_or_try_init(|| self.new_desk()).await? } else { 0 };
         let mut tx = self.begin_write().await?;
         for write in writes {
             let written = match write {
@@ -78,8 +91,20 @@ impl Journal {
         self.commit(tx).await
     }
 
-    async fn desk(&self) -> Result<i64, JournalError> {
-        self.desk.get_or_try_init(|| self.adopt()).await.copied()
+    /// For a run that saves without having restored: nobody's work lies on it.
+    async fn new_desk(&self) -> Result<i64, JournalError> {
+        let mut tx = self.begin_write().await?;
+        let id = self.insert_desk(&mut tx).await.map_err(|error| self.failed(error))?;
+        self.commit(tx).await?;
+        Ok(id)
+    }
+
+    async fn insert_desk(&self, tx: &mut Tx) -> sqlx::Result<i64> {
+        sqlx::query_scalar("INSERT INTO desk (owner, used_at) VALUES ($1, $2) RETURNING id")
+            .bind(&self.owner.id)
+            .bind(time::now().as_millis())
+            .fetch_one(&mut **tx)
+            .await
     }
 
     /// Takes the desk that was used last among those whose run is gone, one with work on it first; else a new one. Under
@@ -95,23 +120,16 @@ impl Journal {
         .await
         .map_err(failed)?;
         let free = desks.into_iter().find(|(_, owner)| !self.owner.is_alive(owner));
-        let now = time::now().as_millis();
         let taken = match free {
             Some((id, _)) => {
                 sqlx::query_scalar("UPDATE desk SET owner = $1, used_at = $2 WHERE id = $3 RETURNING id")
                     .bind(&self.owner.id)
-                    .bind(now)
+                    .bind(time::now().as_millis())
                     .bind(id)
                     .fetch_one(&mut *tx)
                     .await
             }
-            None => {
-                sqlx::query_scalar("INSERT INTO desk (owner, used_at) VALUES ($1, $2) RETURNING id")
-                    .bind(&self.owner.id)
-                    .bind(now)
-                    .fetch_one(&mut *tx)
-                    .await
-            }
+            None => self.insert_desk(&mut tx).await,
         };
         let id = taken.map_err(failed)?;
         self.commit(tx).await?;

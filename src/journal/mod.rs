@@ -31,8 +31,11 @@ pub struct Journal {
     database: Database,
     path: Arc<Path>,
     owner: Arc<Owner>,
-    /// Taken with the first use of a draft, so that a command that only submits keeps nobody from theirs.
+    /// Where this run works. Taken with the first use of a draft, so that a command that only submits keeps nobody from
+    /// theirs.
     desk: Arc<OnceCell<i64>>,
+    /// The desk that this run took over, read or not.
+    adopted: Arc<OnceCell<i64>>,
 }
 
 /// The journal cannot be used.
@@ -106,8 +109,13 @@ impl Journal {
         runs.push(".runs");
         let runs = PathBuf::from(runs);
         let owner = Owner::announce(&runs).map_err(|error| JournalError::Lock { path: runs, error })?;
-        let journal =
-            Self { database, path: path.into(), owner: Arc::new(owner), desk: Arc::new(OnceCell::new()) };
+        let journal = Self {
+            database,
+            path: path.into(),
+            owner: Arc::new(owner),
+            desk: Arc::default(),
+            adopted: Arc::default(),
+        };
         journal.check().await?;
         Ok(journal)
     }

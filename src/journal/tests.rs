@@ -9,6 +9,8 @@ use crate::domain::{
     SourceName, Staged, Submission, SubmissionId, Timestamp, freeze,
 };
 
+mod desks;
+
 struct Place(TempDir);
 
 impl Place {

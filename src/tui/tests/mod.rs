@@ -10,3 +10,4 @@ mod reviewing;
 mod screens;
 mod sending;
 mod sheets;
+mod starting;

@@ -9,7 +9,7 @@ use crate::tui::msg::Effect;
 
 use super::list::{self, Way};
 use super::lock::lock;
-use super::stage::{save, stage};
+use super::stage::{is_too_early, save, stage};
 
 /// Approves what is aimed at; back to undecided when all of it was.
 pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
@@ -166,7 +166,7 @@ pub(super) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
 
 /// No decision at something that changed an instant ago, or from keys nobody typed.
 fn ready_at_all(model: &mut Model) -> Result<(), ()> {
-    if is_burst(model) {
+    if is_burst(model) || is_too_early(model) {
         return Err(());
     }
     if model.queue.marks.is_empty() && model.guard.just_changed(model.now) {

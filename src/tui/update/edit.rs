@@ -18,6 +18,9 @@ const LARGEST: usize = 256 * 1024;
 const FIELDS: [EditField; 4] = [EditField::Text, EditField::Approve, EditField::Revert, EditField::Close];
 
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    if stage::is_too_early(model) {
+        return Vec::new();
+    }
     if let Err(why) = try_open(model) {
         model.warn(why);
     }

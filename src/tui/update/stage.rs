@@ -9,6 +9,9 @@ use crate::tui::msg::Effect;
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
 pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) -> Vec<Effect> {
+    if is_too_early(model) {
+        return Vec::new();
+    }
     let at = model.now;
     let staged: Vec<(ActionKey, Option<Staged>)> = wanted
         .into_iter()
@@ -27,8 +30,16 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
     save(model, vec![Write::Step { position, step }])
 }
 
+/// Before the journal was read, the first step would take the place of those that are still to come.
+pub(super) fn is_too_early(model: &mut Model) -> bool {
+    if !model.restored {
+        model.warn("one moment: what was staged before is being read");
+    }
+    !model.restored
+}
+
 pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
-    if super::decide::is_burst(model) {
+    if is_too_early(model) || super::decide::is_burst(model) {
         return Vec::new();
     }
     let Some(step) = model.draft.undo() else {
@@ -44,7 +55,7 @@ pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
-    if super::decide::is_burst(model) {
+    if is_too_early(model) || super::decide::is_burst(model) {
         return Vec::new();
     }
     let Some(step) = model.draft.redo() else {
@@ -101,7 +112,8 @@ pub(super) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
     Vec::new()
 }
 
-/// What the journal knows from before. What was decided since the start stays on top of it.
+/// What the journal knows from before. Nothing can have been decided before it came. Where it cannot be read, this run goes
+/// on at an empty desk, and leaves the other one as it is.
 pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) -> Vec<Effect> {
     model.restored = true;
     let restored = match answer {
@@ -111,10 +123,8 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
             return vec![Effect::Reconcile];
         }
     };
-    if model.draft.is_empty() {
-        model.draft = restored.draft;
-        model.tally = Tally::of(&model.draft);
-    }
+    model.draft = restored.draft;
+    model.tally = Tally::of(&model.draft);
     model.seen = restored.seen;
     model.edit_texts.extend(restored.edit_texts);
     if !model.draft.is_empty() {

@@ -1,0 +1,68 @@
+//! Whose desk a run works at: never on top of work it has not read.
+
+use super::*;
+
+fn one(id: &str) -> Desk {
+    let mut desk = Desk::default();
+    desk.stage(&[(id, Some(Decision::APPROVE))]);
+    desk
+}
+
+#[tokio::test]
+async fn who_saves_without_having_restored_ends_nobodys_work() {
+    let place = Place::new();
+    let journal = place.open().await;
+    some_desk().save(&journal).await;
+    crash(journal).await;
+
+    let hasty = place.open().await;
+    one("9").save(&hasty).await;
+
+    assert_eq!(hasty.restore().await.unwrap().draft, one("9").draft);
+    assert_eq!(place.open().await.restore().await.unwrap().draft, some_desk().draft);
+}
+
+#[tokio::test]
+async fn what_was_seen_early_does_not_stand_between_a_run_and_its_draft() {
+    let place = Place::new();
+    let journal = place.open().await;
+    some_desk().save(&journal).await;
+    crash(journal).await;
+
+    let next = place.open().await;
+    let seen = Write::Seen { key: key("1"), digest: digest("1"), seen: Seen::InFull };
+    next.save(&[seen]).await.unwrap();
+
+    assert_eq!(next.restore().await.unwrap().draft, some_desk().draft);
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_is_not_written_over() {
+    let place = Place::new();
+    let journal = place.open().await;
+    some_desk().save(&journal).await;
+    let damage = |after: &'static str| {
+        sqlx::query("UPDATE change SET after = $1 WHERE desk = 1 AND step = 2").bind(after)
+    };
+    let good: String = sqlx::query_scalar("SELECT after FROM change WHERE desk = 1 AND step = 2")
+        .fetch_one(&journal.database.write)
+        .await
+        .unwrap();
+    damage("{").execute(&journal.database.write).await.unwrap();
+    crash(journal).await;
+
+    let next = place.open().await;
+    next.restore().await.unwrap_err();
+    one("9").save(&next).await;
+
+    sqlx::query("UPDATE change SET after = $1 WHERE after = '{'")
+        .bind(good)
+        .execute(&next.database.write)
+        .await
+        .unwrap();
+    assert_eq!(next.restore().await.unwrap().draft, one("9").draft, "it goes on at its own desk");
+    crash(next).await;
+    let (first, second) = (place.open().await, place.open().await);
+    let drafts = [first.restore().await.unwrap().draft, second.restore().await.unwrap().draft];
+    assert!(drafts.contains(&some_desk().draft) && drafts.contains(&one("9").draft), "{drafts:?}");
+}
