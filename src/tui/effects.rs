@@ -1,6 +1,7 @@
 //! Performs effects. Each runs in a task of its own and answers with a message, so the screen waits for nothing.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -16,6 +17,8 @@ use super::msg::{Effect, Loaded, Msg, What};
 const FOLLOW: Duration = Duration::from_hours(1);
 /// So many actions are asked for at once.
 const PAGE: usize = 500;
+/// Until what could not be saved is tried again.
+const RETRY: Duration = Duration::from_secs(2);
 
 /// Runs effects against the inbox.
 #[derive(Debug, Clone)]
@@ -33,6 +36,14 @@ struct Unsaved {
     queue: Mutex<Vec<Vec<Write>>>,
     /// Held by the one that writes.
     writing: tokio::sync::Mutex<()>,
+    /// Somebody waits to write again what could not be written.
+    retrying: AtomicBool,
+}
+
+impl Unsaved {
+    fn queue(&self) -> MutexGuard<'_, Vec<Vec<Write>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 pub(super) fn now() -> Timestamp {
@@ -99,23 +110,43 @@ impl Effects {
         }));
     }
 
-    /// One write at a time, in order; what queues up meanwhile becomes one write.
+    /// What cannot be written is tried again, with the next save and every so often, until it is on disk.
     fn save(&self, writes: Vec<Write>) {
-        self.unsaved.queue.lock().unwrap_or_else(PoisonError::into_inner).push(writes);
+        self.unsaved.queue().push(writes);
         let this = self.clone();
         drop(self.must_finish.spawn(async move {
-            let _writing = this.unsaved.writing.lock().await;
-            let queued =
-                std::mem::take(&mut *this.unsaved.queue.lock().unwrap_or_else(PoisonError::into_inner));
-            // What was seen is saved in silence: the screen speaks of what was staged.
-            let spoken_of =
-                |writes: &&Vec<Write>| !writes.iter().all(|write| matches!(write, Write::Seen { .. }));
-            let saves = queued.iter().filter(spoken_of).count();
-            if !queued.is_empty() {
-                let answer = this.inbox.save(queued.into_iter().flatten().collect()).await;
-                this.say(What::Saved { saves, answer }).await;
+            let mut saved = this.flush().await;
+            while !saved && !this.unsaved.retrying.swap(true, Ordering::SeqCst) {
+                tokio::time::sleep(RETRY).await;
+                // Before the write: who fails while it is under way may wait for the next turn.
+                this.unsaved.retrying.store(false, Ordering::SeqCst);
+                saved = this.flush().await;
             }
         }));
+    }
+
+    /// One write at a time, in order; what queues up meanwhile becomes one write. True when nothing is left behind.
+    async fn flush(&self) -> bool {
+        let _writing = self.unsaved.writing.lock().await;
+        let mut queued = std::mem::take(&mut *self.unsaved.queue());
+        if queued.is_empty() {
+            return true;
+        }
+        // What was seen is saved in silence: the screen speaks of what was staged.
+        let spoken_of =
+            |writes: &&Vec<Write>| !writes.iter().all(|write| matches!(write, Write::Seen { .. }));
+        let mut saves = queued.iter().filter(spoken_of).count();
+        let answer = self.inbox.save(queued.iter().flatten().cloned().collect()).await;
+        let saved = answer.is_ok();
+        if !saved {
+            let mut queue = self.unsaved.queue();
+            queued.append(&mut queue);
+            *queue = queued;
+            // They are still under way.
+            saves = 0;
+        }
+        self.say(What::Saved { saves, answer }).await;
+        saved
     }
 
     async fn restore(self) {

@@ -48,7 +48,7 @@ pub enum What {
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
     Restored(Result<Box<Restored>, Problem>),
-    /// So many [`Effect::Save`] went to disk together.
+    /// So many [`Effect::Save`] went to disk together. After a failure they wait, before any later ones, and none is counted.
     Saved {
         saves: usize,
         answer: Result<(), Problem>,

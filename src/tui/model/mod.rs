@@ -116,7 +116,7 @@ pub enum Tone {
 /// Whether what was decided is on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// Writes under way.
+    /// Writes under way, or waiting to be tried again.
     pub open: usize,
     pub last: Option<Timestamp>,
     /// The last write failed: what is staged would not survive a crash.

@@ -3,6 +3,7 @@
 mod deciding;
 mod desk;
 mod editing;
+mod effects;
 mod leaving;
 mod queue;
 mod reading;

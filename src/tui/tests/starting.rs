@@ -49,3 +49,24 @@ fn where_the_journal_cannot_be_read_the_inbox_goes_on() {
 
     assert_eq!(desk.staged(), "1A");
 }
+
+#[test]
+fn not_saved_is_said_until_all_of_it_is() {
+    let mut desk = unread();
+    desk.restored(Restored::default());
+    desk.drawn();
+    let failed = || {
+        let problem = Problem { source: None, what: "the disk is full".to_owned(), why: None };
+        What::Saved { saves: 0, answer: Err(problem) }
+    };
+
+    desk.say(failed());
+    assert!(desk.message().contains("not saved yet: the disk is full"));
+    desk.press("<Esc>");
+    desk.say(failed());
+    assert_eq!(desk.message(), "", "it is no news any more");
+
+    assert!(desk.screen().contains("NOT SAVED: the disk is full"), "{}", desk.screen());
+    desk.say(What::Saved { saves: 1, answer: Ok(()) });
+    assert!(!desk.screen().contains("NOT SAVED"), "{}", desk.screen());
+}

@@ -99,14 +99,19 @@ pub(super) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
 pub(super) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) -> Vec<Effect> {
     model.saved.open = model.saved.open.saturating_sub(saves);
     match answer {
-        Ok(()) if saves == 0 => {}
+        // What failed before went first: now all of it is on disk.
         Ok(()) => {
-            model.saved.last = Some(model.now);
-            model.saved.failed = None;
+            model.dirty |= model.saved.failed.take().is_some();
+            if saves > 0 {
+                model.saved.last = Some(model.now);
+            }
         }
+        // It is tried again, and again; that is news only once.
         Err(problem) => {
-            model.saved.failed = Some(problem.what.clone());
-            tell_problem(model, "not saved: ", &problem);
+            let known = model.saved.failed.replace(problem.what.clone());
+            if known.as_ref() != Some(&problem.what) {
+                tell_problem(model, "not saved yet: ", &problem);
+            }
         }
     }
     Vec::new()
