@@ -38,7 +38,7 @@ fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
     inbox.send("s");
     inbox.wait("nothing has been sent yet");
     confirm(&mut inbox);
-    inbox.wait("executed");
+    inbox.wait("1 executed");
 
     let file = home.out().join(&id);
     let ran = eventually("the executor's file is complete", || {
@@ -142,7 +142,7 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     eventually("the executor has run", || {
         std::fs::read_to_string(&file).ok().filter(|it| it.contains("storm"))
     });
-    inbox.wait("executed");
+    inbox.wait("1 executed");
     assert_eq!(agent::status(&second.address, &id), "executed");
 }
 

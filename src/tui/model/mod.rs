@@ -8,7 +8,7 @@ use ratatui::layout::{Rect, Size};
 use super::keymap::{Chord, Keymap};
 use super::layout::{self, Body, Layout};
 use crate::config::Borders;
-use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp};
+use crate::domain::{ActionKey, BatchKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp};
 use crate::journal::EditText;
 use crate::text::Shown;
 
@@ -75,6 +75,8 @@ pub struct Model {
     pub guard: Guard,
     pub chords: Vec<Chord>,
     pub saved: Saved,
+    /// The batch decided in last, while nothing but deciding was done since: auto-advance may have left it.
+    pub decided_in: Option<BatchKey>,
     /// How many reviews were opened.
     pub reviews: u64,
     pub sending: Option<SubmissionId>,
@@ -155,6 +157,7 @@ impl Model {
             guard: Guard::default(),
             chords: Vec::new(),
             saved: Saved::default(),
+            decided_in: None,
             reviews: 0,
             sending: None,
             last_report: None,

@@ -218,12 +218,12 @@ fn the_smallest_list() {
 fn too_small_for_a_list() {
     insta::assert_snapshot!(at_work(30, 7).screen(), @r"
 8 pending
-5 undecided
-3 staged
+8 undecided
+0 staged
 3 high-risk
 LIVE
+too small to decide:
 enlarge to 40x10
-
 ");
 }
 

@@ -278,3 +278,24 @@ fn what_was_drawn_is_noted_once() {
     let digest = desk.world[&key("1")].digest();
     assert_eq!(desk.saved, [Write::Seen { key: key("1"), digest, seen: Seen::InFull }]);
 }
+
+#[test]
+fn nothing_is_decided_or_sent_on_a_screen_that_shows_counts_only() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as");
+    desk.wait(500);
+
+    desk.say(What::Resize(20, 5));
+    desk.wait(500);
+    desk.press("y");
+    desk.press("<Esc>x");
+    assert!(desk.submitted.is_empty());
+    assert_eq!(desk.staged(), "1A");
+
+    desk.say(What::Resize(100, 30));
+    desk.press("y");
+    assert!(desk.submitted.is_empty(), "the sheet was just drawn again");
+    desk.wait(500);
+    desk.press("y");
+    assert_eq!(desk.submitted.len(), 1);
+}

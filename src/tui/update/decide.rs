@@ -203,6 +203,7 @@ fn settled_by(settled: &Settled) -> Vec<text::Shown> {
 
 /// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
 pub(super) fn finish(model: &mut Model) {
+    model.decided_in = model.queue.group_here().map(|group| group.key.clone());
     if !model.queue.marks.is_empty() {
         model.queue.marks.clear();
         return;

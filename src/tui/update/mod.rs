@@ -7,6 +7,7 @@ use crate::inbox::EventKind;
 
 use super::command::{Command, Place};
 use super::keymap::{Chord, Lookup};
+use super::layout::Shape;
 use super::model::{EditField, Focus, Modal, Model};
 use super::msg::{Effect, Msg, What};
 
@@ -62,6 +63,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
         }
+        What::Drawn if is_blind(model) => review::hidden(model),
         What::Drawn => preview::drawn(model),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
@@ -82,6 +84,17 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
 
 /// The router of commands: one line each, exhaustive.
 fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+    let still_deciding = matches!(
+        command,
+        Command::Approve
+            | Command::Exclude
+            | Command::ExcludeBecause
+            | Command::Accept
+            | Command::ReviewBatch
+    );
+    if !still_deciding {
+        model.decided_in = None;
+    }
     match command {
         Command::Down => list::down(model, 1),
         Command::Up => list::up(model, 1),
@@ -178,7 +191,7 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         match model.settings.keymap.lookup(&model.chords, places) {
             Lookup::Command(command) => {
                 model.chords.clear();
-                effects.extend(run(model, command));
+                effects.extend(if is_blind(model) { blind(model, command) } else { run(model, command) });
                 return effects;
             }
             Lookup::Prefix => return effects,
@@ -186,10 +199,26 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             Lookup::Nothing if model.chords.len() > 1 => model.chords = vec![chord],
             Lookup::Nothing => {
                 model.chords.clear();
-                effects.extend(typed(model, key));
+                if !is_blind(model) {
+                    effects.extend(typed(model, key));
+                }
                 return effects;
             }
         }
+    }
+}
+
+/// The screen shows counts only: no action, no sheet, no form can be read on it.
+fn is_blind(model: &Model) -> bool {
+    model.layout().shape == Shape::Counts
+}
+
+/// What cannot be read is not decided, sent or edited. Leaving works.
+fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Quit => vec![Effect::Quit],
+        Command::Interrupt | Command::Suspend | Command::Repaint => run(model, command),
+        _ => Vec::new(),
     }
 }
 

@@ -18,10 +18,19 @@ const FEW: usize = 25;
 const FEW_EXCLUDED: usize = 3;
 
 pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
-    match model.queue.group_here().map(|group| group.key.clone()) {
-        Some(batch) => open(model, Some(batch)),
-        None => open(model, None),
+    let decided_in = model.decided_in.clone().filter(|batch| model.tally.batch(batch).total() > 0);
+    let here = || model.queue.group_here().map(|group| group.key.clone());
+    let scope = decided_in.or_else(here);
+    open(model, scope)
+}
+
+/// The sheet is not on screen now: its settle time starts anew when it is.
+pub(super) fn hidden(model: &mut Model) -> Vec<Effect> {
+    if let Some(Modal::Review(sheet)) = &mut model.modal {
+        sheet.drawn = None;
+        sheet.typed.clear();
     }
+    Vec::new()
 }
 
 pub(super) fn open_all(model: &mut Model) -> Vec<Effect> {

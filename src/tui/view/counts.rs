@@ -18,6 +18,7 @@ pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         format!("{staged} staged"),
         format!("{} high-risk", model.stats.high_risk()),
         states.collect::<Vec<_>>().join(", "),
+        "too small to decide:".to_owned(),
         "enlarge to 40x10".to_owned(),
     ];
     for (nth, row) in rows.iter().enumerate() {
