@@ -6,15 +6,15 @@
 
 mod command;
 mod http;
+mod room;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use self::room::{Room, Rooms};
 use super::Gate;
 use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
 use crate::config::{Executor, Retry, ToolConfig};
@@ -23,6 +23,8 @@ use crate::domain::json::JsonError;
 
 /// How many actions are run at once.
 const AT_ONCE: usize = 16;
+/// How many of them may be one tool's: a slow one must not hold up all others.
+const AT_ONCE_PER_TOOL: usize = 8;
 /// A lease outlives the tool's timeout by so much: time to write the result down.
 const MARGIN: Duration = Duration::from_secs(5);
 /// Most bytes of a result that are kept.
@@ -68,36 +70,42 @@ async fn dispatcher(gate: Gate) {
     if tools.is_empty() {
         return;
     }
-    let room = Arc::new(Semaphore::new(AT_ONCE));
+    let rooms = Rooms::new(&tools, AT_ONCE, AT_ONCE_PER_TOOL);
     loop {
         tokio::select! {
             () = gate.inner.stopping.cancelled() => return,
             () = gate.inner.events.until_approved() => {}
         }
-        if let Err(error) = dispatch(&gate, &tools, &room).await {
+        if let Err(error) = dispatch(&gate, &rooms).await {
             // The reconciler wakes the dispatcher again in a few seconds; the actions stay approved until then.
             tracing::warn!(%error, "approved actions could not be dispatched");
         }
     }
 }
 
-/// Goes once through whatever is approved, as fast as there is room. What cannot be dispatched stands in nobody's way.
-async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Result<(), StoreError> {
+/// Goes once through whatever is approved, as fast as there is room. What cannot be dispatched stands in nobody's way, nor
+/// does a slow tool: one without room is passed over, and whoever leaves its room wakes the dispatcher.
+async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
-        let waiting = gate.store().approved(tools, after, AT_ONCE as u32, gate.inner.clock.now()).await?;
+        let tools = rooms.with_space();
+        if tools.is_empty() {
+            return Ok(());
+        }
+        let waiting = gate.store().approved(&tools, after, AT_ONCE as u32, gate.inner.clock.now()).await?;
         let Some(last) = waiting.last() else { return Ok(()) };
         after = last.seq;
         for Waiting { id, tool, .. } in waiting {
-            let permit = tokio::select! {
+            let room = tokio::select! {
                 () = gate.inner.stopping.cancelled() => return Ok(()),
-                permit = Arc::clone(room).acquire_owned() => permit.map_err(|_| StoreError::Closed)?,
+                room = rooms.enter(&tool) => room,
             };
+            let Some(room) = room else { continue };
             let config = gate.inner.tools.get(&tool);
             let millis = i64::try_from(config.timeout.saturating_add(MARGIN).as_millis()).unwrap_or(i64::MAX);
             match gate.store().dispatch(id, Lease { by: None, millis }).await {
                 Ok(Dispatched::Run(work)) => {
-                    gate.inner.tasks.spawn(perform(gate.clone(), config.clone(), work, permit));
+                    gate.inner.tasks.spawn(occupy(gate.clone(), config.clone(), work, room));
                 }
                 Ok(Dispatched::Tampered) => {
                     tracing::error!("an approved action was changed in storage; not run");
@@ -110,8 +118,15 @@ async fn dispatch(gate: &Gate, tools: &[String], room: &Arc<Semaphore>) -> Resul
     }
 }
 
+/// Runs one action and makes room again, for which others may have been passed over.
+async fn occupy(gate: Gate, tool: ToolConfig, work: Work, room: Room) {
+    perform(&gate, tool, work).await;
+    drop(room);
+    gate.inner.events.approved();
+}
+
 /// Runs one action and writes down what became of it.
-async fn perform(gate: Gate, tool: ToolConfig, work: Work, _room: OwnedSemaphorePermit) {
+async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
     // A task of its own: a panic in there is an outcome out here.
     let mut running = tokio::spawn(async move { attempt(&tool, &work).await });
@@ -167,6 +182,7 @@ pub(crate) fn clip(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;

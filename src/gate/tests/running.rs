@@ -9,8 +9,8 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::support::{Answer, LIMIT, TestGate, plain, script, with_tool};
-use crate::config::{Executor, Retry, ToolConfig};
+use super::support::{Answer, LIMIT, TestGate, config, plain, script, start, with_tool};
+use crate::config::{Executor, GateConfig, Retry, ToolConfig};
 use crate::domain::Status;
 
 const EXACT: &str = r#"{"amount": 1.10,"big":18446744073709551616,"a":1,"a":2}"#;
@@ -222,6 +222,30 @@ async fn a_url_nobody_listens_at_has_failed() {
 /// A tool that ends when `go` exists.
 pub(super) fn patient(go: &Path) -> ToolConfig {
     script(&format!("while [ ! -e {} ]; do sleep 0.02; done; echo 1", go.display()))
+}
+
+#[tokio::test]
+async fn a_slow_tool_does_not_hold_up_the_others_and_gets_its_turn_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let go = folder.path().join("go");
+    let tools = [("slow".to_owned(), patient(&go)), ("quick".to_owned(), script("echo 1"))].into();
+    let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        slow.push(gate.propose("slow", "{}").await);
+    }
+    let quick = gate.propose("quick", "{}").await;
+    for id in slow.iter().chain([&quick]) {
+        gate.approve(id, "").await;
+    }
+
+    let done = gate.until_final(&quick).await;
+    std::fs::write(&go, "").unwrap();
+
+    assert_eq!(done.at("/status"), "executed");
+    for id in slow {
+        assert_eq!(gate.until_final(&id).await.at("/status"), "executed");
+    }
 }
 
 #[tokio::test]
