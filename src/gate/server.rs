@@ -21,6 +21,8 @@ use super::{Gate, GateError, executor, reconcile};
 
 /// How long requests and executors may take to finish after the gate was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long what was told to give up may take to do so.
+const LAST: Duration = Duration::from_secs(2);
 /// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
 const GOODBYE: Duration = Duration::from_millis(500);
 
@@ -35,8 +37,7 @@ pub(crate) async fn serve(
 ) -> Result<(), GateError> {
     let address = listener.local_addr()?;
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
-    tasks.spawn(reconcile::run(gate.clone()));
-    tasks.spawn(executor::run(gate.clone()));
+    let background = [tasks.spawn(reconcile::run(gate.clone())), tasks.spawn(executor::run(gate.clone()))];
     let requests = TaskTracker::new();
     let served = axum::serve(listener, router(gate.clone(), address, requests.clone()))
         .with_graceful_shutdown(stopping.clone().cancelled_owned());
@@ -57,7 +58,12 @@ pub(crate) async fn serve(
             "the gate stops although something still runs; the reconciler takes it up at the next start"
         );
         gate.inner.giving_up.cancel();
-        tasks.wait().await;
+        if tokio::time::timeout(LAST, tasks.wait()).await.is_err() {
+            tracing::warn!("background work does not end; it is cut off");
+        }
+    }
+    for task in background {
+        task.abort();
     }
     if early.is_none() {
         drop(tokio::time::timeout(GOODBYE, &mut served).await);

@@ -159,6 +159,15 @@ async fn stopping_waits_for_what_is_running() {
 }
 
 #[tokio::test]
+async fn stopping_does_not_wait_for_ever() {
+    let (_folder, gate) = plain().await;
+    // It heeds nobody.
+    gate.gate.inner.tasks.spawn(std::future::pending::<()>());
+
+    gate.stop().await;
+}
+
+#[tokio::test]
 async fn a_token_that_others_could_read_is_revoked_and_replaced() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
