@@ -198,15 +198,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_broken_dispatcher_is_begun_again() {
-        let begun = Arc::new(AtomicU32::new(0));
+        let starts = Arc::new(AtomicU32::new(0));
         let begin = || {
-            let begun = Arc::clone(&begun);
-            async move { assert!(begun.fetch_add(1, Ordering::Relaxed) == 2, "broken") }
+            let starts = Arc::clone(&starts);
+            async move { assert!(starts.fetch_add(1, Ordering::Relaxed) == 2, "broken") }
         };
 
         restarting(&CancellationToken::new(), begin).await;
 
-        assert_eq!(begun.load(Ordering::Relaxed), 3);
+        assert_eq!(starts.load(Ordering::Relaxed), 3);
     }
 
     #[test]
