@@ -4,7 +4,8 @@ use super::Untrusted;
 
 /// The state of an action (DESIGN section 5).
 ///
-/// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed | unknown`.
+/// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed | unknown`,
+/// `unknown → executed | failed` by a late result of the very run that was lost.
 /// On the seed's wire `running` reads as `approved`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -14,7 +15,7 @@ pub enum Status {
     Rejected,
     Executed,
     Failed,
-    /// The executor was lost in mid-run; nobody knows whether the write landed.
+    /// The executor was lost in mid-run; nobody knows whether the write landed, until the executor itself says so.
     Unknown,
     Expired,
     Withdrawn,
@@ -108,8 +109,9 @@ impl Status {
             (Self::Pending, S::Withdraw) => Ok(Self::Withdrawn),
             (Self::Pending, S::Supersede) => Ok(Self::Superseded),
             (Self::Approved, S::Dispatch) => Ok(Self::Running),
-            (Self::Running, S::Succeed) => Ok(Self::Executed),
-            (Self::Running, S::Fail) => Ok(Self::Failed),
+            // Whoever ran it may come back and tell.
+            (Self::Running | Self::Unknown, S::Succeed) => Ok(Self::Executed),
+            (Self::Running | Self::Unknown, S::Fail) => Ok(Self::Failed),
             (Self::Running, S::LoseSight) => Ok(Self::Unknown),
             (status, step) => Err(InvalidStep { status: status.clone(), step }),
         }
@@ -144,13 +146,24 @@ mod tests {
 
     #[test]
     fn final_states_are_final() {
-        for status in
-            ["rejected", "executed", "failed", "unknown", "expired", "withdrawn", "superseded", "spicy"]
-        {
+        for status in ["rejected", "executed", "failed", "expired", "withdrawn", "superseded", "spicy"] {
             let status = Status::parse(status);
 
             assert!(status.is_final());
             assert!(STEPS.iter().all(|&step| status.after(step).is_err()), "{status:?}");
+        }
+    }
+    #[test]
+    fn what_is_unknown_can_only_become_known() {
+        assert!(Status::Unknown.is_final());
+        for step in STEPS {
+            let after = Status::Unknown.after(step).ok();
+            let known = match step {
+                StatusStep::Succeed => Some(Status::Executed),
+                StatusStep::Fail => Some(Status::Failed),
+                _ => None,
+            };
+            assert_eq!(after, known, "{step:?}");
         }
     }
 }

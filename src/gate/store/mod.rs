@@ -257,7 +257,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     ) -> Result<Vec<Waiting>, StoreError>;
     /// Takes an approved action under a lease, after checking that its bytes are those that were approved.
     async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError>;
-    /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease.
+    /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
+    /// one of what is `unknown` by now.
     async fn finish(
         &self,
         id: String,

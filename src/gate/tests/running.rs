@@ -295,6 +295,27 @@ async fn an_agent_claims_runs_and_reports() {
 }
 
 #[tokio::test]
+async fn an_agent_may_report_after_its_lease_ran_out() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let path = |verb: &str| format!("/api/pending-actions/{id}/{verb}");
+    gate.approve(&id, "").await;
+    gate.post_as(&gate.agent, &path("claim"), r#"{"leaseSeconds":1}"#).await;
+    gate.gate.inner.clock.pass(1_001);
+    gate.gate.store().recover(Vec::new()).await.unwrap();
+    assert_eq!(gate.status(&id).await, "unknown");
+
+    let forged = gate.post(&path("result"), r#"{"fence":1,"result":"forged"}"#).await;
+    let stale = gate.post_as(&gate.agent, &path("result"), r#"{"fence":0,"result":1}"#).await;
+    let done = gate.post_as(&gate.agent, &path("result"), r#"{"fence":1,"result":2}"#).await;
+
+    for refused in [forged, stale] {
+        assert_eq!(refused.code(), (409, "STALE_FENCE".to_owned()));
+    }
+    assert_eq!([done.at("/status"), done.at("/result"), done.at("/error")], ["executed", "2", "null"]);
+}
+
+#[tokio::test]
 async fn a_tool_the_gate_runs_cannot_be_claimed() {
     let folder = tempfile::tempdir().unwrap();
     let (_folder, gate) = with_tool(patient(&folder.path().join("never"))).await;

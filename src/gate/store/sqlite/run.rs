@@ -66,9 +66,13 @@ pub(super) async fn finish(
         judge::within(&stored, by)?;
     }
     let holder = by.map(|by| by.subject.as_str());
-    if stored.fence != fence
-        || (stored.action.row.status == Status::Running && stored.lease_by.as_deref() != holder)
-    {
+    let holds = match stored.action.row.status {
+        Status::Running => stored.lease_by.as_deref() == holder,
+        // The lease is over, but nothing ran since: who had it still knows best.
+        Status::Unknown => last_holder(tx, id).await?.as_deref() == holder,
+        _ => true,
+    };
+    if stored.fence != fence || !holds {
         return Err(Refused::StaleFence.into());
     }
     let change = Change { by: holder, ran: true, ..Change::default() };
@@ -92,6 +96,15 @@ pub(super) async fn finish(
         }
     }
     load(tx, id).await
+}
+
+/// Who took the newest lease; `None` is the gate itself.
+async fn last_holder(tx: &mut Tx, id: &str) -> Result<Option<String>, StoreError> {
+    let dispatched =
+        "SELECT who FROM events WHERE action = ?1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
+    let found: Option<Option<String>> =
+        sqlx::query_scalar(dispatched).bind(id).fetch_optional(tx.conn()).await?;
+    Ok(found.flatten())
 }
 
 /// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.
