@@ -115,6 +115,15 @@ pub enum Rows {
     Changes { entries: Vec<Entry>, gone: Vec<ActionKey> },
 }
 
+/// A submission that was open, after another look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconciled {
+    /// All of it, with what is known now.
+    pub report: Report,
+    /// The lines that nobody was told of before. The others were acted on once, and must not be again.
+    pub learnt: Vec<ActionKey>,
+}
+
 /// What a failed request says, in words for a person. The foreign part stands apart, because it needs the door.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -169,17 +178,21 @@ impl Inbox {
     }
 
     /// Settles by reading what a crash, or a lost connection of this run, left open. Nothing is sent. Returns a report for
-    /// every submission that was open, with what is known now.
+    /// every submission that was open, and which of its lines are news.
     ///
-    /// A `Failed` line is a decision that never landed: [`Inbox::take_back`] gives it back to the draft.
-    pub async fn reconcile(&self) -> Result<Vec<Report>, Problem> {
+    /// A `Failed` line that is news is a decision that never landed: [`Inbox::take_back`] gives it back to the draft.
+    pub async fn reconcile(&self) -> Result<Vec<Reconciled>, Problem> {
         reconcile::reconcile(self).await
     }
 
-    /// The failed decisions of a submission as they were staged, to be staged again with `Draft::stage`. A decision that is
-    /// staged already should be left as it is.
-    pub async fn take_back(&self, id: &SubmissionId) -> Result<Vec<(ActionKey, Staged)>, Problem> {
-        reconcile::take_back(self, id).await
+    /// Those of these decisions of a submission that failed, as they were staged, to be staged again with `Draft::stage`. A
+    /// decision that is staged already should be left as it is.
+    pub async fn take_back(
+        &self,
+        id: &SubmissionId,
+        keys: &[ActionKey],
+    ) -> Result<Vec<(ActionKey, Staged)>, Problem> {
+        reconcile::take_back(self, id, keys).await
     }
 
     /// The newest submissions with what became of them, newest first.

@@ -1,18 +1,17 @@
 //! Settling by reading what a crash or a lost connection left open. Nothing is ever sent again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::judge::Lost;
-use super::{Inbox, Problem};
+use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, DecisionKind, Outcome, PendingAction, Report, SourceName, Staged, SubmissionId,
-    Untrusted,
+    ActionId, ActionKey, DecisionKind, Outcome, PendingAction, SourceName, Staged, SubmissionId, Untrusted,
 };
 use crate::journal::{Past, Sent, State};
 
-pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Report>, Problem> {
-    let mut reports = Vec::new();
+pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem> {
+    let mut reconciled = Vec::new();
     for mut past in inbox.journal.unsettled().await? {
         let learnt = learn(inbox, &past).await;
         let outcomes: Vec<_> =
@@ -20,19 +19,33 @@ pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Report>, Problem> {
         inbox.journal.note(&past.id, &outcomes).await?;
         let state = if learnt.open { State::Open } else { State::Done };
         inbox.journal.finish(&past.id, state).await?;
+        // Its run died before it could tell anybody: everything that is known of it is news.
+        let untold = past.finished_at.is_none();
+        let mut news = Vec::new();
         for sent in &mut past.items {
+            let before = sent.outcome.clone();
             if let Some(outcome) = learnt.settled.get(&sent.key) {
                 sent.outcome = Some(outcome.clone());
             }
+            if sent.outcome.is_some() && (untold || sent.outcome != before) {
+                news.push(sent.key.clone());
+            }
         }
-        reports.push(past.report());
+        reconciled.push(Reconciled { report: past.report(), learnt: news });
     }
-    Ok(reports)
+    Ok(reconciled)
 }
 
-pub(super) async fn take_back(inbox: &Inbox, id: &SubmissionId) -> Result<Vec<(ActionKey, Staged)>, Problem> {
+pub(super) async fn take_back(
+    inbox: &Inbox,
+    id: &SubmissionId,
+    keys: &[ActionKey],
+) -> Result<Vec<(ActionKey, Staged)>, Problem> {
     let items = inbox.journal.past(id).await?.map_or_else(Vec::new, |past| past.items);
-    let failed = items.into_iter().filter(|sent| matches!(sent.outcome, Some(Outcome::Failed { .. })));
+    let wanted: HashSet<&ActionKey> = keys.iter().collect();
+    let failed = items
+        .into_iter()
+        .filter(|sent| wanted.contains(&sent.key) && matches!(sent.outcome, Some(Outcome::Failed { .. })));
     let at = time::now();
     Ok(failed
         .map(|sent| {

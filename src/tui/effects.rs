@@ -61,8 +61,8 @@ impl Effects {
         match effect {
             Effect::Restore => drop(tokio::spawn(this.restore())),
             Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
-            Effect::TakeBack(id) => drop(tokio::spawn(async move {
-                let answer = this.inbox.take_back(&id).await;
+            Effect::TakeBack { id, keys } => drop(tokio::spawn(async move {
+                let answer = this.inbox.take_back(&id, &keys).await;
                 this.say(What::TakenBack(answer)).await;
             })),
             Effect::Sync { source, since } => drop(tokio::spawn(async move {

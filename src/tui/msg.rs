@@ -7,7 +7,7 @@ use crate::domain::{
     ActionKey, Followed, PendingAction, Report, Revision, SourceName, Staged, Submission, SubmissionId,
     Timestamp,
 };
-use crate::inbox::{Event, Problem, Synced};
+use crate::inbox::{Event, Problem, Reconciled, Synced};
 use crate::journal::{Restored, Write};
 
 /// Something that happened, and when. The only way time reaches the model.
@@ -44,7 +44,7 @@ pub enum What {
     },
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
-    Reconciled(Result<Vec<Report>, Problem>),
+    Reconciled(Result<Vec<Reconciled>, Problem>),
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
     Restored(Result<Box<Restored>, Problem>),
@@ -70,8 +70,11 @@ pub type Loaded = (ActionKey, Result<PendingAction, Problem>);
 pub enum Effect {
     Restore,
     Reconcile,
-    /// The failed decisions of a submission, for the draft.
-    TakeBack(SubmissionId),
+    /// Those of these decisions that failed, for the draft.
+    TakeBack {
+        id: SubmissionId,
+        keys: Vec<ActionKey>,
+    },
     Sync {
         source: SourceName,
         since: Option<Revision>,

@@ -149,11 +149,11 @@ async fn what_cannot_be_read_stays_unknown_until_it_can() {
     let first = outcomes(&report);
     assert!(is_unknown(&first[0].1), "{first:?}");
     assert_eq!(first[1].1, failed("not sent: the source was lost sight of before"));
-    assert!(is_unknown(&inbox.reconcile().await.unwrap()[0].lines[0].outcome));
+    assert!(is_unknown(&inbox.reconcile().await.unwrap()[0].report.lines[0].outcome));
     source.state().unreadable = 0;
     source.stands("1", &[r#""status":"executed""#]);
     let reports = inbox.reconcile().await.unwrap();
-    assert_eq!(reports[0].lines[0].outcome, Outcome::Approved);
+    assert_eq!(reports[0].report.lines[0].outcome, Outcome::Approved);
     assert!(inbox.reconcile().await.unwrap().is_empty());
     assert_eq!(source.sent(), [["1"]]);
 }
@@ -168,10 +168,10 @@ async fn a_silent_request_that_may_be_on_its_way_is_not_called_unsent() {
     let report = inbox.submit(submission("s-1", &[("s", None, "1", A)]), 0).await.unwrap();
 
     assert!(is_unknown(&report.lines[0].outcome));
-    assert!(is_unknown(&inbox.reconcile().await.unwrap()[0].lines[0].outcome));
+    assert!(is_unknown(&inbox.reconcile().await.unwrap()[0].report.lines[0].outcome));
     let later = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..inbox };
     let reports = later.reconcile().await.unwrap();
-    assert!(matches!(reports[0].lines[0].outcome, Outcome::Failed { .. }));
+    assert!(matches!(reports[0].report.lines[0].outcome, Outcome::Failed { .. }));
 }
 
 #[tokio::test]
@@ -188,11 +188,12 @@ async fn a_crash_is_settled_by_reading_and_the_rest_goes_back_to_the_draft() {
 
     let reports = inbox.reconcile().await.unwrap();
 
-    let settled = outcomes(&reports[0]);
-    assert_eq!((settled[0].1.clone(), reports[0].left_pending), (Outcome::Approved, 2));
+    let settled = outcomes(&reports[0].report);
+    assert_eq!((settled[0].1.clone(), reports[0].report.left_pending), (Outcome::Approved, 2));
+    assert_eq!(reports[0].learnt, [key("s", "1"), key("s", "2"), key("s", "3")]);
     assert!(matches!(settled[1].1, Outcome::Failed { .. }));
     assert!(is_unknown(&settled[2].1), "the source does not know it any more");
-    let back = inbox.take_back(&reports[0].id).await.unwrap();
+    let back = inbox.take_back(&reports[0].report.id, &reports[0].learnt).await.unwrap();
     let back: Vec<_> = back.into_iter().map(|(key, staged)| (key, staged.decision, staged.batch)).collect();
     let batch = BatchKey::Batch(SourceName::new("s"), BatchId::new("b"));
     assert_eq!(back, [(key("s", "2"), reject, batch)]);
@@ -228,4 +229,27 @@ async fn nobody_waiting_does_not_stop_a_submission() {
     })
     .await;
     assert_eq!(source.sent().len(), 3);
+}
+
+#[tokio::test]
+async fn another_look_teaches_only_what_nobody_was_told_before() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.answers(Ok(vec![
+        (ActionId::new("1"), Outcome::Approved),
+        (ActionId::new("2"), failed("no")),
+        (ActionId::new("3"), Outcome::Unknown { why: "?".into() }),
+    ]));
+    source.stands("3", &[r#""status":"pending""#]);
+    let all = ["1", "2", "3"].map(|id| ("s", Some("b"), id, A));
+    inbox.submit(submission("s-1", &all), 0).await.unwrap();
+
+    assert_eq!(inbox.reconcile().await.unwrap()[0].learnt, []);
+    source.stands("3", &[r#""status":"approved""#]);
+    let reports = inbox.reconcile().await.unwrap();
+
+    assert_eq!(reports[0].learnt, [key("s", "3")]);
+    assert_eq!(reports[0].report.lines.len(), 3, "the report is still all of it");
+    let id = &reports[0].report.id;
+    assert_eq!(inbox.take_back(id, &reports[0].learnt).await.unwrap(), [], "2 was told before");
 }

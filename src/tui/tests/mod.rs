@@ -10,5 +10,6 @@ mod reading;
 mod reviewing;
 mod screens;
 mod sending;
+mod settling;
 mod sheets;
 mod starting;

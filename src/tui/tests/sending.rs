@@ -1,7 +1,7 @@
 //! From the review sheet to what became of it.
 
 use crate::domain::{DecisionKind, Followed, Outcome, Seen, Status, Timestamp};
-use crate::inbox::Problem;
+use crate::inbox::{Problem, Reconciled};
 use crate::journal::Write;
 use crate::tui::model::{Modal, State};
 use crate::tui::msg::{Effect, What};
@@ -188,8 +188,8 @@ fn a_decision_that_never_landed_is_staged_again() {
     report.lines[0].outcome = Outcome::Failed { why: "it never arrived".into() };
     let id = report.id.clone();
 
-    desk.say(What::Reconciled(Ok(vec![report])));
-    assert!(desk.effects.contains(&Effect::TakeBack(id)));
+    desk.say(What::Reconciled(Ok(vec![Reconciled { report, learnt: vec![key("1")] }])));
+    assert!(desk.effects.contains(&Effect::TakeBack { id, keys: vec![key("1")] }));
     desk.say(What::TakenBack(Ok(vec![(key("1"), staged)])));
 
     assert_eq!(desk.staged(), "1A");

@@ -1,11 +1,11 @@
 //! What became of a submission: in the source's own counts, then followed until it is final.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, SubmissionId};
-use crate::inbox::Problem;
+use crate::inbox::{Problem, Reconciled};
 use crate::text::{self, Shown};
-use crate::tui::model::{Modal, Model, ReportSheet, Settled, State, Tone};
+use crate::tui::model::{Modal, Model, ReportSheet, Settled, Slot, State, Tone};
 use crate::tui::msg::Effect;
 
 use super::stage::{settle, tell_problem};
@@ -132,33 +132,68 @@ fn note(sheet: &mut ReportSheet, followed: &Followed) {
 }
 
 /// What reading taught about submissions that a crash left open.
-pub(super) fn reconciled(model: &mut Model, answer: Result<Vec<Report>, Problem>) -> Vec<Effect> {
+pub(super) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) -> Vec<Effect> {
     match answer {
         Err(problem) => {
             tell_problem(model, "earlier submissions could not be checked: ", &problem);
             Vec::new()
         }
-        Ok(reports) => reports.into_iter().flat_map(|report| learnt(model, report)).collect(),
+        Ok(all) => all.into_iter().flat_map(|one| learnt(model, one)).collect(),
     }
 }
 
-/// One submission is known better now: what landed is settled, what never did is staged again.
-fn learnt(model: &mut Model, report: Report) -> Vec<Effect> {
+/// One submission is known better now: what landed is settled, what never did is staged again. What was known before was
+/// acted on then, and may have gone on since.
+fn learnt(model: &mut Model, Reconciled { report, learnt }: Reconciled) -> Vec<Effect> {
+    let learnt: HashSet<ActionKey> = learnt.into_iter().collect();
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
     for line in &report.lines {
+        if !learnt.contains(&line.key) && !must_wait(model, line) {
+            continue;
+        }
         let state = state_after(model, line);
         model.queue.set_state(&line.key, state);
+        match line.outcome {
+            Outcome::Failed { .. } => failed.push(line.key.clone()),
+            _ => done.push(line.key.clone()),
+        }
     }
-    let known = |line: &&ReportLine| !matches!(line.outcome, Outcome::Failed { .. });
-    let keys: Vec<ActionKey> = report.lines.iter().filter(known).map(|line| line.key.clone()).collect();
-    let (_, mut effects) = settle(model, &keys);
-    if keys.len() < report.lines.len() {
-        effects.push(Effect::TakeBack(report.id.clone()));
+    let (_, mut effects) = settle(model, &done);
+    if !failed.is_empty() {
+        effects.push(Effect::TakeBack { id: report.id.clone(), keys: failed });
     }
     note_unknown(model, &report);
-    model.recount();
-    model.say(format!("an earlier submission: {}", summary(&report)));
-    model.last_report = Some(ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 });
+    if !learnt.is_empty() {
+        model.recount();
+        model.say(format!("an earlier submission: {}", summary(&report)));
+    }
+    note_report(model, report);
     effects
+}
+
+/// Its decision may still be on its way, though the list knows nothing of it: it must not be sent a second time.
+fn must_wait(model: &Model, line: &ReportLine) -> bool {
+    let free =
+        model.queue.get(&line.key).is_some_and(Slot::is_pending) || model.draft.get(&line.key).is_some();
+    matches!(line.outcome, Outcome::Unknown { .. }) && free
+}
+
+/// The report on screen, and the last one, say what is known now. Ids sort by time: an older report never takes the place of
+/// a newer one.
+fn note_report(model: &mut Model, report: Report) {
+    if let Some(Modal::Report(sheet)) = &mut model.modal
+        && sheet.report.id == report.id
+    {
+        sheet.report = report.clone();
+    }
+    match &mut model.last_report {
+        Some(sheet) if sheet.report.id == report.id => sheet.report = report,
+        Some(sheet) if sheet.report.id > report.id => {}
+        Some(_) | None => {
+            let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
+            model.last_report = Some(sheet);
+        }
+    }
 }
 
 /// What we lost sight of is looked for again, and again.

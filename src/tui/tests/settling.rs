@@ -1,0 +1,90 @@
+//! What reading teaches later about a submission, again and again.
+
+use crate::domain::{Followed, Outcome, Report, Status, Timestamp};
+use crate::inbox::Reconciled;
+use crate::tui::model::State;
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, few, key};
+
+/// Three decisions were sent: 1 was approved and has run, 2 failed, 3 was lost sight of.
+fn mixed() -> (Desk, Report) {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("aaas");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Approved);
+    let mut report = desk.model.last_report.clone().unwrap().report;
+    report.lines[1].outcome = Outcome::Failed { why: "no".into() };
+    report.lines[2].outcome = Outcome::Unknown { why: "no answer".into() };
+
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("aaas");
+    desk.wait(500);
+    desk.press("y");
+    desk.say(What::Submitted(report.id.clone(), Ok(report.clone())));
+    desk.say(What::Followed(Followed {
+        key: key("1"),
+        title: "Issue number 1".into(),
+        status: Status::Executed,
+        result: None,
+        error: None,
+        at: Timestamp::default(),
+    }));
+    desk.press("<Enter>");
+    (desk, report)
+}
+
+fn status(desk: &Desk, id: &str) -> Option<Status> {
+    match &desk.slot(id).state {
+        State::Settled(settled) => settled.status.clone(),
+        _ => None,
+    }
+}
+
+#[test]
+fn another_look_leaves_alone_what_was_known_before() {
+    let (mut desk, report) = mixed();
+    desk.press("u");
+    assert_eq!(desk.staged(), "", "the reviewer took 2 back");
+    desk.effects.clear();
+    desk.saved.clear();
+
+    desk.say(What::Reconciled(Ok(vec![Reconciled { report: report.clone(), learnt: Vec::new() }])));
+
+    assert_eq!(status(&desk, "1"), Some(Status::Executed));
+    assert_eq!((desk.staged().as_str(), desk.effects.as_slice()), ("", &[][..]));
+    assert!(desk.saved.is_empty(), "{:?}", desk.saved);
+    assert_eq!(desk.slot("3").state, State::Unknown);
+    assert_eq!(desk.model.last_report.as_ref().unwrap().followed.len(), 1);
+    assert!(desk.model.look_again.is_some(), "3 is looked for again");
+}
+
+#[test]
+fn only_what_was_learnt_is_applied() {
+    let (mut desk, mut report) = mixed();
+    desk.effects.clear();
+    report.lines[2].outcome = Outcome::Failed { why: "it never arrived".into() };
+    let learnt = vec![key("3")];
+
+    desk.say(What::Reconciled(Ok(vec![Reconciled { report: report.clone(), learnt: learnt.clone() }])));
+
+    assert_eq!(desk.effects, [Effect::TakeBack { id: report.id.clone(), keys: learnt }]);
+    assert_eq!(status(&desk, "1"), Some(Status::Executed));
+    assert_eq!(desk.slot("3").state, State::Pending);
+    let last = desk.model.last_report.as_ref().unwrap();
+    assert_eq!((&last.report, last.followed.len()), (&report, 1), "updated, not replaced");
+}
+
+#[test]
+fn what_is_still_unknown_after_a_crash_cannot_be_sent_again() {
+    let (_, report) = mixed();
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("GaGa");
+    desk.model.queue.set_state(&key("3"), State::Pending);
+
+    desk.say(What::Reconciled(Ok(vec![Reconciled { report, learnt: Vec::new() }])));
+
+    assert_eq!(desk.slot("3").state, State::Unknown);
+    assert_eq!(desk.slot("1").state, State::Pending, "that one was told before; the list knows");
+}
