@@ -17,6 +17,7 @@ mod merge;
 mod modal;
 mod preview;
 mod queue;
+mod reading;
 mod slots;
 mod sources;
 mod stats;
@@ -30,6 +31,7 @@ pub use modal::{
 };
 pub use preview::{Cached, Flags, Preview, Tab, hidden};
 pub use queue::{Cursor, Group, Line, Queue};
+pub use reading::Reading;
 pub use slots::{Settled, Slot, State};
 pub use sources::{SourceState, Syncing};
 pub use stats::Stats;
@@ -68,6 +70,7 @@ pub struct Model {
     /// Typed into reason fields and not staged.
     pub reason_texts: HashMap<ActionKey, String>,
     pub preview: Preview,
+    pub reading: Reading,
     pub focus: Focus,
     pub zoom: bool,
     pub modal: Option<Modal>,
@@ -150,6 +153,7 @@ impl Model {
             drafted: HashMap::new(),
             reason_texts: HashMap::new(),
             preview: Preview::default(),
+            reading: Reading::default(),
             focus: Focus::List,
             zoom: false,
             modal: None,

@@ -288,6 +288,7 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
         "Tab" => KeyCode::Tab,
         "Backspace" => KeyCode::Backspace,
         "PageDown" => KeyCode::PageDown,
+        "PageUp" => KeyCode::PageUp,
         "Down" => KeyCode::Down,
         "End" => KeyCode::End,
         "Right" => KeyCode::Right,

@@ -50,9 +50,62 @@ fn the_last_line_of_a_megabyte_can_be_reached() {
     desk.press("3G");
 
     assert!(desk.screen().contains("the very last line"), "{}", desk.screen());
-    assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::InFull));
+    assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened), "only its ends were on screen");
     desk.press("K<PageDown>J");
     assert!(desk.screen().contains("the very last line"), "it does not run out of its end");
+}
+
+/// High-risk, and some screens long.
+fn long() -> Desk {
+    let text = "Pay what is on this line.\\n".repeat(90);
+    let input = format!("{{\"text\":\"{text}and this\"}}");
+    Desk::new(100, 30, vec![action("1 refund_payment billing critical 1", "Refund", &input)])
+}
+
+fn seen(desk: &Desk) -> Option<Seen> {
+    desk.model.seen_of(desk.slot("1"))
+}
+
+#[test]
+fn a_jump_to_the_end_is_not_reading() {
+    let mut desk = long();
+    desk.drawn();
+    let command = desk.model.settings.keymap.key(crate::tui::command::Command::PreviewEnd).replace(' ', "");
+
+    desk.press(&command);
+    desk.press("a");
+
+    assert_eq!((seen(&desk), desk.staged().as_str()), (Some(Seen::Opened), ""));
+    assert!(desk.message().contains("next is line 1"), "{}", desk.message());
+}
+
+#[test]
+fn every_line_that_was_on_screen_counts_whatever_the_order() {
+    let mut desk = long();
+    desk.press("<PageDown><PageDown>3GKKKK");
+    assert_eq!(seen(&desk), Some(Seen::Opened), "there is a gap");
+
+    for _ in 0..9 {
+        desk.press("<PageUp>");
+    }
+    assert_eq!(seen(&desk), Some(Seen::InFull));
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn lines_of_another_width_do_not_count() {
+    let mut desk = long();
+    desk.press("<PageDown><PageDown>");
+    desk.say(What::Resize(80, 30));
+    desk.drawn();
+
+    for _ in 0..2 {
+        desk.press("<PageDown>");
+    }
+    desk.press("3G");
+
+    assert_eq!(seen(&desk), Some(Seen::Opened));
 }
 
 #[test]

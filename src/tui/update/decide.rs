@@ -4,7 +4,7 @@ use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, changed_keys}
 use crate::journal::Write;
 use crate::text;
 use crate::tui::command::Command;
-use crate::tui::model::{Model, Settled, Slot, State, Tone};
+use crate::tui::model::{Model, Settled, Slot, State, Tab, Tone};
 use crate::tui::msg::Effect;
 
 use super::list::{self, Way};
@@ -52,7 +52,10 @@ fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
     if let Some(why) = lock(model, slot) {
         let keys = &model.settings.keymap;
         let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));
-        return Err(format!("{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve"));
+        let unread = next_unread(model, key).map(|line| format!("; next is line {line}")).unwrap_or_default();
+        return Err(format!(
+            "{why}: read it to the end first ({down} scrolls, {zoom} zooms{unread}), then approve"
+        ));
     }
     let Some(draft) = model.edit_texts.get(key) else { return Ok(Decision::APPROVE) };
     let Some(cached) = model.preview.cached(key).filter(|cached| cached.digest == draft.of) else {
@@ -61,6 +64,14 @@ fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
     let edits = changed_keys(&cached.action.input, &draft.text)
         .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
     Ok(Decision::Approve { edits, comment: None })
+}
+
+/// The number of the first line that was not on screen, where its text is.
+fn next_unread(model: &Model, key: &ActionKey) -> Option<usize> {
+    let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
+    let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
+    let line = model.reading.unread(&page.of, page.lines.len()).filter(|_| text)?;
+    Some(line + 1)
 }
 
 fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {

@@ -174,10 +174,17 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
     if area.is_empty() || model.preview.target.as_ref() != Some(&page.of.key) {
         return Vec::new();
     }
-    let to_the_end = model.preview.top + usize::from(area.height) >= page.lines.len();
-    let whole = to_the_end && matches!(page.of.tab, Tab::Rendered | Tab::Raw);
-    let seen = if whole { Seen::InFull } else { Seen::Opened };
     let (key, digest) = (page.of.key.clone(), page.of.digest);
+    let (top, total) = (model.preview.top, page.lines.len());
+    let mut seen = Seen::Opened;
+    if matches!(page.of.tab, Tab::Rendered | Tab::Raw) && model.seen.of(&key, &digest) != Some(Seen::InFull) {
+        // A jump to the end shows the end only: every line counts.
+        model.reading.note(&page.of, top..total.min(top + usize::from(area.height)));
+        if model.reading.unread(&page.of, total).is_none() {
+            seen = Seen::InFull;
+            model.reading.forget(&key);
+        }
+    }
     note(model, key, digest, seen)
 }
 
