@@ -41,6 +41,8 @@ pub struct Left {
     pub by: LeftBy,
     /// Decisions that are staged and not sent; kept for the next start.
     pub staged: usize,
+    /// Decisions that were being sent: some of them may have landed.
+    pub sending: usize,
     /// A submission or a save did not end in time. The journal knows; the next start settles it by reading.
     pub unfinished: bool,
 }
@@ -84,7 +86,8 @@ pub async fn run(
     app.draw()?;
     let by = app.live(signals, shutdown).await;
     let finished = app.wind_up().await;
-    let left = Left { by: by?, staged: app.model.draft.len(), unfinished: !finished };
+    let left =
+        Left { by: by?, staged: app.model.unsent(), sending: app.model.under_way(), unfinished: !finished };
     drop(app);
     Ok(left)
 }

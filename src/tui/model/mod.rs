@@ -228,6 +228,17 @@ impl Model {
         staged.or_else(|| self.drafted.get(key))
     }
 
+    /// Decisions of the submission that has no answer yet. They are in the draft until it comes.
+    pub fn under_way(&self) -> usize {
+        let sending = |key: &ActionKey| self.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
+        self.draft.iter().filter(|(key, _)| sending(key)).count()
+    }
+
+    /// Decisions that are staged and not on their way.
+    pub fn unsent(&self) -> usize {
+        self.draft.len().saturating_sub(self.under_way())
+    }
+
     /// Pending actions without a staged decision.
     pub fn undecided(&self) -> usize {
         self.stats.pending.saturating_sub(self.tally.total().total())

@@ -137,3 +137,18 @@ fn the_empty_screen_says_how_to_send_the_first_proposal() {
     assert!(screen.contains("$(cat '/state/agent.token')"), "{screen}");
     assert!(screen.contains("placet propose create_linear_issue --input -"), "{screen}");
 }
+
+#[test]
+fn decisions_on_their_way_are_not_called_unsent() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("aas");
+    desk.wait(500);
+    desk.press("y");
+    desk.press("xq");
+
+    assert_eq!((desk.model.unsent(), desk.model.under_way()), (1, 2));
+    assert!(desk.screen().contains("1 decision staged and not sent"), "{}", desk.screen());
+    assert!(desk.screen().contains("A submission is on its way"));
+    desk.accepts();
+    assert_eq!((desk.model.unsent(), desk.model.under_way()), (1, 0));
+}

@@ -40,7 +40,7 @@ pub(super) fn draw(model: &Model, top: usize, area: Rect, buf: &mut Buffer) {
 
 /// Keep and quit is the default, and nothing is ever lost by it.
 pub(super) fn quit(model: &Model, area: Rect, buf: &mut Buffer) {
-    let staged = model.tally.total().total();
+    let staged = model.unsent();
     let mut lines = Vec::new();
     if staged > 0 {
         lines.push(format!("{} staged and not sent; kept for next time.", words::count(staged, "decision")));
