@@ -254,6 +254,9 @@ impl App {
     /// was settled is saved so.
     async fn wind_up(&mut self) -> bool {
         self.keys = None;
+        for effect in update::end(&mut self.model) {
+            self.effects.perform(effect);
+        }
         let effects = self.effects.clone();
         let answers = async {
             loop {

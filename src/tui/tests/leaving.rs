@@ -1,8 +1,10 @@
 //! Going back, helping and quitting.
 
+use crate::journal::Write;
 use crate::tui::GatePlace;
 use crate::tui::model::Modal;
 use crate::tui::msg::{Effect, What};
+use crate::tui::update::end;
 
 use super::desk::{Desk, few};
 
@@ -151,4 +153,20 @@ fn decisions_on_their_way_are_not_called_unsent() {
     assert!(desk.screen().contains("A submission is on its way"));
     desk.accepts();
     assert_eq!((desk.model.unsent(), desk.model.under_way()), (1, 0));
+}
+
+#[test]
+fn a_signal_keeps_what_was_typed_a_moment_ago() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("e<Right>");
+    desk.say(What::Paste("\"new\":1,".to_owned()));
+    desk.saved.clear();
+
+    let effects = end(&mut desk.model);
+
+    let [Effect::Save(writes)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(
+        matches!(writes.as_slice(), [Write::EditText { text: Some(text), .. }] if text.text.contains("new"))
+    );
+    assert!(end(&mut desk.model).is_empty(), "once");
 }

@@ -62,12 +62,18 @@ pub(super) fn interrupt(model: &mut Model) -> Vec<Effect> {
 
 /// Quits. What is staged is on disk; an open form is kept first.
 pub(super) fn now(model: &mut Model) -> Vec<Effect> {
-    let mut effects = match &model.modal {
+    let mut effects = close_form(model);
+    model.leaving = true;
+    effects.push(Effect::Quit);
+    effects
+}
+
+/// Closes what is open; an edit form's text is kept.
+pub(super) fn close_form(model: &mut Model) -> Vec<Effect> {
+    let effects = match &model.modal {
         Some(Modal::Edit(_)) => edit::close(model),
         _ => Vec::new(),
     };
     model.modal = None;
-    model.leaving = true;
-    effects.push(Effect::Quit);
     effects
 }

@@ -30,6 +30,12 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Restore]
 }
 
+/// The inbox ends, whoever ends it: what was typed and not saved yet. Only saves are asked for.
+pub fn end(model: &mut Model) -> Vec<Effect> {
+    model.leaving = true;
+    leave::close_form(model)
+}
+
 /// Takes one message, and says what to ask of the world.
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
