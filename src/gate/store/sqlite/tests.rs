@@ -125,6 +125,26 @@ async fn a_result_of_an_earlier_run_is_refused() {
 }
 
 #[tokio::test]
+async fn a_lost_run_that_may_be_repeated_rests_first() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    shelf.dispatch("a").await;
+    let waiting = async || {
+        let found = shelf.store.approved(&["t".to_owned()], 0, 10, shelf.clock.now()).await.unwrap();
+        found.into_iter().map(|waiting| waiting.id).collect::<Vec<_>>()
+    };
+
+    let lost = Finished::Again("HTTP 503".to_owned());
+    let stored = shelf.store.finish("a".to_owned(), 1, None, lost).await.unwrap();
+
+    assert_eq!(stored.action.row.status, Status::Approved);
+    assert_eq!(stored.action.error.unwrap().as_raw(), "HTTP 503");
+    assert!(waiting().await.is_empty());
+    shelf.clock.pass(2_001);
+    assert_eq!(waiting().await, ["a"]);
+}
+
+#[tokio::test]
 async fn what_was_not_approved_is_not_dispatched() {
     let shelf = shelf().await;
     shelf.record("pending").await.unwrap();
