@@ -109,10 +109,10 @@ pub enum Executor {
     Command { argv: Vec<String>, env: BTreeMap<String, String> },
 }
 
-/// What happens when an executor was lost in mid-run.
+/// What happens when an executor was lost in mid-run: a crash, a timeout, an answer 5xx.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Running it twice does no harm: run it again.
+    /// Running it twice does no harm: run it again, up to five times in all.
     Safe,
     /// A human decides: the action becomes `unknown`.
     Manual,

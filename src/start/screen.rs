@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::inbox::Inbox;
 use crate::journal::Journal;
-use crate::tui::{self, GatePlace, Place};
+use crate::tui::{self, GatePlace, Left, LeftBy, Place};
 
 use super::embedded::Embedded;
 use super::{headless, logging};
@@ -61,13 +61,27 @@ pub(super) async fn show(
         }
     }
     let left = shown?;
-    if left.staged > 0 && durable {
-        cli::complain(&format!(
-            "{} staged decisions are kept for the next start; nothing of them was sent",
-            left.staged
-        ));
+    // Nobody reads what is written to a terminal that is gone.
+    if durable && left.by != LeftBy::Hangup {
+        say_what_is_left(&left);
     }
     Ok(Exit::Done)
+}
+
+fn say_what_is_left(left: &Left) {
+    if left.sending > 0 {
+        let n = left.sending;
+        cli::complain(&format!("{n} decisions were being sent; the next start says what became of them"));
+    }
+    if left.staged > 0 {
+        let n = left.staged;
+        cli::complain(&format!("{n} staged decisions are kept for the next start; none of them was sent"));
+    }
+    if left.unfinished && left.sending == 0 {
+        cli::complain(
+            "the journal could not be written in time; what was staged last may be missing at the next start",
+        );
+    }
 }
 
 pub(super) fn login_name() -> Option<String> {

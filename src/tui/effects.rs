@@ -137,8 +137,8 @@ impl Effects {
             |writes: &&Vec<Write>| !writes.iter().all(|write| matches!(write, Write::Seen { .. }));
         let mut saves = queued.iter().filter(spoken_of).count();
         let answer = self.inbox.save(queued.iter().flatten().cloned().collect()).await;
-        let saved = answer.is_ok();
-        if !saved {
+        let on_disk = answer.is_ok();
+        if !on_disk {
             let mut queue = self.unsaved.queue();
             queued.append(&mut queue);
             *queue = queued;
@@ -146,7 +146,7 @@ impl Effects {
             saves = 0;
         }
         self.say(What::Saved { saves, answer }).await;
-        saved
+        on_disk
     }
 
     async fn restore(self) {

@@ -8,7 +8,10 @@ use crate::tui::page::Made;
 
 /// Per page, the lines that were on screen: in order, apart from each other.
 #[derive(Clone, Debug, Default)]
-pub struct Reading(HashMap<ActionKey, Vec<(Made, Vec<Range<usize>>)>>);
+pub struct Reading(HashMap<ActionKey, Vec<Covered>>);
+
+/// A page, and the lines of it that were on screen.
+type Covered = (Made, Vec<Range<usize>>);
 
 impl Reading {
     /// Notes that these lines are on screen.

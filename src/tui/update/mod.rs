@@ -197,7 +197,7 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         match model.settings.keymap.lookup(&model.chords, places) {
             Lookup::Command(command) => {
                 model.chords.clear();
-                effects.extend(if is_blind(model) { blind(model, command) } else { run(model, command) });
+                effects.extend(if is_blind(model) { blind(model, command) } else { seeing(model, command) });
                 return effects;
             }
             Lookup::Prefix => return effects,
@@ -217,6 +217,22 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 /// The screen shows counts only: no action, no sheet, no form can be read on it.
 fn is_blind(model: &Model) -> bool {
     model.layout().shape == Shape::Counts
+}
+
+/// A command on a screen that shows what it is about.
+fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
+    let still_deciding = matches!(
+        command,
+        Command::Approve
+            | Command::Exclude
+            | Command::ExcludeBecause
+            | Command::Accept
+            | Command::ReviewBatch
+    );
+    if !still_deciding {
+        model.decided_in = None;
+    }
+    run(model, command)
 }
 
 /// What cannot be read is not decided, sent or edited. Leaving works.
