@@ -24,6 +24,7 @@ pub(super) async fn submit(
     left_pending: u64,
 ) -> Result<Report, Problem> {
     let id = submission.id().clone();
+    let unknown = report(&submission, &Outcomes::new(), left_pending);
     let task = {
         let inbox = inbox.clone();
         tokio::spawn(async move { run(&inbox, submission, left_pending).await })
@@ -32,9 +33,18 @@ pub(super) async fn submit(
         Ok(done) => done,
         // The runtime is going down, or there is a bug of ours; the journal knows more than we do.
         Err(error) => match inbox.journal.past(&id).await {
-            Ok(Some(past)) => Ok(past.report()),
+            Ok(Some(past)) => {
+                // Nobody goes on with it: from now on it is for reconciling.
+                if let Err(error) = inbox.journal.finish(&id, State::Open).await {
+                    tracing::error!(%error, "cannot leave a submission open in the journal");
+                }
+                Ok(past.report())
+            }
             Ok(None) => Err(Problem { source: None, what: format!("nothing was sent: {error}"), why: None }),
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                tracing::error!(%error, "cannot read what became of a submission");
+                Ok(unknown)
+            }
         },
     }
 }

@@ -34,6 +34,8 @@ struct State {
     actions: HashMap<ActionId, VecDeque<String>>,
     /// Reading fails so many times.
     unreadable: usize,
+    /// A bug of ours while it sends.
+    panics: bool,
     submits: Vec<(String, Vec<String>)>,
     reads: usize,
     journal: Option<Journal>,
@@ -132,6 +134,7 @@ impl Source for Fake {
             Some(journal) => journal.log(100).await.unwrap().len(),
             None => 0,
         };
+        assert!(!std::mem::take(&mut self.state().panics), "a bug");
         let mut state = self.state();
         state.journalled.push(journalled);
         let ids = batch.items().iter().map(|item| item.id.as_raw().to_owned()).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{SubmissionId, Timestamp};
+use crate::domain::{ActionKey, SubmissionId, Timestamp};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
@@ -62,19 +62,21 @@ impl Effects {
             Effect::Restore => drop(tokio::spawn(this.restore())),
             Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
             Effect::TakeBack { id, keys } => drop(tokio::spawn(async move {
-                let answer = this.inbox.take_back(&id, &keys).await;
+                let inbox = this.inbox.clone();
+                let answer = caught(async move { inbox.take_back(&id, &keys).await }).await;
                 this.say(What::TakenBack(answer)).await;
             })),
             Effect::Sync { source, since } => drop(tokio::spawn(async move {
-                let answer = this.inbox.sync(&source, since).await;
+                let (inbox, name) = (this.inbox.clone(), source.clone());
+                let answer = caught(async move { inbox.sync(&name, since).await }).await;
                 this.say(What::Synced(source, answer)).await;
             })),
             Effect::Load(keys) => drop(tokio::spawn(async move {
-                let loaded = this.load(&keys).await;
+                let loaded = this.load(keys).await;
                 this.say(What::Loaded(loaded)).await;
             })),
             Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
-                let actions = this.load(&keys).await;
+                let actions = this.load(keys).await;
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
                 this.say(What::ReviewLoaded { review, id, actions }).await;
             })),
@@ -136,9 +138,10 @@ impl Effects {
         let spoken_of =
             |writes: &&Vec<Write>| !writes.iter().all(|write| matches!(write, Write::Seen { .. }));
         let mut saves = queued.iter().filter(spoken_of).count();
-        let answer = self.inbox.save(queued.iter().flatten().cloned().collect()).await;
-        let on_disk = answer.is_ok();
-        if !on_disk {
+        let (inbox, writes) = (self.inbox.clone(), queued.iter().flatten().cloned().collect());
+        let answer = caught(async move { inbox.save(writes).await }).await;
+        let saved = answer.is_ok();
+        if !saved {
             let mut queue = self.unsaved.queue();
             queued.append(&mut queue);
             *queue = queued;
@@ -146,26 +149,32 @@ impl Effects {
             saves = 0;
         }
         self.say(What::Saved { saves, answer }).await;
-        on_disk
+        saved
     }
 
     async fn restore(self) {
-        let answer = self.inbox.restore().await.map(Box::new);
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.restore().await.map(Box::new) }).await;
         self.say(What::Restored(answer)).await;
     }
 
     async fn reconcile(self) {
-        let answer = self.inbox.reconcile().await;
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.reconcile().await }).await;
         self.say(What::Reconciled(answer)).await;
     }
 
     /// In pages; a key that no answer speaks of is a problem too.
-    async fn load(&self, keys: &[crate::domain::ActionKey]) -> Vec<Loaded> {
+    async fn load(&self, keys: Vec<ActionKey>) -> Vec<Loaded> {
         let mut all = Vec::with_capacity(keys.len());
         for page in keys.chunks(PAGE) {
-            let mut answered = self.inbox.load(page).await;
+            let (inbox, asked) = (self.inbox.clone(), page.to_vec());
+            let mut answered = match caught(async move { Ok(inbox.load(&asked).await) }).await {
+                Ok(answered) => answered,
+                Err(problem) => page.iter().map(|key| (key.clone(), Err(problem.clone()))).collect(),
+            };
             let missing = page.iter().filter(|key| answered.iter().all(|(other, _)| other != *key));
-            let problem = |key: &crate::domain::ActionKey| Problem {
+            let problem = |key: &ActionKey| Problem {
                 source: Some(key.source.clone()),
                 what: "no longer knows this action".to_owned(),
                 why: None,
@@ -177,7 +186,7 @@ impl Effects {
         all
     }
 
-    async fn follow(self, keys: Vec<crate::domain::ActionKey>) {
+    async fn follow(self, keys: Vec<ActionKey>) {
         let (changes, mut seen) = mpsc::channel(64);
         let following = self.inbox.follow(keys, FOLLOW, changes);
         let passing = async {
@@ -192,4 +201,14 @@ impl Effects {
     async fn say(&self, what: What) {
         let _ = self.msgs.send(Msg { at: now(), what }).await;
     }
+}
+
+/// On a task of its own: a panic of ours is an answer too, so that the screen does not wait for ever. A submission needs no
+/// such thing, because the inbox answers for it.
+async fn caught<T: Send + 'static>(
+    asked: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    let failed =
+        || Problem { source: None, what: "failed inside placet; the log says what".to_owned(), why: None };
+    tokio::spawn(asked).await.unwrap_or_else(|_| Err(failed()))
 }

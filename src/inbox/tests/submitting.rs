@@ -253,3 +253,17 @@ async fn another_look_teaches_only_what_nobody_was_told_before() {
     let id = &reports[0].report.id;
     assert_eq!(inbox.take_back(id, &reports[0].learnt).await.unwrap(), [], "2 was told before");
 }
+
+#[tokio::test]
+async fn a_bug_while_sending_leaves_it_to_reading() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.state().panics = true;
+    source.stands("1", &[r#""status":"approved""#]);
+
+    let report = inbox.submit(submission("s-1", &[("s", None, "1", A)]), 0).await.unwrap();
+
+    assert!(is_unknown(&report.lines[0].outcome));
+    let reports = inbox.reconcile().await.unwrap();
+    assert_eq!(reports[0].report.lines[0].outcome, Outcome::Approved);
+}

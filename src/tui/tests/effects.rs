@@ -1,18 +1,75 @@
 //! Effects against a real journal.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::stream::BoxStream;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 
-use crate::domain::{BatchKey, Decision, Draft, Staged, Timestamp};
-use crate::inbox::Inbox;
+use crate::contract::action::Unreadable;
+use crate::domain::{
+    ActionId, BatchKey, Capabilities, Decision, Draft, Outcome, PendingAction, Revision, Row, SourceName,
+    Staged, SubmissionBatch, Timestamp,
+};
+use crate::inbox::{Inbox, Problem};
 use crate::journal::{Journal, Write};
+use crate::sources::{Signal, Source, SourceError, Synced};
 use crate::tui::effects::Effects;
 use crate::tui::msg::{Effect, Msg, What};
 
-use super::desk::key;
+use super::desk::{key, source};
+
+/// A source with a bug.
+#[derive(Debug)]
+struct Broken(SourceName);
+
+#[async_trait::async_trait]
+impl Source for Broken {
+    fn name(&self) -> &SourceName {
+        &self.0
+    }
+
+    fn capabilities(&self, _: &Row) -> Capabilities {
+        Capabilities::READ_ONLY
+    }
+
+    async fn sync(&self, _: Option<Revision>) -> Result<Synced, SourceError> {
+        panic!("a bug")
+    }
+
+    async fn get(&self, _: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        panic!("a bug")
+    }
+
+    async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+        panic!("a bug")
+    }
+
+    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
+    let sources: Vec<Arc<dyn Source>> = vec![Arc::new(Broken(source()))];
+    let inbox = Inbox::open(sources, journal, Duration::from_secs(9), None);
+    let (sender, mut msgs) = mpsc::channel(64);
+    let effects = Effects::new(inbox, sender);
+    let ours = |problem: &Problem| problem.what.starts_with("failed inside placet");
+
+    effects.perform(Effect::Sync { source: source(), since: None });
+    assert!(matches!(next(&mut msgs).await, What::Synced(_, Err(problem)) if ours(&problem)));
+    effects.perform(Effect::Load(vec![key("1")]));
+    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("it answers with what was loaded") };
+    assert!(matches!(loaded.as_slice(), [(of, Err(problem))] if *of == key("1") && ours(problem)));
+    effects.perform(Effect::LoadForReview { review: 7, keys: vec![key("1")] });
+    assert!(matches!(next(&mut msgs).await, What::ReviewLoaded { review: 7, .. }));
+}
 
 async fn next(msgs: &mut mpsc::Receiver<Msg>) -> What {
     tokio::time::timeout(Duration::from_secs(10), msgs.recv()).await.unwrap().unwrap().what
