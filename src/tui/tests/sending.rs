@@ -299,3 +299,20 @@ fn nothing_is_decided_or_sent_on_a_screen_that_shows_counts_only() {
     desk.press("y");
     assert_eq!(desk.submitted.len(), 1);
 }
+
+#[test]
+fn what_arrived_while_it_was_sent_is_left_pending_too() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("axs");
+    desk.wait(500);
+    desk.press("y");
+    assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::Submit { left_pending: 1, .. })));
+
+    let mut more = few(5).split_off(3);
+    more.push(action("m1 send_email crm low 5", "Mail", r#"{"to":"x"}"#));
+    desk.changes(more);
+    desk.accepts();
+
+    assert_eq!(desk.model.last_report.as_ref().unwrap().report.left_pending, 3, "4 and 5 came meanwhile");
+    assert!(desk.message().contains("3 left pending"), "{}", desk.message());
+}

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, SubmissionId};
+use crate::domain::{ActionKey, BatchKey, Followed, Outcome, Report, ReportLine, Status, SubmissionId};
 use crate::inbox::{Problem, Reconciled};
 use crate::text::{self, Shown};
 use crate::tui::model::{Modal, Model, ReportSheet, Settled, Slot, State, Tone};
@@ -41,7 +41,7 @@ pub(super) fn submitted(
     }
 }
 
-fn take(model: &mut Model, report: Report) -> Vec<Effect> {
+fn take(model: &mut Model, mut report: Report) -> Vec<Effect> {
     let mut done = Vec::new();
     let mut follow = Vec::new();
     for line in &report.lines {
@@ -57,6 +57,7 @@ fn take(model: &mut Model, report: Report) -> Vec<Effect> {
     let (_, mut effects) = settle(model, &done);
     model.recount();
     note_unknown(model, &report);
+    report.left_pending = left_pending(model, &report);
     model.tell(Tone::Good, vec![Shown::ours(summary(&report))]);
     let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
     // A form that was opened meanwhile is not taken away; `last-report` opens the sheet then.
@@ -68,6 +69,15 @@ fn take(model: &mut Model, report: Report) -> Vec<Effect> {
         effects.push(Effect::Follow(follow));
     }
     effects
+}
+
+/// What is pending and undecided in the batches that were sent, as it is now: more may have come while they were on their
+/// way.
+fn left_pending(model: &Model, report: &Report) -> u64 {
+    let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
+    let undecided = |slot: &&Slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none();
+    let listed = model.queue.slots().iter().filter(undecided).map(|slot| &slot.entry);
+    listed.chain(model.queue.held()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 
 /// Where an action stands after its decision was sent.
@@ -180,7 +190,11 @@ fn must_wait(model: &Model, line: &ReportLine) -> bool {
 
 /// The report on screen, and the last one, say what is known now. Ids sort by time: an older report never takes the place of
 /// a newer one.
-fn note_report(model: &mut Model, report: Report) {
+fn note_report(model: &mut Model, mut report: Report) {
+    if let Some(sheet) = model.last_report.as_ref().filter(|sheet| sheet.report.id == report.id) {
+        // Counted when the answer came; the journal knows only what was counted before.
+        report.left_pending = sheet.report.left_pending;
+    }
     if let Some(Modal::Report(sheet)) = &mut model.modal
         && sheet.report.id == report.id
     {
