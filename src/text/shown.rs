@@ -44,11 +44,6 @@ impl Shown {
         self.pieces.iter().map(|piece| piece.text.width()).sum()
     }
 
-    /// Something in it would not have been visible.
-    pub fn has_tokens(&self) -> bool {
-        self.pieces.iter().any(|piece| piece.token)
-    }
-
     /// The text without styles.
     pub fn plain(&self) -> String {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()

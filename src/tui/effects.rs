@@ -140,8 +140,8 @@ impl Effects {
         let mut saves = queued.iter().filter(spoken_of).count();
         let (inbox, writes) = (self.inbox.clone(), queued.iter().flatten().cloned().collect());
         let answer = caught(async move { inbox.save(writes).await }).await;
-        let saved = answer.is_ok();
-        if !saved {
+        let on_disk = answer.is_ok();
+        if !on_disk {
             let mut queue = self.unsaved.queue();
             queued.append(&mut queue);
             *queue = queued;
@@ -149,7 +149,7 @@ impl Effects {
             saves = 0;
         }
         self.say(What::Saved { saves, answer }).await;
-        saved
+        on_disk
     }
 
     async fn restore(self) {

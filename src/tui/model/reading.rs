@@ -6,12 +6,12 @@ use std::ops::Range;
 use crate::domain::ActionKey;
 use crate::tui::page::Made;
 
-/// Per page, the lines that were on screen: in order, apart from each other.
+/// Per page, the lines that were on screen.
 #[derive(Clone, Debug, Default)]
-pub struct Reading(HashMap<ActionKey, Vec<Covered>>);
+pub struct Reading(HashMap<ActionKey, Vec<(Made, Lines)>>);
 
-/// A page, and the lines of it that were on screen.
-type Covered = (Made, Vec<Range<usize>>);
+/// In order, apart from each other.
+type Lines = Vec<Range<usize>>;
 
 impl Reading {
     /// Notes that these lines are on screen.
@@ -43,10 +43,10 @@ impl Reading {
     }
 }
 
-fn merged(mut ranges: Vec<Range<usize>>, new: Range<usize>) -> Vec<Range<usize>> {
+fn merged(mut ranges: Lines, new: Range<usize>) -> Lines {
     ranges.push(new);
     ranges.sort_by_key(|range| range.start);
-    let mut all: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    let mut all: Lines = Vec::with_capacity(ranges.len());
     for range in ranges {
         match all.last_mut().filter(|last| range.start <= last.end) {
             Some(last) => last.end = last.end.max(range.end),
