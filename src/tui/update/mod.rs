@@ -90,17 +90,6 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
 
 /// The router of commands: one line each, exhaustive.
 fn run(model: &mut Model, command: Command) -> Vec<Effect> {
-    let still_deciding = matches!(
-        command,
-        Command::Approve
-            | Command::Exclude
-            | Command::ExcludeBecause
-            | Command::Accept
-            | Command::ReviewBatch
-    );
-    if !still_deciding {
-        model.decided_in = None;
-    }
     match command {
         Command::Down => list::down(model, 1),
         Command::Up => list::up(model, 1),
