@@ -56,6 +56,16 @@ impl Edits {
 }
 
 /// The input with the edits applied: value spans replaced, new keys appended in sent order, no other byte touched.
+///
+/// ```
+/// use placet::domain::{EditError, Edits, RawJson, merge};
+///
+/// let input = RawJson::parse(r#"{ "price": 1.10, "title": "a" }"#)?;
+/// let edits = Edits::new(RawJson::parse(r#"{"title": "b", "urgent": true}"#)?)?;
+///
+/// assert_eq!(merge(&input, &edits)?.as_str(), r#"{ "price": 1.10, "title": "b","urgent":true }"#);
+/// # Ok::<(), EditError>(())
+/// ```
 pub fn merge(input: &RawJson, edits: &Edits) -> Result<RawJson, EditError> {
     let text = input.as_str();
     let old = unique_members(text)?;

@@ -255,3 +255,19 @@ fn a_long_list_scrolls_with_the_cursor() {
     assert!(desk.screen().contains("create_linear_issue  support"));
     assert_eq!(desk.model.queue.at(), 0);
 }
+
+#[test]
+fn a_review_closes_when_somebody_else_settles_what_it_names() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("as");
+    desk.wait(500);
+
+    desk.changes(vec![decided(few(2).remove(0), Status::Rejected, "lee")]);
+    desk.press("y");
+
+    assert!(desk.submitted.is_empty());
+    assert_eq!(
+        desk.message(),
+        "Issue number 1 was decided by lee; your staged decision was dropped, and the review closed"
+    );
+}

@@ -1,9 +1,9 @@
 //! What sources say, and what becomes of the list.
 
-use crate::domain::{ActionKey, SourceName, Untrusted};
+use crate::domain::{ActionKey, SourceName, Status, Untrusted};
 use crate::inbox::{Connection, Event, EventKind, Problem, Synced};
 use crate::text::{self, Shown};
-use crate::tui::model::{Merged, Model, State, Syncing, Tone};
+use crate::tui::model::{Merged, Modal, Model, State, Syncing, Tone};
 use crate::tui::msg::Effect;
 
 use super::stage::{settle, tell_problem};
@@ -135,26 +135,41 @@ fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec
     let with_decision: Vec<ActionKey> =
         keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();
     let (dropped, effects) = settle(model, &with_decision);
+    // The sheet names decisions that are gone: it must not be confirmed.
+    let was_reviewing = !dropped.is_empty() && matches!(model.modal, Some(Modal::Review(_)));
+    if was_reviewing {
+        model.modal = None;
+    }
+    let closed = if was_reviewing { ", and the review closed" } else { "" };
     match dropped.as_slice() {
         [] => {}
         [only] => {
-            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
-            let by = settled.iter().find(|(key, _)| key == only).and_then(|(_, by)| by.as_ref());
-            let mut parts = vec![title.unwrap_or_default(), Shown::ours(" was decided")];
-            if let Some(by) = by {
-                parts.extend([Shown::ours(" by "), text::line(by).cut(30)]);
-            } else {
-                parts.push(Shown::ours(" elsewhere"));
-            }
-            parts.push(Shown::ours("; your staged decision was dropped"));
+            let mut parts = settled_by(model, only);
+            parts.push(Shown::ours(format!("; your staged decision was dropped{closed}")));
             model.tell(Tone::Bad, parts);
         }
         many => model.warn(format!(
-            "{} actions were decided elsewhere; your staged decisions on them were dropped",
+            "{} actions were settled elsewhere; your staged decisions on them were dropped{closed}",
             many.len()
         )),
     }
     effects
+}
+
+/// `TITLE was decided by lee`, or `TITLE expired`.
+fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
+    let Some(slot) = model.queue.get(key) else {
+        return vec![Shown::ours("an action was decided elsewhere")];
+    };
+    let title = text::line(&slot.entry.row.title).cut(40);
+    let State::Settled(settled) = &slot.state else {
+        return vec![title, Shown::ours(" was decided elsewhere")];
+    };
+    match (&settled.status, &settled.by) {
+        (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
+        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::line(by).cut(30)],
+        (_, None) => vec![title, Shown::ours(" was decided elsewhere")],
+    }
 }
 
 /// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
