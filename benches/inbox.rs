@@ -43,6 +43,8 @@ fn model(rows: usize) -> Model {
     };
     let source = SourceName::new("gate");
     let mut model = Model::new(settings, vec![source.clone()], Size::new(160, 45), Timestamp::default());
+    // Nothing can be staged before the journal was read.
+    update(&mut model, Msg { at: Timestamp::default(), what: What::Restored(Ok(Box::default())) });
     synced(&mut model, &source, rows);
     for key in ['j', 'G', 'k', 'n'] {
         press(&mut model, key, 1_000);
@@ -110,6 +112,7 @@ fn decide_and_undo(bencher: Bencher<'_, '_>, rows: usize) {
     let mut model = model(rows);
     bencher.bench_local(|| {
         press(&mut model, 'x', 200);
+        assert_eq!(model.draft.len(), 1, "nothing was staged");
         press(&mut model, 'u', 200);
     });
 }

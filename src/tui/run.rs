@@ -22,7 +22,7 @@ use super::msg::{Effect, Msg, What};
 use super::terminal::{Screen, give_back, is_there, stop_process, stumbled};
 use super::update;
 
-/// Sixty frames a second at most.
+/// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
 const FRAME: Duration = Duration::from_millis(16);
 /// So many messages are taken together, and cost one frame.
 const BURST: usize = 256;
@@ -81,7 +81,7 @@ pub async fn run(
     let model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender);
-    let mut app = App { model, screen, effects, msgs, keys: None, last_frame: None };
+    let mut app = App { model, screen, effects, msgs, keys: None, frames: [None; 2] };
     // The first frame waits for nothing.
     app.draw()?;
     let by = app.live(signals, shutdown).await;
@@ -99,7 +99,8 @@ struct App {
     msgs: mpsc::Receiver<Msg>,
     /// `None` while the terminal is not ours: a reader would steal keys from the shell.
     keys: Option<Keys>,
-    last_frame: Option<Instant>,
+    /// When the last two frames were drawn, the older one first.
+    frames: [Option<Instant>; 2],
 }
 
 /// What the loop woke up for.
@@ -159,7 +160,7 @@ impl App {
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 _ = heartbeat.tick() => Woken::Heartbeat,
                 _ = second.tick() => Woken::Second,
-                () = next_frame(self.model.dirty, self.last_frame) => Woken::Frame,
+                () = next_frame(self.model.dirty, self.frames) => Woken::Frame,
             };
             let end = match woken {
                 Woken::Key(None) => Some(LeftBy::Hangup),
@@ -215,7 +216,8 @@ impl App {
 
     fn draw(&mut self) -> std::io::Result<()> {
         self.model.dirty = false;
-        self.last_frame = Some(Instant::now());
+        self.frames.rotate_left(1);
+        self.frames[1] = Some(Instant::now());
         self.screen.draw(&self.model)
     }
 
@@ -299,12 +301,12 @@ async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Event)> {
     }
 }
 
-/// A lone key is drawn at once; only a second frame waits its turn. Nothing is drawn when nothing changed.
-async fn next_frame(dirty: bool, last: Option<Instant>) {
-    match last {
+/// A lone key is drawn at once, and what it brought, too; only a third frame waits its turn. Nothing is drawn when nothing changed.
+async fn next_frame(dirty: bool, frames: [Option<Instant>; 2]) {
+    match frames {
         _ if !dirty => std::future::pending().await,
-        Some(last) => sleep_until(last + FRAME).await,
-        None => {}
+        [Some(before_last), _] => sleep_until(before_last + FRAME * 2).await,
+        [None, _] => {}
     }
 }
 
