@@ -49,7 +49,11 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
 /// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
 fn is_quiet(what: &What) -> bool {
     match what {
-        What::Drawn | What::Tick | What::Loaded(_) | What::Saved { saves: 0, answer: Ok(()) } => true,
+        What::Drawn
+        | What::Tick
+        | What::Wake
+        | What::Loaded(_)
+        | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
         _ => false,
     }

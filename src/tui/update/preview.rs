@@ -29,6 +29,7 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
     }
     if model.preview.due.is_some_and(|due| due <= model.now) {
         model.preview.due = None;
+        model.dirty |= model.preview.shown != model.preview.target;
         model.preview.shown = model.preview.target.clone();
         model.preview.top = 0;
     }
