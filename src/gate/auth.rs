@@ -6,9 +6,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::Response;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
@@ -138,7 +141,7 @@ pub(crate) fn hash(secret: &SecretString) -> Vec<u8> {
 
 impl Caller {
     /// Refuses a caller without the scope.
-    pub(crate) fn may(&self, scope: Scope) -> Result<(), ApiError> {
+    fn may(&self, scope: Scope) -> Result<(), ApiError> {
         if self.token.scopes.contains(&scope) {
             return Ok(());
         }
@@ -171,14 +174,46 @@ impl Caller {
     }
 }
 
-impl FromRequestParts<Gate> for Caller {
+/// What a route asks of whoever calls it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nothing: it says no more than that the gate is there.
+    Open,
+    /// Any live token.
+    AnyToken,
+    Scope(Scope),
+}
+
+/// Stands before every route of the table: proves who calls, and that they may.
+pub(crate) async fn guard(
+    State((gate, access)): State<(Gate, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    if access != Access::Open {
+        let caller = Caller::prove(request.headers(), &gate).await?;
+        if let Access::Scope(scope) = access {
+            caller.may(scope)?;
+        }
+        request.extensions_mut().insert(caller);
+    }
+    Ok(next.run(request).await)
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, gate: &Gate) -> Result<Self, ApiError> {
-        let header = parts
-            .headers
-            .get(AUTHORIZATION)
-            .ok_or(ApiError::Unauthorized("a token is missing; send it as `Authorization: Bearer TOKEN`"))?;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // Only an open route has none, and it must not ask for one.
+        parts.extensions.get().cloned().ok_or(ApiError::Unauthorized(MISSING))
+    }
+}
+
+const MISSING: &str = "a token is missing; send it as `Authorization: Bearer TOKEN`";
+
+impl Caller {
+    async fn prove(headers: &HeaderMap, gate: &Gate) -> Result<Self, ApiError> {
+        let header = headers.get(AUTHORIZATION).ok_or(ApiError::Unauthorized(MISSING))?;
         let secret = header
             .to_str()
             .ok()

@@ -6,12 +6,14 @@
 
 mod auth;
 mod clock;
+mod door;
 mod error;
 mod events;
 mod executor;
 mod first;
 mod limits;
 mod reconcile;
+mod router;
 mod routes;
 mod server;
 mod store;

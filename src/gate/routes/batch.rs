@@ -11,7 +11,7 @@ use super::decide::reason;
 use super::{keyed, payload, read, reply};
 use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::gate::Gate;
-use crate::gate::auth::{Caller, Scope};
+use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::store::{Ruling, Verdict};
 
@@ -25,7 +25,6 @@ pub(crate) async fn approve(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Decide)?;
     let request: BatchApprove = read(&headers, &body)?;
     let key = keyed(&headers, &format!("batch {batch}"), &body)?;
     if request.items.len() > ITEMS_MAX {

@@ -1,14 +1,12 @@
 //! `approve`, `reject` and `withdraw` of one action.
 
-use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::{full_response, payload, read_or_default};
+use super::{OptionalBody, full_response, payload};
 use crate::contract::batch::{Approve, Reject};
 use crate::gate::Gate;
-use crate::gate::auth::{Caller, Scope};
+use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::store::{Ruling, Verdict};
 
@@ -19,11 +17,8 @@ pub(crate) async fn approve(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    OptionalBody(approve): OptionalBody<Approve>,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Decide)?;
-    let approve: Approve = read_or_default(&headers, &body)?;
     let edits = approve.user_edits.as_ref().map(|edits| payload("userEdits", edits)).transpose()?;
     let ruling = Ruling {
         id,
@@ -39,11 +34,8 @@ pub(crate) async fn reject(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    OptionalBody(reject): OptionalBody<Reject>,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Decide)?;
-    let reject: Reject = read_or_default(&headers, &body)?;
     let ruling = Ruling {
         id,
         verdict: Verdict::Reject,
@@ -65,7 +57,6 @@ pub(crate) async fn withdraw(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Propose)?;
     let stored = gate.store().withdraw(id, caller.actor()).await?;
     full_response(&stored.action)
 }

@@ -10,6 +10,8 @@ pub(crate) mod pull;
 pub(crate) mod stream;
 pub(crate) mod tools;
 
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -38,9 +40,32 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiE
         .map_err(|error| ApiError::BadRequest(format!("the body cannot be read: {error}")))
 }
 
-/// Reads a JSON body that may be left out.
-fn read_or_default<T: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiError> {
-    if body.iter().all(u8::is_ascii_whitespace) { Ok(T::default()) } else { read(headers, body) }
+/// A JSON body.
+pub(crate) struct Body<T>(T);
+
+/// A JSON body that may be left out.
+pub(crate) struct OptionalBody<T>(T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let headers = request.headers().clone();
+        let body = Bytes::from_request(request, state).await.map_err(IntoResponse::into_response)?;
+        read(&headers, &body).map(Self).map_err(IntoResponse::into_response)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalBody<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let headers = request.headers().clone();
+        let body = Bytes::from_request(request, state).await.map_err(IntoResponse::into_response)?;
+        let empty = body.iter().all(u8::is_ascii_whitespace);
+        let value = if empty { Ok(T::default()) } else { read(&headers, &body) };
+        value.map(Self).map_err(IntoResponse::into_response)
+    }
 }
 
 /// A payload of a body, byte for byte.

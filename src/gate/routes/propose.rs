@@ -14,7 +14,7 @@ use crate::contract::propose::{Propose, Queued};
 use crate::contract::time;
 use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
 use crate::gate::Gate;
-use crate::gate::auth::{Caller, Scope};
+use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::store::NewAction;
 use crate::gate::tool::{raised_effect, raised_risk};
@@ -32,7 +32,6 @@ pub(crate) async fn propose(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Propose)?;
     gate.inner.rate.take(&caller.token.id, &gate.inner.limits, Instant::now())?;
     let propose: Propose = read(&headers, &body)?;
     let key = keyed(&headers, "propose", &body)?;

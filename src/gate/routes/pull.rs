@@ -1,19 +1,17 @@
 //! `claim` and `result`: an agent runs the approved call itself, under a lease with a fence.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::get::find;
-use super::{full_response, payload, read, read_or_default};
+use super::{Body, OptionalBody, full_response, payload};
 use crate::config::Executor;
 use crate::contract::time;
 use crate::gate::Gate;
-use crate::gate::auth::{Caller, Scope};
+use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::executor::clip;
 use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError};
@@ -23,7 +21,7 @@ const LEASE_MAX: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Claim {
+pub(crate) struct Claim {
     /// How long the agent may take; else the tool's timeout.
     #[serde(default, alias = "lease_seconds")]
     lease_seconds: Option<u64>,
@@ -46,11 +44,8 @@ pub(crate) async fn claim(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    OptionalBody(claim): OptionalBody<Claim>,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Execute)?;
-    let claim: Claim = read_or_default(&headers, &body)?;
     let stored = find(&gate, &caller, &id).await?;
     let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
     if tool.executor != Executor::Pull {
@@ -78,7 +73,7 @@ pub(crate) async fn claim(
 }
 
 #[derive(Debug, Deserialize)]
-struct Outcome {
+pub(crate) struct Outcome {
     fence: u64,
     /// It ran; any JSON.
     #[serde(default)]
@@ -92,11 +87,8 @@ pub(crate) async fn result(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    Body(outcome): Body<Outcome>,
 ) -> Result<Response, ApiError> {
-    caller.may(Scope::Execute)?;
-    let outcome: Outcome = read(&headers, &body)?;
     let how = match (&outcome.result, &outcome.error) {
         (Some(_), Some(_)) => return Err(ApiError::Invalid("send result or error, not both".to_owned())),
         (None, Some(error)) => Finished::Failed(clip(error)),

@@ -9,6 +9,7 @@ mod refusing;
 mod running;
 mod streaming;
 mod support;
+mod wall;
 
 /// A gate that is open and not served.
 pub(super) async fn open(folder: &std::path::Path) -> super::Gate {

@@ -1,0 +1,94 @@
+//! Every route of the gate in one table: method, path, what a caller needs to pass, and who answers.
+//!
+//! Nothing is reachable that is not in the table, and the table says what a token must hold: a handler cannot forget to ask.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
+use axum::http::{Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::routing::{MethodRouter, get, post};
+use tokio_util::task::TaskTracker;
+use tower_http::timeout::TimeoutLayer;
+
+use super::Gate;
+use super::auth::{self, Access, Scope};
+use super::door::no_browsers;
+use super::error::envelope;
+use super::routes::{batch, changes, decide, get as one, list, propose, pull, stream, tools};
+
+/// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
+const REQUEST: Duration = Duration::from_secs(90);
+
+/// One line of the table.
+#[derive(Debug)]
+pub(crate) struct Route {
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests walk the table"))]
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    handler: MethodRouter<Gate>,
+}
+
+/// Every route there is.
+pub(crate) fn table() -> Vec<Route> {
+    use Access::{AnyToken, Open};
+    const READ: Access = Access::Scope(Scope::Read);
+    const PROPOSE: Access = Access::Scope(Scope::Propose);
+    const DECIDE: Access = Access::Scope(Scope::Decide);
+    const EXECUTE: Access = Access::Scope(Scope::Execute);
+    vec![
+        reads("/api/pending-actions", READ, list::list),
+        writes("/api/pending-actions", PROPOSE, propose::propose),
+        reads("/api/pending-actions/changes", READ, changes::changes),
+        reads("/api/pending-actions/events", READ, stream::stream),
+        writes("/api/pending-actions/batch/{batch}/approve", DECIDE, batch::approve),
+        reads("/api/pending-actions/{id}", READ, one::get),
+        reads("/api/pending-actions/{id}/events", READ, one::timeline),
+        writes("/api/pending-actions/{id}/approve", DECIDE, decide::approve),
+        writes("/api/pending-actions/{id}/reject", DECIDE, decide::reject),
+        writes("/api/pending-actions/{id}/withdraw", PROPOSE, decide::withdraw),
+        writes("/api/pending-actions/{id}/claim", EXECUTE, pull::claim),
+        writes("/api/pending-actions/{id}/result", EXECUTE, pull::result),
+        reads("/api/tools", READ, tools::tools),
+        reads("/api/workspaces", AnyToken, tools::workspaces),
+        reads("/healthz", Open, tools::healthz),
+        reads("/readyz", Open, tools::readyz),
+    ]
+}
+
+fn reads<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: Method::GET, path, access, handler: get(handler) }
+}
+
+fn writes<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { method: Method::POST, path, access, handler: post(handler) }
+}
+
+/// The table as a service. `requests` counts what is being answered; stopping waits for it.
+pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> Router {
+    let body = usize::try_from(gate.inner.limits.body_bytes).unwrap_or(usize::MAX);
+    let mut router = Router::new();
+    for route in table() {
+        let guard = middleware::from_fn_with_state((gate.clone(), route.access), auth::guard);
+        router = router.route(route.path, route.handler.layer(guard));
+    }
+    router
+        .layer(DefaultBodyLimit::max(body))
+        .layer(middleware::from_fn(move |request, next: Next| {
+            // Held while the request is answered; stopping waits for it.
+            let open = requests.token();
+            async move {
+                let response = next.run(request).await;
+                drop(open);
+                response
+            }
+        }))
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
+        .layer(middleware::map_response(envelope))
+        .layer(middleware::from_fn(move |request, next| no_browsers(address, request, next)))
+        .with_state(gate)
+}
