@@ -29,7 +29,7 @@ pub async fn token(config: GateConfig, command: TokenCommand) -> anyhow::Result<
         TokenCommand::Create { scopes, subject, workspace } => {
             let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
             let scopes = scopes.map_err(|unknown| Usage(unknown.to_string()))?;
-            let token = gate.create_token(&subject, &workspace, &scopes).await?;
+            let token = gate.create_token(&subject, &workspace, &scopes, None).await?;
             output::line(token.expose_secret())?;
             Ok(Exit::Done)
         }

@@ -64,6 +64,7 @@ pub struct ActionBody<'a> {
     pub result: Option<&'a RawValue>,
     pub error: Option<&'a str>,
     pub executed_at: Option<String>,
+    pub terms: Option<String>,
     /// Once nothing more will happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<ToolResult>,
@@ -132,6 +133,7 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
         result: result.as_deref(),
         error: error.as_deref(),
         executed_at: action.executed_at.map(time::write),
+        terms: action.terms.map(|terms| terms.to_string()),
         tool_result: ToolResult::of(action),
     })
 }
@@ -193,6 +195,7 @@ pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
         result: fields.json("result"),
         error: fields.text_or_json("error"),
         executed_at: fields.time("executedAt"),
+        terms: fields.text("terms").and_then(|text| Digest::parse(text.as_raw())),
         raw: RawJson::parse(text).map_err(|_| unreadable("it is not valid JSON"))?,
         row,
     })

@@ -15,6 +15,9 @@ pub struct Approve {
     /// Refuse (412) when the content after the edits is not this one.
     #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
     pub expected_effective_digest: Option<String>,
+    /// Refuse (412) when anything else that was agreed to has changed: the `terms` of the action as it was read.
+    #[serde(default, alias = "expected_terms", skip_serializing_if = "Option::is_none")]
+    pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -49,6 +52,9 @@ pub struct BatchItem {
     pub expected_digest: Option<String>,
     #[serde(default, alias = "expected_effective_digest", skip_serializing_if = "Option::is_none")]
     pub expected_effective_digest: Option<String>,
+    /// Refuse (412) when anything else that was agreed to has changed: the `terms` of the action as it was read.
+    #[serde(default, alias = "expected_terms", skip_serializing_if = "Option::is_none")]
+    pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -69,6 +75,38 @@ pub struct BatchReply {
     /// Praxiom does not send it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<BatchReplyItem>>,
+}
+
+impl BatchReply {
+    /// Counts what became of the items.
+    pub fn of(batch_id: String, items: Vec<BatchReplyItem>) -> Self {
+        let Counts { approved, rejected, skipped, failed } = Counts::of(&items);
+        Self { batch_id, approved, rejected, skipped, failed, items: Some(items) }
+    }
+}
+
+/// The four counts of a reply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub approved: u64,
+    pub rejected: u64,
+    pub skipped: u64,
+    pub failed: u64,
+}
+
+impl Counts {
+    pub fn of<'a>(items: impl IntoIterator<Item = &'a BatchReplyItem>) -> Self {
+        let mut counts = Self::default();
+        for item in items {
+            *match item.outcome {
+                ItemOutcome::Approved => &mut counts.approved,
+                ItemOutcome::Rejected => &mut counts.rejected,
+                ItemOutcome::Skipped => &mut counts.skipped,
+                ItemOutcome::Changed | ItemOutcome::Invalid | ItemOutcome::Missing => &mut counts.failed,
+            } += 1;
+        }
+        counts
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,6 +13,11 @@ pub struct BriefingBody {
     pub pending: u64,
     /// Missions with at least one pending action.
     pub blocked_missions: u64,
+    /// Actions whose outcome nobody knows; a human settles them.
+    pub unknown: u64,
+    /// Since when nothing approved is run here; absent while it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_at: Option<String>,
     /// The oldest batches first; at most 500.
     pub batches: Vec<BatchBody>,
     /// More batches wait than are listed.
@@ -20,7 +25,7 @@ pub struct BriefingBody {
     pub revision: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchBody {
     pub batch_id: String,

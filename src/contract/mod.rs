@@ -5,12 +5,15 @@
 //! an unknown word is kept. Nothing here opens a socket.
 
 pub mod action;
+pub mod audit;
 pub mod batch;
 pub mod briefing;
 pub mod changes;
+pub mod checkpoint;
 pub mod error;
 pub mod fields;
 pub mod propose;
+pub mod settle;
 pub mod time;
 pub mod tool;
 pub mod tool_result;

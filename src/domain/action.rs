@@ -132,6 +132,9 @@ pub struct PendingAction {
     pub result: Option<RawJson>,
     pub error: Option<Untrusted>,
     pub executed_at: Option<Timestamp>,
+    /// The source's label for everything else that was agreed to: expiry, effect, risk, preview, schema, executor. Opaque here,
+    /// and sent back with the decision.
+    pub terms: Option<Digest>,
     /// The whole reply, byte for byte, for the Raw tab.
     pub raw: RawJson,
 }

@@ -22,6 +22,21 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
+    /// Over other things than an input, in the same form: `label`, then the fields, where an absent one (a single zero byte)
+    /// is not an empty one (a one byte and nothing behind it).
+    pub fn of_fields<'a>(label: &str, fields: impl IntoIterator<Item = Option<&'a str>>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update((label.len() as u64).to_be_bytes());
+        hash.update(label.as_bytes());
+        for field in fields {
+            let text = field.unwrap_or_default();
+            hash.update((text.len() as u64 + 1).to_be_bytes());
+            hash.update([u8::from(field.is_some())]);
+            hash.update(text.as_bytes());
+        }
+        Self(hash.finalize().into())
+    }
+
     /// Reads the printed form; `None` when it is anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.strip_prefix("sha256:")?.as_bytes();
@@ -73,6 +88,16 @@ mod tests {
     #[test]
     fn fields_cannot_flow_into_each_other() {
         assert_ne!(Digest::of("ab", "c", "{}"), Digest::of("a", "bc", "{}"));
+    }
+
+    #[test]
+    fn absent_is_not_empty_and_fields_keep_their_places() {
+        let of = |fields: &[Option<&str>]| Digest::of_fields("x", fields.iter().copied());
+
+        assert_ne!(of(&[None]), of(&[Some("")]));
+        assert_ne!(of(&[Some("a"), None]), of(&[None, Some("a")]));
+        assert_ne!(of(&[Some("ab"), Some("c")]), of(&[Some("a"), Some("bc")]));
+        assert_ne!(of(&[Some("a")]), Digest::of_fields("y", [Some("a")]));
     }
 
     #[test]

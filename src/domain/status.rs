@@ -5,7 +5,7 @@ use super::Untrusted;
 /// The state of an action (DESIGN section 5).
 ///
 /// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed | unknown`,
-/// `unknown → executed | failed` by a late result of the very run that was lost.
+/// `unknown → executed | failed` by a late result of the very run that was lost, or `→ executed | failed | approved` by a human.
 /// On the seed's wire `running` reads as `approved`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -38,7 +38,7 @@ pub enum StatusStep {
     Fail,
     /// The lease ran out and the tool may not be run twice.
     LoseSight,
-    /// The lease ran out and the tool may safely be run again.
+    /// It is to be run again: the tool may safely be, or a human says so.
     Requeue,
 }
 
@@ -103,13 +103,13 @@ impl Status {
     pub fn after(&self, step: StatusStep) -> Result<Self, InvalidStep> {
         use StatusStep as S;
         match (self, step) {
-            (Self::Pending, S::Approve) | (Self::Running, S::Requeue) => Ok(Self::Approved),
+            (Self::Pending, S::Approve) | (Self::Running | Self::Unknown, S::Requeue) => Ok(Self::Approved),
             (Self::Pending, S::Reject) => Ok(Self::Rejected),
             (Self::Pending, S::Expire) => Ok(Self::Expired),
             (Self::Pending, S::Withdraw) => Ok(Self::Withdrawn),
             (Self::Pending, S::Supersede) => Ok(Self::Superseded),
             (Self::Approved, S::Dispatch) => Ok(Self::Running),
-            // Whoever ran it may come back and tell.
+            // Whoever ran it may come back and tell, and a human may find out.
             (Self::Running | Self::Unknown, S::Succeed) => Ok(Self::Executed),
             (Self::Running | Self::Unknown, S::Fail) => Ok(Self::Failed),
             (Self::Running, S::LoseSight) => Ok(Self::Unknown),

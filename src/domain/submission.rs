@@ -55,6 +55,8 @@ pub struct Item {
     pub digest: Digest,
     /// Of what will run: the input with the edits merged.
     pub effective: Digest,
+    /// The source's label for everything else, as it was on the review sheet.
+    pub terms: Option<Digest>,
 }
 
 /// Why a draft cannot be sent. Nothing was.
@@ -210,6 +212,7 @@ fn freeze_one(
         decision: staged.decision.clone(),
         digest,
         effective,
+        terms: action.terms,
     })
 }
 

@@ -52,6 +52,8 @@ pub struct TokenInfo {
     pub created_at: Timestamp,
     /// `None` while it is good.
     pub revoked_at: Option<Timestamp>,
+    /// `None`: it does not end by itself.
+    pub expires_at: Option<Timestamp>,
 }
 
 /// A live token, as it is checked.
@@ -61,6 +63,7 @@ pub(crate) struct Token {
     pub(crate) subject: String,
     pub(crate) workspace: String,
     pub(crate) scopes: Vec<Scope>,
+    pub(crate) expires_at: Option<Timestamp>,
 }
 
 /// Whoever sent this request, proved by their token.
@@ -113,7 +116,12 @@ impl FromStr for Scope {
 
 impl Token {
     /// A new token and its secret, which is shown once and of which only the hash is kept.
-    pub(crate) fn issue(subject: &str, workspace: &str, scopes: &[Scope]) -> (Self, SecretString) {
+    pub(crate) fn issue(
+        subject: &str,
+        workspace: &str,
+        scopes: &[Scope],
+        expires_at: Option<Timestamp>,
+    ) -> (Self, SecretString) {
         let mut scopes = scopes.to_vec();
         scopes.sort_unstable();
         scopes.dedup();
@@ -129,6 +137,7 @@ impl Token {
             subject: subject.to_owned(),
             workspace: workspace.to_owned(),
             scopes,
+            expires_at,
         };
         (token, SecretString::from(secret))
     }
@@ -170,7 +179,7 @@ impl Caller {
 
     /// Is the token still good? Asked again and again while a stream is open.
     pub(crate) async fn is_live(&self, gate: &Gate) -> Result<bool, StoreError> {
-        Ok(gate.store().token(&self.hash).await?.is_some())
+        Ok(gate.store().token(&self.hash, gate.inner.clock.now()).await?.is_some())
     }
 }
 
@@ -222,9 +231,9 @@ impl Caller {
             .map(|(_, secret)| SecretString::from(secret.trim()))
             .ok_or(ApiError::Unauthorized("the Authorization header is not `Bearer TOKEN`"))?;
         let hash = hash(&secret);
-        match gate.store().token(&hash).await? {
+        match gate.store().token(&hash, gate.inner.clock.now()).await? {
             Some(token) => Ok(Self { token, hash }),
-            None => Err(ApiError::Unauthorized("this token is not known, or was revoked")),
+            None => Err(ApiError::Unauthorized("this token is not known, was revoked, or has expired")),
         }
     }
 }

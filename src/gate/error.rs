@@ -20,15 +20,22 @@ pub enum GateError {
     Open(#[from] OpenError),
     #[error("{0}; is the disk full, or the database in use by something else?")]
     Store(String),
+    #[error("{0}")]
+    Refused(String),
     #[error("cannot write the token file {path}: {error}")]
     TokenFile { path: std::path::PathBuf, error: std::io::Error },
+    #[error("{0:?} is no name for a workspace")]
+    Workspace(String),
     #[error("cannot serve: {0}")]
     Serve(#[from] std::io::Error),
 }
 
 impl From<StoreError> for GateError {
     fn from(error: StoreError) -> Self {
-        Self::Store(error.to_string())
+        match error {
+            StoreError::Refused(refused) => Self::Refused(refused.to_string()),
+            failed => Self::Store(failed.to_string()),
+        }
     }
 }
 
@@ -45,6 +52,7 @@ pub(crate) enum ApiError {
         at: Option<Timestamp>,
     },
     StaleFence(String),
+    Paused(String),
     Changed(String),
     UnsupportedType,
     Misdirected,
@@ -65,6 +73,7 @@ impl ApiError {
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
             Self::InvalidState { .. } => (StatusCode::CONFLICT, "INVALID_STATE"),
             Self::StaleFence(_) => (StatusCode::CONFLICT, "STALE_FENCE"),
+            Self::Paused(_) => (StatusCode::CONFLICT, "PAUSED"),
             Self::Changed(_) => (StatusCode::PRECONDITION_FAILED, "CHANGED"),
             Self::UnsupportedType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
             Self::Misdirected => (StatusCode::MISDIRECTED_REQUEST, "MISDIRECTED"),
@@ -81,6 +90,7 @@ impl ApiError {
             | Self::Forbidden(message)
             | Self::NotFound(message)
             | Self::StaleFence(message)
+            | Self::Paused(message)
             | Self::Changed(message)
             | Self::Invalid(message)
             | Self::KeyReused(message)
@@ -88,7 +98,7 @@ impl ApiError {
             | Self::Unavailable(message) => message.clone(),
             Self::Unauthorized(message) => (*message).to_owned(),
             Self::InvalidState { status, .. } => match status {
-                Status::Pending => "this action is not approved; it cannot be run yet".to_owned(),
+                Status::Pending => "this action is pending; it can be neither run nor settled yet".to_owned(),
                 Status::Running => "this action is approved and is being run".to_owned(),
                 settled => format!("this action is {} already; read it to see by whom", wire_status(settled)),
             },
@@ -123,7 +133,7 @@ impl From<Refused> for ApiError {
     fn from(refused: Refused) -> Self {
         let message = refused.to_string();
         match refused {
-            Refused::Missing | Refused::MissingBatch => Self::NotFound(message),
+            Refused::Missing | Refused::MissingBatch | Refused::MissingCheckpoint => Self::NotFound(message),
             Refused::Foreign | Refused::Own | Refused::NotProposer => Self::Forbidden(message),
             Refused::State { status, by, at } => Self::InvalidState { status, by, at },
             Refused::Changed(_) => Self::Changed(message),
@@ -131,6 +141,7 @@ impl From<Refused> for ApiError {
             Refused::KeyReused => Self::KeyReused(message),
             Refused::Full(_) => Self::TooMany(message, 60),
             Refused::StaleFence => Self::StaleFence(message),
+            Refused::Paused => Self::Paused(message),
         }
     }
 }

@@ -39,7 +39,7 @@ impl Gate {
     async fn first(&self, path: &Path, subject: &str, scopes: &[Scope]) -> Result<(), GateError> {
         let kept = TokenFrom::File(path.to_owned()).read();
         if let Ok(secret) = &kept
-            && let Some(token) = self.store().token(&auth::hash(secret)).await?
+            && let Some(token) = self.store().token(&auth::hash(secret), self.inner.clock.now()).await?
             && token.workspace == self.inner.workspace
         {
             return Ok(());
@@ -47,7 +47,7 @@ impl Gate {
         if matches!(kept, Err(SecretError::Exposed(_))) {
             self.revoke_exposed(path).await?;
         }
-        let secret = self.create_token(subject, &self.inner.workspace, scopes).await?;
+        let secret = self.create_token(subject, &self.inner.workspace, scopes, None).await?;
         write(path, &secret).map_err(|error| GateError::TokenFile { path: path.to_owned(), error })
     }
 }
@@ -57,7 +57,7 @@ impl Gate {
     async fn revoke_exposed(&self, path: &Path) -> Result<(), GateError> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
         let secret = SecretString::from(text.trim());
-        if let Some(token) = self.store().token(&auth::hash(&secret)).await? {
+        if let Some(token) = self.store().token(&auth::hash(&secret), self.inner.clock.now()).await? {
             self.revoke_token(&token.id).await?;
             tracing::warn!(path = %path.display(), "others could read this token; it was revoked and replaced");
         }

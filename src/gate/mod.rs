@@ -4,6 +4,8 @@
 //! what is approved is committed first and scheduled after, and a reconciler picks up what a crash left behind. The
 //! inbox reaches the gate over HTTP like any other source, also when both live in one process.
 
+mod admin;
+mod audit;
 mod auth;
 mod clock;
 mod door;
@@ -17,27 +19,28 @@ mod router;
 mod routes;
 mod server;
 mod store;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod tool;
 
 use std::sync::Arc;
 
-use secrecy::SecretString;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use self::audit::{AuditHead, Verified};
 pub use self::auth::{Scope, TokenInfo, UnknownScope};
 pub use self::error::GateError;
 pub use self::first::FirstTokens;
+pub use self::store::Settled;
 
-use self::auth::Token;
 use self::clock::Clock;
 use self::events::Events;
 use self::limits::{Rate, Streams};
 use self::store::Store;
-use self::store::sqlite::SqliteStore;
+use self::store::sqlite::{Context, SqliteStore};
 use self::tool::Tools;
 use crate::config::{GateConfig, Limits};
 
@@ -73,12 +76,14 @@ impl Gate {
     /// Fails when the database cannot be opened; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
         let (events, clock) = (Events::default(), Clock::default());
-        let store = SqliteStore::open(&config.database, events.clone(), clock.clone()).await?;
+        let tools = Tools::new(config.tools.clone());
+        let context = Context { events: events.clone(), clock: clock.clone(), policies: tools.policies() };
+        let store = SqliteStore::open(&config.database, context).await?;
         let inner = Inner {
             store: Box::new(store),
             events,
             clock,
-            tools: Tools::new(config.tools.clone()),
+            tools,
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
             token_prefix: first::prefix(&config.database),
@@ -100,28 +105,6 @@ impl Gate {
     /// Finishes what is queued and closes the database, for a gate that was opened and not served.
     pub async fn close(self) {
         self.inner.store.close().await;
-    }
-
-    /// Makes a token. The secret is returned once and cannot be read again.
-    pub async fn create_token(
-        &self,
-        subject: &str,
-        workspace: &str,
-        scopes: &[Scope],
-    ) -> Result<SecretString, GateError> {
-        let (token, secret) = Token::issue(subject, workspace, scopes);
-        self.inner.store.add_token(token, auth::hash(&secret)).await?;
-        Ok(secret)
-    }
-
-    /// All tokens, oldest first, the revoked ones too.
-    pub async fn list_tokens(&self) -> Result<Vec<TokenInfo>, GateError> {
-        Ok(self.inner.store.tokens().await?)
-    }
-
-    /// Revokes a token by its id, at once and for good. False when there is no such live token.
-    pub async fn revoke_token(&self, id: &str) -> Result<bool, GateError> {
-        Ok(self.inner.store.revoke_token(id.to_owned()).await?)
     }
 
     fn store(&self) -> &dyn Store {

@@ -18,7 +18,8 @@ use super::Gate;
 use super::auth::{self, Access, Scope};
 use super::door::no_browsers;
 use super::error::envelope;
-use super::routes::{batch, changes, decide, get as one, list, propose, pull, stream, tools};
+use super::routes::{batch, changes, checkpoint, decide, get as one, list, owner};
+use super::routes::{propose, pull, stream, tools};
 
 /// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
 const REQUEST: Duration = Duration::from_secs(90);
@@ -39,6 +40,7 @@ pub(crate) fn table() -> Vec<Route> {
     const READ: Access = Access::Scope(Scope::Read);
     const PROPOSE: Access = Access::Scope(Scope::Propose);
     const DECIDE: Access = Access::Scope(Scope::Decide);
+    const ADMIN: Access = Access::Scope(Scope::Admin);
     const EXECUTE: Access = Access::Scope(Scope::Execute);
     vec![
         reads("/api/pending-actions", READ, list::list),
@@ -53,6 +55,14 @@ pub(crate) fn table() -> Vec<Route> {
         writes("/api/pending-actions/{id}/withdraw", PROPOSE, decide::withdraw),
         writes("/api/pending-actions/{id}/claim", EXECUTE, pull::claim),
         writes("/api/pending-actions/{id}/result", EXECUTE, pull::result),
+        writes("/api/pending-actions/{id}/settle", DECIDE, owner::settle),
+        reads("/api/checkpoints", READ, checkpoint::list),
+        writes("/api/checkpoints/{id}/approve", DECIDE, checkpoint::approve),
+        writes("/api/checkpoints/{id}/reject", DECIDE, checkpoint::reject),
+        writes("/api/gate/pause", ADMIN, owner::pause),
+        writes("/api/gate/resume", ADMIN, owner::resume),
+        reads("/api/audit", ADMIN, owner::audit),
+        reads("/api/audit/head", READ, owner::head),
         reads("/api/tools", READ, tools::tools),
         reads("/api/workspaces", AnyToken, tools::workspaces),
         reads("/healthz", Open, tools::healthz),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::config::{Executor, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{Effect, Risk};
+use crate::gate::terms::{self, Policies};
 
 /// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
 #[derive(Debug, Clone)]
@@ -24,6 +25,11 @@ impl Tools {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &ToolConfig)> {
         self.configured.iter()
+    }
+
+    /// What each tool's configuration comes to, to be compared before anything runs.
+    pub(crate) fn policies(&self) -> Policies {
+        Policies::new(self.iter().map(|(name, tool)| (name.clone(), terms::policy(tool, None))).collect())
     }
 
     /// Tools the gate runs itself.

@@ -107,11 +107,9 @@ async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
                 Ok(Dispatched::Run(work)) => {
                     gate.inner.tasks.spawn(occupy(gate.clone(), config.clone(), work, room));
                 }
-                Ok(Dispatched::Tampered) => {
-                    tracing::error!("an approved action was changed in storage; not run");
-                }
-                // Somebody else was faster.
-                Err(StoreError::Refused(Refused::State { .. })) => {}
+                Ok(Dispatched::NotAsApproved(why)) => tracing::error!(why, "an approved action was not run"),
+                // Somebody else was faster, or has just paused the gate.
+                Err(StoreError::Refused(Refused::State { .. } | Refused::Paused)) => {}
                 Err(error) => tracing::error!(%error, "an approved action cannot be dispatched"),
             }
         }

@@ -13,7 +13,7 @@ use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
-use crate::gate::store::{Ruling, Verdict};
+use crate::gate::store::{Group, Ruling, Verdict};
 
 /// Most items in one request.
 const ITEMS_MAX: usize = 10_000;
@@ -27,6 +27,13 @@ pub(crate) async fn approve(
 ) -> Result<Response, ApiError> {
     let request: BatchApprove = read(&headers, &body)?;
     let key = keyed(&headers, &format!("batch {batch}"), &body)?;
+    let rulings = rulings(request)?;
+    let decided = gate.store().decide_group(Group::Batch(batch), rulings, caller.actor(), key).await?;
+    Ok(reply(StatusCode::OK, decided))
+}
+
+/// The items as rulings; each action at most once.
+pub(super) fn rulings(request: BatchApprove) -> Result<Vec<Ruling>, ApiError> {
     if request.items.len() > ITEMS_MAX {
         return Err(ApiError::Invalid(format!(
             "a batch request holds at most {ITEMS_MAX} items; send parts"
@@ -37,9 +44,7 @@ pub(crate) async fn approve(
         let message = format!("{:?} is listed twice; decide it once", twice.pending_action_id);
         return Err(ApiError::Invalid(message));
     }
-    let rulings = request.items.into_iter().map(ruling).collect::<Result<Vec<_>, _>>()?;
-    let decided = gate.store().decide_batch(batch, rulings, caller.actor(), key).await?;
-    Ok(reply(StatusCode::OK, decided))
+    request.items.into_iter().map(ruling).collect()
 }
 
 fn ruling(item: BatchItem) -> Result<Ruling, ApiError> {
@@ -54,6 +59,7 @@ fn ruling(item: BatchItem) -> Result<Ruling, ApiError> {
         verdict,
         expected_digest: item.expected_digest,
         expected_effective_digest: item.expected_effective_digest,
+        expected_terms: item.expected_terms,
         reason: reason(item.reason)?,
     })
 }

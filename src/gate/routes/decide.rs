@@ -25,6 +25,7 @@ pub(crate) async fn approve(
         verdict: Verdict::Approve { edits },
         expected_digest: approve.expected_digest,
         expected_effective_digest: approve.expected_effective_digest,
+        expected_terms: approve.expected_terms,
         reason: reason(approve.reason)?,
     };
     decide(&gate, &caller, ruling).await
@@ -41,6 +42,7 @@ pub(crate) async fn reject(
         verdict: Verdict::Reject,
         expected_digest: reject.expected_digest,
         expected_effective_digest: None,
+        expected_terms: None,
         reason: reason(reject.reason)?,
     };
     decide(&gate, &caller, ruling).await

@@ -6,15 +6,17 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::full_response;
 use crate::contract::time;
 use crate::domain::Status;
 use crate::gate::Gate;
+use crate::gate::audit::AuditRow;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
-use crate::gate::store::{Refused, Stored, TimelineEvent, judge};
+use crate::gate::store::{Refused, Stored, judge};
 
 /// Longest wait in one request.
 const WAIT_MAX: Duration = Duration::from_mins(1);
@@ -103,6 +105,9 @@ struct Event {
     at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
+    /// What the audit keeps of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Box<RawValue>>,
 }
 
 pub(crate) async fn timeline(
@@ -112,11 +117,12 @@ pub(crate) async fn timeline(
 ) -> Result<Response, ApiError> {
     find(&gate, &caller, &id).await?;
     let events = gate.store().timeline(&id).await?;
-    let event = |event: TimelineEvent| Event {
-        revision: event.revision,
-        kind: event.kind,
-        at: time::write(event.at),
-        by: event.by,
+    let event = |row: AuditRow| Event {
+        revision: row.revision,
+        kind: row.kind,
+        at: time::write(row.at),
+        by: row.who,
+        details: row.details.and_then(|details| RawValue::from_string(details).ok()),
     };
     Ok(Json(Timeline { items: events.into_iter().map(event).collect() }).into_response())
 }

@@ -2,9 +2,11 @@
 
 pub(crate) mod batch;
 pub(crate) mod changes;
+pub(crate) mod checkpoint;
 pub(crate) mod decide;
 pub(crate) mod get;
 pub(crate) mod list;
+pub(crate) mod owner;
 pub(crate) mod propose;
 pub(crate) mod pull;
 pub(crate) mod stream;

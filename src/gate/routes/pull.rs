@@ -55,9 +55,7 @@ pub(crate) async fn claim(
     let millis = i64::try_from(seconds * 1_000).unwrap_or(i64::MAX);
     let work = match gate.store().dispatch(id, Lease { by: Some(caller.actor()), millis }).await? {
         Dispatched::Run(work) => work,
-        Dispatched::Tampered => {
-            return Err(Refused::Changed("the stored input is not what was approved").into());
-        }
+        Dispatched::NotAsApproved(why) => return Err(Refused::Changed(why).into()),
     };
     let input: &RawValue = serde_json::from_str(work.input.as_str())
         .map_err(|_| ApiError::from(StoreError::Corrupt("an input that is no JSON")))?;

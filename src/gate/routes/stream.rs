@@ -17,6 +17,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
+use crate::contract::time;
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
@@ -51,6 +52,7 @@ pub(crate) async fn stream(
         session: query.session_id,
         seen,
         ticks: 0,
+        paused_at: None,
         caller,
         _open: open,
         gate,
@@ -69,6 +71,8 @@ struct Briefings {
     /// The newest revision the client was told of.
     seen: Option<u64>,
     ticks: u64,
+    /// As the client was told.
+    paused_at: Option<String>,
     /// Held so that the stream counts while it is open.
     _open: OpenStream,
 }
@@ -100,6 +104,8 @@ impl Briefings {
                         _ = ticks.tick() => {
                             let Some(tick) = self.tick().await else { return };
                             yield Ok(Event::default().event("tick").data(format!("{{\"tick\":{tick}}}")));
+                            // A pause may come from another process, which wakes nobody here.
+                            if self.pause_changed().await { break }
                         }
                     }
                 }
@@ -118,6 +124,7 @@ impl Briefings {
         let too_far = u64::from(self.gate.inner.limits.page_rows);
         let behind = self.seen.is_some_and(|seen| seen > revision || revision - seen > too_far);
         self.seen = Some(revision);
+        self.paused_at.clone_from(&briefing.paused_at);
         let body = serde_json::to_string(&briefing).ok()?;
         let mut events = Vec::new();
         if behind {
@@ -125,6 +132,11 @@ impl Briefings {
         }
         events.push(Event::default().event("briefing").id(revision.to_string()).data(body));
         Some(events)
+    }
+
+    async fn pause_changed(&self) -> bool {
+        let paused = self.gate.store().paused(&self.workspace).await;
+        paused.is_ok_and(|at| at.map(time::write) != self.paused_at)
     }
 
     /// The number of the next sign of life, if the token still lives.
@@ -146,7 +158,7 @@ mod tests {
     async fn ticks_are_numbered_and_end_with_the_token() {
         let folder = tempfile::tempdir().unwrap();
         let gate = crate::gate::tests::open(folder.path()).await;
-        let (token, secret) = Token::issue("owner", "w", &[Scope::Read]);
+        let (token, secret) = Token::issue("owner", "w", &[Scope::Read], None);
         gate.store().add_token(token.clone(), hash(&secret)).await.unwrap();
         let mut briefings = Briefings {
             revisions: gate.inner.events.watch("w"),
@@ -154,6 +166,7 @@ mod tests {
             session: None,
             seen: None,
             ticks: 0,
+            paused_at: None,
             caller: Caller { hash: hash(&secret), token: token.clone() },
             _open: gate.inner.streams.open(&token.id, &gate.inner.limits).unwrap(),
             gate: gate.clone(),

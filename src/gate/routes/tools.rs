@@ -11,9 +11,10 @@ use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 
+/// A list that is short enough to come as a whole.
 #[derive(Debug, Serialize)]
-struct Items<T> {
-    items: Vec<T>,
+pub(super) struct Items<T> {
+    pub(super) items: Vec<T>,
 }
 
 #[derive(Debug, Serialize)]

@@ -16,6 +16,7 @@ pub(crate) struct Approval {
     /// The edits and the input after them; `None` without edits.
     pub(crate) edited: Option<(RawJson, RawJson)>,
     pub(crate) digest: Digest,
+    pub(crate) terms: Digest,
 }
 
 /// The wall between workspaces.
@@ -75,7 +76,13 @@ fn approve(stored: &Stored, ruling: &Ruling, edits: Option<&RawJson>) -> Result<
         digest,
         "the input after your edits is not the one you saw; read it again",
     )?;
-    Ok(Approval { edited, digest })
+    let terms = stored.action.terms.ok_or_else(|| Refused::Invalid("this action has no terms".to_owned()))?;
+    expect(
+        ruling.expected_terms.as_deref(),
+        terms,
+        "its expiry, risk, effect, preview, schema or executor is not the one you saw; read it again",
+    )?;
+    Ok(Approval { edited, digest, terms })
 }
 
 fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Result<(), Refused> {
@@ -87,10 +94,34 @@ fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Resu
     }
 }
 
-/// Do the stored bytes still say what was approved?
-pub(crate) fn is_what_was_approved(stored: &Stored) -> bool {
+/// Is it still what was approved? `None`: yes; else why it must not run.
+pub(crate) fn not_as_approved(stored: &Stored) -> Option<&'static str> {
     let action = &stored.action;
     let effective = action.effective_input.as_ref().unwrap_or(&action.input);
-    action.row.digest == Some(action.digest())
-        && stored.effective_digest == Some(action.digest_of(effective.as_str()))
+    let bytes = action.row.digest == Some(action.digest())
+        && stored.effective_digest == Some(action.digest_of(effective.as_str()));
+    if !bytes {
+        return Some("the stored input is not the one that was approved; it was not run");
+    }
+    let approved = stored.approved_terms.as_deref();
+    let terms = approved == Some(UNBOUND)
+        || (approved.is_some() && approved == action.terms.map(|terms| terms.to_string()).as_deref());
+    let changed = "the tool's executor or schema, or the action itself, changed after the approval; it was not run. \
+                   Propose it again";
+    (!terms).then_some(changed)
+}
+
+/// The terms of an approval from before there were any.
+const UNBOUND: &str = "unbound";
+
+/// May this human say what became of an `unknown` action?
+pub(crate) fn settle(stored: &Stored, by: &Actor) -> Result<(), Refused> {
+    within(stored, by)?;
+    if stored.proposer == by.subject {
+        return Err(Refused::Own);
+    }
+    if stored.action.row.status != Status::Unknown {
+        return Err(settled(&stored.action.row));
+    }
+    Ok(())
 }

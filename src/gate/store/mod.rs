@@ -10,8 +10,9 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use super::audit::{AuditHead, AuditRow, Verified};
 use super::auth::{Token, TokenInfo};
-use crate::contract::briefing::BriefingBody;
+use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::domain::{Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp};
 
 /// A proposal, checked and ready to be recorded.
@@ -48,6 +49,8 @@ pub(crate) struct Stored {
     pub(crate) action: PendingAction,
     pub(crate) proposer: String,
     pub(crate) effective_digest: Option<Digest>,
+    /// A digest, or `unbound` for an approval that is older than terms.
+    pub(crate) approved_terms: Option<String>,
     pub(crate) decision_revision: u64,
     pub(crate) fence: u64,
     pub(crate) lease_by: Option<String>,
@@ -67,6 +70,7 @@ pub(crate) struct Ruling {
     pub(crate) verdict: Verdict,
     pub(crate) expected_digest: Option<String>,
     pub(crate) expected_effective_digest: Option<String>,
+    pub(crate) expected_terms: Option<String>,
     pub(crate) reason: Option<String>,
 }
 
@@ -74,6 +78,33 @@ pub(crate) struct Ruling {
 pub(crate) enum Verdict {
     Approve { edits: Option<RawJson> },
     Reject,
+}
+
+/// What is decided in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Group {
+    Batch(String),
+    /// The batches of a subtask, in one cascade.
+    Checkpoint(String),
+}
+
+/// A checkpoint with what waits in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    pub(crate) id: String,
+    pub(crate) missions: Vec<String>,
+    pub(crate) batches: Vec<BatchBody>,
+}
+
+/// What a human says of an action that is `unknown`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// The write landed.
+    Executed,
+    /// It did not, and shall not.
+    Failed,
+    /// It did not: run it again.
+    Retry,
 }
 
 /// An `Idempotency-Key` and what was asked under it.
@@ -125,8 +156,8 @@ pub(crate) struct Work {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Dispatched {
     Run(Work),
-    /// The stored bytes are no longer those that were approved; the action is now `failed`.
-    Tampered,
+    /// It is not what was approved any more; the action is now `failed` and says why.
+    NotAsApproved(&'static str),
 }
 
 /// How a run ended.
@@ -138,6 +169,13 @@ pub(crate) enum Finished {
     Lost(String),
     /// The same, of a tool that may safely be run again: it is, a bounded number of times.
     Again(String),
+}
+
+/// A token's columns as they are written, where their meaning is not enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KeptToken {
+    pub(crate) hash: Vec<u8>,
+    pub(crate) scopes: String,
 }
 
 /// What a list is about. `None` and empty mean everything.
@@ -174,15 +212,6 @@ pub(crate) struct Changes {
     pub(crate) complete: bool,
 }
 
-/// One line of an action's timeline.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TimelineEvent {
-    pub(crate) revision: u64,
-    pub(crate) kind: String,
-    pub(crate) at: Timestamp,
-    pub(crate) by: Option<String>,
-}
-
 /// The gate understood and will not do it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
@@ -190,6 +219,10 @@ pub(crate) enum Refused {
     Missing,
     #[error("there is no such batch")]
     MissingBatch,
+    #[error("there is no such checkpoint")]
+    MissingCheckpoint,
+    #[error("the gate is paused; nothing is run until it is resumed")]
+    Paused,
     #[error("it belongs to another workspace")]
     Foreign,
     #[error("nobody decides their own proposal; ask somebody else")]
@@ -236,15 +269,24 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError>;
     async fn decide(&self, ruling: Ruling, by: Actor) -> Result<Stored, StoreError>;
-    /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply).
-    async fn decide_batch(
+    /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply) or a
+    /// [`CheckpointReply`](crate::contract::checkpoint::CheckpointReply).
+    async fn decide_group(
         &self,
-        batch: String,
+        group: Group,
         rulings: Vec<Ruling>,
         by: Actor,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError>;
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError>;
+    /// A human ends what is `unknown`.
+    async fn settle(
+        &self,
+        id: String,
+        how: Settled,
+        reason: Option<String>,
+        by: Actor,
+    ) -> Result<Stored, StoreError>;
 
     /// Approved actions of these tools that arrived after the place `after`, in the order of their arrival; without
     /// those whose pause before the next attempt lasts beyond `now`.
@@ -255,7 +297,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         limit: u32,
         now: Timestamp,
     ) -> Result<Vec<Waiting>, StoreError>;
-    /// Takes an approved action under a lease, after checking that its bytes are those that were approved.
+    /// Takes an approved action under a lease, after checking that its bytes and its terms are those that were approved.
     async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError>;
     /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
     /// one of what is `unknown` by now.
@@ -285,13 +327,32 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         bytes: u64,
     ) -> Result<Changes, StoreError>;
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError>;
-    async fn timeline(&self, id: &str) -> Result<Vec<TimelineEvent>, StoreError>;
+    /// Checkpoints in which something waits, of one mission or of all.
+    async fn checkpoints(
+        &self,
+        workspace: &str,
+        mission: Option<&str>,
+    ) -> Result<Vec<Checkpoint>, StoreError>;
+    /// What happened to one action, oldest first.
+    async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;
+
+    /// Stops (`true`) or allows dispatching in a workspace, or in the whole gate (`*`). False when it was so already.
+    async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError>;
+    /// Since when nothing is dispatched in this workspace.
+    async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError>;
+
+    /// At most `limit` rows of the audit after a revision.
+    async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError>;
+    /// The newest of every workspace, or of one.
+    async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError>;
+    /// Reads everything and says what does not fit together, or does not fit the heads that were kept.
+    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError>;
     /// Fails when the database does not answer.
     async fn ping(&self) -> Result<(), StoreError>;
 
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
     /// The live token with this hash.
-    async fn token(&self, hash: &[u8]) -> Result<Option<Token>, StoreError>;
+    async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError>;
     async fn tokens(&self) -> Result<Vec<TokenInfo>, StoreError>;
     /// False when there is no such live token.
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;

@@ -121,7 +121,7 @@ async fn an_id_listed_twice_refuses_the_whole_request() {
 async fn a_batch_belongs_to_one_workspace() {
     let (_folder, gate) = plain().await;
     batch_of(&gate, 1).await;
-    let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Decide]).await.unwrap();
+    let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Decide], None).await.unwrap();
     let body = r#"{"items":[]}"#;
 
     let foreign = gate.post_as(&stranger, "/api/pending-actions/batch/m:t/approve", body).await;

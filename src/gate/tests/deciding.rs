@@ -145,7 +145,7 @@ async fn nobody_decides_their_own_proposal() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
     let both = [Scope::Propose, Scope::Read, Scope::Decide];
-    let again = gate.gate.create_token("agent", "w", &both).await.unwrap();
+    let again = gate.gate.create_token("agent", "w", &both, None).await.unwrap();
 
     let own = gate.post_as(&again, &format!("/api/pending-actions/{id}/approve"), "").await;
     let scopeless = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/approve"), "").await;
@@ -160,7 +160,7 @@ async fn nobody_decides_their_own_proposal() {
 async fn a_proposal_can_be_withdrawn_or_superseded_by_its_proposer_only() {
     let (_folder, gate) = plain().await;
     let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
-    let stranger = gate.gate.create_token("another", "w", &[Scope::Propose]).await.unwrap();
+    let stranger = gate.gate.create_token("another", "w", &[Scope::Propose], None).await.unwrap();
     let withdraw = format!("/api/pending-actions/{first}/withdraw");
 
     let foreign = gate.post_as(&stranger, &withdraw, "").await;

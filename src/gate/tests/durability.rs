@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use futures_util::future::join_all;
 
 use super::running::patient;
-use super::support::{LIMIT, TestGate, config, plain, script, serve, start};
+use super::support::{BORN, LIMIT, TestGate, config, plain, script, serve, start};
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
 use crate::contract;
 use crate::gate::Gate;
@@ -32,7 +32,7 @@ async fn a_thousand_proposals_at_once_are_all_durable_and_numbered_without_gaps(
     let revisions: Vec<u64> = changes.iter().map(|change| change["revision"].as_u64().unwrap()).collect();
     let kept: HashSet<String> =
         changes.iter().map(|change| change["id"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(revisions, (1..=16 * 63).collect::<Vec<_>>());
+    assert_eq!(revisions, (BORN + 1..=BORN + 16 * 63).collect::<Vec<_>>());
     assert_eq!(kept, ids);
 }
 
@@ -97,27 +97,35 @@ async fn only_one_of_many_deciders_wins() {
 }
 
 /// A gate that stopped after committing an approval and before anything ran it; with `lease`, in mid-run.
-async fn left_behind(folder: &std::path::Path, lease: Option<Lease>) -> String {
-    // Without its tool this gate runs nothing.
-    let gate = start(config(folder)).await;
+async fn left_behind(folder: &std::path::Path, tool: ToolConfig, lease: Option<Lease>) -> String {
+    let gate = again(folder, tool.clone()).await;
+    gate.gate.pause(None, None).await.unwrap();
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
     assert_eq!(gate.approve(&id, "").await.status, 200);
+    gate.stop().await;
+    // Not served, so it runs nothing by itself.
+    let gate = Gate::open(&with(folder, tool)).await.unwrap();
+    gate.resume(None, None).await.unwrap();
     if let Some(lease) = lease {
-        let dispatched = gate.gate.store().dispatch(id.clone(), lease).await.unwrap();
+        let dispatched = gate.store().dispatch(id.clone(), lease).await.unwrap();
         assert!(matches!(dispatched, Dispatched::Run(_)));
     }
-    gate.stop().await;
+    gate.close().await;
     id
 }
 
+fn with(folder: &std::path::Path, tool: ToolConfig) -> GateConfig {
+    GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder) }
+}
+
 async fn again(folder: &std::path::Path, tool: ToolConfig) -> TestGate {
-    start(GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder) }).await
+    start(with(folder, tool)).await
 }
 
 #[tokio::test]
 async fn what_was_approved_and_never_ran_runs_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
-    let id = left_behind(folder.path(), None).await;
+    let id = left_behind(folder.path(), script("cat"), None).await;
 
     let gate = again(folder.path(), script("cat")).await;
     let done = gate.until_final(&id).await;
@@ -130,9 +138,10 @@ async fn what_was_approved_and_never_ran_runs_at_the_next_start() {
 async fn what_was_lost_in_mid_run_is_run_again_only_if_that_is_safe() {
     for (retry, status, fence) in [(Retry::Safe, "executed", 2), (Retry::Manual, "unknown", 1)] {
         let folder = tempfile::tempdir().unwrap();
-        let id = left_behind(folder.path(), Some(Lease { by: None, millis: 0 })).await;
+        let tool = ToolConfig { retry, ..script("echo $PLACET_FENCE") };
+        let id = left_behind(folder.path(), tool.clone(), Some(Lease { by: None, millis: 0 })).await;
 
-        let gate = again(folder.path(), ToolConfig { retry, ..script("echo $PLACET_FENCE") }).await;
+        let gate = again(folder.path(), tool).await;
         let done = gate.until_final(&id).await;
 
         assert_eq!(done.at("/status"), status);

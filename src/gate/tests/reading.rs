@@ -1,6 +1,6 @@
 //! Lists, pages, changes, waiting and timelines.
 
-use super::support::{Answer, ids, plain, script, with_tool};
+use super::support::{Answer, BORN, ids, plain, script, with_tool};
 
 fn revisions(changes: &Answer) -> Vec<u64> {
     let changes = changes.json()["changes"].as_array().cloned().unwrap();
@@ -46,7 +46,7 @@ async fn a_row_is_light_and_the_whole_is_whole() {
         let facts =
             ["title", "risk", "agent", "size", "status"].map(|name| list.at(&format!("/items/0/{name}")));
         assert_eq!(facts, ["Hello", "high", "a", "28", "pending"]);
-        assert_eq!(list.at("/revision"), "1");
+        assert_eq!(list.at("/revision"), (BORN + 1).to_string());
     }
 }
 
@@ -82,24 +82,24 @@ async fn changes_tell_each_action_once_as_it_is_now() {
 
     let all = changes(0, 10).await;
     gate.reject(&a, "").await;
-    let later = changes(2, 10).await;
+    let later = changes(BORN + 2, 10).await;
     let first = changes(0, 1).await;
     let from_the_future = changes(99, 10).await;
 
-    assert_eq!(revisions(&all), [1, 2]);
+    assert_eq!(revisions(&all), [BORN + 1, BORN + 2]);
     assert_eq!(
         (all.at("/revision"), all.at("/more"), all.at("/complete")),
-        ("2".into(), "false".into(), "true".into())
+        ((BORN + 2).to_string(), "false".into(), "true".into())
     );
-    assert_eq!(revisions(&later), [3]);
+    assert_eq!(revisions(&later), [BORN + 3]);
     assert_eq!((later.at("/changes/0/id"), later.at("/changes/0/row/status")), (a, "rejected".into()));
     assert_eq!(
         (first.at("/changes/0/id"), first.at("/revision"), first.at("/more")),
-        (b, "2".into(), "true".into())
+        (b, (BORN + 2).to_string(), "true".into())
     );
     assert_eq!(
         (from_the_future.at("/complete"), from_the_future.at("/revision")),
-        ("false".into(), "3".into())
+        ("false".into(), (BORN + 3).to_string())
     );
 }
 

@@ -43,7 +43,7 @@ async fn every_refusal_comes_in_the_envelope() {
 async fn a_stranger_with_a_valid_id_is_forbidden() {
     let (_folder, gate) = plain().await;
     let id = gate.propose("t", "{}").await;
-    let every = gate.gate.create_token("stranger", "elsewhere", &Scope::ALL).await.unwrap();
+    let every = gate.gate.create_token("stranger", "elsewhere", &Scope::ALL, None).await.unwrap();
     let path = format!("/api/pending-actions/{id}");
 
     refused(&answer(gate.request(Method::GET, &path, &every)).await, 403, "FORBIDDEN");
@@ -177,7 +177,7 @@ async fn browsers_are_kept_out() {
 #[tokio::test]
 async fn a_revoked_token_opens_nothing() {
     let (_folder, gate) = plain().await;
-    let token = gate.gate.create_token("guest", "w", &[Scope::Read]).await.unwrap();
+    let token = gate.gate.create_token("guest", "w", &[Scope::Read], None).await.unwrap();
     let list =
         async || answer(gate.request(Method::GET, "/api/pending-actions?workspace_id=w", &token)).await;
     assert_eq!(list().await.status, 200);

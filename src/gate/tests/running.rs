@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use super::support::{Answer, LIMIT, TestGate, config, plain, script, start, with_tool};
+use super::support::{Answer, BORN, LIMIT, TestGate, config, plain, script, start, with_tool};
 use crate::config::{Executor, GateConfig, Retry, ToolConfig};
 use crate::domain::Status;
 
@@ -37,7 +37,7 @@ async fn a_command_gets_the_exact_bytes_and_no_more_of_the_environment_than_it_n
     for line in [format!("PLACET_ACTION_ID={id}"), "PLACET_TOOL=t".to_owned(), "PLACET_FENCE=1".to_owned()] {
         assert!(seen.lines().any(|seen| seen == line), "{line} is not in {seen}");
     }
-    assert!(seen.contains(&format!("PLACET_IDEMPOTENCY_KEY={id}:2\n")), "{seen}");
+    assert!(seen.contains(&format!("PLACET_IDEMPOTENCY_KEY={id}:{}\n", BORN + 2)), "{seen}");
     // Cargo sets this one for every test.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains("CARGO_MANIFEST_DIR"));
 }
@@ -180,7 +180,7 @@ async fn a_url_gets_the_exact_bytes_with_a_key_and_a_fence() {
     let seen = seen.lock().unwrap();
     let [(headers, body)] = seen.as_slice() else { panic!("{seen:?}") };
     assert_eq!(body, EXACT);
-    assert_eq!(headers["idempotency-key"], format!("{}:2", done.at("/id")));
+    assert_eq!(headers["idempotency-key"], format!("{}:{}", done.at("/id"), BORN + 2));
     assert_eq!(
         (&headers["x-gate-fence"], &headers["content-type"]),
         (&"1".parse().unwrap(), &"application/json".parse().unwrap())
@@ -280,9 +280,12 @@ async fn an_agent_claims_runs_and_reports() {
     let again = gate.post_as(&gate.agent, &path("result"), r#"{"fence":1,"result":2}"#).await;
 
     assert_eq!(early.code(), (409, "INVALID_STATE".to_owned()));
-    assert!(early.at("/error/message").contains("not approved"));
+    assert!(early.at("/error/message").contains("is pending"));
     assert!(claimed.text.contains(&format!(r#""toolInput":{EXACT},"#)), "{}", claimed.text);
-    assert_eq!((claimed.at("/fence"), claimed.at("/idempotencyKey")), ("1".to_owned(), format!("{id}:2")));
+    assert_eq!(
+        (claimed.at("/fence"), claimed.at("/idempotencyKey")),
+        ("1".to_owned(), format!("{id}:{}", BORN + 2))
+    );
     assert_eq!(twice.code(), (409, "INVALID_STATE".to_owned()));
     for refused in [forged, stale] {
         assert_eq!(refused.code(), (409, "STALE_FENCE".to_owned()));

@@ -3,7 +3,7 @@
 use reqwest::{Method, Response};
 use serde_json::Value;
 
-use super::support::{LIMIT, TestGate, plain};
+use super::support::{BORN, LIMIT, TestGate, plain};
 
 /// An open stream, read event by event.
 struct Stream {
@@ -72,11 +72,12 @@ async fn a_briefing_comes_on_connect_and_on_change() {
 
     let first = stream.next().await.unwrap();
     let second = gate.propose_with("t", "{}", r#","missionId":"m","risk":"critical""#).await;
-    let after = stream.briefing(2).await;
+    let after = stream.briefing(BORN + 2).await;
     gate.reject(&second, "").await;
-    let last = stream.briefing(3).await;
+    let last = stream.briefing(BORN + 3).await;
 
-    assert_eq!((first.name.as_str(), first.id.as_deref()), ("briefing", Some("1")));
+    let born = (BORN + 1).to_string();
+    assert_eq!((first.name.as_str(), first.id.as_deref()), ("briefing", Some(born.as_str())));
     assert_eq!(first.data["pending"], 1);
     let batch = &after.data["batches"][0];
     assert_eq!(after.data["pending"], 2);
@@ -85,7 +86,7 @@ async fn a_briefing_comes_on_connect_and_on_change() {
         (&batch["batchId"], &batch["pending"], &batch["highestRisk"]),
         (&"m:t".into(), &2.into(), &"critical".into())
     );
-    assert_eq!((last.id.as_deref(), &last.data["pending"]), (Some("3"), &1.into()));
+    assert_eq!((last.id.clone(), &last.data["pending"]), (Some((BORN + 3).to_string()), &1.into()));
 }
 
 #[tokio::test]
@@ -101,7 +102,7 @@ async fn many_changes_make_few_briefings_and_the_last_is_right() {
     loop {
         let event = stream.next().await.unwrap();
         told += 1;
-        if event.data["revision"] == 100 {
+        if event.data["revision"] == BORN + 100 {
             assert_eq!(event.data["pending"], 100);
             break;
         }

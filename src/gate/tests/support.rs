@@ -19,6 +19,9 @@ use crate::gate::{Gate, GateError, Scope};
 /// No test waits longer than this for anything.
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
 
+/// Revisions that a test gate's two tokens took.
+pub(super) const BORN: u64 = 2;
+
 /// A running gate for the workspace `w`, with a token for its agent and one for its owner.
 pub(super) struct TestGate {
     pub(super) gate: Gate,
@@ -97,9 +100,9 @@ pub(super) async fn start(config: GateConfig) -> TestGate {
 pub(super) async fn serve(gate: Gate) -> TestGate {
     rustls::crypto::ring::default_provider().install_default().ok();
     let agent =
-        gate.create_token("agent", "w", &[Scope::Propose, Scope::Read, Scope::Execute]).await.unwrap();
+        gate.create_token("agent", "w", &[Scope::Propose, Scope::Read, Scope::Execute], None).await.unwrap();
     let owner = gate
-        .create_token("owner", "w", &[Scope::Read, Scope::Decide, Scope::Execute, Scope::Admin])
+        .create_token("owner", "w", &[Scope::Read, Scope::Decide, Scope::Execute, Scope::Admin], None)
         .await
         .unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

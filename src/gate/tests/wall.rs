@@ -28,7 +28,7 @@ async fn no_route_but_the_open_ones_answers_without_a_token() {
 async fn a_token_opens_only_the_doors_of_its_scopes() {
     let (_folder, gate) = plain().await;
     for scope in Scope::ALL {
-        let token = gate.gate.create_token("somebody", "w", &[scope]).await.unwrap();
+        let token = gate.gate.create_token("somebody", "w", &[scope], None).await.unwrap();
         for route in router::table() {
             // A stream would never end.
             if route.path.ends_with("/events") && !route.path.contains("{id}") {

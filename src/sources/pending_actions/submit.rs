@@ -248,6 +248,11 @@ impl PendingActions {
             user_edits: sending.edits.clone(),
             expected_digest,
             expected_effective_digest,
+            expected_terms: sending
+                .item
+                .terms
+                .filter(|_| self.dialect == Dialect::Gate)
+                .map(|it| it.to_string()),
             reason: sending.reason.clone(),
         }
     }
@@ -266,6 +271,7 @@ impl PendingActions {
             exclude,
             expected_digest: approve.expected_digest,
             expected_effective_digest: approve.expected_effective_digest.filter(|_| !exclude),
+            expected_terms: approve.expected_terms.filter(|_| !exclude),
             reason: approve.reason,
         }
     }

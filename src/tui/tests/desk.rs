@@ -356,6 +356,7 @@ pub(super) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
         result: None,
         error: None,
         executed_at: None,
+        terms: None,
     }
 }
 

@@ -1,10 +1,14 @@
-//! The one place where a row changes status, and the head row that numbers every change.
+//! The one place where a row changes status.
 
+use serde::Serialize;
 use sqlx::QueryBuilder;
 
-use super::row::{self, integer, number};
+use super::audit::{Note, bump, note};
+use super::row::{self, integer};
 use super::writer::Tx;
-use crate::domain::{Digest, RawJson, Row, StatusStep, Untrusted};
+use crate::contract::time;
+use crate::domain::{Digest, RawJson, Row, StatusStep, Timestamp, Untrusted};
+use crate::gate::audit;
 use crate::gate::store::{Refused, StoreError, Stored, judge};
 
 /// What goes with a step. What is `None` stays as it was, but for the lease and the error, which belong to one run.
@@ -15,14 +19,16 @@ pub(super) struct Change<'a> {
     pub(super) reason: Option<&'a str>,
     /// Settled by this step: the moment and `by` are kept on the row.
     pub(super) settles: bool,
-    /// What was approved; makes this step's revision the decision's.
-    pub(super) approved: Option<Digest>,
+    /// What was approved, and under which terms; makes this step's revision the decision's.
+    pub(super) approved: Option<(Digest, Digest)>,
     /// Moment until which, and subject by whom, the action is run under a new fence.
     pub(super) lease: Option<(i64, Option<&'a str>)>,
     /// Moment before which the gate does not run it again. It stands where the lease of a running action stands.
     pub(super) not_before: Option<i64>,
     /// The run is over.
     pub(super) ran: bool,
+    /// A human said so, and no executor.
+    pub(super) by_hand: bool,
     pub(super) error: Option<&'a str>,
     pub(super) payloads: Payloads<'a>,
 }
@@ -51,7 +57,7 @@ pub(super) async fn load(tx: &mut Tx, id: &str) -> Result<Stored, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(id);
     let found = query.build().fetch_optional(tx.conn()).await?;
-    row::stored(&found.ok_or(Refused::Missing)?)
+    row::stored(&found.ok_or(Refused::Missing)?, &tx.policies)
 }
 
 /// Takes `step`, by compare-and-set on the status that was read. Returns the new revision.
@@ -65,40 +71,84 @@ pub(super) async fn advance(
     let from = &row.status;
     let to = from.after(step).map_err(|_| judge::settled(row))?;
     let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
-    let revision = bump(tx, workspace, if from.is_pending() { -1 } else { 0 }).await?.revision;
+    let head = bump(tx, workspace, if from.is_pending() { -1 } else { 0 }).await?;
     let now = tx.now.as_millis();
     let changed = sqlx::query(
         "UPDATE actions SET status = ?1, revision = ?2, resolved_at = COALESCE(?3, resolved_at), \
          resolved_by = COALESCE(?4, resolved_by), reason = COALESCE(?5, reason), \
-         effective_digest = COALESCE(?6, effective_digest), \
+         effective_digest = COALESCE(?6, effective_digest), approved_terms = COALESCE(?15, approved_terms), \
          decision_revision = COALESCE(?7, decision_revision), fence = fence + ?8, lease_until = ?9, \
          lease_by = ?10, error = ?11, executed_at = COALESCE(?12, executed_at) WHERE seq = ?13 AND status = ?14",
     )
     .bind(to.as_raw())
-    .bind(integer(revision))
+    .bind(integer(head.revision))
     .bind(change.settles.then_some(now))
     .bind(change.by.filter(|_| change.settles))
-    .bind(change.reason)
-    .bind(change.approved.map(|digest| digest.to_string()))
-    .bind(change.approved.map(|_| integer(revision)))
+    .bind(change.reason.filter(|_| change.settles))
+    .bind(change.approved.map(|(digest, _)| digest.to_string()))
+    .bind(change.approved.map(|_| integer(head.revision)))
     .bind(i64::from(change.lease.is_some()))
-    .bind(change.lease.map(|(until, _)| until).or(change.not_before))
+    .bind(lease_until(&change))
     .bind(change.lease.and_then(|(_, by)| by))
     .bind(change.error)
     .bind(change.ran.then_some(now))
     .bind(seq)
     .bind(from.as_raw())
+    .bind(change.approved.map(|(_, terms)| terms.to_string()))
     .execute(tx.conn())
     .await?;
     if changed.rows_affected() != 1 {
         return Err(judge::settled(row).into());
     }
     keep_payloads(tx, seq, &change.payloads).await?;
-    note(tx, row.id.as_raw(), (workspace, revision), kind(step), change.by).await?;
+    let kind = if change.by_hand { "settled" } else { kind(step) };
+    let line = Note { action: Some(row.id.as_raw()), kind, who: change.by };
+    note(tx, &head, line, &Details::of(to.as_raw(), &change)).await?;
     if matches!(step, StatusStep::Approve | StatusStep::Requeue) {
         tx.wants_run();
     }
-    Ok(revision)
+    Ok(head.revision)
+}
+
+/// The end of the lease, or of the pause before the next run.
+fn lease_until(change: &Change<'_>) -> Option<i64> {
+    change.lease.map(|(until, _)| until).or(change.not_before)
+}
+
+/// What the audit keeps of a step; enough to find out whether the row still says the same.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Details<'a> {
+    status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective_digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terms: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edits: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease_until: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+impl<'a> Details<'a> {
+    fn of(status: &'a str, change: &Change<'a>) -> Self {
+        Self {
+            status,
+            reason: change.reason,
+            effective_digest: change.approved.map(|(digest, _)| digest.to_string()),
+            terms: change.approved.map(|(_, terms)| terms.to_string()),
+            edits: change.payloads.edited.map(|(edits, _)| audit::fingerprint(edits)),
+            lease_until: lease_until(change).map(|until| time::write(Timestamp::from_millis(until))),
+            result: change.payloads.result.map(audit::fingerprint),
+            error: change.error,
+        }
+    }
 }
 
 async fn keep_payloads(tx: &mut Tx, seq: i64, payloads: &Payloads<'_>) -> Result<(), StoreError> {
@@ -117,50 +167,6 @@ async fn keep_payloads(tx: &mut Tx, seq: i64, payloads: &Payloads<'_>) -> Result
             .execute(tx.conn())
             .await?;
     }
-    Ok(())
-}
-
-/// A workspace's head after a bump.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Head {
-    pub(super) revision: u64,
-    pub(super) pending: u64,
-}
-
-/// Takes the workspace's next revision.
-pub(super) async fn bump(tx: &mut Tx, workspace: &str, pending: i64) -> Result<Head, StoreError> {
-    let (revision, pending): (i64, i64) = sqlx::query_as(
-        "INSERT INTO heads (workspace, revision, pending) VALUES (?1, 1, ?2) ON CONFLICT (workspace) DO UPDATE \
-         SET revision = revision + 1, pending = pending + excluded.pending RETURNING revision, pending",
-    )
-    .bind(workspace)
-    .bind(pending)
-    .fetch_one(tx.conn())
-    .await?;
-    tx.touch(workspace, number(revision));
-    Ok(Head { revision: number(revision), pending: number(pending) })
-}
-
-/// Writes a line of the action's timeline.
-pub(super) async fn note(
-    tx: &mut Tx,
-    action: &str,
-    (workspace, revision): (&str, u64),
-    kind: &'static str,
-    by: Option<&str>,
-) -> Result<(), StoreError> {
-    let now = tx.now.as_millis();
-    sqlx::query(
-        "INSERT INTO events (workspace, revision, action, kind, at, who) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )
-    .bind(workspace)
-    .bind(integer(revision))
-    .bind(action)
-    .bind(kind)
-    .bind(now)
-    .bind(by)
-    .execute(tx.conn())
-    .await?;
     Ok(())
 }
 

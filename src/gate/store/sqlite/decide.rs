@@ -1,4 +1,4 @@
-//! Deciding: one action, a batch item by item, or the proposer taking one back.
+//! Deciding: one action, a batch or a checkpoint item by item; the proposer taking one back; a human ending what is unknown.
 
 use sqlx::QueryBuilder;
 
@@ -8,9 +8,10 @@ use super::row;
 use super::writer::Tx;
 use crate::contract::action::wire_status;
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
-use crate::domain::{BatchId, Status, StatusStep};
+use crate::contract::checkpoint::CheckpointReply;
+use crate::domain::{BatchId, Row, Status, StatusStep, Untrusted};
 use crate::gate::store::judge::{self, Judged};
-use crate::gate::store::{Actor, Keyed, Refused, Reply, Ruling, StoreError, Stored};
+use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, Settled, StoreError, Stored};
 
 /// Decides one action; returns it as it stands then.
 pub(super) async fn decide(tx: &mut Tx, ruling: &Ruling, by: &Actor) -> Result<Stored, StoreError> {
@@ -35,7 +36,8 @@ async fn resolve(
         }
         Judged::Approve(approval) => {
             let payloads = Payloads { edited: approval.edited.as_ref(), result: None };
-            let change = Change { approved: Some(approval.digest), payloads, ..change };
+            let approved = Some((approval.digest, approval.terms));
+            let change = Change { approved, payloads, ..change };
             advance(tx, stored.into(), StatusStep::Approve, change).await?;
             Ok(ItemOutcome::Approved)
         }
@@ -54,10 +56,34 @@ pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored
     load(tx, id).await
 }
 
-/// Decides what is listed; what is not listed stays pending.
-pub(super) async fn decide_batch(
+/// A human ends what is `unknown`.
+pub(super) async fn settle(
     tx: &mut Tx,
-    batch: String,
+    id: &str,
+    how: Settled,
+    reason: Option<&str>,
+    by: &Actor,
+) -> Result<Stored, StoreError> {
+    let stored = load(tx, id).await?;
+    judge::settle(&stored, by)?;
+    let change = Change { by: Some(&by.subject), reason, by_hand: true, ..Change::default() };
+    let (step, change) = match how {
+        Settled::Executed => (StatusStep::Succeed, Change { ran: true, ..change }),
+        Settled::Failed => {
+            (StatusStep::Fail, Change { ran: true, error: reason.or(Some(NOT_LANDED)), ..change })
+        }
+        Settled::Retry => (StatusStep::Requeue, change),
+    };
+    advance(tx, (&stored).into(), step, change).await?;
+    load(tx, id).await
+}
+
+const NOT_LANDED: &str = "a human found that the write did not land";
+
+/// Decides what is listed; what is not listed stays pending.
+pub(super) async fn decide_group(
+    tx: &mut Tx,
+    group: &Group,
     rulings: &[Ruling],
     by: &Actor,
     key: Option<&Keyed>,
@@ -65,74 +91,87 @@ pub(super) async fn decide_batch(
     if let Some(body) = kept(tx, by, key).await? {
         return Ok(Reply { body, replayed: true });
     }
-    exists(tx, &batch, by).await?;
+    exists(tx, group, by).await?;
     let mut items = Vec::with_capacity(rulings.len());
     for ruling in rulings {
-        items.push(item(tx, &batch, ruling, by).await?);
+        items.push(item(tx, group, ruling, by).await?);
     }
-    let count = |outcomes: &[ItemOutcome]| {
-        items.iter().filter(|item| outcomes.contains(&item.outcome)).count() as u64
+    let body = match group {
+        Group::Batch(batch) => {
+            let items = items.into_iter().map(|(_, item)| item).collect();
+            serde_json::to_string(&BatchReply::of(batch.clone(), items))
+        }
+        Group::Checkpoint(checkpoint) => {
+            serde_json::to_string(&CheckpointReply::of(checkpoint.clone(), items))
+        }
     };
-    let reply = BatchReply {
-        approved: count(&[ItemOutcome::Approved]),
-        rejected: count(&[ItemOutcome::Rejected]),
-        skipped: count(&[ItemOutcome::Skipped]),
-        failed: count(&[ItemOutcome::Changed, ItemOutcome::Invalid, ItemOutcome::Missing]),
-        batch_id: batch,
-        items: Some(items),
-    };
-    let body = serde_json::to_string(&reply).map_err(|_| StoreError::Corrupt("a reply that is no JSON"))?;
+    let body = body.map_err(|_| StoreError::Corrupt("a reply that is no JSON"))?;
     keep(tx, by, key, &body).await?;
     Ok(Reply { body, replayed: false })
 }
 
-/// A batch is a batch of one workspace; the same name elsewhere is somebody else's.
-async fn exists(tx: &mut Tx, batch: &str, by: &Actor) -> Result<(), StoreError> {
-    let (here, elsewhere): (bool, bool) = sqlx::query_as(
-        "SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = ?1 AND batch = ?2), \
-         EXISTS (SELECT 1 FROM heads h JOIN actions a ON a.workspace = h.workspace AND a.batch = ?2 \
-         WHERE h.workspace <> ?1)",
-    )
-    .bind(&by.workspace)
-    .bind(batch)
-    .fetch_one(tx.conn())
-    .await?;
+/// A batch, or a checkpoint, is of one workspace; the same name elsewhere is somebody else's.
+async fn exists(tx: &mut Tx, group: &Group, by: &Actor) -> Result<(), StoreError> {
+    let (column, name, missing) = match group {
+        Group::Batch(name) => ("batch", name, Refused::MissingBatch),
+        Group::Checkpoint(name) => ("checkpoint", name, Refused::MissingCheckpoint),
+    };
+    let mut query = QueryBuilder::new("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = ");
+    query.push_bind(&by.workspace).push(" AND ").push(column).push(" = ").push_bind(name);
+    query.push("), EXISTS (SELECT 1 FROM heads h JOIN actions a ON a.workspace = h.workspace AND a.");
+    query.push(column).push(" = ").push_bind(name).push(" WHERE h.workspace <> ").push_bind(&by.workspace);
+    let (here, elsewhere): (bool, bool) = query.push(")").build_query_as().fetch_one(tx.conn()).await?;
     match (here, elsewhere) {
         (true, _) => Ok(()),
         (false, true) => Err(Refused::Foreign.into()),
-        (false, false) => Err(Refused::MissingBatch.into()),
+        (false, false) => Err(missing.into()),
     }
 }
 
-/// One item's entry in the reply. Only a failing database fails the batch.
-async fn item(tx: &mut Tx, batch: &str, ruling: &Ruling, by: &Actor) -> Result<BatchReplyItem, StoreError> {
+/// One item's entry in the reply, and the batch it is in. Only a failing database fails the others.
+async fn item(
+    tx: &mut Tx,
+    group: &Group,
+    ruling: &Ruling,
+    by: &Actor,
+) -> Result<(Option<String>, BatchReplyItem), StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(&ruling.id).push(" AND a.workspace = ").push_bind(&by.workspace);
-    let found = query.build().fetch_optional(tx.conn()).await?.map(|row| row::stored(&row)).transpose()?;
-    let stored = found.filter(|stored| stored.action.row.batch.as_ref().map(BatchId::as_raw) == Some(batch));
-    let Some(stored) = stored else {
-        return Ok(entry(ruling, ItemOutcome::Missing, None, Some("it is not in this batch".to_owned())));
+    let found = query.build().fetch_optional(tx.conn()).await?;
+    let found = found.map(|row| row::stored(&row, &tx.policies)).transpose()?;
+    let Some(stored) = found.filter(|stored| is_in(&stored.action.row, group)) else {
+        let why = match group {
+            Group::Batch(_) => "it is not in this batch",
+            Group::Checkpoint(_) => "it is not in this checkpoint",
+        };
+        return Ok((None, entry(ruling, ItemOutcome::Missing, None, Some(why.to_owned()))));
     };
+    let batch = stored.action.row.batch.as_ref().map(|batch| batch.as_raw().to_owned());
     let pending = Some(Status::Pending);
-    match resolve(tx, &stored, ruling, by).await {
-        Ok(ItemOutcome::Approved) => Ok(BatchReplyItem {
-            resolved_by: Some(by.subject.clone()),
-            ..entry(ruling, ItemOutcome::Approved, Some(Status::Approved), None)
-        }),
-        Ok(outcome) => Ok(BatchReplyItem {
-            resolved_by: Some(by.subject.clone()),
-            ..entry(ruling, outcome, Some(Status::Rejected), None)
-        }),
+    let item = match resolve(tx, &stored, ruling, by).await {
+        Ok(outcome) => {
+            let status = if outcome == ItemOutcome::Approved { Status::Approved } else { Status::Rejected };
+            let by = Some(by.subject.clone());
+            BatchReplyItem { resolved_by: by, ..entry(ruling, outcome, Some(status), None) }
+        }
         Err(StoreError::Refused(Refused::State { status, by, .. })) => {
-            Ok(BatchReplyItem { resolved_by: by, ..entry(ruling, ItemOutcome::Skipped, Some(status), None) })
+            BatchReplyItem { resolved_by: by, ..entry(ruling, ItemOutcome::Skipped, Some(status), None) }
         }
         Err(StoreError::Refused(refused @ Refused::Changed(_))) => {
-            Ok(entry(ruling, ItemOutcome::Changed, pending, Some(refused.to_string())))
+            entry(ruling, ItemOutcome::Changed, pending, Some(refused.to_string()))
         }
         Err(StoreError::Refused(refused)) => {
-            Ok(entry(ruling, ItemOutcome::Invalid, pending, Some(refused.to_string())))
+            entry(ruling, ItemOutcome::Invalid, pending, Some(refused.to_string()))
         }
-        Err(failed) => Err(failed),
+        Err(failed) => return Err(failed),
+    };
+    Ok((batch, item))
+}
+
+fn is_in(row: &Row, group: &Group) -> bool {
+    match group {
+        Group::Batch(batch) => row.batch.as_ref().map(BatchId::as_raw) == Some(batch),
+        Group::Checkpoint(checkpoint) => row.checkpoint.as_ref().map(Untrusted::as_raw) == Some(checkpoint),
     }
 }
 

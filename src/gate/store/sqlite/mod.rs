@@ -1,7 +1,10 @@
 //! The gate's memory in SQLite: one group-committing writer, readers beside it.
 
 mod advance;
+mod audit;
 mod decide;
+mod outstanding;
+mod pause;
 mod read;
 mod record;
 mod row;
@@ -9,6 +12,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod verify;
 mod writer;
 
 use std::path::Path;
@@ -16,33 +20,40 @@ use std::path::Path;
 use async_trait::async_trait;
 use sqlx::SqlitePool;
 
+pub(crate) use self::writer::Context;
+
 use self::writer::Writer;
 use super::{
-    Actor, Changes, Dispatched, Filter, Finished, Keyed, Lease, NewAction, Page, Refused, Reply, Ruling,
-    Store, StoreError, Stored, TimelineEvent, Waiting,
+    Actor, Changes, Checkpoint, Dispatched, Filter, Finished, Group, Keyed, Lease, NewAction, Page, Refused,
+    Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{PendingAction, Row, Timestamp};
+use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::auth::{Token, TokenInfo};
-use crate::gate::clock::Clock;
-use crate::gate::events::Events;
+use crate::gate::terms::Policies;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/migrations/gate/0001_actions.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
+    include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
+];
 
 /// One database file.
 #[derive(Debug)]
 pub(crate) struct SqliteStore {
     database: Database,
     writer: Writer,
+    policies: Policies,
 }
 
 impl SqliteStore {
-    /// Opens the file, brings it up to date and starts the writer, which wakes `events` after each commit.
-    pub(crate) async fn open(path: &Path, events: Events, clock: Clock) -> Result<Self, OpenError> {
+    /// Opens the file, brings it up to date and starts the writer.
+    pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
         let database = sqlite::open(path, &MIGRATIONS).await?;
-        let writer = Writer::start(database.write.clone(), events, clock);
-        Ok(Self { database, writer })
+        let policies = context.policies.clone();
+        let writer = Writer::start(database.write.clone(), context);
+        Ok(Self { database, writer, policies })
     }
 
     fn reader(&self) -> &SqlitePool {
@@ -66,22 +77,36 @@ impl Store for SqliteStore {
         self.writer.run(move |tx| Box::pin(async move { decide::decide(tx, &ruling, &by).await })).await
     }
 
-    async fn decide_batch(
+    async fn decide_group(
         &self,
-        batch: String,
+        group: Group,
         rulings: Vec<Ruling>,
         by: Actor,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError> {
         self.writer
             .run(move |tx| {
-                Box::pin(async move { decide::decide_batch(tx, batch, &rulings, &by, key.as_ref()).await })
+                Box::pin(async move { decide::decide_group(tx, &group, &rulings, &by, key.as_ref()).await })
             })
             .await
     }
 
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError> {
         self.writer.run(move |tx| Box::pin(async move { decide::withdraw(tx, &id, &by).await })).await
+    }
+
+    async fn settle(
+        &self,
+        id: String,
+        how: Settled,
+        reason: Option<String>,
+        by: Actor,
+    ) -> Result<Stored, StoreError> {
+        self.writer
+            .run(move |tx| {
+                Box::pin(async move { decide::settle(tx, &id, how, reason.as_deref(), &by).await })
+            })
+            .await
     }
 
     async fn approved(
@@ -123,7 +148,7 @@ impl Store for SqliteStore {
     }
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
-        read::get(self.reader(), id).await
+        read::get(self.reader(), id, &self.policies).await
     }
 
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
@@ -131,7 +156,7 @@ impl Store for SqliteStore {
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-        read::actions(self.reader(), filter).await
+        read::actions(self.reader(), filter, &self.policies).await
     }
 
     async fn changes(
@@ -145,11 +170,43 @@ impl Store for SqliteStore {
     }
 
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError> {
-        read::briefing(self.reader(), workspace, session).await
+        outstanding::briefing(self.reader(), workspace, session).await
     }
 
-    async fn timeline(&self, id: &str) -> Result<Vec<TimelineEvent>, StoreError> {
-        read::timeline(self.reader(), id).await
+    async fn checkpoints(
+        &self,
+        workspace: &str,
+        mission: Option<&str>,
+    ) -> Result<Vec<Checkpoint>, StoreError> {
+        outstanding::checkpoints(self.reader(), workspace, mission).await
+    }
+
+    async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {
+        audit::timeline(self.reader(), id).await
+    }
+
+    async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError> {
+        self.writer
+            .run(move |tx| Box::pin(async move { pause::set(tx, &workspace, paused, who.as_deref()).await }))
+            .await
+    }
+
+    async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
+        let mut conn = self.reader().acquire().await?;
+        pause::since(&mut conn, workspace).await
+    }
+
+    async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        audit::rows(self.reader(), workspace, since, limit).await
+    }
+
+    async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError> {
+        let mut conn = self.reader().acquire().await?;
+        audit::heads(&mut conn, workspace).await
+    }
+
+    async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
+        verify::verify(self.reader(), kept).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
@@ -161,8 +218,8 @@ impl Store for SqliteStore {
         self.writer.run(move |tx| Box::pin(async move { tokens::add(tx, &token, &hash).await })).await
     }
 
-    async fn token(&self, hash: &[u8]) -> Result<Option<Token>, StoreError> {
-        tokens::by_hash(self.reader(), hash).await
+    async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
+        tokens::by_hash(self.reader(), hash, now).await
     }
 
     async fn tokens(&self) -> Result<Vec<TokenInfo>, StoreError> {

@@ -1,30 +1,35 @@
-//! Reading: one action, pages, changes, counts, timelines. Never through the writer.
+//! Reading: one action, pages, changes, what is to be run. Never through the writer.
 
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 
 use super::row;
-use crate::contract::briefing::{BatchBody, BriefingBody};
-use crate::contract::time;
 use crate::domain::{BatchId, PendingAction, Row, Timestamp, Untrusted};
-use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, TimelineEvent, Waiting};
+use crate::gate::audit::WHOLE_GATE;
+use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, Waiting};
+use crate::gate::terms::Policies;
 
-/// Batches in one briefing; more are said to exist and not listed.
-const BATCHES: usize = 500;
-
-pub(super) async fn get(pool: &SqlitePool, id: &str) -> Result<Option<Stored>, StoreError> {
+pub(super) async fn get(
+    pool: &SqlitePool,
+    id: &str,
+    policies: &Policies,
+) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(id);
-    query.build().fetch_optional(pool).await?.map(|row| row::stored(&row)).transpose()
+    query.build().fetch_optional(pool).await?.map(|row| row::stored(&row, policies)).transpose()
 }
 
 pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>, StoreError> {
     page(pool, filter, row::LIGHT, row::light, light_weight).await
 }
 
-pub(super) async fn actions(pool: &SqlitePool, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-    page(pool, filter, row::WHOLE, row::whole, weight).await
+pub(super) async fn actions(
+    pool: &SqlitePool,
+    filter: &Filter,
+    policies: &Policies,
+) -> Result<Page<PendingAction>, StoreError> {
+    page(pool, filter, row::WHOLE, |row| row::whole(row, policies), weight).await
 }
 
 /// About how many bytes a row takes on the wire, whatever its input weighs.
@@ -51,7 +56,7 @@ async fn page<T>(
     pool: &SqlitePool,
     filter: &Filter,
     select: &'static str,
-    read: fn(&SqliteRow) -> Result<T, StoreError>,
+    read: impl Fn(&SqliteRow) -> Result<T, StoreError>,
     weight: fn(&T) -> u64,
 ) -> Result<Page<T>, StoreError> {
     let revision = revision(pool, &filter.workspace).await?;
@@ -139,75 +144,6 @@ pub(super) async fn changes(
     Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
 }
 
-pub(super) async fn briefing(
-    pool: &SqlitePool,
-    workspace: &str,
-    session: Option<&str>,
-) -> Result<BriefingBody, StoreError> {
-    let revision = revision(pool, workspace).await?;
-    let (pending, blocked): (i64, i64) = sqlx::query_as(
-        "SELECT COUNT(*), COUNT(DISTINCT mission) FROM actions \
-         WHERE workspace = ?1 AND status = 'pending' AND (?2 IS NULL OR session = ?2)",
-    )
-    .bind(workspace)
-    .bind(session)
-    .fetch_one(pool)
-    .await?;
-    let found = sqlx::query(
-        "SELECT COALESCE(batch, id) AS batch, MIN(tool) AS tool, MIN(mission) AS mission, COUNT(*) AS pending, \
-         MIN(created_at) AS oldest, \
-         MAX(CASE risk WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'critical' THEN 3 ELSE 2 END) AS risk \
-         FROM actions WHERE workspace = ?1 AND status = 'pending' AND (?2 IS NULL OR session = ?2) \
-         GROUP BY COALESCE(batch, id) ORDER BY MIN(seq) LIMIT ?3",
-    )
-    .bind(workspace)
-    .bind(session)
-    .bind(row::integer(BATCHES as u64 + 1))
-    .fetch_all(pool)
-    .await?;
-    let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
-    Ok(BriefingBody {
-        workspace_id: workspace.to_owned(),
-        pending: row::number(pending),
-        blocked_missions: row::number(blocked),
-        batches,
-        truncated: found.len() > BATCHES,
-        revision,
-    })
-}
-
-fn batch(found: &SqliteRow) -> Result<BatchBody, StoreError> {
-    let risk = match found.try_get::<i64, _>("risk")? {
-        0 => "low",
-        1 => "medium",
-        3 => "critical",
-        _ => "high",
-    };
-    Ok(BatchBody {
-        batch_id: found.try_get("batch")?,
-        tool_name: found.try_get("tool")?,
-        mission_id: found.try_get("mission")?,
-        pending: row::number(found.try_get("pending")?),
-        oldest_at: time::write(Timestamp::from_millis(found.try_get("oldest")?)),
-        highest_risk: risk.to_owned(),
-    })
-}
-
-pub(super) async fn timeline(pool: &SqlitePool, id: &str) -> Result<Vec<TimelineEvent>, StoreError> {
-    let found: Vec<(i64, String, i64, Option<String>)> =
-        sqlx::query_as("SELECT revision, kind, at, who FROM events WHERE action = ?1 ORDER BY revision")
-            .bind(id)
-            .fetch_all(pool)
-            .await?;
-    let event = |(revision, kind, at, by)| TimelineEvent {
-        revision: row::number(revision),
-        kind,
-        at: Timestamp::from_millis(at),
-        by,
-    };
-    Ok(found.into_iter().map(event).collect())
-}
-
 /// What waits to be run, in the order it arrived.
 pub(super) async fn approved(
     pool: &SqlitePool,
@@ -220,6 +156,8 @@ pub(super) async fn approved(
         "SELECT a.seq, a.id, a.tool FROM actions a WHERE a.status = 'approved' AND a.seq > ",
     );
     query.push_bind(after);
+    let paused = " AND NOT EXISTS (SELECT 1 FROM pauses p WHERE p.workspace IN (a.workspace, ";
+    query.push(paused).push_bind(WHOLE_GATE).push("))");
     query.push(" AND (a.lease_until IS NULL OR a.lease_until <= ").push_bind(now.as_millis()).push(")");
     push_any_of(&mut query, "a.tool", tools);
     query.push(" ORDER BY a.seq LIMIT ").push_bind(i64::from(limit));

@@ -1,10 +1,14 @@
 //! Recording proposals, and the answers kept under an `Idempotency-Key`.
 
-use super::advance::{Change, advance, bump, load, note};
+use serde::Serialize;
+
+use super::advance::{Change, advance, load};
+use super::audit::{Note, bump, note};
 use super::row;
 use super::writer::Tx;
 use crate::domain::{Effect, RawJson, Status, StatusStep};
 use crate::gate::store::{Actor, Keyed, NewAction, Refused, Reply, StoreError, judge};
+use crate::gate::terms;
 
 /// Records the proposal, unless its key was answered before.
 pub(super) async fn record(
@@ -31,9 +35,24 @@ pub(super) async fn record(
         return Err(Refused::Full(limit).into());
     }
     insert(tx, &action, head.revision).await?;
-    note(tx, &action.id, (&action.workspace, head.revision), "created", Some(&action.proposer)).await?;
+    let stored = load(tx, &action.id).await?;
+    let created = Created {
+        tool: &action.tool,
+        digest: action.digest.to_string(),
+        record: terms::record(&stored.action, &stored.proposer).to_string(),
+    };
+    let line = Note { action: Some(&action.id), kind: "created", who: Some(&action.proposer) };
+    note(tx, &head, line, &created).await?;
     keep(tx, &by, key.as_ref(), &body).await?;
     Ok(Reply { body, replayed: false })
+}
+
+/// What the audit keeps of a proposal. The record is taken from what was stored, not from what was sent.
+#[derive(Serialize)]
+struct Created<'a> {
+    tool: &'a str,
+    digest: String,
+    record: String,
 }
 
 async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), StoreError> {

@@ -4,15 +4,15 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _};
 
 use super::advance::{Change, Payloads, Place, advance, load};
+use super::pause;
 use super::row;
 use super::writer::Tx;
-use crate::domain::{RawJson, Row, Status, StatusStep};
+use crate::domain::{RawJson, Row, Status, StatusStep, Untrusted};
 use crate::gate::store::{Actor, Dispatched, Finished, Lease, Refused, StoreError, Stored, Work, judge};
 
 /// How many rows one sweep settles; the rest waits for the next.
 const SWEEP: i64 = 500;
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
-const TAMPERED: &str = "the stored input is not the one that was approved; it was not run";
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
 const ATTEMPTS: u64 = 5;
@@ -27,15 +27,19 @@ pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dis
     if let Some(by) = &lease.by {
         judge::within(&stored, by)?;
     }
+    let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
+    if pause::since(tx.conn(), workspace).await?.is_some() {
+        return Err(Refused::Paused.into());
+    }
     let by = lease.by.as_ref().map(|by| by.subject.as_str());
     let until = tx.now.plus_millis(lease.millis);
     let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
-    if !judge::is_what_was_approved(&stored) {
+    if let Some(why) = judge::not_as_approved(&stored) {
         let stored = load(tx, id).await?;
-        let change = Change { error: Some(TAMPERED), ran: true, ..Change::default() };
+        let change = Change { error: Some(why), ran: true, ..Change::default() };
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
-        return Ok(Dispatched::Tampered);
+        return Ok(Dispatched::NotAsApproved(why));
     }
     Ok(Dispatched::Run(work(&stored, until)))
 }
@@ -101,7 +105,7 @@ pub(super) async fn finish(
 /// Who took the newest lease; `None` is the gate itself.
 async fn last_holder(tx: &mut Tx, id: &str) -> Result<Option<String>, StoreError> {
     let dispatched =
-        "SELECT who FROM events WHERE action = ?1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
+        "SELECT who FROM audit WHERE action = ?1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
     let found: Option<Option<String>> =
         sqlx::query_scalar(dispatched).bind(id).fetch_optional(tx.conn()).await?;
     Ok(found.flatten())

@@ -1,18 +1,39 @@
 //! Tokens: of each only the hash, never the token.
 
-use sqlx::SqlitePool;
+use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection, SqlitePool};
 
+use super::audit::{Note, bump, note};
 use super::writer::Tx;
+use crate::contract::time;
 use crate::domain::Timestamp;
+use crate::gate::audit;
 use crate::gate::auth::{Scope, Token, TokenInfo};
-use crate::gate::store::{Refused, StoreError};
+use crate::gate::store::{KeptToken, Refused, StoreError};
 
-type Found = (String, String, String, String, i64, Option<i64>);
+/// What the audit keeps of a token. Its hash is no secret: the token has 244 random bits.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Issued<'a> {
+    token: &'a str,
+    subject: &'a str,
+    scopes: String,
+    hash: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Revoked<'a> {
+    token: &'a str,
+}
 
 pub(super) async fn add(tx: &mut Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
     let now = tx.now.as_millis();
     sqlx::query(
-        "INSERT INTO tokens (id, hash, subject, workspace, scopes, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO tokens (id, hash, subject, workspace, scopes, created_at, expires_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )
     .bind(&token.id)
     .bind(hash)
@@ -20,49 +41,75 @@ pub(super) async fn add(tx: &mut Tx, token: &Token, hash: &[u8]) -> Result<(), S
     .bind(&token.workspace)
     .bind(Scope::write(&token.scopes))
     .bind(now)
+    .bind(token.expires_at.map(Timestamp::as_millis))
     .execute(tx.conn())
     .await?;
-    Ok(())
+    let head = bump(tx, &token.workspace, 0).await?;
+    let issued = Issued {
+        token: &token.id,
+        subject: &token.subject,
+        scopes: Scope::write(&token.scopes),
+        hash: audit::hex(hash),
+        expires_at: token.expires_at.map(time::write),
+    };
+    note(tx, &head, Note { action: None, kind: "token-issued", who: None }, &issued).await
 }
 
 pub(super) async fn revoke(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
     let now = tx.now.as_millis();
-    let gone = sqlx::query("UPDATE tokens SET revoked_at = ?1 WHERE id = ?2 AND revoked_at IS NULL")
-        .bind(now)
-        .bind(id)
-        .execute(tx.conn())
-        .await?;
-    if gone.rows_affected() == 1 { Ok(()) } else { Err(Refused::Missing.into()) }
+    let revoked =
+        "UPDATE tokens SET revoked_at = ?1 WHERE id = ?2 AND revoked_at IS NULL RETURNING workspace";
+    let workspace: Option<String> =
+        sqlx::query_scalar(revoked).bind(now).bind(id).fetch_optional(tx.conn()).await?;
+    let workspace = workspace.ok_or(Refused::Missing)?;
+    let head = bump(tx, &workspace, 0).await?;
+    note(tx, &head, Note { action: None, kind: "token-revoked", who: None }, &Revoked { token: id }).await
 }
 
-pub(super) async fn by_hash(pool: &SqlitePool, hash: &[u8]) -> Result<Option<Token>, StoreError> {
-    let found: Option<(String, String, String, String)> = sqlx::query_as(
-        "SELECT id, subject, workspace, scopes FROM tokens WHERE hash = ?1 AND revoked_at IS NULL",
+pub(super) async fn by_hash(
+    pool: &SqlitePool,
+    hash: &[u8],
+    now: Timestamp,
+) -> Result<Option<Token>, StoreError> {
+    let found: Option<(String, String, String, String, Option<i64>)> = sqlx::query_as(
+        "SELECT id, subject, workspace, scopes, expires_at FROM tokens \
+         WHERE hash = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)",
     )
     .bind(hash)
+    .bind(now.as_millis())
     .fetch_optional(pool)
     .await?;
-    Ok(found.map(|(id, subject, workspace, scopes)| Token {
+    Ok(found.map(|(id, subject, workspace, scopes, expires)| Token {
         id,
         subject,
         workspace,
         scopes: Scope::read(&scopes),
+        expires_at: expires.map(Timestamp::from_millis),
     }))
 }
 
 pub(super) async fn all(pool: &SqlitePool) -> Result<Vec<TokenInfo>, StoreError> {
-    let found: Vec<Found> = sqlx::query_as(
-        "SELECT id, subject, workspace, scopes, created_at, revoked_at FROM tokens ORDER BY created_at, id",
-    )
-    .fetch_all(pool)
-    .await?;
-    let info = |(id, subject, workspace, scopes, created, revoked): Found| TokenInfo {
-        id,
-        subject,
-        workspace,
-        scopes: Scope::read(&scopes),
-        created_at: Timestamp::from_millis(created),
-        revoked_at: revoked.map(Timestamp::from_millis),
+    let mut conn = pool.acquire().await?;
+    Ok(kept(&mut conn).await?.into_iter().map(|(token, _)| token).collect())
+}
+
+/// Every token as it is written, oldest first.
+pub(super) async fn kept(conn: &mut SqliteConnection) -> Result<Vec<(TokenInfo, KeptToken)>, StoreError> {
+    let found = sqlx::query("SELECT * FROM tokens ORDER BY created_at, id").fetch_all(conn).await?;
+    let time = |found: &SqliteRow, column: &str| {
+        found.try_get::<Option<i64>, _>(column).map(|at| at.map(Timestamp::from_millis))
     };
-    Ok(found.into_iter().map(info).collect())
+    let token = |found: &SqliteRow| {
+        let info = TokenInfo {
+            id: found.try_get("id")?,
+            subject: found.try_get("subject")?,
+            workspace: found.try_get("workspace")?,
+            scopes: Scope::read(found.try_get("scopes")?),
+            created_at: Timestamp::from_millis(found.try_get("created_at")?),
+            revoked_at: time(found, "revoked_at")?,
+            expires_at: time(found, "expires_at")?,
+        };
+        Ok((info, KeptToken { hash: found.try_get("hash")?, scopes: found.try_get("scopes")? }))
+    };
+    found.iter().map(token).collect()
 }

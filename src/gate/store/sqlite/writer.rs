@@ -15,6 +15,7 @@ use crate::domain::Timestamp;
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::store::StoreError;
+use crate::gate::terms::Policies;
 use crate::sqlite;
 
 /// How many pieces of work may wait; beyond, callers wait.
@@ -27,10 +28,20 @@ const GROUP: usize = 256;
 pub(super) struct Tx {
     inner: Transaction<'static, Sqlite>,
     pub(super) now: Timestamp,
+    pub(super) policies: Policies,
     /// Workspaces this piece of work changed, with their newest revision.
     touched: BTreeMap<String, u64>,
     /// Something is to be run.
     approved: bool,
+}
+
+/// What the writer needs of the gate.
+#[derive(Debug, Clone)]
+pub(crate) struct Context {
+    /// Woken after each commit.
+    pub(crate) events: Events,
+    pub(crate) clock: Clock,
+    pub(crate) policies: Policies,
 }
 
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -65,10 +76,10 @@ impl Tx {
 
 impl Writer {
     /// Starts the writer. It ends when it is stopped, or when its last handle is gone.
-    pub(super) fn start(pool: SqlitePool, events: Events, clock: Clock) -> Self {
+    pub(super) fn start(pool: SqlitePool, context: Context) -> Self {
         let (messages, inbox) = mpsc::channel(QUEUE);
         let tasks = TaskTracker::new();
-        tasks.spawn(run(inbox, pool, events, clock));
+        tasks.spawn(run(inbox, pool, context));
         tasks.close();
         Self { messages, tasks }
     }
@@ -104,7 +115,7 @@ impl Writer {
     }
 }
 
-async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, events: Events, clock: Clock) {
+async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Context) {
     let mut group = Vec::with_capacity(GROUP);
     while inbox.recv_many(&mut group, GROUP).await > 0 {
         let mut jobs = Vec::with_capacity(group.len());
@@ -114,15 +125,15 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, events: Event
                 Message::Stop => inbox.close(),
             }
         }
-        commit(jobs, &pool, &events, &clock).await;
+        commit(jobs, &pool, &context).await;
     }
 }
 
 /// One group: begin, each job behind a savepoint, commit, answer, wake.
-async fn commit(jobs: Vec<Job>, pool: &SqlitePool, events: &Events, clock: &Clock) {
+async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context) {
     let mut answers = Vec::with_capacity(jobs.len());
     let mut wakes = Wakes::default();
-    let committed = apply(jobs, pool, clock, &mut answers, &mut wakes).await;
+    let committed = apply(jobs, pool, context, &mut answers, &mut wakes).await;
     let failure = committed.err().map(|error| {
         tracing::error!(%error, "a group of writes was not committed");
         error.to_string()
@@ -132,10 +143,10 @@ async fn commit(jobs: Vec<Job>, pool: &SqlitePool, events: &Events, clock: &Cloc
     }
     if failure.is_none() {
         for (workspace, revision) in wakes.revisions {
-            events.publish(&workspace, revision);
+            context.events.publish(&workspace, revision);
         }
         if wakes.approved {
-            events.approved();
+            context.events.approved();
         }
     }
 }
@@ -150,15 +161,21 @@ struct Wakes {
 async fn apply(
     jobs: Vec<Job>,
     pool: &SqlitePool,
-    clock: &Clock,
+    context: &Context,
     answers: &mut Vec<Answer>,
     wakes: &mut Wakes,
 ) -> Result<(), sqlx::Error> {
     let inner = pool.begin_with(sqlite::BEGIN).await?;
-    let mut tx = Tx { inner, now: clock.now(), touched: BTreeMap::new(), approved: false };
+    let mut tx = Tx {
+        inner,
+        now: context.clock.now(),
+        policies: context.policies.clone(),
+        touched: BTreeMap::new(),
+        approved: false,
+    };
     for job in jobs {
         sqlx::query("SAVEPOINT job").execute(tx.conn()).await?;
-        tx.now = clock.now();
+        tx.now = context.clock.now();
         let (keep, answer) = job(&mut tx).await;
         answers.push(answer);
         let touched = std::mem::take(&mut tx.touched);

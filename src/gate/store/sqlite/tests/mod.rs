@@ -5,7 +5,12 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::domain::{Digest, RawJson, Risk, Status};
+use crate::gate::clock::Clock;
+use crate::gate::events::Events;
 use crate::gate::store::Verdict;
+
+mod tampering;
+mod upgrading;
 
 struct Shelf {
     store: SqliteStore,
@@ -13,11 +18,15 @@ struct Shelf {
     _folder: TempDir,
 }
 
+fn context(clock: &Clock) -> Context {
+    Context { events: Events::default(), clock: clock.clone(), policies: Policies::default() }
+}
+
 async fn shelf() -> Shelf {
     let folder = tempfile::tempdir().unwrap();
     let clock = Clock::default();
     let path = folder.path().join("gate.db");
-    let store = SqliteStore::open(&path, Events::default(), clock.clone()).await.unwrap();
+    let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
     Shelf { store, clock, _folder: folder }
 }
 
@@ -54,6 +63,7 @@ fn approval(id: &str) -> Ruling {
         verdict: Verdict::Approve { edits: None },
         expected_digest: None,
         expected_effective_digest: None,
+        expected_terms: None,
         reason: None,
     }
 }
@@ -98,7 +108,7 @@ async fn bytes_that_changed_after_the_approval_are_not_run() {
         shelf.approved(id).await;
         sqlx::query(change).execute(&shelf.store.database.write).await.unwrap();
 
-        assert_eq!(shelf.dispatch(id).await, Dispatched::Tampered);
+        assert!(matches!(shelf.dispatch(id).await, Dispatched::NotAsApproved(_)), "{id}");
 
         let stored = shelf.store.get(id).await.unwrap().unwrap();
         assert_eq!(stored.action.row.status, Status::Failed);

@@ -1,0 +1,36 @@
+//! The audit on the wire, and in an exported file.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// One row. The formula of its hash is in the gate's documentation.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditBody<'a> {
+    pub workspace_id: &'a str,
+    pub revision: u64,
+    pub pending_action_id: Option<&'a str>,
+    pub event: &'a str,
+    pub at: String,
+    pub by: Option<&'a str>,
+    /// A JSON object; the hash covers its exact bytes.
+    pub details: Option<&'a RawValue>,
+    /// 64 hex digits; absent for a row from before the chain.
+    pub hash: Option<String>,
+}
+
+/// The newest row: kept elsewhere, it proves what was before it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditHeadBody<'a> {
+    pub workspace_id: &'a str,
+    pub revision: u64,
+    pub hash: &'a str,
+}
+
+/// A page of rows, oldest first. Ask again with `since` = the last revision until it is empty.
+#[derive(Debug, Serialize)]
+pub struct AuditReply<'a> {
+    pub items: Vec<AuditBody<'a>>,
+    pub more: bool,
+}

@@ -1,0 +1,86 @@
+//! Checkpoints: the batches of a subtask, decided in one cascade (the seed's checkpoint manager).
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::batch::{BatchReplyItem, Counts};
+use super::briefing::BatchBody;
+
+/// One checkpoint in `GET /api/checkpoints`: what waits in it, the oldest batch first.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckpointBody {
+    pub checkpoint_id: String,
+    /// The missions of what waits; usually one.
+    pub mission_ids: Vec<String>,
+    pub pending: u64,
+    pub batches: Vec<BatchBody>,
+}
+
+/// `POST /api/checkpoints/{checkpointId}/reject`: what was on screen. Everything listed is rejected.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct CheckpointReject {
+    pub items: Vec<RejectItem>,
+}
+
+/// One action to reject.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RejectItem {
+    #[serde(alias = "pending_action_id")]
+    pub pending_action_id: String,
+    /// Skip (`changed`) when the proposed content is not this one.
+    #[serde(default, alias = "expected_digest", skip_serializing_if = "Option::is_none")]
+    pub expected_digest: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The answer to either: counts in all and by batch, and one entry an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckpointReply {
+    pub checkpoint_id: String,
+    pub approved: u64,
+    pub rejected: u64,
+    pub skipped: u64,
+    pub failed: u64,
+    pub batches: Vec<BatchCounts>,
+    pub items: Vec<BatchReplyItem>,
+}
+
+/// What became of one batch of the cascade.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BatchCounts {
+    /// Absent for actions without a batch, and for ids that are not in this checkpoint.
+    pub batch_id: Option<String>,
+    pub approved: u64,
+    pub rejected: u64,
+    pub skipped: u64,
+    pub failed: u64,
+}
+
+impl CheckpointReply {
+    /// Counts what became of the items, each with its batch.
+    pub fn of(checkpoint_id: String, items: Vec<(Option<String>, BatchReplyItem)>) -> Self {
+        let mut places = HashMap::new();
+        let mut by_batch: Vec<(Option<&str>, Vec<&BatchReplyItem>)> = Vec::new();
+        for (batch, item) in &items {
+            let place = *places.entry(batch.as_deref()).or_insert(by_batch.len());
+            match by_batch.get_mut(place) {
+                Some((_, items)) => items.push(item),
+                None => by_batch.push((batch.as_deref(), vec![item])),
+            }
+        }
+        let counted = |(batch, items): (Option<&str>, Vec<&BatchReplyItem>)| {
+            let Counts { approved, rejected, skipped, failed } = Counts::of(items);
+            BatchCounts { batch_id: batch.map(str::to_owned), approved, rejected, skipped, failed }
+        };
+        let batches = by_batch.into_iter().map(counted).collect();
+        let Counts { approved, rejected, skipped, failed } = Counts::of(items.iter().map(|(_, item)| item));
+        let items = items.into_iter().map(|(_, item)| item).collect();
+        Self { checkpoint_id, approved, rejected, skipped, failed, batches, items }
+    }
+}

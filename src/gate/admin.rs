@@ -1,0 +1,106 @@
+//! What the gate's owner does on the machine itself: tokens, pauses, the audit, and what became of a lost run.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::audit::{self, AuditHead, Verified};
+use super::auth::{self, Scope, Token, TokenInfo};
+use super::store::{Actor, Refused, Settled, StoreError};
+use super::{Gate, GateError};
+use crate::contract::audit::AuditBody;
+use crate::domain::{PendingAction, Untrusted};
+
+/// Audit rows that are read at once.
+const EXPORT_PAGE: u32 = 1_000;
+
+impl Gate {
+    /// Makes a token that is good for `lifetime`, or until it is revoked. The secret is returned once and cannot be read again.
+    pub async fn create_token(
+        &self,
+        subject: &str,
+        workspace: &str,
+        scopes: &[Scope],
+        lifetime: Option<Duration>,
+    ) -> Result<SecretString, GateError> {
+        if workspace.trim().is_empty() || workspace == audit::WHOLE_GATE {
+            return Err(GateError::Workspace(workspace.to_owned()));
+        }
+        let millis = lifetime.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
+        let expires_at = millis.map(|millis| self.inner.clock.now().plus_millis(millis));
+        let (token, secret) = Token::issue(subject, workspace, scopes, expires_at);
+        self.inner.store.add_token(token, auth::hash(&secret)).await?;
+        Ok(secret)
+    }
+
+    /// All tokens, oldest first, the revoked ones too.
+    pub async fn list_tokens(&self) -> Result<Vec<TokenInfo>, GateError> {
+        Ok(self.inner.store.tokens().await?)
+    }
+
+    /// Revokes a token by its id, at once and for good. False when there is no such live token.
+    pub async fn revoke_token(&self, id: &str) -> Result<bool, GateError> {
+        Ok(self.inner.store.revoke_token(id.to_owned()).await?)
+    }
+
+    /// Stops dispatching in a workspace, or everywhere; what runs already is finished. False when it was paused already.
+    /// Holds from its return on, also for a gate that another process serves on this database.
+    pub async fn pause(&self, workspace: Option<&str>, who: Option<&str>) -> Result<bool, GateError> {
+        self.set_paused(workspace, true, who).await
+    }
+
+    /// Lets dispatching go on. False when it was not paused.
+    pub async fn resume(&self, workspace: Option<&str>, who: Option<&str>) -> Result<bool, GateError> {
+        self.set_paused(workspace, false, who).await
+    }
+
+    async fn set_paused(
+        &self,
+        workspace: Option<&str>,
+        paused: bool,
+        who: Option<&str>,
+    ) -> Result<bool, GateError> {
+        let workspace = workspace.unwrap_or(audit::WHOLE_GATE).to_owned();
+        Ok(self.store().pause(workspace, paused, who.map(str::to_owned)).await?)
+    }
+
+    /// The newest audit row of every workspace: keep it elsewhere, and [`verify_audit`](Self::verify_audit) finds what was
+    /// changed before it.
+    pub async fn audit_heads(&self) -> Result<Vec<AuditHead>, GateError> {
+        Ok(self.store().audit_heads(None).await?)
+    }
+
+    /// Reads the whole database and says what does not fit the audit, or the heads that were kept.
+    pub async fn verify_audit(&self, kept: &[AuditHead]) -> Result<Verified, GateError> {
+        Ok(self.store().verify(kept).await?)
+    }
+
+    /// Hands every audit row of a workspace to `take`, oldest first; an error of its own ends that.
+    pub async fn export_audit<E: From<GateError>>(
+        &self,
+        workspace: &str,
+        mut take: impl FnMut(&AuditBody<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut since = 0;
+        loop {
+            let rows = self.store().audit(workspace, since, EXPORT_PAGE).await.map_err(GateError::from)?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            since = last.revision;
+            rows.iter().try_for_each(|row| take(&AuditBody::from(row)))?;
+        }
+    }
+
+    /// A human says what became of an action that is `unknown`. `who` must not be who proposed it.
+    pub async fn settle(
+        &self,
+        id: &str,
+        how: Settled,
+        reason: Option<String>,
+        who: &str,
+    ) -> Result<PendingAction, GateError> {
+        let stored = self.store().get(id).await?.ok_or(StoreError::from(Refused::Missing))?;
+        let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw).to_owned();
+        let by = Actor { subject: who.to_owned(), workspace };
+        Ok(self.store().settle(id.to_owned(), how, reason, by).await?.action)
+    }
+}

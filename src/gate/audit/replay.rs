@@ -1,0 +1,330 @@
+//! The audit played again: what each action, token and pause must look like now, and where the tables say otherwise.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Deserialize;
+
+use super::{AuditHead, AuditRow, GENESIS, Hash, Verified, fingerprint, hash, hex};
+use crate::contract::time;
+use crate::domain::{Edits, Status, Timestamp, Untrusted};
+use crate::gate::auth::TokenInfo;
+use crate::gate::store::{KeptToken, Stored};
+use crate::gate::terms;
+
+/// Problems that are told one by one; beyond, they are only counted.
+const TOLD: usize = 100;
+
+/// Takes the audit row by row, then what it speaks of.
+#[derive(Debug, Default)]
+pub(crate) struct Replay {
+    verified: Verified,
+    more: u64,
+    kept: HashMap<(String, u64), String>,
+    chains: BTreeMap<String, Chain>,
+    actions: HashMap<String, Expected>,
+    tokens: HashMap<String, ExpectedToken>,
+    paused: BTreeSet<String>,
+}
+
+/// How far one workspace's chain is read.
+#[derive(Debug, Default)]
+struct Chain {
+    revision: u64,
+    hash: Option<Hash>,
+}
+
+/// What the audit says an action is.
+#[derive(Debug, Default)]
+struct Expected {
+    status: String,
+    revision: u64,
+    /// Its creation is in the chain, so everything of it is known.
+    chained: bool,
+    digest: Option<String>,
+    record: Option<String>,
+    resolved: Option<(Timestamp, Option<String>)>,
+    reason: Option<String>,
+    approval: Option<(u64, Details)>,
+    fence: u64,
+    lease: Option<(Option<String>, Option<String>)>,
+    result: Option<String>,
+    error: Option<String>,
+    executed_at: Option<Timestamp>,
+}
+
+#[derive(Debug)]
+struct ExpectedToken {
+    workspace: String,
+    at: Timestamp,
+    details: Details,
+    revoked_at: Option<Timestamp>,
+}
+
+/// Every field that any kind of row has.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Details {
+    status: Option<String>,
+    digest: Option<String>,
+    record: Option<String>,
+    reason: Option<String>,
+    effective_digest: Option<String>,
+    terms: Option<String>,
+    edits: Option<String>,
+    lease_until: Option<String>,
+    result: Option<String>,
+    error: Option<String>,
+    token: Option<String>,
+    subject: Option<String>,
+    scopes: Option<String>,
+    hash: Option<String>,
+    expires_at: Option<String>,
+}
+
+impl Replay {
+    /// `kept` are heads from elsewhere that the chain must still contain.
+    pub(crate) fn new(kept: &[AuditHead]) -> Self {
+        let kept = kept.iter().map(|head| ((head.workspace.clone(), head.revision), head.hash.clone()));
+        Self { kept: kept.collect(), ..Self::default() }
+    }
+
+    fn problem(&mut self, what: String) {
+        if self.verified.problems.len() < TOLD {
+            self.verified.problems.push(what);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// The next row; rows come by workspace and revision.
+    pub(crate) fn row(&mut self, row: &AuditRow) {
+        self.verified.rows += 1;
+        let place = format!("audit {:?} revision {}", row.workspace, row.revision);
+        let chain = self.chains.entry(row.workspace.clone()).or_default();
+        let (expected, before) = (chain.revision + 1, chain.hash);
+        chain.revision = row.revision;
+        if row.hash.is_some() || before.is_some() {
+            let computed = hash(row, &before.unwrap_or(GENESIS));
+            chain.hash = Some(computed);
+            if row.hash.as_deref() != Some(computed.as_slice()) {
+                self.problem(format!("{place}: the row, or one before it, was changed"));
+            }
+            if let Some(kept) = self.kept.remove(&(row.workspace.clone(), row.revision))
+                && kept != hex(&computed)
+            {
+                self.problem(format!("{place}: it is not the row whose head was kept"));
+            }
+        } else {
+            self.verified.unchained += 1;
+        }
+        if row.revision != expected {
+            self.problem(format!("{place}: {expected} is missing before it"));
+        }
+        let details = match &row.details {
+            None => Details::default(),
+            Some(text) => match serde_json::from_str(text) {
+                Ok(details) => details,
+                Err(_) => return self.problem(format!("{place}: its details cannot be read")),
+            },
+        };
+        match &row.action {
+            Some(action) => self.actions.entry(action.clone()).or_default().take(row, details),
+            None => self.other(row, details),
+        }
+    }
+
+    fn other(&mut self, row: &AuditRow, details: Details) {
+        match (row.kind.as_str(), details.token.clone()) {
+            ("token-issued", Some(token)) => {
+                let issued =
+                    ExpectedToken { workspace: row.workspace.clone(), at: row.at, details, revoked_at: None };
+                self.tokens.insert(token, issued);
+            }
+            ("token-revoked", Some(token)) => {
+                if let Some(issued) = self.tokens.get_mut(&token) {
+                    issued.revoked_at = Some(row.at);
+                }
+            }
+            ("paused", _) => drop(self.paused.insert(row.workspace.clone())),
+            ("resumed", _) => drop(self.paused.remove(&row.workspace)),
+            _ => {}
+        }
+    }
+
+    /// An action as it is stored, after all rows. `size` and `lease_until` stand beside it in the table.
+    pub(crate) fn action(&mut self, stored: &Stored, lease_until: Option<Timestamp>) {
+        self.verified.actions += 1;
+        let id = stored.action.row.id.as_raw();
+        let Some(expected) = self.actions.remove(id) else {
+            return self.problem(format!("action {id:?}: the audit knows nothing of it"));
+        };
+        let wrong = expected.compare(stored, lease_until);
+        if !wrong.is_empty() {
+            self.problem(format!("action {id:?}: the audit says otherwise of its {}", wrong.join(", ")));
+        }
+    }
+
+    /// A token as it is stored, letter by letter, after all rows.
+    pub(crate) fn token(&mut self, token: &TokenInfo, kept: &KeptToken) {
+        let Some(expected) = self.tokens.remove(&token.id) else {
+            // Tokens from before the chain are known by nobody; they are as old as its unchained rows.
+            if self.verified.unchained == 0 {
+                self.problem(format!("token {:?}: the audit knows nothing of it", token.id));
+            }
+            return;
+        };
+        let details = &expected.details;
+        let same = expected.workspace == token.workspace
+            && expected.at == token.created_at
+            && expected.revoked_at == token.revoked_at
+            && details.subject.as_deref() == Some(&token.subject)
+            && details.scopes.as_deref() == Some(&kept.scopes)
+            && details.hash.as_deref() == Some(&hex(&kept.hash))
+            && details.expires_at == token.expires_at.map(time::write);
+        if !same {
+            self.problem(format!("token {:?}: the audit says otherwise of it", token.id));
+        }
+    }
+
+    /// A head as it is stored, after all rows.
+    pub(crate) fn head(&mut self, head: &AuditHead) {
+        self.verified.heads.push(head.clone());
+        let chain = self.chains.remove(&head.workspace).unwrap_or_default();
+        let hash = chain.hash.map(|hash| hex(&hash)).unwrap_or_default();
+        if (chain.revision, &hash) != (head.revision, &head.hash) {
+            self.problem(format!("workspace {:?}: its head is not its newest audit row", head.workspace));
+        }
+    }
+
+    /// A derived table, or a pause, that does not fit.
+    pub(crate) fn misfit(&mut self, what: String) {
+        self.problem(what);
+    }
+
+    /// Workspaces that are paused as the audit has it.
+    pub(crate) fn paused(&self) -> &BTreeSet<String> {
+        &self.paused
+    }
+
+    /// What was found, and what was not found.
+    pub(crate) fn end(mut self) -> Verified {
+        for workspace in std::mem::take(&mut self.chains).into_keys() {
+            self.problem(format!("workspace {workspace:?}: its head is gone"));
+        }
+        let mut gone: Vec<String> = std::mem::take(&mut self.actions).into_keys().collect();
+        gone.sort();
+        for id in gone {
+            self.problem(format!("action {id:?}: it is gone"));
+        }
+        for token in std::mem::take(&mut self.tokens).into_keys() {
+            self.problem(format!("token {token:?}: it is gone"));
+        }
+        for (workspace, revision) in std::mem::take(&mut self.kept).into_keys() {
+            self.problem(format!(
+                "audit {workspace:?} revision {revision}: its head was kept, and it is gone"
+            ));
+        }
+        if self.more > 0 {
+            self.verified.problems.push(format!("and {} more", self.more));
+        }
+        self.verified
+    }
+}
+
+impl Expected {
+    fn take(&mut self, row: &AuditRow, details: Details) {
+        self.revision = row.revision;
+        match details.status.as_deref() {
+            Some(status) => status.clone_into(&mut self.status),
+            None => old_status(&row.kind).clone_into(&mut self.status),
+        }
+        self.error.clone_from(&details.error);
+        self.lease = None;
+        match row.kind.as_str() {
+            "created" => {
+                self.chained = row.hash.is_some();
+                (self.digest, self.record) = (details.digest, details.record);
+                return;
+            }
+            "dispatched" => {
+                self.fence += 1;
+                self.lease = Some((details.lease_until, row.who.clone()));
+                return;
+            }
+            "requeued" => self.lease = Some((details.lease_until.clone(), None)),
+            "approved" | "rejected" | "expired" | "withdrawn" | "superseded" => {
+                self.resolved = Some((row.at, row.who.clone()));
+                self.reason.clone_from(&details.reason);
+            }
+            _ => {}
+        }
+        if matches!(self.status.as_str(), "executed" | "failed") {
+            self.executed_at = Some(row.at);
+            if details.result.is_some() {
+                self.result.clone_from(&details.result);
+            }
+        }
+        if row.kind == "approved" {
+            self.approval = Some((row.revision, details));
+        }
+    }
+
+    /// Names of what differs.
+    fn compare(&self, stored: &Stored, lease_until: Option<Timestamp>) -> Vec<&'static str> {
+        let (action, row) = (&stored.action, &stored.action.row);
+        let text = |field: &Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
+        let mut wrong = Vec::new();
+        let mut check = |what, same: bool| {
+            if !same {
+                wrong.push(what);
+            }
+        };
+        check("status", row.status == Status::parse(&self.status));
+        check("revision", row.revision.0 == self.revision);
+        check("fence", stored.fence == self.fence);
+        check("resolution", (row.resolved_at, text(&row.resolved_by)) == self.resolved_by());
+        check("moment of execution", action.executed_at == self.executed_at);
+        let (until, holder) = self.lease.clone().unwrap_or_default();
+        if self.chained {
+            let record = terms::record(action, &stored.proposer).to_string();
+            check("proposal", self.record.as_deref() == Some(&record));
+            check("digest", self.digest == row.digest.map(|digest| digest.to_string()));
+            check("size", row.size == action.input.as_str().len() as u64);
+            check("lease", lease_until.map(time::write) == until && stored.lease_by == holder);
+            check("reason", text(&action.reason) == self.reason);
+            check("error", text(&action.error) == self.error);
+            check("result", action.result.as_ref().map(fingerprint) == self.result);
+            let (revision, approval) = match &self.approval {
+                Some((revision, details)) => (*revision, Some(details)),
+                None => (0, None),
+            };
+            let said = |field: fn(&Details) -> &Option<String>| approval.and_then(|it| field(it).clone());
+            let effective = action.effective_input.as_ref().map(|input| action.digest_of(input.as_str()));
+            let effective = effective.map(|digest| digest.to_string());
+            let kept = stored.effective_digest.map(|digest| digest.to_string());
+            check("decision", stored.decision_revision == revision);
+            check("approved input", effective == said(|it| &it.effective_digest) && kept == effective);
+            check("approved terms", stored.approved_terms == said(|it| &it.terms));
+            check(
+                "edits",
+                action.user_edits.as_ref().map(Edits::as_json).map(fingerprint) == said(|it| &it.edits),
+            );
+        }
+        wrong
+    }
+
+    fn resolved_by(&self) -> (Option<Timestamp>, Option<String>) {
+        self.resolved.clone().map_or((None, None), |(at, by)| (Some(at), by))
+    }
+}
+
+/// The status after a row from before the chain, which has no details.
+fn old_status(kind: &str) -> &str {
+    match kind {
+        "created" => "pending",
+        "dispatched" => "running",
+        "lost" => "unknown",
+        "requeued" => "approved",
+        other => other,
+    }
+}

@@ -1,0 +1,86 @@
+//! `/api/checkpoints`: the batches of a subtask, decided in one cascade over the rows that were on screen.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+
+use super::batch::rulings;
+use super::tools::Items;
+use super::{keyed, read, reply};
+use crate::contract::batch::{BatchApprove, BatchItem};
+use crate::contract::checkpoint::{CheckpointBody, CheckpointReject, RejectItem};
+use crate::gate::Gate;
+use crate::gate::auth::Caller;
+use crate::gate::error::ApiError;
+use crate::gate::store::{Checkpoint, Group};
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct CheckpointQuery {
+    #[serde(alias = "workspaceId")]
+    workspace_id: Option<String>,
+    #[serde(alias = "missionId")]
+    mission_id: Option<String>,
+}
+
+/// Checkpoints in which something waits.
+pub(crate) async fn list(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Query(query): Query<CheckpointQuery>,
+) -> Result<Response, ApiError> {
+    let workspace = caller.reads(query.workspace_id.as_deref())?;
+    let found = gate.store().checkpoints(workspace, query.mission_id.as_deref()).await?;
+    Ok(Json(Items { items: found.into_iter().map(body).collect() }).into_response())
+}
+
+fn body(checkpoint: Checkpoint) -> CheckpointBody {
+    CheckpointBody {
+        checkpoint_id: checkpoint.id,
+        mission_ids: checkpoint.missions,
+        pending: checkpoint.batches.iter().map(|batch| batch.pending).sum(),
+        batches: checkpoint.batches,
+    }
+}
+
+/// As for a batch: listed is approved, excluded is rejected, unlisted stays pending, also what arrived later.
+pub(crate) async fn approve(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(checkpoint): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    let request: BatchApprove = read(&headers, &body)?;
+    let key = keyed(&headers, &format!("checkpoint approve {checkpoint}"), &body)?;
+    let group = Group::Checkpoint(checkpoint);
+    let decided = gate.store().decide_group(group, rulings(request)?, caller.actor(), key).await?;
+    Ok(reply(StatusCode::OK, decided))
+}
+
+/// Everything listed is rejected.
+pub(crate) async fn reject(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(checkpoint): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, ApiError> {
+    let request: CheckpointReject = read(&headers, &body)?;
+    let key = keyed(&headers, &format!("checkpoint reject {checkpoint}"), &body)?;
+    let excluded = |item: RejectItem| BatchItem {
+        pending_action_id: item.pending_action_id,
+        user_edits: None,
+        exclude: true,
+        expected_digest: item.expected_digest,
+        expected_effective_digest: None,
+        expected_terms: None,
+        reason: item.reason,
+    };
+    let request = BatchApprove { items: request.items.into_iter().map(excluded).collect() };
+    let group = Group::Checkpoint(checkpoint);
+    let decided = gate.store().decide_group(group, rulings(request)?, caller.actor(), key).await?;
+    Ok(reply(StatusCode::OK, decided))
+}

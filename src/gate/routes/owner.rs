@@ -1,0 +1,91 @@
+//! What an owner does from afar: settle what is `unknown`, stop dispatching, read the audit. All within the token's workspace.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+
+use super::decide::reason;
+use super::{Body, full_response};
+use crate::contract::audit::{AuditBody, AuditHeadBody, AuditReply};
+use crate::contract::settle::{Settle, SettleAs};
+use crate::gate::Gate;
+use crate::gate::audit::AuditHead;
+use crate::gate::auth::Caller;
+use crate::gate::error::ApiError;
+use crate::gate::store::Settled;
+
+/// Most audit rows in one reply.
+const PAGE_MAX: u32 = 1_000;
+
+/// `POST …/{id}/settle`: only what is `unknown`, and never one's own proposal.
+pub(crate) async fn settle(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(settle): Body<Settle>,
+) -> Result<Response, ApiError> {
+    let how = match settle.how {
+        SettleAs::Executed => Settled::Executed,
+        SettleAs::Failed => Settled::Failed,
+        SettleAs::Retry => Settled::Retry,
+    };
+    let stored = gate.store().settle(id, how, reason(settle.reason)?, caller.actor()).await?;
+    full_response(&stored.action)
+}
+
+#[derive(Debug, Serialize)]
+struct Paused {
+    paused: bool,
+    /// It was not so before.
+    changed: bool,
+}
+
+/// `POST /api/gate/pause`: nothing more is dispatched in this workspace.
+pub(crate) async fn pause(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
+    set_paused(&gate, &caller, true).await
+}
+
+/// `POST /api/gate/resume`.
+pub(crate) async fn resume(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
+    set_paused(&gate, &caller, false).await
+}
+
+async fn set_paused(gate: &Gate, caller: &Caller, paused: bool) -> Result<Response, ApiError> {
+    let (workspace, subject) = (caller.token.workspace.clone(), caller.token.subject.clone());
+    let changed = gate.store().pause(workspace, paused, Some(subject)).await?;
+    Ok(Json(Paused { paused, changed }).into_response())
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct AuditQuery {
+    #[serde(alias = "workspaceId")]
+    workspace_id: Option<String>,
+    #[serde(default)]
+    since: u64,
+    limit: Option<u32>,
+}
+
+/// `GET /api/audit`: rows after a revision, oldest first.
+pub(crate) async fn audit(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Query(query): Query<AuditQuery>,
+) -> Result<Response, ApiError> {
+    let workspace = caller.reads(query.workspace_id.as_deref())?;
+    let limit = query.limit.unwrap_or(PAGE_MAX).clamp(1, PAGE_MAX);
+    let rows = gate.store().audit(workspace, query.since, limit).await?;
+    let more = rows.len() as u64 == u64::from(limit);
+    let items = rows.iter().map(AuditBody::from).collect();
+    Ok(Json(AuditReply { items, more }).into_response())
+}
+
+/// `GET /api/audit/head`: the newest row's hash. Keep it elsewhere.
+pub(crate) async fn head(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
+    let workspace = caller.reads(None)?;
+    let found = gate.store().audit_heads(Some(workspace)).await?.pop();
+    let nothing = || AuditHead { workspace: workspace.to_owned(), revision: 0, hash: String::new() };
+    let head = found.unwrap_or_else(nothing);
+    let body = AuditHeadBody { workspace_id: &head.workspace, revision: head.revision, hash: &head.hash };
+    Ok(Json(body).into_response())
+}

@@ -1,0 +1,240 @@
+//! G22: whatever is changed behind the gate's back is found. G12's half in storage: what changed after the approval is not run.
+
+use sqlx::Executor as _;
+
+use super::*;
+use crate::gate::audit::AuditHead;
+use crate::gate::auth::{Scope, Token};
+use crate::gate::store::Settled;
+
+/// How many random changes; `PLACET_LONG=1` makes it a thousand.
+fn rounds() -> u64 {
+    if std::env::var_os("PLACET_LONG").is_some() { 1_000 } else { 120 }
+}
+
+/// A shelf on which everything has happened that can happen, and its head.
+async fn lived_in() -> (Shelf, Vec<AuditHead>) {
+    let shelf = shelf().await;
+    let store = &shelf.store;
+    let (token, _) =
+        Token::issue("agent", "w", &[Scope::Propose], Some(shelf.clock.now().plus_millis(1_000_000)));
+    store.add_token(token.clone(), vec![7; 32]).await.unwrap();
+    store.add_token(Token { id: "other".to_owned(), expires_at: None, ..token }, vec![8; 32]).await.unwrap();
+    store.revoke_token("other".to_owned()).await.unwrap();
+    for id in [
+        "waits",
+        "rejected",
+        "withdrawn",
+        "expired",
+        "approved",
+        "running",
+        "done",
+        "failed",
+        "lost",
+        "ended",
+    ] {
+        let mission = Some("m".to_owned());
+        let preview = Some(RawJson::parse(r#"{"p":1}"#).unwrap());
+        let expires_at = (id == "expired").then(|| shelf.clock.now().plus_millis(500));
+        let new = NewAction { mission, preview, expires_at, summary: Some("s".to_owned()), ..action(id) };
+        store.record(new, 1_000, String::new(), None).await.unwrap();
+    }
+    shelf.clock.pass(1_000);
+    store.expire().await.unwrap();
+    store.withdraw("withdrawn".to_owned(), Actor { subject: "agent".to_owned(), ..owner() }).await.unwrap();
+    let no = Ruling { verdict: Verdict::Reject, reason: Some("no".to_owned()), ..approval("rejected") };
+    store.decide(no, owner()).await.unwrap();
+    for id in ["approved", "running", "done", "failed", "lost", "ended"] {
+        let edits = (id == "done").then(|| RawJson::parse(r#"{"n":2.0}"#).unwrap());
+        store.decide(Ruling { verdict: Verdict::Approve { edits }, ..approval(id) }, owner()).await.unwrap();
+    }
+    for id in ["running", "done", "failed", "lost", "ended"] {
+        shelf.dispatch(id).await;
+    }
+    shelf.finish("done", 1).await.unwrap();
+    store.finish("failed".to_owned(), 1, None, Finished::Failed("no".to_owned())).await.unwrap();
+    for id in ["lost", "ended"] {
+        store.finish(id.to_owned(), 1, None, Finished::Lost("away".to_owned())).await.unwrap();
+    }
+    store.settle("ended".to_owned(), Settled::Executed, Some("seen".to_owned()), owner()).await.unwrap();
+    store.pause("w".to_owned(), true, None).await.unwrap();
+    let heads = store.audit_heads(None).await.unwrap();
+    (shelf, heads)
+}
+
+/// A small generator of our own: a seed that is printed plays the same changes again.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % n
+    }
+}
+
+/// Tables whose every cell the audit answers for, with their keys.
+const TABLES: [(&str, &str, &[&str]); 6] = [
+    ("audit", "revision", &["workspace", "revision", "action", "kind", "at", "who", "details", "hash"]),
+    (
+        "actions",
+        "seq",
+        &[
+            "id",
+            "workspace",
+            "batch",
+            "checkpoint",
+            "mission",
+            "session",
+            "run",
+            "tool_call",
+            "agent",
+            "requested_by",
+            "proposer",
+            "tool",
+            "title",
+            "summary",
+            "risk",
+            "effect",
+            "size",
+            "digest",
+            "status",
+            "created_at",
+            "expires_at",
+            "resolved_at",
+            "resolved_by",
+            "reason",
+            "effective_digest",
+            "decision_revision",
+            "fence",
+            "lease_until",
+            "lease_by",
+            "error",
+            "executed_at",
+            "revision",
+            "approved_terms",
+        ],
+    ),
+    ("payloads", "seq", &["input", "preview", "user_edits", "effective_input", "result"]),
+    (
+        "tokens",
+        "id",
+        &["id", "hash", "subject", "workspace", "scopes", "created_at", "revoked_at", "expires_at"],
+    ),
+    ("heads", "workspace", &["workspace", "revision", "pending", "hash"]),
+    ("pauses", "workspace", &["workspace"]),
+];
+
+/// One random change as SQL: a cell, a whole row away, the newest audit rows away, or two rows swapped.
+fn change(random: &mut Random) -> String {
+    let (table, key, columns) = TABLES[random.below(TABLES.len())];
+    let nth = |random: &mut Random| {
+        let offset = random.below(40);
+        format!(
+            "(SELECT {key} FROM {table} ORDER BY {key} LIMIT 1 OFFSET {offset} % (SELECT COUNT(*) FROM {table}))"
+        )
+    };
+    let (one, other) = (nth(random), nth(random));
+    let column = columns[random.below(columns.len())];
+    match random.below(8) {
+        0 => format!("DELETE FROM {table} WHERE {key} = {one}"),
+        1 => format!(
+            "DELETE FROM audit WHERE revision > (SELECT MAX(revision) FROM audit) - {}",
+            1 + random.below(5)
+        ),
+        2 => format!(
+            "CREATE TEMP TABLE a AS SELECT {column} AS x FROM {table} WHERE {key} = {one}; \
+             UPDATE {table} SET {column} = (SELECT {column} FROM {table} WHERE {key} = {other}) WHERE {key} = {one}; \
+             UPDATE {table} SET {column} = (SELECT x FROM a) WHERE {key} = {other}; DROP TABLE a"
+        ),
+        3 => format!("UPDATE {table} SET {column} = NULL WHERE {key} = {one}"),
+        _ => format!(
+            "UPDATE {table} SET {column} = CASE typeof({column}) WHEN 'integer' THEN {column} + 1 \
+             WHEN 'text' THEN {column} || ' ' WHEN 'blob' THEN x'00' ELSE NULL END WHERE {key} = {one}"
+        ),
+    }
+}
+
+/// Everything that counts, to know whether a change changed anything.
+async fn contents(store: &SqliteStore) -> String {
+    let mut all = String::new();
+    for (table, key, columns) in TABLES {
+        let list: Vec<_> = columns.iter().map(|column| format!("quote({column})")).collect();
+        let sql = format!(
+            "SELECT group_concat({}, '|') FROM (SELECT * FROM {table} ORDER BY {key})",
+            list.join(" || ',' || ")
+        );
+        let text: Option<String> =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&store.database.write).await.unwrap();
+        all.push_str(&text.unwrap_or_default());
+        all.push('\n');
+    }
+    all
+}
+
+#[tokio::test]
+async fn g22_every_change_behind_the_gates_back_is_found() {
+    let (shelf, heads) = lived_in().await;
+    assert_eq!(shelf.store.verify(&heads).await.unwrap().problems, Vec::<String>::new());
+    let (path, copy) = (shelf._folder.path().join("whole.db"), shelf._folder.path().join("changed.db"));
+    let vacuum = format!("VACUUM INTO '{}'", path.display());
+    sqlx::query(sqlx::AssertSqlSafe(vacuum)).execute(&shelf.store.database.write).await.unwrap();
+    let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x5eed);
+    println!("PLACET_SEED={seed}");
+    let mut random = Random(seed);
+    let mut changed = 0;
+    while changed < rounds() {
+        std::fs::copy(&path, &copy).unwrap();
+        let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
+        let before = contents(&store).await;
+        let sql = change(&mut random);
+        let mut conn = store.database.write.acquire().await.unwrap();
+        // Whoever tampers does not let triggers and constraints stop them.
+        conn.execute("PRAGMA foreign_keys = OFF; DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_cut; DROP TRIGGER actions_leave").await.unwrap();
+        let done = conn.execute(sqlx::AssertSqlSafe(sql.clone())).await.is_ok();
+        drop(conn);
+        if done && contents(&store).await != before {
+            changed += 1;
+            let found = store.verify(&heads).await.map(|verified| verified.problems);
+            assert!(found.as_ref().map_or(true, |problems| !problems.is_empty()), "not found: {sql}");
+        }
+        store.close().await;
+        std::fs::remove_file(copy.with_extension("db-wal")).ok();
+        std::fs::remove_file(copy.with_extension("db-shm")).ok();
+    }
+}
+
+#[tokio::test]
+async fn the_audit_refuses_to_be_changed_or_cut() {
+    let (shelf, _) = lived_in().await;
+    for sql in ["UPDATE audit SET who = 'me'", "DELETE FROM audit"] {
+        let refused = sqlx::query(sql).execute(&shelf.store.database.write).await.unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_kept_head_proves_cannot_be_rewritten() {
+    let (shelf, heads) = lived_in().await;
+    shelf.record("later").await.unwrap();
+    assert_eq!(shelf.store.verify(&heads).await.unwrap().problems, Vec::<String>::new());
+
+    let forged = AuditHead { hash: "00".repeat(32), ..heads[0].clone() };
+    let cut = AuditHead { revision: 10_000, ..heads[0].clone() };
+
+    assert!(shelf.store.verify(&[forged]).await.unwrap().problems[0].contains("head was kept"));
+    assert!(shelf.store.verify(&[cut]).await.unwrap().problems[0].contains("it is gone"));
+}
+
+#[tokio::test]
+async fn every_decision_has_exactly_one_row() {
+    let (shelf, _) = lived_in().await;
+    let doubled: i64 = sqlx::query_scalar(
+        "SELECT COUNT(*) FROM actions a WHERE (SELECT COUNT(*) FROM audit WHERE action = a.id \
+         AND kind IN ('approved', 'rejected', 'expired', 'withdrawn', 'superseded')) <> (a.resolved_at IS NOT NULL)",
+    )
+    .fetch_one(&shelf.store.database.read)
+    .await
+    .unwrap();
+
+    assert_eq!(doubled, 0);
+}

@@ -1,0 +1,53 @@
+//! A database of the first version, brought to today's.
+
+use sqlx::Executor as _;
+
+use super::*;
+
+/// As the first version left it: one action that waits, one that was approved, one that ran; a token.
+const FIRST: &str = "
+INSERT INTO heads VALUES ('w', 7, 1);
+INSERT INTO actions (seq, id, workspace, batch, mission, proposer, tool, title, risk, size, digest, status, created_at,
+    resolved_at, resolved_by, effective_digest, decision_revision, fence, executed_at, revision) VALUES
+    (1, 'waits', 'w', 'm:t', 'm', 'agent', 't', 't', 'critical', 10, ?, 'pending', 1, NULL, NULL, NULL, NULL, 0, NULL, 1),
+    (2, 'agreed', 'w', 'm:t', 'm', 'agent', 't', 't', 'low', 10, ?, 'approved', 2, 4, 'owner', ?, 4, 0, NULL, 4),
+    (3, 'done', 'w', NULL, NULL, 'agent', 't', 't', 'low', 10, ?, 'executed', 3, 5, 'owner', ?, 5, 1, 7, 7);
+INSERT INTO payloads (seq, input, result) VALUES (1, '{\"n\":1.10}', NULL), (2, '{\"n\":1.10}', NULL), (3, '{\"n\":1.10}', '1');
+INSERT INTO events VALUES
+    ('w', 1, 'waits', 'created', 1, 'agent'), ('w', 2, 'agreed', 'created', 2, 'agent'),
+    ('w', 3, 'done', 'created', 3, 'agent'), ('w', 4, 'agreed', 'approved', 4, 'owner'),
+    ('w', 5, 'done', 'approved', 5, 'owner'), ('w', 6, 'done', 'dispatched', 6, NULL), ('w', 7, 'done', 'executed', 7, NULL);
+INSERT INTO tokens VALUES ('t1', x'00', 'owner', 'w', 'read', 1, NULL);
+";
+
+#[tokio::test]
+async fn a_database_of_the_first_version_is_brought_up_to_date_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gate.db");
+    let first = sqlite::open(&path, &MIGRATIONS[..1]).await.unwrap();
+    let rows = FIRST.replace('?', &format!("'{}'", Digest::of("t", "w", r#"{"n":1.10}"#)));
+    first.write.execute(sqlx::AssertSqlSafe(rows)).await.unwrap();
+    first.close().await;
+
+    let clock = Clock::default();
+    let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
+    let briefing = store.briefing("w", None).await.unwrap();
+    let timeline = store.timeline("done").await.unwrap();
+    store.decide(approval("waits"), owner()).await.unwrap();
+    let run = store.dispatch("agreed".to_owned(), Lease { by: None, millis: 1_000 }).await.unwrap();
+    let verified = store.verify(&[]).await.unwrap();
+
+    assert_eq!((briefing.pending, briefing.blocked_missions, briefing.revision), (1, 1, 7));
+    assert_eq!(
+        (briefing.batches[0].batch_id.as_str(), briefing.batches[0].highest_risk.as_str()),
+        ("m:t", "critical")
+    );
+    assert_eq!(
+        timeline.iter().map(|row| row.kind.as_str()).collect::<Vec<_>>(),
+        ["created", "approved", "dispatched", "executed"]
+    );
+    assert!(matches!(run, Dispatched::Run(_)), "an approval from before the terms is still one");
+    assert_eq!(verified.problems, Vec::<String>::new());
+    assert_eq!((verified.rows, verified.unchained), (9, 7));
+    assert!(store.token(&[0], clock.now()).await.unwrap().is_some());
+}

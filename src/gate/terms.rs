@@ -1,0 +1,86 @@
+//! What a reviewer agrees to besides the bytes of the input, as digests that can be compared.
+//!
+//! The **record** is everything of a proposal that never changes. The **policy** is what the gate's configuration makes of its
+//! tool: the schema and the executor. The **terms** are both. An approval names the terms that were on screen, they are
+//! kept with it, and compared once more before anything runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::config::{Executor, ToolConfig};
+use crate::domain::{BatchId, Digest, Effect, PendingAction, RawJson, Timestamp, Untrusted};
+
+/// The policy of every tool. Clones are the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Policies {
+    configured: Arc<BTreeMap<String, Digest>>,
+    unconfigured: Digest,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self::new(BTreeMap::new())
+    }
+}
+
+impl Policies {
+    pub(crate) fn new(configured: BTreeMap<String, Digest>) -> Self {
+        Self { configured: Arc::new(configured), unconfigured: policy(&ToolConfig::default(), None) }
+    }
+
+    pub(crate) fn of(&self, tool: &str) -> Digest {
+        self.configured.get(tool).copied().unwrap_or(self.unconfigured)
+    }
+}
+
+/// Where and how a tool runs, and what its input must satisfy. Time limits and retries are not part of it: they change
+/// nothing about what lands.
+pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
+    let mut fields = vec![schema];
+    match &tool.executor {
+        Executor::Pull => fields.push(Some("pull")),
+        Executor::Http { url } => fields.extend([Some("http"), Some(url)]),
+        Executor::Command { argv, env } => {
+            fields.push(Some("command"));
+            fields.extend(argv.iter().map(|word| Some(word.as_str())));
+            fields.push(None);
+            fields.extend(env.iter().flat_map(|(name, value)| [Some(name.as_str()), Some(value.as_str())]));
+        }
+    }
+    Digest::of_fields("placet-policy/v1", fields)
+}
+
+/// Everything of a proposal that never changes, the digest of its bytes included.
+pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
+    let row = &action.row;
+    let text = |field: &'_ Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
+    let time = |time: Timestamp| time.as_millis().to_string();
+    let fields = [
+        Some(row.id.as_raw().to_owned()),
+        text(&row.workspace),
+        row.batch.as_ref().map(|batch| BatchId::as_raw(batch).to_owned()),
+        text(&row.checkpoint),
+        text(&row.mission),
+        text(&row.session),
+        text(&row.run),
+        text(&action.tool_call),
+        text(&row.agent),
+        text(&action.requested_by),
+        Some(proposer.to_owned()),
+        Some(row.tool.as_raw().to_owned()),
+        Some(row.title.as_raw().to_owned()),
+        text(&action.summary),
+        Some(row.risk.as_raw().to_owned()),
+        row.effect.as_ref().map(|effect| Effect::as_raw(effect).to_owned()),
+        Some(time(row.created_at)),
+        row.expires_at.map(time),
+        action.preview.as_ref().map(|preview| RawJson::as_str(preview).to_owned()),
+        Some(action.digest().to_string()),
+    ];
+    Digest::of_fields("placet-record/v1", fields.iter().map(Option::as_deref))
+}
+
+pub(crate) fn terms(record: Digest, policy: Digest) -> Digest {
+    let (record, policy) = (record.to_string(), policy.to_string());
+    Digest::of_fields("placet-terms/v1", [Some(record.as_str()), Some(policy.as_str())])
+}
