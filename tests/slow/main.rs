@@ -8,6 +8,7 @@
 )]
 
 mod attached;
+mod bridge;
 mod command_line;
 mod demo;
 mod job;

@@ -1,0 +1,164 @@
+//! The agent's bridge in Python against the real gate, and the README's agent exactly as it stands there.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use placet::contract::fields::Fields;
+use placet::domain::json;
+
+use super::support::gate::Gate;
+use super::support::home::Home;
+use super::support::{agent, eventually};
+
+/// `leased` is run again when its lease ran out; every other tool waits for its agent, as without configuration.
+const PULL: &str =
+    "[gate]\nlisten = \"127.0.0.1:0\"\n[gate.tools.leased]\nexecutor = \"pull\"\nretry = \"safe\"\n";
+
+/// How the line begins with which the README's agent says that its call was queued.
+const SIGNAL: &str = "refund did not run. It waits for a human";
+
+/// How long a Python program may take in all.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// A running Python program, whose output goes to files.
+struct Python {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+}
+
+impl Python {
+    fn start(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+        let (out, err) = (home.path().join("python.out"), home.path().join("python.err"));
+        let child = Command::new("python3")
+            .args(args)
+            .env_clear()
+            .envs(home.env())
+            .envs(env.iter().copied())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("PYTHONIOENCODING", "utf-8")
+            .env("PYTHONUNBUFFERED", "1")
+            .stdin(Stdio::null())
+            .stdout(File::create(&out).unwrap())
+            .stderr(File::create(&err).unwrap())
+            .spawn()
+            .unwrap();
+        Self { child, out, err }
+    }
+
+    fn out(&self) -> String {
+        fs::read_to_string(&self.out).unwrap()
+    }
+
+    fn err(&self) -> String {
+        fs::read_to_string(&self.err).unwrap()
+    }
+
+    /// Waits until it ended well; what it wrote to standard output and standard error.
+    fn finish(mut self) -> (String, String) {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                assert!(status.success(), "{status}:\n{}{}", self.out(), self.err());
+                return (self.out(), self.err());
+            }
+            assert!(started.elapsed() < LIMIT, "it does not end:\n{}{}", self.out(), self.err());
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn the_bridge_keeps_its_promises_to_a_real_gate() {
+    let home = Home::with_config(PULL);
+    let gate = Gate::serve(&home, &[]);
+    let (agent, owner) = (home.state().join("agent.token"), home.state().join("owner.token"));
+    let tests = root().join("tests/bridges/test_gated.py");
+
+    let python = Python::start(
+        &home,
+        &["-W", "error", tests.to_str().unwrap()],
+        &[
+            ("PLACET_URL", &gate.address.url),
+            ("PLACET_TOKEN_FILE", agent.to_str().unwrap()),
+            ("OWNER_TOKEN_FILE", owner.to_str().unwrap()),
+        ],
+    );
+
+    let (_, said) = python.finish();
+    assert!(said.contains("Ran ") && said.contains("OK") && !said.contains("skipped"), "{said}");
+}
+
+#[test]
+fn the_agent_of_the_readme_waits_for_its_approval_and_runs() {
+    let home = Home::with_config(PULL);
+    let gate = Gate::serve(&home, &[]);
+    let python = start_readme_agent(&home);
+    let id = queued(&gate, &python);
+
+    approve(&gate, &id);
+
+    assert_ran(&python.finish());
+}
+
+#[test]
+fn the_agent_of_the_readme_waits_through_a_gate_that_is_killed_and_started_again() {
+    let home = Home::with_config(PULL);
+    let first = Gate::serve(&home, &[]);
+    let python = start_readme_agent(&home);
+    let (listen, id) = (first.listen(), queued(&first, &python));
+
+    first.kill_9();
+    let second = Gate::serve(&home, &["--listen", &listen]);
+    approve(&second, &id);
+
+    assert_ran(&python.finish());
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The block between the README's marks, beside a copy of the bridge; it finds the gate as any agent on this machine does.
+fn start_readme_agent(home: &Home) -> Python {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("<!-- agent: ").expect("the agent's start mark");
+    let (_, rest) = rest.split_once("```python\n").expect("the agent's block");
+    let (program, _) = rest.split_once("```\n<!-- /agent -->").expect("the agent's end mark");
+    let path = home.path().join("agent.py");
+    fs::write(&path, program).unwrap();
+    fs::copy(root().join("assets/bridges/gated.py"), home.path().join("gated.py")).unwrap();
+    Python::start(home, &[path.to_str().unwrap()], &[])
+}
+
+/// The id of the action that the agent proposed, once it said that nothing ran.
+fn queued(gate: &Gate, python: &Python) -> String {
+    eventually("the agent has its signal", || python.out().ends_with('\n').then_some(()));
+    assert!(python.out().starts_with(SIGNAL) && python.out().lines().count() == 1, "{}", python.out());
+    let path = "/api/pending-actions?status=pending&view=row";
+    let body = agent::request(&gate.address, &gate.address.owner_token, "GET", path, "").body;
+    let items = json::elements(Fields::of(&body).unwrap().raw("items").unwrap()).unwrap();
+    assert_eq!(items.len(), 1, "{body}");
+    Fields::of(items[0]).unwrap().text("id").unwrap().as_raw().to_owned()
+}
+
+fn approve(gate: &Gate, id: &str) {
+    let path = format!("/api/pending-actions/{id}/approve");
+    let reply = agent::request(&gate.address, &gate.address.owner_token, "POST", &path, "{}");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
+/// What the README's agent says once its call was approved.
+fn assert_ran((out, err): &(String, String)) {
+    let after = out.split_once('\n').map(|(_, after)| after);
+    assert_eq!(after, Some("129.90 EUR to ilka@example.com\nexecuted: refunded\n"), "{out}{err}");
+}
