@@ -39,8 +39,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Coroutine, Dict, Iterator, List, Mapping, Optional, Tuple, Type
-from typing import TypedDict, TypeVar, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Coroutine, Dict, Iterator, List, Literal, Mapping, Optional, Tuple
+from typing import Type, TypedDict, TypeVar, Union, cast
 from urllib.parse import quote, urlsplit
 
 if TYPE_CHECKING:  # names for type checkers: Python 3.9 has no ParamSpec of its own
@@ -268,7 +268,12 @@ class Gate:
         # The key stays the same when the answer is lost and the request sent again: one call, one action.
         return cast(Queued, self._ask("POST", _ACTIONS, proposal, key=str(uuid.uuid4())))
 
-    def wait(self, action: Union[str, Mapping[str, Any]], timeout: Optional[float] = None, until: str = "final") -> Decided:
+    def wait(
+        self,
+        action: Union[str, Mapping[str, Any]],
+        timeout: Optional[float] = None,
+        until: Literal["decided", "final"] = "final",
+    ) -> Decided:
         """Waits for what becomes of an action, given by its id or its queued signal, through restarts of the gate.
 
         `until`: `final`, when nothing more will happen, or `decided`, which may be `approved`. A rejection is an answer like
@@ -280,7 +285,7 @@ class Gate:
         while True:
             left = max(deadline - time.monotonic(), 0.0)
             poll = min(left, _POLL)
-            path = f"{_path(action_id)}?until={quote(until)}&wait={int(poll * 1000)}ms"
+            path = f"{_path(action_id)}?until={until}&wait={int(poll * 1000)}ms"
             found = self._ask("GET", path, limit=poll + self._timeout, patience=left)
             settled = "toolResult" in found or (until == "decided" and found["status"] != "pending")
             if settled:
@@ -424,7 +429,7 @@ class Gate:
         if status >= 400:
             raise _refusal(status, answer)
         if not isinstance(answer, dict):
-            raise GateError("BAD_ANSWER", f"what answers at {self.url} is no gate", status=0)
+            raise GateError("BAD_ANSWER", f"what answers at {self.url} is no gate")
         return answer
 
 

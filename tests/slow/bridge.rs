@@ -20,7 +20,7 @@ const PULL: &str =
 const SIGNAL: &str = "refund did not run. It waits for a human";
 
 /// How long a Python program may take in all.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// A running Python program, whose output goes to files.
 struct Python {
