@@ -15,7 +15,7 @@ mod upgrading;
 struct Shelf {
     store: SqliteStore,
     clock: Clock,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 fn context(clock: &Clock) -> Context {
@@ -27,7 +27,7 @@ async fn shelf() -> Shelf {
     let clock = Clock::default();
     let path = folder.path().join("gate.db");
     let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
-    Shelf { store, clock, _folder: folder }
+    Shelf { store, clock, folder }
 }
 
 fn action(id: &str) -> NewAction {

@@ -175,7 +175,7 @@ async fn contents(store: &SqliteStore) -> String {
 async fn g22_every_change_behind_the_gates_back_is_found() {
     let (shelf, heads) = lived_in().await;
     assert_eq!(shelf.store.verify(&heads).await.unwrap().problems, Vec::<String>::new());
-    let (path, copy) = (shelf._folder.path().join("whole.db"), shelf._folder.path().join("changed.db"));
+    let (path, copy) = (shelf.folder.path().join("whole.db"), shelf.folder.path().join("changed.db"));
     let vacuum = format!("VACUUM INTO '{}'", path.display());
     sqlx::query(sqlx::AssertSqlSafe(vacuum)).execute(&shelf.store.database.write).await.unwrap();
     let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x5eed);
