@@ -343,9 +343,9 @@ class Gate:
                     yield action_id
 
     def _approved(self, tool_name: str) -> List[str]:
-        """Ids of approved actions, oldest first. Those that are being run are among them: the wire has one word for both."""
+        """Ids of approved actions that nobody runs yet, oldest first."""
         found: List[str] = []
-        query = f"{_ACTIONS}?status=approved&view=row&tool_name={quote(tool_name, safe='')}"
+        query = f"{_ACTIONS}?status=approved&claimable=true&view=row&tool_name={quote(tool_name, safe='')}"
         cursor: Optional[str] = ""
         while cursor is not None:
             page = self._ask("GET", f"{query}&cursor={quote(cursor)}" if cursor else query, patience=0)
@@ -356,12 +356,12 @@ class Gate:
     def _claim(self, action_id: str, lease_seconds: Optional[int]) -> Optional[Dict[str, Any]]:
         wanted = {} if lease_seconds is None else {"leaseSeconds": lease_seconds}
         try:
-            # Tried once: a second claim is refused where the first one's answer was lost.
-            return self._ask("POST", f"{_path(action_id)}/claim", wanted, patience=0)
+            # Under a key: where the answer was lost, the same work comes again, and nobody else gets it meanwhile.
+            return self._ask("POST", f"{_path(action_id)}/claim", wanted, key=str(uuid.uuid4()))
         except GateError as error:
             if not error.status:
                 raise
-            # 409: another worker has it, which is how it should be.
+            # 409: another worker has it, or the gate is paused.
             log.log(logging.DEBUG if error.status == 409 else logging.WARNING, "cannot claim %s: %s", action_id, error)
             return None
 
@@ -372,7 +372,7 @@ class Gate:
             if whole and "result" in outcome and error.status in (400, 413, 422):
                 # It ran, and that must be known, even where its result is too much for the gate.
                 return self._report(action_id, {**outcome, "result": f"The gate did not keep it: {error.message}"}, False)
-            # STALE_FENCE: the lease ran out and somebody else took it. INVALID_STATE: an earlier try did arrive.
+            # STALE_FENCE: the lease ran out, and somebody else may have taken it.
             log.warning("%s ran here, but the gate does not take the report: %s", action_id, error)
 
     # ---- HTTP ---------------------------------------------------------------------------------------------------------------

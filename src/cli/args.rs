@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Review what AI agents propose to write, before it lands.
 ///
@@ -49,14 +49,92 @@ pub enum Command {
 pub enum GateCommand {
     /// Serve the gate for a team, without a screen
     Serve(ServeArgs),
+    /// What the gate's owner does on its machine
+    #[command(flatten)]
+    Owner(OwnerCommand),
+}
+
+/// Commands that work on the database itself: they need no running gate, and a running one obeys at once.
+#[derive(Debug, Subcommand)]
+pub enum OwnerCommand {
     /// Create, list and revoke tokens
     Token {
-        /// The database [default: the one in the configuration]
-        #[arg(long, global = true, value_name = "sqlite:PATH")]
-        database: Option<String>,
+        #[command(flatten)]
+        database: DatabaseArg,
         #[command(subcommand)]
         command: TokenCommand,
     },
+    /// Stop running what was approved; proposals and decisions go on
+    Pause(PauseArgs),
+    /// Run what was approved again
+    Resume(PauseArgs),
+    /// Say what became of an action whose outcome is unknown
+    Settle(SettleArgs),
+    /// Check, print and anchor the record of everything that happened
+    Audit {
+        #[command(flatten)]
+        database: DatabaseArg,
+        #[command(subcommand)]
+        command: AuditCommand,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct DatabaseArg {
+    /// The database [default: the one in the configuration]
+    #[arg(long, global = true, value_name = "sqlite:PATH")]
+    pub database: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct PauseArgs {
+    #[command(flatten)]
+    pub database: DatabaseArg,
+    /// Only this workspace [default: the whole gate]
+    #[arg(long)]
+    pub workspace: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct SettleArgs {
+    /// The action's id
+    pub id: String,
+    /// What became of it: it landed, it did not, or run it again
+    #[arg(long = "as", value_enum)]
+    pub how: SettleAs,
+    /// How you know; kept in the audit
+    #[arg(long)]
+    pub reason: Option<String>,
+    #[command(flatten)]
+    pub database: DatabaseArg,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SettleAs {
+    Executed,
+    Failed,
+    Retry,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Read everything and say what was changed behind the gate's back
+    Verify {
+        /// Heads that were printed before, one JSON object a line; - is standard input
+        #[arg(long, value_name = "FILE")]
+        heads: Option<PathBuf>,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print every row as JSON, one a line
+    Export {
+        /// Only this workspace
+        #[arg(long)]
+        workspace: Option<String>,
+    },
+    /// Print the newest row's hash of every workspace as JSON, one a line; keep it where the gate cannot write
+    Head,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -82,6 +160,9 @@ pub enum TokenCommand {
         /// The one workspace it opens
         #[arg(long)]
         workspace: String,
+        /// How long it is good, like 12h or 30d [default: until it is revoked]
+        #[arg(long, value_name = "TIME")]
+        expires_in: Option<String>,
     },
     /// Print every token's id, subject, workspace and scopes, never the token
     List {

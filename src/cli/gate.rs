@@ -1,15 +1,161 @@
-//! `placet gate token`: who may propose, read, decide.
+//! `placet gate token|pause|resume|settle|audit`: what the gate's owner does on its machine, on the database itself.
 
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
 
 use crate::config::GateConfig;
+use crate::contract::audit::AuditHeadBody;
+use crate::contract::fields::Fields;
 use crate::contract::time;
-use crate::gate::{Gate, Scope, UnknownScope};
+use crate::domain::Untrusted;
+use crate::gate::{AuditHead, Gate, Scope, Settled, TokenInfo, UnknownScope};
 
-use super::args::TokenCommand;
+use super::args::{AuditCommand, OwnerCommand, PauseArgs, SettleArgs, SettleAs, TokenCommand};
 use super::output;
 use super::{Exit, Usage};
+
+impl OwnerCommand {
+    /// The database that the command line names.
+    pub fn database(&self) -> Option<&str> {
+        let named = match self {
+            Self::Token { database, .. } | Self::Audit { database, .. } => database,
+            Self::Pause(args) | Self::Resume(args) => &args.database,
+            Self::Settle(args) => &args.database,
+        };
+        named.database.as_deref()
+    }
+}
+
+/// Opens the database, does it, and closes the database. `who` is whoever is logged in, for the audit.
+pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String>) -> anyhow::Result<Exit> {
+    let gate = Gate::open(&config).await?;
+    let who = who.as_deref();
+    let end = match command {
+        OwnerCommand::Token { command, .. } => token(&gate, command).await,
+        OwnerCommand::Pause(args) => pause(&gate, &args, true, who).await,
+        OwnerCommand::Resume(args) => pause(&gate, &args, false, who).await,
+        OwnerCommand::Settle(args) => settle(&gate, args, who.unwrap_or("somebody on this machine")).await,
+        OwnerCommand::Audit { command, .. } => audit(&gate, command).await,
+    };
+    gate.close().await;
+    end
+}
+
+async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -> anyhow::Result<Exit> {
+    let workspace = args.workspace.as_deref();
+    let changed =
+        if paused { gate.pause(workspace, who).await? } else { gate.resume(workspace, who).await? };
+    output::line(match (paused, changed) {
+        (true, true) => {
+            "paused: nothing more is run until `placet gate resume`; what runs already is finished"
+        }
+        (true, false) => "it was paused already",
+        (false, true) => "resumed",
+        (false, false) => "it was not paused",
+    })?;
+    Ok(Exit::Done)
+}
+
+async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit> {
+    let how = match args.how {
+        SettleAs::Executed => Settled::Executed,
+        SettleAs::Failed => Settled::Failed,
+        SettleAs::Retry => Settled::Retry,
+    };
+    let action = gate.settle(&args.id, how, args.reason, who).await?;
+    let now = output::cell(&action.row.status.word(), 20);
+    output::line(&format!("it is {} now", now.trim_end()))?;
+    Ok(Exit::Done)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct VerifiedJson<'a> {
+    ok: bool,
+    rows: u64,
+    actions: u64,
+    unchained: u64,
+    problems: &'a [String],
+    heads: Vec<AuditHeadBody<'a>>,
+}
+
+async fn audit(gate: &Gate, command: AuditCommand) -> anyhow::Result<Exit> {
+    match command {
+        AuditCommand::Verify { heads, json } => {
+            let kept = heads.map(|path| read_heads(&path)).transpose()?.unwrap_or_default();
+            verify(gate, &kept, json).await
+        }
+        AuditCommand::Export { workspace } => {
+            let workspaces = match workspace {
+                Some(workspace) => vec![workspace],
+                None => gate.audit_heads().await?.into_iter().map(|head| head.workspace).collect(),
+            };
+            for workspace in workspaces {
+                gate.export_audit(&workspace, |row| output::json(row)).await?;
+            }
+            Ok(Exit::Done)
+        }
+        AuditCommand::Head => {
+            for head in gate.audit_heads().await? {
+                output::json(&head_json(&head))?;
+            }
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<Exit> {
+    let verified = gate.verify_audit(kept).await?;
+    let ok = verified.problems.is_empty();
+    if json {
+        output::json(&VerifiedJson {
+            ok,
+            rows: verified.rows,
+            actions: verified.actions,
+            unchained: verified.unchained,
+            problems: &verified.problems,
+            heads: verified.heads.iter().map(head_json).collect(),
+        })?;
+    } else {
+        for problem in &verified.problems {
+            output::line(output::cell(&Untrusted::from(problem.as_str()), 300).trim_end())?;
+        }
+        let (rows, actions) = (verified.rows, verified.actions);
+        let said = if ok { "nothing was changed" } else { "the database was changed behind the gate's back" };
+        output::line(&format!("{said}: {rows} audit rows, {actions} actions, {} kept heads", kept.len()))?;
+    }
+    Ok(if ok { Exit::Done } else { Exit::Failed })
+}
+
+fn head_json(head: &AuditHead) -> AuditHeadBody<'_> {
+    AuditHeadBody { workspace_id: &head.workspace, revision: head.revision, hash: &head.hash }
+}
+
+fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
+    let mut text = String::new();
+    if path == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+    } else {
+        text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    }
+    let head = |line: &str| {
+        let fields = Fields::of(line)?;
+        let text = |name| fields.text(name).map(|text| text.as_raw().to_owned());
+        Some(AuditHead {
+            workspace: text("workspaceId")?,
+            revision: fields.number("revision")?,
+            hash: text("hash")?,
+        })
+    };
+    let wrong = |line: &str| Usage(format!("{line:?} is no head; `placet gate audit head` prints them"));
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    Ok(lines.map(|line| head(line).ok_or_else(|| wrong(line))).collect::<Result<_, _>>()?)
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -19,42 +165,23 @@ struct TokenJson<'a> {
     workspace: &'a str,
     scopes: Vec<&'static str>,
     created_at: String,
+    expires_at: Option<String>,
     revoked: bool,
 }
 
-/// Works on the database itself, so it needs no running gate; a running one obeys at once.
-pub async fn token(config: GateConfig, command: TokenCommand) -> anyhow::Result<Exit> {
-    let gate = Gate::open(&config).await?;
+async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
     match command {
-        TokenCommand::Create { scopes, subject, workspace } => {
+        TokenCommand::Create { scopes, subject, workspace, expires_in } => {
             let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
             let scopes = scopes.map_err(|unknown| Usage(unknown.to_string()))?;
-            let token = gate.create_token(&subject, &workspace, &scopes, None).await?;
+            let lifetime = expires_in.as_deref().map(duration).transpose()?;
+            let token = gate.create_token(&subject, &workspace, &scopes, lifetime).await?;
             output::line(token.expose_secret())?;
             Ok(Exit::Done)
         }
         TokenCommand::List { json } => {
             for token in gate.list_tokens().await? {
-                let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
-                if json {
-                    output::json(&TokenJson {
-                        id: &token.id,
-                        subject: &token.subject,
-                        workspace: &token.workspace,
-                        created_at: time::write(token.created_at),
-                        revoked: token.revoked_at.is_some(),
-                        scopes,
-                    })?;
-                    continue;
-                }
-                let (subject, workspace) = (token.subject.as_str().into(), token.workspace.as_str().into());
-                let (subject, workspace) = (output::cell(&subject, 20), output::cell(&workspace, 20));
-                let state = if token.revoked_at.is_some() { "revoked" } else { "valid" };
-                output::line(&format!(
-                    "{}  {subject}  {workspace}  {state:8}  {}",
-                    token.id,
-                    scopes.join(",")
-                ))?;
+                print(&token, json)?;
             }
             Ok(Exit::Done)
         }
@@ -65,6 +192,61 @@ pub async fn token(config: GateConfig, command: TokenCommand) -> anyhow::Result<
             }
             output::complain("no valid token has this id; `placet gate token list` prints them");
             Ok(Exit::Failed)
+        }
+    }
+}
+
+fn print(token: &TokenInfo, json: bool) -> anyhow::Result<()> {
+    let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
+    if json {
+        return output::json(&TokenJson {
+            id: &token.id,
+            subject: &token.subject,
+            workspace: &token.workspace,
+            created_at: time::write(token.created_at),
+            expires_at: token.expires_at.map(time::write),
+            revoked: token.revoked_at.is_some(),
+            scopes,
+        });
+    }
+    let (subject, workspace) = (token.subject.as_str().into(), token.workspace.as_str().into());
+    let (subject, workspace) = (output::cell(&subject, 20), output::cell(&workspace, 20));
+    let state = match (token.revoked_at, token.expires_at) {
+        (Some(_), _) => "revoked".to_owned(),
+        (None, Some(at)) if at <= time::now() => "expired".to_owned(),
+        (None, Some(at)) => format!("until {}", time::write(at)),
+        (None, None) => "valid".to_owned(),
+    };
+    output::line(&format!("{}  {subject}  {workspace}  {state:8}  {}", token.id, scopes.join(",")))?;
+    Ok(())
+}
+
+/// `45s`, `90m`, `12h` or `30d`.
+fn duration(text: &str) -> Result<Duration, Usage> {
+    let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
+    let (digits, seconds) = match text.char_indices().next_back() {
+        Some((at, 's')) => (text.get(..at), 1),
+        Some((at, 'm')) => (text.get(..at), 60),
+        Some((at, 'h')) => (text.get(..at), 60 * 60),
+        Some((at, 'd')) => (text.get(..at), 24 * 60 * 60),
+        _ => (None, 0),
+    };
+    let number: u64 = digits.and_then(|digits| digits.parse().ok()).filter(|&n| n > 0).ok_or_else(wrong)?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lifetime_is_a_number_and_a_unit() {
+        assert_eq!(duration("12h").unwrap(), Duration::from_hours(12));
+        assert_eq!(duration("30d").unwrap(), Duration::from_hours(720));
+        for text in
+            ["", "12", "h", "0s", "-1h", "1.5h", "99999999999999999999d", "18446744073709551615d", "1é"]
+        {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 }

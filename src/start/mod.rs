@@ -50,9 +50,9 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         None => screen::inbox(&paths).await,
         Some(Command::Demo) => demo::run().await,
         Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
-        Some(Command::Gate { command: GateCommand::Token { database, command } }) => {
-            let config = Config::load(&paths)?;
-            cli::token(serve::with_database(config.gate, database.as_deref(), &paths)?, command).await
+        Some(Command::Gate { command: GateCommand::Owner(command) }) => {
+            let config = serve::with_database(Config::load(&paths)?.gate, command.database(), &paths)?;
+            cli::owner(config, command, screen::login_name()).await
         }
         Some(Command::List(args)) => {
             let open = headless::open(&paths).await?;

@@ -103,7 +103,7 @@ async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
             let Some(room) = room else { continue };
             let config = gate.inner.tools.get(&tool);
             let millis = i64::try_from(config.timeout.saturating_add(MARGIN).as_millis()).unwrap_or(i64::MAX);
-            match gate.store().dispatch(id, Lease { by: None, millis }).await {
+            match gate.store().dispatch(id, Lease { by: None, millis }, None).await {
                 Ok(Dispatched::Run(work)) => {
                     gate.inner.tasks.spawn(occupy(gate.clone(), config.clone(), work, room));
                 }

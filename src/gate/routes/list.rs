@@ -39,6 +39,9 @@ pub(crate) struct ListQuery {
     limit: Option<u32>,
     cursor: Option<String>,
     view: Option<String>,
+    /// Of what is approved, only what nothing runs yet.
+    #[serde(default)]
+    claimable: bool,
 }
 
 pub(crate) async fn list(
@@ -86,7 +89,7 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
     let before = query.cursor.as_deref().map(|cursor| i64::from_str_radix(cursor, 16)).transpose();
     Ok(Filter {
         workspace,
-        statuses: statuses(query.status.as_deref())?,
+        statuses: statuses(query.status.as_deref(), query.claimable)?,
         equal: equal.into_iter().filter_map(|(column, value)| Some((column, value.clone()?))).collect(),
         ids,
         before: before.map_err(|_| ApiError::Invalid("the cursor is not one of this gate's".to_owned()))?,
@@ -96,12 +99,12 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
 }
 
 /// The words in storage for the words on the wire, where a running action reads as approved.
-fn statuses(wire: Option<&str>) -> Result<Vec<String>, ApiError> {
+fn statuses(wire: Option<&str>, claimable: bool) -> Result<Vec<String>, ApiError> {
     let mut statuses = words(wire);
     if let Some(unknown) = statuses.iter().find(|word| matches!(Status::parse(word), Status::Other(_))) {
         return Err(ApiError::Invalid(format!("{unknown:?} is no status")));
     }
-    if statuses.iter().any(|word| word == Status::Approved.as_raw()) {
+    if !claimable && statuses.iter().any(|word| word == Status::Approved.as_raw()) {
         statuses.push(Status::Running.as_raw().to_owned());
     }
     Ok(statuses)

@@ -42,6 +42,11 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiE
         .map_err(|error| ApiError::BadRequest(format!("the body cannot be read: {error}")))
 }
 
+/// Reads a JSON body that may be left out.
+fn read_or_default<T: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiError> {
+    if body.iter().all(u8::is_ascii_whitespace) { Ok(T::default()) } else { read(headers, body) }
+}
+
 /// A JSON body.
 pub(crate) struct Body<T>(T);
 
@@ -64,9 +69,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalB
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let headers = request.headers().clone();
         let body = Bytes::from_request(request, state).await.map_err(IntoResponse::into_response)?;
-        let empty = body.iter().all(u8::is_ascii_whitespace);
-        let value = if empty { Ok(T::default()) } else { read(&headers, &body) };
-        value.map(Self).map_err(IntoResponse::into_response)
+        read_or_default(&headers, &body).map(Self).map_err(IntoResponse::into_response)
     }
 }
 

@@ -1,13 +1,15 @@
 //! `claim` and `result`: an agent runs the approved call itself, under a lease with a fence.
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::get::find;
-use super::{Body, OptionalBody, full_response, payload};
+use super::{Body, full_response, keyed, payload, read_or_default};
 use crate::config::Executor;
 use crate::contract::time;
 use crate::gate::Gate;
@@ -44,8 +46,11 @@ pub(crate) async fn claim(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    OptionalBody(claim): OptionalBody<Claim>,
+    headers: HeaderMap,
+    body: Bytes,
 ) -> Result<Response, ApiError> {
+    let claim: Claim = read_or_default(&headers, &body)?;
+    let key = keyed(&headers, &format!("claim {id}"), &body)?;
     let stored = find(&gate, &caller, &id).await?;
     let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
     if tool.executor != Executor::Pull {
@@ -53,7 +58,7 @@ pub(crate) async fn claim(
     }
     let seconds = claim.lease_seconds.unwrap_or(tool.timeout.as_secs()).clamp(1, LEASE_MAX);
     let millis = i64::try_from(seconds * 1_000).unwrap_or(i64::MAX);
-    let work = match gate.store().dispatch(id, Lease { by: Some(caller.actor()), millis }).await? {
+    let work = match gate.store().dispatch(id, Lease { by: Some(caller.actor()), millis }, key).await? {
         Dispatched::Run(work) => work,
         Dispatched::NotAsApproved(why) => return Err(Refused::Changed(why).into()),
     };

@@ -298,8 +298,9 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<Waiting>, StoreError>;
     /// Takes an approved action under a lease, after checking that its bytes and its terms are those that were approved.
-    async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError>;
-    /// Ends a run. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
+    /// A claim under a key that was answered before gets the same work again, under the same fence.
+    async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError>;
+    /// Ends a run; the same end a second time is answered as the first. Refused when the fence is not the newest, or `by` does not hold the lease, or did not hold the last
     /// one of what is `unknown` by now.
     async fn finish(
         &self,

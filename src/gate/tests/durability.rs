@@ -107,7 +107,7 @@ async fn left_behind(folder: &std::path::Path, tool: ToolConfig, lease: Option<L
     let gate = Gate::open(&with(folder, tool)).await.unwrap();
     gate.resume(None, None).await.unwrap();
     if let Some(lease) = lease {
-        let dispatched = gate.store().dispatch(id.clone(), lease).await.unwrap();
+        let dispatched = gate.store().dispatch(id.clone(), lease, None).await.unwrap();
         assert!(matches!(dispatched, Dispatched::Run(_)));
     }
     gate.close().await;

@@ -4,6 +4,7 @@ mod batches;
 mod deciding;
 mod durability;
 mod proposing;
+mod pulling;
 mod reading;
 mod refusing;
 mod running;

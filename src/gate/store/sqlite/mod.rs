@@ -119,8 +119,10 @@ impl Store for SqliteStore {
         read::approved(self.reader(), tools, after, limit, now).await
     }
 
-    async fn dispatch(&self, id: String, lease: Lease) -> Result<Dispatched, StoreError> {
-        self.writer.run(move |tx| Box::pin(async move { run::dispatch(tx, &id, &lease).await })).await
+    async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
+        self.writer
+            .run(move |tx| Box::pin(async move { run::dispatch(tx, &id, &lease, key.as_ref()).await }))
+            .await
     }
 
     async fn finish(

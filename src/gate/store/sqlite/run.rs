@@ -5,10 +5,13 @@ use sqlx::{QueryBuilder, Row as _};
 
 use super::advance::{Change, Payloads, Place, advance, load};
 use super::pause;
+use super::record::{keep, kept};
 use super::row;
 use super::writer::Tx;
-use crate::domain::{RawJson, Row, Status, StatusStep, Untrusted};
-use crate::gate::store::{Actor, Dispatched, Finished, Lease, Refused, StoreError, Stored, Work, judge};
+use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
+use crate::gate::store::{
+    Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, judge,
+};
 
 /// How many rows one sweep settles; the rest waits for the next.
 const SWEEP: i64 = 500;
@@ -22,10 +25,18 @@ const PAUSE_MILLIS: i64 = 2_000;
 /// Takes an approved action under a lease with a new fence.
 ///
 /// Its expiry is not asked again: only what is pending expires, and an approval given in time stands.
-pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dispatched, StoreError> {
+pub(super) async fn dispatch(
+    tx: &mut Tx,
+    id: &str,
+    lease: &Lease,
+    key: Option<&Keyed>,
+) -> Result<Dispatched, StoreError> {
     let stored = load(tx, id).await?;
     if let Some(by) = &lease.by {
         judge::within(&stored, by)?;
+        if let Some(again) = claimed_before(tx, &stored, by, key).await? {
+            return Ok(Dispatched::Run(again));
+        }
     }
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
     if pause::since(tx.conn(), workspace).await?.is_some() {
@@ -41,17 +52,40 @@ pub(super) async fn dispatch(tx: &mut Tx, id: &str, lease: &Lease) -> Result<Dis
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
         return Ok(Dispatched::NotAsApproved(why));
     }
-    Ok(Dispatched::Run(work(&stored, until)))
+    let work = work(&stored, stored.fence + 1, until);
+    if let Some(by) = &lease.by {
+        keep(tx, by, key, &work.fence.to_string()).await?;
+    }
+    Ok(Dispatched::Run(work))
 }
 
-fn work(stored: &Stored, lease_until: crate::domain::Timestamp) -> Work {
+/// The answer to this very claim was lost: the same work again, while its lease holds.
+async fn claimed_before(
+    tx: &mut Tx,
+    stored: &Stored,
+    by: &Actor,
+    key: Option<&Keyed>,
+) -> Result<Option<Work>, StoreError> {
+    let Some(fence) = kept(tx, by, key).await? else { return Ok(None) };
+    let until: Option<i64> = sqlx::query_scalar("SELECT lease_until FROM actions WHERE seq = ?1")
+        .bind(stored.seq)
+        .fetch_one(tx.conn())
+        .await?;
+    let holds = stored.action.row.status == Status::Running && fence == stored.fence.to_string();
+    match until.filter(|_| holds) {
+        Some(until) => Ok(Some(work(stored, stored.fence, Timestamp::from_millis(until)))),
+        None => Err(Refused::StaleFence.into()),
+    }
+}
+
+fn work(stored: &Stored, fence: u64, lease_until: Timestamp) -> Work {
     let action = &stored.action;
     let input: &RawJson = action.effective_input.as_ref().unwrap_or(&action.input);
     Work {
         id: action.row.id.as_raw().to_owned(),
         tool: action.row.tool.as_raw().to_owned(),
         input: input.clone(),
-        fence: stored.fence + 1,
+        fence,
         key: format!("{}:{}", action.row.id.as_raw(), stored.decision_revision),
         lease_until,
     }
@@ -70,6 +104,9 @@ pub(super) async fn finish(
         judge::within(&stored, by)?;
     }
     let holder = by.map(|by| by.subject.as_str());
+    if stored.fence == fence && said_before(&stored, how) && last_holder(tx, id).await?.as_deref() == holder {
+        return Ok(stored);
+    }
     let holds = match stored.action.row.status {
         Status::Running => stored.lease_by.as_deref() == holder,
         // The lease is over, but nothing ran since: who had it still knows best.
@@ -100,6 +137,18 @@ pub(super) async fn finish(
         }
     }
     load(tx, id).await
+}
+
+/// The answer to this very report was lost, and it comes again.
+fn said_before(stored: &Stored, how: &Finished) -> bool {
+    let action = &stored.action;
+    match (how, &action.row.status) {
+        (Finished::Executed(result), Status::Executed) => action.result.as_ref() == Some(result),
+        (Finished::Failed(error), Status::Failed) => {
+            action.error.as_ref().map(Untrusted::as_raw) == Some(error.as_str())
+        }
+        _ => false,
+    }
 }
 
 /// Who took the newest lease; `None` is the gate itself.

@@ -83,7 +83,7 @@ impl Shelf {
     }
 
     async fn dispatch(&self, id: &str) -> Dispatched {
-        self.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }).await.unwrap()
+        self.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await.unwrap()
     }
 
     async fn finish(&self, id: &str, fence: u64) -> Result<Stored, StoreError> {
@@ -131,7 +131,8 @@ async fn a_result_of_an_earlier_run_is_refused() {
     assert!(matches!(shelf.finish("a", 1).await, Err(StoreError::Refused(Refused::StaleFence))));
     assert_eq!(shelf.status("a").await, Status::Running);
     assert_eq!(shelf.finish("a", 2).await.unwrap().action.row.status, Status::Executed);
-    assert!(matches!(shelf.finish("a", 2).await, Err(StoreError::Refused(Refused::State { .. }))));
+    let changed = shelf.store.finish("a".to_owned(), 2, None, Finished::Failed("no".to_owned())).await;
+    assert!(matches!(changed, Err(StoreError::Refused(Refused::State { .. }))));
 }
 
 #[tokio::test]
@@ -163,7 +164,7 @@ async fn what_was_not_approved_is_not_dispatched() {
     shelf.store.decide(rejection, owner()).await.unwrap();
 
     for id in ["pending", "rejected"] {
-        let refused = shelf.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }).await;
+        let refused = shelf.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await;
         assert!(matches!(refused, Err(StoreError::Refused(Refused::State { .. }))), "{id}: {refused:?}");
     }
 }

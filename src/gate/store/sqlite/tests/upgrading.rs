@@ -34,7 +34,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_and_goes_on() {
     let briefing = store.briefing("w", None).await.unwrap();
     let timeline = store.timeline("done").await.unwrap();
     store.decide(approval("waits"), owner()).await.unwrap();
-    let run = store.dispatch("agreed".to_owned(), Lease { by: None, millis: 1_000 }).await.unwrap();
+    let run = store.dispatch("agreed".to_owned(), Lease { by: None, millis: 1_000 }, None).await.unwrap();
     let verified = store.verify(&[]).await.unwrap();
 
     assert_eq!((briefing.pending, briefing.blocked_missions, briefing.revision), (1, 1, 7));
