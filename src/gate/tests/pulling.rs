@@ -67,6 +67,6 @@ async fn looking_for_work_does_not_show_what_runs_already() {
     }
     claim(&gate, &running, "k").await;
 
-    assert_eq!(ids(&gate.list("&status=approved&claimable=true").await), [waiting.clone()]);
+    assert_eq!(ids(&gate.list("&status=approved&claimable=true").await), std::slice::from_ref(&waiting));
     assert_eq!(ids(&gate.list("&status=approved").await), [waiting, running]);
 }
