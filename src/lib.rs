@@ -13,8 +13,9 @@
     )
 )]
 
-// Floor 0: words and rules. No I/O, no clock, no async, no serde.
+// Floor 0: words and rules. No I/O, no clock, no async, no serde. And points at which tests kill the process.
 pub mod domain;
+pub mod fault;
 // Floor 1: one skill each, never each other.
 pub mod config;
 pub mod contract;

@@ -54,6 +54,7 @@ struct Plan {
 
 /// Decides, and prints the report that the inbox would show.
 pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
+    tell_of_earlier(inbox).await;
     let plan = match plan(inbox, args, now).await? {
         Ok(plan) => plan,
         Err(not_found) => {
@@ -90,6 +91,22 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     report::print(&report, &followed, args.json)?;
     let failed_later = followed.values().any(|it| matches!(it.status, Status::Failed | Status::Unknown));
     Ok(if failed_later { Exit::Failed } else { Exit::of(&report.counts()) })
+}
+
+/// What a run before left open is settled by reading, and told: this run may be about the same actions.
+async fn tell_of_earlier(inbox: &Inbox) {
+    match inbox.reconcile().await {
+        Err(failed) => output::complain(&problem(&failed)),
+        Ok(settled) => {
+            for earlier in settled.iter().filter(|earlier| !earlier.learnt.is_empty()) {
+                let counts = earlier.report.counts();
+                output::complain(&format!(
+                    "an earlier run broke off; by reading: {} approved, {} rejected, {} skipped, {} failed, {} unknown",
+                    counts.approved, counts.rejected, counts.skipped, counts.failed, counts.unknown
+                ));
+            }
+        }
+    }
 }
 
 async fn plan(

@@ -10,6 +10,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::Gate;
 use super::store::StoreError;
+use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
 /// Answers under an `Idempotency-Key` are kept for a day.
@@ -36,6 +37,7 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     gate.inner.events.approved();
     // Each is tried, whatever became of the one before.
     let expired = gate.store().expire().await;
+    fault::point("sweep.middle");
     let recovered = gate.store().recover(gate.inner.tools.safe()).await;
     let forgotten = gate.store().forget_replies(REPLIES_KEPT_MILLIS).await;
     let (expired, recovered) = (expired?, recovered?);

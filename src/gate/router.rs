@@ -20,6 +20,7 @@ use super::door::no_browsers;
 use super::error::envelope;
 use super::routes::{batch, changes, checkpoint, decide, get as one, list, owner};
 use super::routes::{propose, pull, stream, tools};
+use crate::fault;
 
 /// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
 const REQUEST: Duration = Duration::from_secs(90);
@@ -93,6 +94,7 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
             let open = requests.token();
             async move {
                 let response = next.run(request).await;
+                fault::point("answer.ready");
                 drop(open);
                 response
             }

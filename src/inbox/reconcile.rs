@@ -8,6 +8,7 @@ use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, DecisionKind, Outcome, PendingAction, SourceName, Staged, SubmissionId, Untrusted,
 };
+use crate::fault;
 use crate::journal::{Past, Sent, State};
 
 pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem> {
@@ -17,6 +18,7 @@ pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem>
         let outcomes: Vec<_> =
             learnt.settled.iter().map(|(key, outcome)| (key.clone(), outcome.clone())).collect();
         inbox.journal.note(&past.id, &outcomes).await?;
+        fault::point("reconcile.middle");
         let state = if learnt.open { State::Open } else { State::Done };
         inbox.journal.finish(&past.id, state).await?;
         // Its run died before it could tell anybody: everything that is known of it is news.

@@ -12,6 +12,7 @@ use crate::domain::{
     ActionId, ActionKey, BatchKey, Item, Outcome, Report, ReportLine, SourceName, Submission,
     SubmissionBatch, SubmissionId, Timestamp, Untrusted,
 };
+use crate::fault;
 use crate::journal::State;
 use crate::sources::{Source, SourceError};
 
@@ -58,7 +59,9 @@ async fn run(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result
             None => jobs.push(Job { inbox, id: submission.id(), source, batches: vec![(nth, batch)] }),
         }
     }
+    fault::point("submit.before");
     inbox.journal.begin(&submission, left_pending, inbox.reviewer.as_deref()).await?;
+    fault::point("submit.kept");
     let begun_at = time::now();
     let outcomes: Outcomes =
         join_all(jobs.iter().map(|job| job.run(begun_at))).await.into_iter().flatten().collect();
@@ -93,10 +96,12 @@ impl Job<'_> {
                     outcomes
                 }
             };
+            fault::point("submit.answered");
             let noted: Vec<_> = outcomes.iter().map(|(key, out)| (key.clone(), out.clone())).collect();
             if let Err(error) = self.inbox.journal.note(self.id, &noted).await {
                 tracing::error!(%error, "cannot write outcomes to the journal");
             }
+            fault::point("submit.noted");
             all.extend(outcomes);
         }
         all

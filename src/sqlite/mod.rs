@@ -12,6 +12,8 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection as _, SqlSafeStr as _};
 
+use crate::fault;
+
 /// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
 pub const BEGIN: &str = "BEGIN IMMEDIATE";
 
@@ -59,6 +61,7 @@ pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, 
         .connect_with(options.clone())
         .await
         .map_err(failed)?;
+    fault::point("open.locked");
     let numbered = (1..).zip(migrations).map(|(version, sql)| {
         Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
     });
@@ -66,6 +69,7 @@ pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, 
         .run(&write)
         .await
         .map_err(|error| OpenError::Migration { path: path.to_owned(), error })?;
+    fault::point("open.migrated");
     let read = SqlitePoolOptions::new()
         .max_connections(4)
         .connect_with(options.read_only(true))

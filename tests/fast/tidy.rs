@@ -12,6 +12,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("net", 1),
     ("sqlite", 1),
     ("contract", 1),
+    ("fault", 0),
     ("sources", 2),
     ("gate", 2),
     ("journal", 2),

@@ -12,5 +12,6 @@ mod bridge;
 mod command_line;
 mod demo;
 mod job;
+mod killed;
 mod support;
 mod terminal;

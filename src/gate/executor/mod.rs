@@ -20,6 +20,7 @@ use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Wo
 use crate::config::{Executor, Retry, ToolConfig};
 use crate::domain::RawJson;
 use crate::domain::json::JsonError;
+use crate::fault;
 
 /// How many actions are run at once.
 const AT_ONCE: usize = 16;
@@ -103,6 +104,7 @@ async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
             let Some(room) = room else { continue };
             let config = gate.inner.tools.get(&tool);
             let millis = i64::try_from(config.timeout.saturating_add(MARGIN).as_millis()).unwrap_or(i64::MAX);
+            fault::point("run.before");
             match gate.store().dispatch(id, Lease { by: None, millis }, None).await {
                 Ok(Dispatched::Run(work)) => {
                     gate.inner.tasks.spawn(occupy(gate.clone(), config.clone(), work, room));
@@ -126,6 +128,7 @@ async fn occupy(gate: Gate, tool: ToolConfig, work: Work, room: Room) {
 /// Runs one action and writes down what became of it.
 async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
+    fault::point("run.leased");
     // A task of its own: a panic in there is an outcome out here.
     let mut running = tokio::spawn(async move { attempt(&tool, &work).await });
     let ran = tokio::select! {
@@ -136,6 +139,7 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
             return;
         }
     };
+    fault::point("run.ran");
     let how = match (ran, retry) {
         (Ran::Done(output), _) => match result(&output) {
             Ok(result) => Finished::Executed(result),
@@ -148,6 +152,7 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     if let Err(error) = gate.store().finish(id, fence, None, how).await {
         tracing::warn!(%error, "a result could not be kept");
     }
+    fault::point("run.kept");
 }
 
 async fn attempt(tool: &ToolConfig, work: &Work) -> Ran {

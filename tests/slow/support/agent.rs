@@ -14,22 +14,33 @@ pub(crate) struct Reply {
     pub(crate) body: String,
 }
 
-/// One request, one connection.
+/// One request, one connection, to a gate that is there.
 pub(crate) fn request(address: &Address, token: &str, method: &str, path: &str, body: &str) -> Reply {
-    let host = address.url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(host).unwrap();
-    stream.set_read_timeout(Some(LIMIT)).unwrap();
+    try_request(address, token, method, path, body).unwrap()
+}
+
+/// One request, one connection; nothing without a whole answer.
+pub(crate) fn try_request(
+    address: &Address,
+    token: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> Option<Reply> {
+    let host = address.url.strip_prefix("http://")?;
+    let mut stream = TcpStream::connect(host).ok()?;
+    stream.set_read_timeout(Some(LIMIT)).ok()?;
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
-    stream.write_all((head + body).as_bytes()).unwrap();
+    stream.write_all((head + body).as_bytes()).ok()?;
     let mut reply = String::new();
-    stream.read_to_string(&mut reply).unwrap();
-    let (head, body) = reply.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Reply { status, body: body.to_owned() }
+    stream.read_to_string(&mut reply).ok()?;
+    let (head, body) = reply.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some(Reply { status, body: body.to_owned() })
 }
 
 /// Proposes, and gives the action's id.

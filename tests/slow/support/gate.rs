@@ -31,6 +31,17 @@ impl Gate {
         Self { child, address: Address::read(&line).unwrap_or_else(|| panic!("not ready: {line:?}")) }
     }
 
+    /// Starts it with a point at which it dies; without an address when that is before it is ready.
+    pub(crate) fn serve_until(home: &Home, point: &str) -> (Child, Option<Address>) {
+        let mut command = home.command(&["gate", "serve"]);
+        command.env("PLACET_KILL_AT", point);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = Address::read(&line);
+        (child, address)
+    }
+
     /// The address and port, to start another one in the same place.
     pub(crate) fn listen(&self) -> String {
         self.address.url.strip_prefix("http://").unwrap().to_owned()

@@ -8,6 +8,7 @@ use super::row::{self, integer};
 use super::writer::Tx;
 use crate::contract::time;
 use crate::domain::{Digest, RawJson, Row, StatusStep, Timestamp, Untrusted};
+use crate::fault;
 use crate::gate::audit;
 use crate::gate::store::{Refused, StoreError, Stored, judge};
 
@@ -101,6 +102,7 @@ pub(super) async fn advance(
         return Err(judge::settled(row).into());
     }
     keep_payloads(tx, seq, &change.payloads).await?;
+    fault::point("row.written");
     let kind = if change.by_hand { "settled" } else { kind(step) };
     let line = Note { action: Some(row.id.as_raw()), kind, who: change.by };
     note(tx, &head, line, &Details::of(to.as_raw(), &change)).await?;

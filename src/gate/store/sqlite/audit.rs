@@ -7,6 +7,7 @@ use sqlx::{QueryBuilder, Row as _, SqliteConnection, SqlitePool};
 use super::row::{integer, number};
 use super::writer::Tx;
 use crate::domain::Timestamp;
+use crate::fault;
 use crate::gate::audit::{self, AuditHead, AuditRow, GENESIS};
 use crate::gate::store::StoreError;
 
@@ -87,6 +88,7 @@ pub(super) async fn note(
         .bind(&head.workspace)
         .execute(tx.conn())
         .await?;
+    fault::point("audit.written");
     Ok(())
 }
 

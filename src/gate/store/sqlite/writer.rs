@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use crate::domain::Timestamp;
+use crate::fault;
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::store::StoreError;
@@ -165,7 +166,9 @@ async fn apply(
     answers: &mut Vec<Answer>,
     wakes: &mut Wakes,
 ) -> Result<(), sqlx::Error> {
+    fault::point("commit.before");
     let inner = pool.begin_with(sqlite::BEGIN).await?;
+    fault::point("commit.begun");
     let mut tx = Tx {
         inner,
         now: context.clock.now(),
@@ -188,5 +191,8 @@ async fn apply(
         }
         sqlx::query("RELEASE job").execute(tx.conn()).await?;
     }
-    tx.inner.commit().await
+    fault::point("commit.ready");
+    tx.inner.commit().await?;
+    fault::point("commit.done");
+    Ok(())
 }

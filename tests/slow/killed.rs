@@ -1,0 +1,200 @@
+//! G16: kill -9 at every named point and at random ones. Nothing that was acknowledged is lost, nothing runs without an approval,
+//! nothing that was approved is left lying, and what must not run twice is not started twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use placet::contract::fields::Fields;
+use placet::fault;
+
+use super::support::agent::{self, try_request};
+use super::support::eventually;
+use super::support::gate::{Address, Gate};
+use super::support::home::Home;
+
+/// Two tools with a visible effect: a line with the action's id.
+const TOOLS: &str = r#"
+[gate]
+listen = "127.0.0.1:0"
+[gate.tools.safe]
+executor = "command"
+argv = ["sh", "-c", "echo \"$PLACET_ACTION_ID\" >> \"$OUT/safe\""]
+env = { OUT = "@OUT@" }
+retry = "safe"
+timeout_seconds = 1
+[gate.tools.manual]
+executor = "command"
+argv = ["sh", "-c", "echo \"$PLACET_ACTION_ID\" >> \"$OUT/manual\""]
+env = { OUT = "@OUT@" }
+retry = "manual"
+timeout_seconds = 1
+"#;
+
+/// Rounds at once: most of a round is waiting for a lease to run out.
+const AT_ONCE: usize = 8;
+
+/// What the gate said yes to before it died.
+#[derive(Default)]
+struct Acknowledged {
+    proposed: BTreeSet<String>,
+    approved: BTreeSet<String>,
+    rejected: BTreeSet<String>,
+}
+
+#[test]
+fn g16_a_gate_that_is_killed_anywhere_loses_nothing_and_runs_nothing_unasked() {
+    let long = std::env::var_os("PLACET_LONG").is_some();
+    let seed: u64 = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
+    println!("PLACET_SEED={seed}");
+    let each = if long { 20 } else { 1 };
+    let mut points: Vec<String> =
+        fault::GATE.iter().flat_map(|name| (1..=each).map(move |nth| format!("{name}:{nth}"))).collect();
+    let mut state = seed;
+    let random = (0..if long { 500 } else { 24 }).map(|_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("any:{}", 1 + (state >> 33) % 160)
+    });
+    points.extend(random);
+    let points = Mutex::new(points);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(point) = { points.lock().unwrap().pop() } {
+                    round(&point);
+                }
+            });
+        }
+    });
+}
+
+/// One gate that dies at the point, and one that comes after it.
+fn round(point: &str) {
+    let home = Home::with_config(TOOLS);
+    let (mut child, address) = Gate::serve_until(&home, point);
+    let mut said = Acknowledged::default();
+    if let Some(address) = &address {
+        work(address, &mut said);
+    }
+    if point.ends_with(":1") && !point.starts_with("any") {
+        eventually(&format!("{point} is passed"), || child.try_wait().unwrap());
+    }
+    // A point that comes so many times may not be reached: then it is killed anyway, whatever it does.
+    drop(child.kill());
+    child.wait().unwrap();
+
+    let gate = Gate::serve(&home, &[]);
+    for id in &said.approved {
+        eventually(&format!("{point}: {id} comes to an end"), || {
+            let status = agent::status(&gate.address, id);
+            ["executed", "failed", "unknown"].contains(&status.as_str()).then_some(())
+        });
+    }
+    for id in &said.rejected {
+        assert_eq!(agent::status(&gate.address, id), "rejected", "{point}");
+    }
+    for id in &said.proposed {
+        assert_eq!(agent::get(&gate.address, id).status, 200, "{point}: {id} is lost");
+    }
+    check(&home, point);
+}
+
+/// Proposes and decides until the gate answers no more.
+fn work(address: &Address, said: &mut Acknowledged) {
+    for n in 0..10 {
+        let tool = if n % 2 == 0 { "safe" } else { "manual" };
+        let body = format!(r#"{{"toolName":"{tool}","toolInput":{{"n":{n}}},"workspaceId":"default"}}"#);
+        let proposed = try_request(address, &address.agent_token, "POST", "/api/pending-actions", &body);
+        let Some(proposed) = proposed.filter(|reply| reply.status == 202) else { return };
+        let id = Fields::of(&proposed.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned();
+        said.proposed.insert(id.clone());
+        let verb = if n % 5 == 4 { "reject" } else { "approve" };
+        let path = format!("/api/pending-actions/{id}/{verb}");
+        let decided = try_request(address, &address.owner_token, "POST", &path, "");
+        if decided.is_none_or(|reply| reply.status != 200) {
+            return;
+        }
+        if verb == "approve" {
+            said.approved.insert(id)
+        } else {
+            said.rejected.insert(id)
+        };
+    }
+    for id in &said.approved {
+        let path = format!("/api/pending-actions/{id}?wait=1s&until=final");
+        if try_request(address, &address.owner_token, "GET", &path, "").is_none() {
+            return;
+        }
+    }
+}
+
+/// What ran, against what the audit says was approved; and the audit itself.
+fn check(home: &Home, point: &str) {
+    let export = home.run(&["gate", "audit", "export"]);
+    let mut approved: BTreeMap<String, u32> = BTreeMap::new();
+    for line in String::from_utf8(export.stdout).unwrap().lines() {
+        let fields = Fields::of(line).unwrap();
+        if fields.text("event").unwrap().as_raw() == "approved" {
+            *approved.entry(fields.text("pendingActionId").unwrap().as_raw().to_owned()).or_default() += 1;
+        }
+    }
+    assert!(approved.values().all(|&times| times == 1), "{point}: an action was decided twice");
+    for tool in ["safe", "manual"] {
+        let ran = std::fs::read_to_string(home.out().join(tool)).unwrap_or_default();
+        let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+        for id in ran.lines() {
+            assert!(approved.contains_key(id), "{point}: {id} ran without an approval");
+            *times.entry(id).or_default() += 1;
+        }
+        assert!(tool == "safe" || times.values().all(|&n| n == 1), "{point}: started twice: {times:?}");
+    }
+    let verified = home.run(&["gate", "audit", "verify"]);
+    assert!(verified.status.success(), "{point}: {}", String::from_utf8_lossy(&verified.stdout));
+}
+
+#[test]
+fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_it() {
+    for point in fault::INBOX {
+        let gate_home = Home::with_config(TOOLS);
+        let gate = Gate::serve(&gate_home, &[]);
+        let token = gate_home.state().join("owner.token");
+        let home = Home::with_config(&format!(
+            "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",
+            gate.address.url,
+            token.display()
+        ));
+        let propose = |n: u32| {
+            let body = format!(r#"{{"toolName":"safe","toolInput":{{"n":{n}}},"workspaceId":"default"}}"#);
+            agent::propose(&gate.address, &body)
+        };
+        let ids = [propose(1), propose(2)];
+        let decide = |kill: Option<&str>| {
+            let mut command = home.command(&["decide", "--approve", &ids[0], "--reject", &ids[1], "--json"]);
+            command.envs(kill.map(|point| ("PLACET_KILL_AT", point)));
+            command.stdin(std::process::Stdio::null()).output().unwrap()
+        };
+
+        // To be killed while reconciling, there must be something to reconcile.
+        if point == "reconcile.middle" {
+            assert!(decide(Some("submit.answered")).status.code().is_none());
+        }
+        assert!(decide(Some(point)).status.code().is_none(), "{point} was not passed");
+        let after = decide(None);
+
+        let said = String::from_utf8_lossy(&after.stdout).into_owned();
+        // Not journaled, so not sent: this run does it. Sent: this run finds it settled, and says so.
+        let expected = if ["submit.before", "submit.kept"].contains(&point) { 0 } else { 3 };
+        assert_eq!(after.status.code(), Some(expected), "{point}: {said}");
+        let told = String::from_utf8_lossy(&after.stderr).contains("an earlier run broke off");
+        assert_eq!(
+            told,
+            !["submit.before", "reconcile.middle"].contains(&point),
+            "{point}: {:?}",
+            after.stderr
+        );
+        eventually(&format!("{point}: it runs"), || {
+            (agent::status(&gate.address, &ids[0]) == "executed").then_some(())
+        });
+        assert_eq!(agent::status(&gate.address, &ids[1]), "rejected");
+        check(&gate_home, point);
+    }
+}
