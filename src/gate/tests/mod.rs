@@ -7,6 +7,7 @@ mod proposing;
 mod pulling;
 mod reading;
 mod refusing;
+pub(crate) mod rounds;
 mod running;
 mod streaming;
 mod support;
