@@ -4,6 +4,7 @@ use anyhow::Context as _;
 
 use crate::config::Config;
 use crate::config::paths::Paths;
+use crate::gate;
 
 use super::{Exit, output};
 
@@ -28,6 +29,7 @@ pub fn check(paths: &Paths, keys: impl Fn(&Config) -> anyhow::Result<()>) -> any
         let Some(token) = &source.token else { continue };
         token.read().map_err(|error| anyhow::anyhow!("source {:?}: {error}", source.name.as_str()))?;
     }
+    gate::check(&config.gate)?;
     let found = if paths.config.exists() { "is valid" } else { "does not exist; the defaults apply" };
     output::line(&format!("{} {found}", paths.config.display()))?;
     let sources = match config.sources.len() {

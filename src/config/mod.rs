@@ -3,7 +3,7 @@
 //! A file is read as it is written and turned into what it means ([`Config`]); every mistake names its line and
 //! what to do. Secrets are never in it: it says where they are ([`TokenFrom`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,18 +73,24 @@ pub struct Watch {
 /// The gate, embedded or served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateConfig {
+    /// The configuration file, for messages.
+    pub file: PathBuf,
     /// The embedded gate takes the next free port when this one is taken; `gate serve` does not.
     pub listen: SocketAddr,
     pub database: PathBuf,
     /// The workspace that the first tokens belong to.
     pub workspace: String,
     pub limits: Limits,
+    /// Tools whose proposals are refused; none of them is in `tools`.
+    pub denied: BTreeSet<String>,
     pub tools: BTreeMap<String, ToolConfig>,
 }
 
 /// What the gate does with one tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolConfig {
+    /// Where its table begins in the configuration file, counted from 1, for messages; 0 is nowhere.
+    pub line: usize,
     /// `None`: the built-in definition, else medium.
     pub risk: Option<Risk>,
     pub effect: Option<Effect>,
@@ -131,6 +137,15 @@ pub struct Limits {
     pub streams_per_token: u32,
 }
 
+impl GateConfig {
+    /// A mistake in the table of `tool` that shows only when the gate starts: a file that is not there, a refused target.
+    pub fn mistake(&self, tool: &str, what: &str) -> ConfigError {
+        let line = self.tools.get(tool).map_or(0, |tool| tool.line);
+        let message = format!("line {line}, gate.tools.{tool}: {what}");
+        ConfigError::Meaning { path: self.file.clone(), message }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -150,6 +165,7 @@ impl Default for ToolConfig {
     /// A tool without configuration: the agent runs it itself, and a crash in mid-run asks a human.
     fn default() -> Self {
         Self {
+            line: 0,
             risk: None,
             effect: None,
             title: None,

@@ -1,16 +1,21 @@
 //! The configuration as it is written, and the way from there to what it means.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Borders, Config, Executor, GateConfig, Limits, Retry, SourceConfig, SourceKind, ToolConfig};
-use super::{TokenFrom, Ui, Watch};
-use crate::domain::{Effect, Risk, SourceName};
+use super::{Borders, Config, SourceConfig, SourceKind, TokenFrom, Ui, Watch};
+use crate::domain::SourceName;
+
+mod gate;
+mod tool;
+
+pub use gate::database;
+
+use self::gate::RawGate;
 
 /// In seconds.
 const DAY: u64 = 24 * 60 * 60;
@@ -83,61 +88,6 @@ struct RawWatch {
     stale_seconds: u64,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawGate {
-    listen: SocketAddr,
-    database: String,
-    workspace: String,
-    limits: RawLimits,
-    tools: BTreeMap<String, RawTool>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawLimits {
-    pending_per_workspace: u64,
-    proposals_per_minute: u32,
-    proposal_burst: u32,
-    page_rows: u32,
-    page_bytes: u64,
-    body_bytes: u64,
-    streams: u32,
-    streams_per_token: u32,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
-struct RawTool {
-    risk: Option<String>,
-    effect: Option<String>,
-    title: Option<String>,
-    executor: RawExecutor,
-    url: Option<String>,
-    argv: Option<Vec<String>>,
-    env: Option<BTreeMap<String, String>>,
-    retry: RawRetry,
-    timeout_seconds: Option<u64>,
-    expires_after_seconds: Option<u64>,
-}
-
-#[derive(Deserialize, Clone, Copy, Default, PartialEq)]
-#[serde(rename_all = "kebab-case")]
-enum RawExecutor {
-    #[default]
-    Pull,
-    Http,
-    Command,
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum RawRetry {
-    Safe,
-    #[default]
-    Manual,
-}
-
 impl Default for RawUi {
     fn default() -> Self {
         Self { borders: RawBorders::Line }
@@ -147,34 +97,6 @@ impl Default for RawUi {
 impl Default for RawWatch {
     fn default() -> Self {
         Self { poll_seconds: 10, stale_seconds: 45 }
-    }
-}
-
-impl Default for RawGate {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 7878)),
-            database: "sqlite:gate.db".to_owned(),
-            workspace: "default".to_owned(),
-            limits: RawLimits::default(),
-            tools: BTreeMap::new(),
-        }
-    }
-}
-
-impl Default for RawLimits {
-    fn default() -> Self {
-        let limits = Limits::default();
-        Self {
-            pending_per_workspace: limits.pending_per_workspace,
-            proposals_per_minute: limits.proposals_per_minute,
-            proposal_burst: limits.proposal_burst,
-            page_rows: limits.page_rows,
-            page_bytes: limits.page_bytes,
-            body_bytes: limits.body_bytes,
-            streams: limits.streams,
-            streams_per_token: limits.streams_per_token,
-        }
     }
 }
 
@@ -195,12 +117,12 @@ impl Config {
         let path = || paths.config.clone();
         let raw: RawConfig = toml::from_str(text)
             .map_err(|error| ConfigError::Parse { path: path(), message: with_nearest(&error) })?;
-        raw.meaning(&paths.state).map_err(|message| ConfigError::Meaning { path: path(), message })
+        raw.meaning(text, paths).map_err(|message| ConfigError::Meaning { path: path(), message })
     }
 }
 
 impl RawConfig {
-    fn meaning(self, state: &Path) -> Result<Config, String> {
+    fn meaning(self, text: &str, paths: &Paths) -> Result<Config, String> {
         let sources = self.source.into_iter().map(RawSource::meaning).collect::<Result<Vec<_>, _>>()?;
         for (n, source) in sources.iter().enumerate() {
             if sources.iter().skip(n + 1).any(|other| other.name == source.name) {
@@ -224,7 +146,7 @@ impl RawConfig {
                 poll: seconds("watch.poll_seconds", self.watch.poll_seconds, 3_600)?,
                 stale_after: seconds("watch.stale_seconds", self.watch.stale_seconds, DAY)?,
             },
-            gate: self.gate.meaning(state)?,
+            gate: self.gate.meaning(text, paths)?,
         })
     }
 }
@@ -267,94 +189,6 @@ impl RawSource {
     }
 }
 
-impl RawGate {
-    fn meaning(self, state: &Path) -> Result<GateConfig, String> {
-        let limits = self.limits;
-        let tools = self.tools.into_iter().map(|(name, tool)| {
-            let meaning = tool.meaning().map_err(|what| format!("gate.tools.{name}: {what}"))?;
-            Ok((name, meaning))
-        });
-        if self.workspace.trim().is_empty() {
-            return Err("gate.workspace is empty".to_owned());
-        }
-        Ok(GateConfig {
-            listen: self.listen,
-            database: database(&self.database, state)?,
-            workspace: self.workspace,
-            limits: Limits {
-                pending_per_workspace: limits.pending_per_workspace,
-                proposals_per_minute: limits.proposals_per_minute,
-                proposal_burst: limits.proposal_burst,
-                page_rows: limits.page_rows.max(1),
-                page_bytes: limits.page_bytes,
-                body_bytes: limits.body_bytes,
-                streams: limits.streams,
-                streams_per_token: limits.streams_per_token,
-            },
-            tools: tools.collect::<Result<_, String>>()?,
-        })
-    }
-}
-
-/// `sqlite:PATH`; a relative path is inside the state folder.
-pub fn database(text: &str, state: &Path) -> Result<PathBuf, String> {
-    match text.strip_prefix("sqlite:") {
-        Some("") => Err("the database sqlite: names no file".to_owned()),
-        Some(path) => Ok(state.join(path)),
-        None => Err(format!("the database {text:?} is not sqlite:PATH, the only kind there is")),
-    }
-}
-
-impl RawTool {
-    fn meaning(self) -> Result<ToolConfig, String> {
-        let executor = match (self.executor, self.url, self.argv) {
-            (RawExecutor::Pull, None, None) => Executor::Pull,
-            (RawExecutor::Http, Some(url), None)
-                if url.starts_with("http://") || url.starts_with("https://") =>
-            {
-                Executor::Http { url }
-            }
-            (RawExecutor::Command, None, Some(argv)) if !argv.is_empty() => {
-                Executor::Command { argv, env: self.env.clone().unwrap_or_default() }
-            }
-            (RawExecutor::Pull, ..) => return Err("executor \"pull\" takes neither url nor argv".to_owned()),
-            (RawExecutor::Http, ..) => {
-                return Err("executor \"http\" needs url = \"http(s)://…\" and no argv".to_owned());
-            }
-            (RawExecutor::Command, ..) => {
-                return Err("executor \"command\" needs argv = [\"program\", …] and no url".to_owned());
-            }
-        };
-        if self.env.is_some() && self.executor != RawExecutor::Command {
-            return Err("env belongs to executor \"command\"".to_owned());
-        }
-        if self.effect.as_deref() == Some("read") {
-            return Err("effect \"read\" is not gated; let the agent call this tool directly".to_owned());
-        }
-        let risk = known(self.risk.as_deref(), Risk::parse, |risk| !matches!(risk, Risk::Other(_)), "risk")?;
-        let effect =
-            known(self.effect.as_deref(), Effect::parse, |it| !matches!(it, Effect::Other(_)), "effect")?;
-        Ok(ToolConfig {
-            risk,
-            effect,
-            title: self.title,
-            executor,
-            retry: match self.retry {
-                RawRetry::Safe => Retry::Safe,
-                RawRetry::Manual => Retry::Manual,
-            },
-            timeout: match self.timeout_seconds {
-                Some(given) => seconds("timeout_seconds", given, DAY)?,
-                None => ToolConfig::default().timeout,
-            },
-            expires_after: match self.expires_after_seconds {
-                Some(given) => Some(seconds("expires_after_seconds", given, 365 * DAY)?),
-                None => None,
-            },
-        })
-    }
-}
-
 /// A time that makes sense: with none at all nothing would ever end well, and one beyond `most` is a typing mistake.
 fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, String> {
     match given {
@@ -364,18 +198,9 @@ fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, String> {
     }
 }
 
-/// In our own configuration an unknown word is a typing mistake, not something new.
-fn known<T>(
-    word: Option<&str>,
-    parse: fn(&str) -> T,
-    is_known: fn(&T) -> bool,
-    what: &str,
-) -> Result<Option<T>, String> {
-    match word.map(|word| (word, parse(word))) {
-        None => Ok(None),
-        Some((_, meaning)) if is_known(&meaning) => Ok(Some(meaning)),
-        Some((word, _)) => Err(format!("{what} {word:?} is not a known word")),
-    }
+/// The line, counted from 1, of the byte `at`.
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
 }
 
 /// The parser's message, which has line and column, and the nearest known key for an unknown one.

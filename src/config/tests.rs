@@ -100,6 +100,16 @@ fn every_mistake_says_what_to_do() {
         ("[gate.tools.x]\ntimeout_seconds = 9223372036854775807".to_owned(), "the most is 86400"),
         ("[gate.tools.x]\nexpires_after_seconds = 31536001".to_owned(), "the most is 31536000"),
         ("[gate]\nlisten = \"here\"".to_owned(), "invalid socket address"),
+        (
+            "[gate]\ndenied = [\"x\"]\n\n[gate.tools.y]\n[gate.tools.x]".to_owned(),
+            "line 5, gate.tools.x: this",
+        ),
+        (
+            "\n[gate.tools.x]\nrisk = \"low\"\nretry = \"safe\"\nenv = {}".to_owned(),
+            "line 2, gate.tools.x: env",
+        ),
+        ("[gate]\ntools.x.executor = \"http\"".to_owned(), "line 2, gate.tools.x: "),
+        ("[gate.tools]\ny = {}\nx = { argv = [] }".to_owned(), "line 3, gate.tools.x: "),
     ] {
         let message = parse(&text).unwrap_err();
         assert!(message.contains(says), "{text}\ngave\n{message}");

@@ -7,6 +7,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 
 use super::store::{Refused, StoreError};
+use crate::config::ConfigError;
 use crate::contract::action::wire_status;
 use crate::contract::error::{ErrorBody, ErrorInfo};
 use crate::contract::time;
@@ -16,6 +17,8 @@ use crate::sqlite::OpenError;
 /// The gate cannot do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error("{0}; is the disk full, or the database in use by something else?")]

@@ -42,7 +42,12 @@ use self::limits::{Rate, Streams};
 use self::store::Store;
 use self::store::sqlite::{Context, SqliteStore};
 use self::tool::Tools;
-use crate::config::{GateConfig, Limits};
+use crate::config::{ConfigError, GateConfig, Limits};
+
+/// Looks whether a gate of this configuration could start: programs and files that its tools need. Touches nothing.
+pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
+    Tools::open(config).map(drop)
+}
 
 /// One gate over one database. Clones are the same gate.
 #[derive(Debug, Clone)]
@@ -73,8 +78,9 @@ struct Inner {
 impl Gate {
     /// Opens the database and brings it up to date. Does not listen and runs nothing yet.
     ///
-    /// Fails when the database cannot be opened; the message says which file and why.
+    /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
+        let tools = Tools::open(config)?;
         let (events, clock) = (Events::default(), Clock::default());
         let tools = Tools::new(config.tools.clone());
         let context = Context { events: events.clone(), clock: clock.clone(), policies: tools.policies() };

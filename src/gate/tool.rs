@@ -1,8 +1,9 @@
 //! What the gate knows of each tool: its configuration over the built-in definition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::{Executor, Retry, ToolConfig};
+use super::executor;
+use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{Effect, Risk};
 use crate::gate::terms::{self, Policies};
@@ -11,12 +12,26 @@ use crate::gate::terms::{self, Policies};
 #[derive(Debug, Clone)]
 pub(crate) struct Tools {
     configured: BTreeMap<String, ToolConfig>,
+    denied: BTreeSet<String>,
     default: ToolConfig,
 }
 
 impl Tools {
-    pub(crate) fn new(configured: BTreeMap<String, ToolConfig>) -> Self {
-        Self { configured, default: ToolConfig::default() }
+    /// Looks whether everything that the tools need is there. A mistake names its line.
+    pub(crate) fn open(config: &GateConfig) -> Result<Self, ConfigError> {
+        for (name, tool) in &config.tools {
+            executor::check(tool).map_err(|what| config.mistake(name, &what))?;
+        }
+        Ok(Self {
+            configured: config.tools.clone(),
+            denied: config.denied.clone(),
+            default: ToolConfig::default(),
+        })
+    }
+
+    /// Policy says that this tool never runs.
+    pub(crate) fn is_denied(&self, name: &str) -> bool {
+        self.denied.contains(name)
     }
 
     pub(crate) fn get(&self, name: &str) -> &ToolConfig {

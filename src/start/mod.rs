@@ -11,6 +11,7 @@ use crate::cli::{self, Exit, Usage};
 use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
 use crate::contract::time;
+use crate::gate::GateError;
 use crate::tui::{self, KeymapError, NoTerminal};
 
 mod demo;
@@ -41,7 +42,11 @@ pub fn run() -> ExitCode {
 
 /// Something that the reviewer typed or configured is wrong; nothing was tried yet.
 fn is_usage(error: &anyhow::Error) -> bool {
-    error.is::<ConfigError>() || error.is::<Usage>() || error.is::<KeymapError>() || error.is::<NoTerminal>()
+    let gate = matches!(error.downcast_ref::<GateError>(), Some(GateError::Config(_)));
+    gate || error.is::<ConfigError>()
+        || error.is::<Usage>()
+        || error.is::<KeymapError>()
+        || error.is::<NoTerminal>()
 }
 
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {

@@ -1,6 +1,8 @@
 //! The `command` executor: a fixed program with fixed arguments, the merged input on standard input, no shell.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -9,6 +11,35 @@ use tokio::process::{Child, ChildStdin, Command};
 
 use super::{ERROR_MAX, OUTPUT_MAX, Ran};
 use crate::gate::store::Work;
+
+/// Looks for the program where [`run`] will: at its path, else in the folders of the `PATH` that it is given.
+pub(super) fn check(argv: &[String], env: &BTreeMap<String, String>) -> Result<(), String> {
+    let program = argv.first().map(String::as_str).unwrap_or_default();
+    if program.contains('/') {
+        return match Path::new(program) {
+            path if is_program(path) => Ok(()),
+            path if path.exists() => Err(format!("{program:?} is no program that can be run; chmod +x it?")),
+            _ => Err(format!("the program {program:?} does not exist; correct argv")),
+        };
+    }
+    let path = env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+    let found = !program.is_empty() && std::env::split_paths(&path).any(|dir| is_program(&dir.join(program)));
+    found.then_some(()).ok_or_else(|| {
+        format!(
+            "no program {program:?} that can be run is in PATH ({}); give its full path in argv",
+            path.display()
+        )
+    })
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let runs = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let runs = true;
+    found.is_file() && runs
+}
 
 /// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
 /// was stopped on the way.

@@ -155,6 +155,14 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     fault::point("run.kept");
 }
 
+/// Whether a tool could be run from here, as far as it can be told without running it.
+pub(crate) fn check(tool: &ToolConfig) -> Result<(), String> {
+    match &tool.executor {
+        Executor::Command { argv, env } => command::check(argv, env),
+        Executor::Http { .. } | Executor::Pull => Ok(()),
+    }
+}
+
 async fn attempt(tool: &ToolConfig, work: &Work) -> Ran {
     match &tool.executor {
         Executor::Http { url } => http::run(url, work, tool.timeout).await,

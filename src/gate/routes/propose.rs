@@ -26,6 +26,9 @@ const TEXT_MAX: usize = 512;
 /// Longest summary, in bytes.
 const SUMMARY_MAX: usize = 16_384;
 
+/// Said of a tool that the configuration denies.
+pub(super) const DENIED: &str = "this tool is denied by policy";
+
 pub(crate) async fn propose(
     State(gate): State<Gate>,
     caller: Caller,
@@ -55,6 +58,9 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     let tool = propose.tool_name.clone();
     if tool.trim().is_empty() || tool.len() > TOOL_MAX {
         return Err(ApiError::Invalid(format!("toolName must have 1 to {TOOL_MAX} bytes")));
+    }
+    if gate.inner.tools.is_denied(&tool) {
+        return Err(ApiError::Forbidden(DENIED.to_owned()));
     }
     let input = payload("toolInput", &propose.tool_input)?;
     let identity = identity(caller, &propose, &input)?;

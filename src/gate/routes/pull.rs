@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::get::find;
+use super::propose::DENIED;
 use super::{Body, full_response, keyed, payload, read_or_default};
 use crate::config::Executor;
 use crate::contract::time;
@@ -52,6 +53,10 @@ pub(crate) async fn claim(
     let claim: Claim = read_or_default(&headers, &body)?;
     let key = keyed(&headers, &format!("claim {id}"), &body)?;
     let stored = find(&gate, &caller, &id).await?;
+    // It may have been approved before policy changed.
+    if gate.inner.tools.is_denied(stored.action.row.tool.as_raw()) {
+        return Err(ApiError::Forbidden(DENIED.to_owned()));
+    }
     let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
     if tool.executor != Executor::Pull {
         return Err(ApiError::Forbidden("the gate runs this tool itself; nobody can claim it".to_owned()));

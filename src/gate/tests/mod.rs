@@ -3,6 +3,7 @@
 mod batches;
 mod deciding;
 mod durability;
+mod policy;
 mod proposing;
 mod pulling;
 mod reading;

@@ -55,8 +55,12 @@ async fn a_failing_command_is_recorded_with_its_words() {
 
 #[tokio::test]
 async fn a_command_that_cannot_start_takes_nothing_down() {
-    let executor = Executor::Command { argv: vec!["/no/such/program".to_owned()], env: [].into() };
+    let programs = tempfile::tempdir().unwrap();
+    let program = programs.path().join("program");
+    std::fs::copy("/bin/sh", &program).unwrap();
+    let executor = Executor::Command { argv: vec![program.display().to_string()], env: [].into() };
     let (_folder, gate) = with_tool(ToolConfig { executor, ..ToolConfig::default() }).await;
+    std::fs::remove_file(program).unwrap();
 
     let failed = run(&gate, "{}").await;
 

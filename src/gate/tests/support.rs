@@ -1,6 +1,6 @@
 //! A gate to talk to, and the few words tests say to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -63,10 +63,12 @@ impl Answer {
 
 pub(super) fn config(folder: &Path) -> GateConfig {
     GateConfig {
+        file: "config.toml".into(),
         listen: ([127, 0, 0, 1], 0).into(),
         database: folder.join("gate.db"),
         workspace: "w".to_owned(),
         limits: Limits { proposal_burst: 100_000, ..Limits::default() },
+        denied: BTreeSet::new(),
         tools: BTreeMap::new(),
     }
 }

@@ -1,0 +1,117 @@
+//! `[gate]` as it is written, and what it means.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::line_of;
+use super::tool::RawTool;
+use crate::config::paths::Paths;
+use crate::config::{GateConfig, Limits};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawGate {
+    listen: SocketAddr,
+    database: String,
+    workspace: String,
+    limits: RawLimits,
+    denied: BTreeSet<String>,
+    tools: BTreeMap<Spanned<String>, RawTool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RawLimits {
+    pending_per_workspace: u64,
+    proposals_per_minute: u32,
+    proposal_burst: u32,
+    page_rows: u32,
+    page_bytes: u64,
+    body_bytes: u64,
+    streams: u32,
+    streams_per_token: u32,
+}
+
+impl Default for RawGate {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 7878)),
+            database: "sqlite:gate.db".to_owned(),
+            workspace: "default".to_owned(),
+            limits: RawLimits::default(),
+            denied: BTreeSet::new(),
+            tools: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for RawLimits {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            pending_per_workspace: limits.pending_per_workspace,
+            proposals_per_minute: limits.proposals_per_minute,
+            proposal_burst: limits.proposal_burst,
+            page_rows: limits.page_rows,
+            page_bytes: limits.page_bytes,
+            body_bytes: limits.body_bytes,
+            streams: limits.streams,
+            streams_per_token: limits.streams_per_token,
+        }
+    }
+}
+
+impl RawGate {
+    /// `text` is the whole file: it tells the line of a mistake.
+    pub(super) fn meaning(self, text: &str, paths: &Paths) -> Result<GateConfig, String> {
+        let limits = self.limits;
+        let denied = self.denied;
+        let tools = self.tools.into_iter().map(|(name, tool)| {
+            let line = line_of(text, name.span().start);
+            let name = name.into_inner();
+            let wrong = |what: String| format!("line {line}, gate.tools.{name}: {what}");
+            if denied.contains(&name) {
+                return Err(wrong(
+                    "this tool is in gate.denied, too; take it out of one of the two".to_owned(),
+                ));
+            }
+            let tool = tool.meaning(line).map_err(wrong)?;
+            Ok((name, tool))
+        });
+        let tools = tools.collect::<Result<_, String>>()?;
+        if self.workspace.trim().is_empty() {
+            return Err("gate.workspace is empty".to_owned());
+        }
+        Ok(GateConfig {
+            file: paths.config.clone(),
+            listen: self.listen,
+            database: database(&self.database, &paths.state)?,
+            workspace: self.workspace,
+            limits: Limits {
+                pending_per_workspace: limits.pending_per_workspace,
+                proposals_per_minute: limits.proposals_per_minute,
+                proposal_burst: limits.proposal_burst,
+                page_rows: limits.page_rows.max(1),
+                page_bytes: limits.page_bytes,
+                body_bytes: limits.body_bytes,
+                streams: limits.streams,
+                streams_per_token: limits.streams_per_token,
+            },
+            denied,
+            tools,
+        })
+    }
+}
+
+/// `sqlite:PATH`; a relative path is inside the state folder.
+pub fn database(text: &str, state: &Path) -> Result<PathBuf, String> {
+    match text.strip_prefix("sqlite:") {
+        Some("") => Err("the database sqlite: names no file".to_owned()),
+        Some(path) => Ok(state.join(path)),
+        None => Err(format!("the database {text:?} is not sqlite:PATH, the only kind there is")),
+    }
+}

@@ -1,0 +1,107 @@
+//! `[gate.tools.NAME]` as it is written, and what it means.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{DAY, seconds};
+use crate::config::{Executor, Retry, ToolConfig};
+use crate::domain::{Effect, Risk};
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawTool {
+    risk: Option<String>,
+    effect: Option<String>,
+    title: Option<String>,
+    executor: RawExecutor,
+    url: Option<String>,
+    argv: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    retry: RawRetry,
+    timeout_seconds: Option<u64>,
+    expires_after_seconds: Option<u64>,
+}
+
+#[derive(Deserialize, Clone, Copy, Default, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RawExecutor {
+    #[default]
+    Pull,
+    Http,
+    Command,
+}
+
+#[derive(Deserialize, Clone, Copy, Default)]
+#[serde(rename_all = "kebab-case")]
+enum RawRetry {
+    Safe,
+    #[default]
+    Manual,
+}
+
+impl RawTool {
+    /// `line` is where its table begins.
+    pub(super) fn meaning(self, line: usize) -> Result<ToolConfig, String> {
+        let executor = match (self.executor, self.url, self.argv) {
+            (RawExecutor::Pull, None, None) => Executor::Pull,
+            (RawExecutor::Http, Some(url), None)
+                if url.starts_with("http://") || url.starts_with("https://") =>
+            {
+                Executor::Http { url }
+            }
+            (RawExecutor::Command, None, Some(argv)) if !argv.is_empty() => {
+                Executor::Command { argv, env: self.env.clone().unwrap_or_default() }
+            }
+            (RawExecutor::Pull, ..) => return Err("executor \"pull\" takes neither url nor argv".to_owned()),
+            (RawExecutor::Http, ..) => {
+                return Err("executor \"http\" needs url = \"http(s)://…\" and no argv".to_owned());
+            }
+            (RawExecutor::Command, ..) => {
+                return Err("executor \"command\" needs argv = [\"program\", …] and no url".to_owned());
+            }
+        };
+        if self.env.is_some() && self.executor != RawExecutor::Command {
+            return Err("env belongs to executor \"command\"".to_owned());
+        }
+        if self.effect.as_deref() == Some("read") {
+            return Err("effect \"read\" is not gated; let the agent call this tool directly".to_owned());
+        }
+        let risk = known(self.risk.as_deref(), Risk::parse, |risk| !matches!(risk, Risk::Other(_)), "risk")?;
+        let effect =
+            known(self.effect.as_deref(), Effect::parse, |it| !matches!(it, Effect::Other(_)), "effect")?;
+        Ok(ToolConfig {
+            line,
+            risk,
+            effect,
+            title: self.title,
+            executor,
+            retry: match self.retry {
+                RawRetry::Safe => Retry::Safe,
+                RawRetry::Manual => Retry::Manual,
+            },
+            timeout: match self.timeout_seconds {
+                Some(given) => seconds("timeout_seconds", given, DAY)?,
+                None => ToolConfig::default().timeout,
+            },
+            expires_after: match self.expires_after_seconds {
+                Some(given) => Some(seconds("expires_after_seconds", given, 365 * DAY)?),
+                None => None,
+            },
+        })
+    }
+}
+
+/// In our own configuration an unknown word is a typing mistake, not something new.
+fn known<T>(
+    word: Option<&str>,
+    parse: fn(&str) -> T,
+    is_known: fn(&T) -> bool,
+    what: &str,
+) -> Result<Option<T>, String> {
+    match word.map(|word| (word, parse(word))) {
+        None => Ok(None),
+        Some((_, meaning)) if is_known(&meaning) => Ok(Some(meaning)),
+        Some((word, _)) => Err(format!("{what} {word:?} is not a known word")),
+    }
+}

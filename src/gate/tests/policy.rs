@@ -1,0 +1,89 @@
+//! What the operator configured, and what the gate refuses because of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::support::{config, plain, script, start};
+use crate::config::paths::Paths;
+use crate::config::{Config, Executor, GateConfig, ToolConfig};
+use crate::gate::{Gate, GateError, check};
+
+/// What a start with this configuration says, and that a check says the same.
+async fn refused(folder: &Path, text: &str) -> String {
+    let state = folder.to_owned();
+    let paths = Paths { config: folder.join("c.toml"), config_named: true, log: state.join("log"), state };
+    let config = Config::parse(text, &paths).unwrap().gate;
+    let Err(GateError::Config(error)) = Gate::open(&config).await else { panic!("it started:\n{text}") };
+    assert_eq!(check(&config).unwrap_err().to_string(), error.to_string());
+    assert!(!config.database.exists(), "the database was touched");
+    error.to_string()
+}
+
+#[tokio::test]
+async fn a_denied_tool_is_refused_and_nothing_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let denied = ["drop_database".to_owned()].into();
+    let gate = start(GateConfig { denied, ..config(folder.path()) }).await;
+    let body = r#"{"toolName":"drop_database","workspaceId":"w","toolInput":{}}"#;
+
+    let refused = gate.post_as(&gate.agent, "/api/pending-actions", body).await;
+
+    assert_eq!(refused.code(), (403, "FORBIDDEN".to_owned()));
+    assert_eq!(refused.at("/error/message"), "this tool is denied by policy");
+    assert_eq!(gate.list("").await.at("/items"), "[]");
+    gate.propose("drop_databases", "{}").await;
+}
+
+#[tokio::test]
+async fn a_tool_that_was_approved_before_it_was_denied_cannot_be_claimed() {
+    let (folder, gate) = plain().await;
+    let id = gate.propose("drop_database", "{}").await;
+    gate.approve(&id, "").await;
+    gate.stop().await;
+    let denied = ["drop_database".to_owned()].into();
+    let gate = start(GateConfig { denied, ..config(folder.path()) }).await;
+
+    let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
+
+    assert_eq!(claim.code(), (403, "FORBIDDEN".to_owned()));
+    assert_eq!(gate.status(&id).await, "approved");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_stops_the_start_and_names_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    std::fs::write(&data, "").unwrap();
+    for (argv, says) in [
+        ("/no/such/program".to_owned(), "\"/no/such/program\" does not exist"),
+        (data.display().to_string(), "is no program that can be run"),
+        (folder.path().display().to_string(), "is no program that can be run"),
+        ("no-such-program".to_owned(), "no program \"no-such-program\" that can be run is in PATH"),
+        (String::new(), "no program \"\""),
+    ] {
+        let text = format!("[gate]\n\n[gate.tools.x]\nexecutor = \"command\"\nargv = [\"{argv}\"]\n");
+
+        let message = refused(folder.path(), &text).await;
+
+        assert!(message.contains("c.toml") && message.contains("line 3, gate.tools.x: "), "{message}");
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_is_looked_for_where_it_will_be_run_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("own-program");
+    std::fs::copy("/bin/sh", &program).unwrap();
+    let tool = |env: BTreeMap<String, String>| {
+        let executor = Executor::Command { argv: vec!["own-program".to_owned()], env };
+        GateConfig {
+            tools: [("t".to_owned(), ToolConfig { executor, ..script("") })].into(),
+            ..config(folder.path())
+        }
+    };
+
+    assert!(check(&tool(BTreeMap::new())).is_err());
+    let path = ("PATH".to_owned(), format!("/nowhere:{}", folder.path().display()));
+    check(&tool([path].into())).unwrap();
+}
