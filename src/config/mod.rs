@@ -102,6 +102,8 @@ pub struct ToolConfig {
     pub timeout: Duration,
     /// Proposals expire after so long unless they say otherwise; `None` is never.
     pub expires_after: Option<Duration>,
+    /// The file with the JSON Schema of its input.
+    pub schema: Option<PathBuf>,
 }
 
 /// How an approved action is run.
@@ -173,6 +175,7 @@ impl Default for ToolConfig {
             retry: Retry::Manual,
             timeout: Duration::from_mins(1),
             expires_after: None,
+            schema: None,
         }
     }
 }

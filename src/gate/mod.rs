@@ -17,6 +17,7 @@ mod limits;
 mod reconcile;
 mod router;
 mod routes;
+mod schema;
 mod server;
 mod store;
 mod terms;

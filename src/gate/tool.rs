@@ -3,30 +3,49 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::executor;
+use super::schema::Schema;
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{Effect, Risk};
 use crate::gate::terms::{self, Policies};
 
 /// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Tools {
     configured: BTreeMap<String, ToolConfig>,
     denied: BTreeSet<String>,
+    schemas: BTreeMap<String, Schema>,
     default: ToolConfig,
 }
 
 impl Tools {
     /// Looks whether everything that the tools need is there. A mistake names its line.
     pub(crate) fn open(config: &GateConfig) -> Result<Self, ConfigError> {
+        let mut schemas = BTreeMap::new();
         for (name, tool) in &config.tools {
-            executor::check(tool).map_err(|what| config.mistake(name, &what))?;
+            let wrong = |what: String| config.mistake(name, &what);
+            executor::check(tool).map_err(wrong)?;
+            if let Some(path) = &tool.schema {
+                schemas.insert(name.clone(), Schema::read(path).map_err(wrong)?);
+            }
         }
         Ok(Self {
             configured: config.tools.clone(),
             denied: config.denied.clone(),
+            schemas,
             default: ToolConfig::default(),
         })
+    }
+
+    /// Whether the tool takes this input; every input does where no schema is configured. The message names up to three places as
+    /// JSON pointers.
+    pub(crate) fn check(&self, tool: &str, input: &str) -> Result<(), String> {
+        self.schemas.get(tool).map_or(Ok(()), |schema| schema.check(input))
+    }
+
+    /// The exact text of the tool's schema.
+    pub(crate) fn schema_text(&self, tool: &str) -> Option<&str> {
+        self.schemas.get(tool).map(Schema::text)
     }
 
     /// Policy says that this tool never runs.

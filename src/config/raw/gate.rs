@@ -70,6 +70,7 @@ impl RawGate {
     pub(super) fn meaning(self, text: &str, paths: &Paths) -> Result<GateConfig, String> {
         let limits = self.limits;
         let denied = self.denied;
+        let folder = paths.config.parent().unwrap_or(Path::new(""));
         let tools = self.tools.into_iter().map(|(name, tool)| {
             let line = line_of(text, name.span().start);
             let name = name.into_inner();
@@ -79,7 +80,7 @@ impl RawGate {
                     "this tool is in gate.denied, too; take it out of one of the two".to_owned(),
                 ));
             }
-            let tool = tool.meaning(line).map_err(wrong)?;
+            let tool = tool.meaning(line, folder).map_err(wrong)?;
             Ok((name, tool))
         });
         let tools = tools.collect::<Result<_, String>>()?;

@@ -1,6 +1,7 @@
 //! `[gate.tools.NAME]` as it is written, and what it means.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -21,6 +22,7 @@ pub(super) struct RawTool {
     retry: RawRetry,
     timeout_seconds: Option<u64>,
     expires_after_seconds: Option<u64>,
+    schema: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Clone, Copy, Default, PartialEq)]
@@ -41,8 +43,8 @@ enum RawRetry {
 }
 
 impl RawTool {
-    /// `line` is where its table begins.
-    pub(super) fn meaning(self, line: usize) -> Result<ToolConfig, String> {
+    /// `line` is where its table begins; `folder` is where relative files are.
+    pub(super) fn meaning(self, line: usize, folder: &Path) -> Result<ToolConfig, String> {
         let executor = match (self.executor, self.url, self.argv) {
             (RawExecutor::Pull, None, None) => Executor::Pull,
             (RawExecutor::Http, Some(url), None)
@@ -88,6 +90,7 @@ impl RawTool {
                 Some(given) => Some(seconds("expires_after_seconds", given, 365 * DAY)?),
                 None => None,
             },
+            schema: self.schema.map(|path| folder.join(path)),
         })
     }
 }

@@ -65,6 +65,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
     let input = payload("toolInput", &propose.tool_input)?;
     let identity = identity(caller, &propose, &input)?;
     within_limits(&propose, &identity)?;
+    gate.inner.tools.check(&tool, input.as_str()).map_err(ApiError::Invalid)?;
     let definition = gate.inner.tools.definition(&tool);
     let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
     if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::config::{Executor, Retry};
 use crate::domain::Effect;
@@ -19,7 +20,7 @@ pub(super) struct Items<T> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolBody {
+struct ToolBody<'a> {
     tool_name: String,
     risk: String,
     effect: Option<String>,
@@ -29,6 +30,8 @@ struct ToolBody {
     retry: &'static str,
     timeout_seconds: u64,
     expires_after_seconds: Option<u64>,
+    /// What its input must look like, as configured.
+    schema: Option<&'a RawValue>,
 }
 
 /// The configured tools. Where their commands and URLs point is nobody's business out here.
@@ -52,6 +55,7 @@ pub(crate) async fn tools(State(gate): State<Gate>) -> Result<Response, ApiError
             },
             timeout_seconds: config.timeout.as_secs(),
             expires_after_seconds: config.expires_after.map(|after| after.as_secs()),
+            schema: gate.inner.tools.schema_text(name).and_then(|text| serde_json::from_str(text).ok()),
         }
     };
     Ok(Json(Items { items: gate.inner.tools.iter().map(tool).collect() }).into_response())

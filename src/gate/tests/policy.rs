@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::support::{config, plain, script, start};
+use super::support::{config, plain, script, start, with_tool};
 use crate::config::paths::Paths;
 use crate::config::{Config, Executor, GateConfig, ToolConfig};
 use crate::gate::{Gate, GateError, check};
@@ -86,4 +86,46 @@ async fn a_program_is_looked_for_where_it_will_be_run_from() {
     assert!(check(&tool(BTreeMap::new())).is_err());
     let path = ("PATH".to_owned(), format!("/nowhere:{}", folder.path().display()));
     check(&tool([path].into())).unwrap();
+}
+
+const SCHEMA: &str =
+    r#"{ "type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"] }"#;
+
+#[tokio::test]
+async fn an_input_against_the_schema_is_refused_and_the_schema_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.json");
+    std::fs::write(&path, SCHEMA).unwrap();
+    let (_folder, gate) = with_tool(ToolConfig { schema: Some(path), ..ToolConfig::default() }).await;
+    let propose = async |input: &str| {
+        let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{input}}}"#);
+        gate.post_as(&gate.agent, "/api/pending-actions", &body).await
+    };
+
+    let wrong = propose(r#"{"title":1}"#).await;
+    let twice = propose(r#"{"title":"x","title":"y"}"#).await;
+    let right = propose(r#"{"title":"x"}"#).await;
+
+    for refused in [&wrong, &twice] {
+        assert_eq!(refused.code(), (422, "INVALID".to_owned()), "{}", refused.text);
+    }
+    assert!(wrong.at("/error/message").contains("/title: "), "{}", wrong.text);
+    assert_eq!(right.status, 202, "{}", right.text);
+    gate.propose("another", r#"{"title":1}"#).await;
+    assert!(gate.get("/api/tools").await.text.contains(&format!(r#""schema":{SCHEMA}"#)));
+    assert_eq!(gate.gate.inner.tools.schema_text("t"), Some(SCHEMA));
+}
+
+#[tokio::test]
+async fn a_schema_stands_beside_the_configuration_and_a_missing_one_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\n[gate.tools.x]\nschema = \"schemas/x.json\"\n";
+
+    let missing = refused(folder.path(), text).await;
+    std::fs::create_dir(folder.path().join("schemas")).unwrap();
+    std::fs::write(folder.path().join("schemas/x.json"), "[]").unwrap();
+    let none = refused(folder.path(), text).await;
+
+    assert!(missing.contains("line 2, gate.tools.x: the schema ") && missing.contains("cannot be read"));
+    assert!(none.contains("schemas/x.json is none"), "{none}");
 }
