@@ -83,6 +83,8 @@ pub struct GateConfig {
     pub limits: Limits,
     /// Tools whose proposals are refused; none of them is in `tools`.
     pub denied: BTreeSet<String>,
+    /// `host` or `host:port`: where executors may send to although it is not https, or not public.
+    pub allow_targets: Vec<String>,
     pub tools: BTreeMap<String, ToolConfig>,
 }
 
@@ -143,7 +145,11 @@ impl GateConfig {
     /// A mistake in the table of `tool` that shows only when the gate starts: a file that is not there, a refused target.
     pub fn mistake(&self, tool: &str, what: &str) -> ConfigError {
         let line = self.tools.get(tool).map_or(0, |tool| tool.line);
-        let message = format!("line {line}, gate.tools.{tool}: {what}");
+        self.error(format!("line {line}, gate.tools.{tool}: {what}"))
+    }
+
+    /// Any other mistake that shows only then.
+    pub fn error(&self, message: String) -> ConfigError {
         ConfigError::Meaning { path: self.file.clone(), message }
     }
 }

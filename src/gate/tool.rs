@@ -8,6 +8,7 @@ use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{Effect, Risk};
 use crate::gate::terms::{self, Policies};
+use crate::net::post::Targets;
 
 /// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
 #[derive(Debug)]
@@ -15,16 +16,19 @@ pub(crate) struct Tools {
     configured: BTreeMap<String, ToolConfig>,
     denied: BTreeSet<String>,
     schemas: BTreeMap<String, Schema>,
+    targets: Targets,
     default: ToolConfig,
 }
 
 impl Tools {
     /// Looks whether everything that the tools need is there. A mistake names its line.
     pub(crate) fn open(config: &GateConfig) -> Result<Self, ConfigError> {
+        let targets = Targets::new(&config.allow_targets)
+            .map_err(|what| config.error(format!("gate.allow_targets: {what}")))?;
         let mut schemas = BTreeMap::new();
         for (name, tool) in &config.tools {
             let wrong = |what: String| config.mistake(name, &what);
-            executor::check(tool).map_err(wrong)?;
+            executor::check(tool, &targets).map_err(wrong)?;
             if let Some(path) = &tool.schema {
                 schemas.insert(name.clone(), Schema::read(path).map_err(wrong)?);
             }
@@ -33,6 +37,7 @@ impl Tools {
             configured: config.tools.clone(),
             denied: config.denied.clone(),
             schemas,
+            targets,
             default: ToolConfig::default(),
         })
     }
@@ -46,6 +51,11 @@ impl Tools {
     /// The exact text of the tool's schema.
     pub(crate) fn schema_text(&self, tool: &str) -> Option<&str> {
         self.schemas.get(tool).map(Schema::text)
+    }
+
+    /// Where the gate may send what was approved.
+    pub(crate) fn targets(&self) -> &Targets {
+        &self.targets
     }
 
     /// Policy says that this tool never runs.

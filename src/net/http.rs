@@ -4,11 +4,11 @@
 //! request that failed may have arrived.
 
 use std::error::Error as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -81,7 +81,12 @@ impl Http {
     pub fn new(base: &str, bearer: Option<Bearer>) -> Result<Self, SetupError> {
         let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
-        let client = client(is_loopback(&url), None).map_err(SetupError::Client)?;
+        let loopback = is_loopback(&url);
+        let client = build(|builder| {
+            let builder = builder.pool_max_idle_per_host(8);
+            if loopback { builder.no_proxy() } else { builder }
+        });
+        let client = client.map_err(SetupError::Client)?;
         Ok(Self { client, base: base.trim_end_matches('/').into(), bearer })
     }
 
@@ -151,48 +156,10 @@ impl Http {
     }
 }
 
-/// POSTs to any URL, for executors: no token, no pool, no redirect. Any status is an answer.
-///
-/// `timeout` is for the whole exchange; at most `cap` bytes of the answer are read.
-pub async fn post_bytes(
-    url: &str,
-    headers: &[(&str, String)],
-    body: String,
-    timeout: Duration,
-    cap: usize,
-) -> Result<(u16, Vec<u8>), HttpError> {
-    let url = Url::parse(url).map_err(|error| HttpError::NotSent(format!("{url:?} is no URL: {error}")))?;
-    let mut fields = HeaderMap::new();
-    for (name, value) in headers {
-        let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()))
-        else {
-            return Err(HttpError::NotSent(format!("the header {name} cannot be sent")));
-        };
-        fields.insert(name, value);
-    }
-    let client = unpooled(is_loopback(&url)).map_err(HttpError::NotSent)?;
-    let request = client.post(url).headers(fields).body(body).timeout(timeout);
-    let mut response = request.send().await.map_err(|error| failed(&error))?;
-    let mut kept = Vec::new();
-    while kept.len() < cap {
-        let Some(chunk) = response.chunk().await.map_err(|error| HttpError::Lost(describe(&error)))? else {
-            break;
-        };
-        kept.extend_from_slice(chunk.get(..(cap - kept.len()).min(chunk.len())).unwrap_or_default());
-    }
-    Ok((response.status().as_u16(), kept))
-}
-
-/// Clients for [`post_bytes`]: made once, because reading the certificates takes a while; without a pool, because a pooled
-/// connection belongs to the runtime that opened it.
-fn unpooled(loopback: bool) -> Result<&'static reqwest::Client, String> {
-    static CLIENTS: [OnceLock<Result<reqwest::Client, String>>; 2] = [OnceLock::new(), OnceLock::new()];
-    let [direct, proxied] = &CLIENTS;
-    let cell = if loopback { direct } else { proxied };
-    cell.get_or_init(|| client(loopback, Some(0))).as_ref().map_err(Clone::clone)
-}
-
-fn client(loopback: bool, idle: Option<usize>) -> Result<reqwest::Client, String> {
+/// A client with the guards that every request of ours has: it follows no redirect and does not wait for ever to connect.
+pub(super) fn build(
+    shape: impl Fn(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+) -> Result<reqwest::Client, String> {
     // The second call is refused, which is as good: a provider is there.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
@@ -200,9 +167,8 @@ fn client(loopback: bool, idle: Option<usize>) -> Result<reqwest::Client, String
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_LIMIT)
             .tcp_keepalive(KEEPALIVE)
-            .pool_max_idle_per_host(idle.unwrap_or(8))
             .redirect(reqwest::redirect::Policy::none());
-        if loopback { builder.no_proxy() } else { builder }
+        shape(builder)
     };
     // A machine without a CA bundle cannot speak https, but plain http to its own gate it can.
     let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
@@ -235,7 +201,7 @@ async fn read(response: reqwest::Response, cap: usize) -> Result<Vec<u8>, HttpEr
     Ok(bytes)
 }
 
-fn failed(error: &reqwest::Error) -> HttpError {
+pub(super) fn failed(error: &reqwest::Error) -> HttpError {
     if error.is_connect() || error.is_builder() {
         HttpError::NotSent(describe(error))
     } else {
@@ -244,7 +210,7 @@ fn failed(error: &reqwest::Error) -> HttpError {
 }
 
 /// The error and its innermost cause, without the URL.
-fn describe(error: &reqwest::Error) -> String {
+pub(super) fn describe(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();
     }

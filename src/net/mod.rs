@@ -4,10 +4,12 @@
 
 pub mod backoff;
 pub mod http;
+pub mod post;
 pub mod sse;
 pub mod url;
 
 mod bearer;
+mod public;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -20,6 +20,7 @@ pub(super) struct RawGate {
     workspace: String,
     limits: RawLimits,
     denied: BTreeSet<String>,
+    allow_targets: Vec<String>,
     tools: BTreeMap<Spanned<String>, RawTool>,
 }
 
@@ -44,6 +45,7 @@ impl Default for RawGate {
             workspace: "default".to_owned(),
             limits: RawLimits::default(),
             denied: BTreeSet::new(),
+            allow_targets: Vec::new(),
             tools: BTreeMap::new(),
         }
     }
@@ -103,6 +105,7 @@ impl RawGate {
                 streams_per_token: limits.streams_per_token,
             },
             denied,
+            allow_targets: self.allow_targets,
             tools,
         })
     }

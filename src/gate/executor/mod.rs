@@ -21,6 +21,7 @@ use crate::config::{Executor, Retry, ToolConfig};
 use crate::domain::RawJson;
 use crate::domain::json::JsonError;
 use crate::fault;
+use crate::net::post::Targets;
 
 /// How many actions are run at once.
 const AT_ONCE: usize = 16;
@@ -130,7 +131,10 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
     fault::point("run.leased");
     // A task of its own: a panic in there is an outcome out here.
-    let mut running = tokio::spawn(async move { attempt(&tool, &work).await });
+    let mut running = tokio::spawn({
+        let gate = gate.clone();
+        async move { attempt(gate.inner.tools.targets(), &tool, &work).await }
+    });
     let ran = tokio::select! {
         ran = &mut running => ran.unwrap_or_else(|error| Ran::Lost(format!("the executor broke off: {error}"))),
         () = gate.inner.giving_up.cancelled() => {
@@ -156,16 +160,17 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
 }
 
 /// Whether a tool could be run from here, as far as it can be told without running it.
-pub(crate) fn check(tool: &ToolConfig) -> Result<(), String> {
+pub(crate) fn check(tool: &ToolConfig, targets: &Targets) -> Result<(), String> {
     match &tool.executor {
         Executor::Command { argv, env } => command::check(argv, env),
-        Executor::Http { .. } | Executor::Pull => Ok(()),
+        Executor::Http { url } => targets.check(url),
+        Executor::Pull => Ok(()),
     }
 }
 
-async fn attempt(tool: &ToolConfig, work: &Work) -> Ran {
+async fn attempt(targets: &Targets, tool: &ToolConfig, work: &Work) -> Ran {
     match &tool.executor {
-        Executor::Http { url } => http::run(url, work, tool.timeout).await,
+        Executor::Http { url } => http::run(targets, url, work, tool.timeout).await,
         Executor::Command { argv, env } => command::run(argv, env, work, tool.timeout).await,
         Executor::Pull => Ran::Failed("this tool is run by an agent".to_owned()),
     }

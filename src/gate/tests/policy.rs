@@ -129,3 +129,18 @@ async fn a_schema_stands_beside_the_configuration_and_a_missing_one_stops_the_st
     assert!(missing.contains("line 2, gate.tools.x: the schema ") && missing.contains("cannot be read"));
     assert!(none.contains("schemas/x.json is none"), "{none}");
 }
+
+#[tokio::test]
+async fn g25_a_forbidden_target_stops_the_start_and_names_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = |allow: &str, url: &str| {
+        format!("[gate]\nallow_targets = [{allow}]\n[gate.tools.x]\nexecutor = \"http\"\nurl = \"{url}\"\n")
+    };
+    for url in ["http://tickets.example.com/", "https://127.0.0.1/", "https://u:p@tickets.example.com/"] {
+        let message = refused(folder.path(), &tool("\"127.0.0.1:9000\"", url)).await;
+        assert!(message.contains("line 3, gate.tools.x: the url is refused"), "{message}");
+        assert!(!message.contains("u:p"), "{message}");
+    }
+    let message = refused(folder.path(), &tool("\"http://x\"", "https://tickets.example.com/")).await;
+    assert!(message.contains("gate.allow_targets: \"http://x\" is no host"), "{message}");
+}

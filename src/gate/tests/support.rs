@@ -69,6 +69,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         workspace: "w".to_owned(),
         limits: Limits { proposal_burst: 100_000, ..Limits::default() },
         denied: BTreeSet::new(),
+        allow_targets: vec!["127.0.0.1".to_owned()],
         tools: BTreeMap::new(),
     }
 }

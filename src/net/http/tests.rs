@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap as Headers, Response as AxumResponse};
-use axum::routing::{get, post};
+use axum::routing::get;
 use axum::{Router, response::IntoResponse};
 
 use super::*;
@@ -112,24 +112,6 @@ async fn only_a_connection_that_never_was_sent_nothing() {
 
     assert!(matches!(silent.ask(&ask("/")).await, Err(HttpError::Lost(_))));
     assert!(matches!(refused.ask(&ask("/")).await, Err(HttpError::NotSent(_))));
-}
-
-#[tokio::test]
-async fn bytes_are_posted_with_their_headers_and_a_limit_on_the_reply() {
-    let app = Router::new().route(
-        "/",
-        post(async |headers: Headers, body: String| {
-            format!("{}:{body}", headers.get("x-fence").unwrap().to_str().unwrap())
-        }),
-    );
-    let url = serve(app).await;
-    let send = async |cap| {
-        let headers = [("x-fence", "7".to_owned())];
-        post_bytes(&url, &headers, "{}".to_owned(), Duration::from_secs(5), cap).await
-    };
-
-    assert_eq!(send(4).await, Ok((200, b"7:{}".to_vec())));
-    assert_eq!(send(3).await, Ok((200, b"7:{".to_vec())));
 }
 
 #[test]

@@ -1,0 +1,189 @@
+//! POST to the places that an operator configured for executors, and to nowhere else.
+//!
+//! A target is https and public, or it is listed. What its name means is asked once a request, judged, and connected to:
+//! nobody can answer otherwise in between. No redirect is followed and no proxy of the environment is asked.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::http::{HttpError, build, describe, failed};
+use super::public::is_public;
+
+/// What the addresses of a name are.
+type Lookup = Arc<dyn Fn(String) -> Answer + Send + Sync>;
+type Answer = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Where an executor may send to.
+pub struct Targets {
+    listed: Vec<Listed>,
+    lookup: Lookup,
+    /// For listed targets: any address.
+    free: OnceLock<Result<reqwest::Client, String>>,
+    /// For all others: public addresses.
+    public: OnceLock<Result<reqwest::Client, String>>,
+}
+
+/// A target that may be reached over http, too, and wherever it is.
+#[derive(Debug)]
+struct Listed {
+    /// As a URL would say it.
+    host: String,
+    /// `None`: every port.
+    port: Option<u16>,
+}
+
+impl Targets {
+    /// `listed` are hosts, `host` or `host:port`. Fails with a sentence for the operator.
+    pub fn new(listed: &[String]) -> Result<Self, String> {
+        Self::with_lookup(listed, Arc::new(|name| Box::pin(look_up(name))))
+    }
+
+    fn with_lookup(listed: &[String], lookup: Lookup) -> Result<Self, String> {
+        let listed = listed.iter().map(|entry| {
+            Listed::parse(entry).ok_or_else(|| {
+                format!("{entry:?} is no host or host:port, as in \"127.0.0.1:9000\" or \"tickets.internal\"")
+            })
+        });
+        let listed = listed.collect::<Result<_, _>>()?;
+        Ok(Self { listed, lookup, free: OnceLock::new(), public: OnceLock::new() })
+    }
+
+    /// Whether the URL itself shows that it is refused. Where its name leads shows only when something is sent.
+    pub fn check(&self, url: &str) -> Result<(), String> {
+        self.judge(url).map(drop)
+    }
+
+    /// POSTs: no token, no pool, no redirect, no proxy. Any status is an answer; a refused target is [`HttpError::NotSent`].
+    ///
+    /// `timeout` is for the whole exchange; at most `cap` bytes of the answer are read.
+    pub async fn post(
+        &self,
+        url: &str,
+        headers: &[(&str, String)],
+        body: String,
+        timeout: Duration,
+        cap: usize,
+    ) -> Result<(u16, Vec<u8>), HttpError> {
+        let (url, is_listed) = self.judge(url).map_err(HttpError::NotSent)?;
+        let mut fields = HeaderMap::new();
+        for (name, value) in headers {
+            let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(value.as_str()))
+            else {
+                return Err(HttpError::NotSent(format!("the header {name} cannot be sent")));
+            };
+            fields.insert(name, value);
+        }
+        let client = self.client(is_listed).map_err(HttpError::NotSent)?;
+        let request = client.post(url).headers(fields).body(body).timeout(timeout);
+        let mut response = request.send().await.map_err(|error| failed(&error))?;
+        let mut kept = Vec::new();
+        while kept.len() < cap {
+            let Some(chunk) = response.chunk().await.map_err(|error| HttpError::Lost(describe(&error)))?
+            else {
+                break;
+            };
+            kept.extend_from_slice(chunk.get(..(cap - kept.len()).min(chunk.len())).unwrap_or_default());
+        }
+        Ok((response.status().as_u16(), kept))
+    }
+
+    /// The URL as it will be connected to, and whether it is listed. The messages do not repeat it: an agent may come to read them.
+    fn judge(&self, url: &str) -> Result<(Url, bool), String> {
+        let parsed = Url::parse(url).map_err(|error| format!("the url is none: {error}"))?;
+        let refused = |why: &str| Err(format!("the url is refused: {why}"));
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return refused("only https:// is spoken, and http:// to what gate.allow_targets lists");
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return refused("a URL must not carry a user or password");
+        }
+        let Some(host) = parsed.host_str() else { return refused("it names no host") };
+        let port = parsed.port_or_known_default();
+        if self.listed.iter().any(|it| it.host == host && it.port.is_none_or(|it| Some(it) == port)) {
+            return Ok((parsed, true));
+        }
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let name = host.trim_end_matches('.');
+        if name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|it| !is_public(it)) {
+            return refused("its host is not public; list it in gate.allow_targets if it is meant");
+        }
+        if parsed.scheme() != "https" {
+            return refused("it is not https; list it in gate.allow_targets if the way there is safe");
+        }
+        Ok((parsed, false))
+    }
+
+    /// Made once, because reading the certificates takes a while; without a pool, because a pooled connection belongs to the
+    /// runtime that opened it, and to the answer of an earlier question for a name.
+    fn client(&self, is_listed: bool) -> Result<&reqwest::Client, String> {
+        let cell = if is_listed { &self.free } else { &self.public };
+        let made = cell.get_or_init(|| {
+            build(|builder| {
+                let resolver = Resolver { lookup: Arc::clone(&self.lookup), only_public: !is_listed };
+                builder.pool_max_idle_per_host(0).no_proxy().dns_resolver(Arc::new(resolver))
+            })
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl fmt::Debug for Targets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Targets").field("listed", &self.listed).finish_non_exhaustive()
+    }
+}
+
+impl Listed {
+    fn parse(entry: &str) -> Option<Self> {
+        if entry.contains(['/', '\\', '?', '#', '@', '*', ' ']) {
+            return None;
+        }
+        let (host, port) = match entry.rsplit_once(':') {
+            Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+                (host.to_owned(), Some(port.parse().ok()?))
+            }
+            Some(_) if !entry.starts_with('[') => (format!("[{entry}]"), None),
+            _ => (entry.to_owned(), None),
+        };
+        // The parser says a host in one way only, however it is written.
+        let url = Url::parse(&format!("https://{host}/")).ok()?;
+        Some(Self { host: url.host_str()?.to_owned(), port })
+    }
+}
+
+/// Answers for the client: what was judged is what is connected to.
+struct Resolver {
+    lookup: Lookup,
+    only_public: bool,
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (name, only_public) = (name.as_str().to_owned(), self.only_public);
+        let asked = (self.lookup)(name.clone());
+        Box::pin(async move {
+            let addresses = asked.await?;
+            // One bad answer among good ones is no accident.
+            if let Some(bad) = addresses.iter().find(|it| only_public && !is_public(it.ip())) {
+                tracing::warn!(name, address = %bad.ip(), "a target's name leads to an address that is not public");
+                return Err("the target's name leads to an address that is not public".into());
+            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
+
+async fn look_up(name: String) -> io::Result<Vec<SocketAddr>> {
+    Ok(tokio::net::lookup_host((name, 0)).await?.collect())
+}
+
+#[cfg(test)]
+mod tests;
