@@ -145,6 +145,9 @@ pub struct ServeArgs {
     /// The database [default: the one in the configuration]
     #[arg(long, value_name = "sqlite:PATH")]
     pub database: Option<String>,
+    /// Speak plain HTTP to other machines: a proxy in front of the gate speaks TLS
+    #[arg(long)]
+    pub behind_proxy: bool,
 }
 
 #[derive(Debug, Subcommand)]

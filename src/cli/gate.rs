@@ -34,8 +34,8 @@ impl OwnerCommand {
 
 /// Opens the database, does it, and closes the database. `who` is whoever is logged in, for the audit.
 pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String>) -> anyhow::Result<Exit> {
-    // A missing program must not stand in the way of revoking a token.
-    let gate = Gate::open(&GateConfig { tools: BTreeMap::new(), ..config }).await?;
+    // A missing program or key must not stand in the way of revoking a token.
+    let gate = Gate::open(&GateConfig { tools: BTreeMap::new(), tls: None, ..config }).await?;
     let who = who.as_deref();
     let end = match command {
         OwnerCommand::Token { command, .. } => token(&gate, command).await,

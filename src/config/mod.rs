@@ -43,6 +43,8 @@ pub struct SourceConfig {
     pub url: String,
     pub workspace: Option<String>,
     pub token: Option<TokenFrom>,
+    /// Certificates in PEM that are trusted besides the system's.
+    pub ca_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +87,20 @@ pub struct GateConfig {
     pub denied: BTreeSet<String>,
     /// `host` or `host:port`: where executors may send to although it is not https, or not public.
     pub allow_targets: Vec<String>,
+    /// Names that callers may use for this gate, in lower case, besides its addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// `None`: plain HTTP.
+    pub tls: Option<TlsFiles>,
+    /// Something in front of the gate speaks TLS.
+    pub behind_proxy: bool,
     pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// Certificate chain and private key, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub cert: PathBuf,
+    pub key: PathBuf,
 }
 
 /// What the gate does with one tool.
@@ -146,6 +161,19 @@ impl GateConfig {
     pub fn mistake(&self, tool: &str, what: &str) -> ConfigError {
         let line = self.tools.get(tool).map_or(0, |tool| tool.line);
         self.error(format!("line {line}, gate.tools.{tool}: {what}"))
+    }
+
+    /// Whether the gate may listen where it is told to: beyond this machine only when nobody on the way can read along.
+    /// Fails with a sentence for the operator.
+    pub fn reach(&self) -> Result<(), String> {
+        if self.listen.ip().is_loopback() || self.tls.is_some() || self.behind_proxy {
+            return Ok(());
+        }
+        Err(format!(
+            "{} can be reached from other machines, and this gate would speak plain HTTP; set gate.tls_cert and gate.tls_key, \
+             or let it listen on 127.0.0.1, or say --behind-proxy (gate.behind_proxy = true) when a proxy in front of it speaks TLS",
+            self.listen
+        ))
     }
 
     /// Any other mistake that shows only then.

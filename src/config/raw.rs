@@ -1,7 +1,7 @@
 //! The configuration as it is written, and the way from there to what it means.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -59,6 +59,7 @@ struct RawSource {
     token_env: Option<String>,
     token_file: Option<PathBuf>,
     token_command: Option<Vec<String>>,
+    ca_file: Option<PathBuf>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -123,7 +124,9 @@ impl Config {
 
 impl RawConfig {
     fn meaning(self, text: &str, paths: &Paths) -> Result<Config, String> {
-        let sources = self.source.into_iter().map(RawSource::meaning).collect::<Result<Vec<_>, _>>()?;
+        let folder = paths.config.parent().unwrap_or(Path::new(""));
+        let sources =
+            self.source.into_iter().map(|source| source.meaning(folder)).collect::<Result<Vec<_>, _>>()?;
         for (n, source) in sources.iter().enumerate() {
             if sources.iter().skip(n + 1).any(|other| other.name == source.name) {
                 return Err(format!(
@@ -152,7 +155,8 @@ impl RawConfig {
 }
 
 impl RawSource {
-    fn meaning(self) -> Result<SourceConfig, String> {
+    fn meaning(self, folder: &Path) -> Result<SourceConfig, String> {
+        let ca_file = self.ca_file.map(|path| folder.join(path));
         let name = self.name;
         let wrong = |what: &str| format!("source {name:?}: {what}");
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
@@ -185,7 +189,7 @@ impl RawSource {
             }
             RawKind::Praxiom => SourceKind::Praxiom,
         };
-        Ok(SourceConfig { name: SourceName::new(name), kind, url, workspace: self.workspace, token })
+        Ok(SourceConfig { name: SourceName::new(name), kind, url, workspace: self.workspace, token, ca_file })
     }
 }
 

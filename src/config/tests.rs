@@ -108,6 +108,9 @@ fn every_mistake_says_what_to_do() {
             "\n[gate.tools.x]\nrisk = \"low\"\nretry = \"safe\"\nenv = {}".to_owned(),
             "line 2, gate.tools.x: env",
         ),
+        ("[gate]\ntls_cert = \"c.pem\"".to_owned(), "gate.tls_cert and gate.tls_key go together"),
+        ("[gate]\nhosts = [\"https://x\"]".to_owned(), "gate.hosts: \"https://x\" is no name of a host"),
+        ("[gate]\nhosts = [\"x:80\"]".to_owned(), "without a port"),
         ("[gate]\ntools.x.executor = \"http\"".to_owned(), "line 2, gate.tools.x: "),
         ("[gate.tools]\ny = {}\nx = { argv = [] }".to_owned(), "line 3, gate.tools.x: "),
     ] {

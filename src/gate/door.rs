@@ -1,6 +1,7 @@
 //! The door: which requests are heard at all, whatever they ask for.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
@@ -9,42 +10,103 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::error::ApiError;
 
-/// Browsers have no business here: a page must not reach a gate on loopback by a name of its own (DNS rebinding), nor
-/// from its own origin. There is no user interface in HTML and there are no cookies.
-pub(crate) async fn no_browsers(address: SocketAddr, request: Request, next: Next) -> Response {
+/// What this gate may be called.
+#[derive(Debug, Clone)]
+pub(super) struct Door {
+    /// It listens on this machine only, where DNS rebinding would lead a browser.
+    loopback: bool,
+    /// Configured names, in lower case.
+    names: Arc<[String]>,
+}
+
+impl Door {
+    pub(super) fn new(address: SocketAddr, names: &[String]) -> Self {
+        Self { loopback: address.ip().is_loopback(), names: names.into() }
+    }
+
+    /// A name must be configured, for a name can be made to lead anywhere. An address is what it is; but on loopback only a
+    /// loopback one was meant for us.
+    fn knows(&self, host: &str) -> bool {
+        let Some(name) = name_of(host) else { return false };
+        let address = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name).parse();
+        let ours = |address: IpAddr| !self.loopback || address.is_loopback();
+        address.is_ok_and(ours)
+            || name.eq_ignore_ascii_case("localhost")
+            || self.names.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Browsers have no business here: a page must not reach a gate by a name of its own (DNS rebinding), nor from its own origin.
+/// There is no user interface in HTML and there are no cookies.
+pub(super) async fn no_browsers(door: Door, request: Request, next: Next) -> Response {
     let headers = request.headers();
     if headers.contains_key(ORIGIN) {
         let refused = "requests from web pages are refused; call the gate from a program";
         return ApiError::Forbidden(refused.to_owned()).into_response();
     }
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    if address.ip().is_loopback() && !host.is_some_and(is_loopback) {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next().and_then(|host| host.to_str().ok());
+    // Of two, the one that we read need not be the one that others read.
+    if hosts.next().is_some() || !host.is_some_and(|host| door.knows(host)) {
         return ApiError::Misdirected.into_response();
     }
     next.run(request).await
 }
 
-/// `localhost` or a loopback address, with or without a port.
-fn is_loopback(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) => name,
-        _ => host,
+/// The host without its port; `None` for what is no host at all.
+fn name_of(host: &str) -> Option<&str> {
+    let end = match host.find(']') {
+        Some(end) if host.starts_with('[') => end + 1,
+        _ => host.find(':').unwrap_or(host.len()),
     };
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    let (name, port) = host.split_at_checked(end)?;
+    let digits = port.is_empty() || port.strip_prefix(':')?.bytes().all(|byte| byte.is_ascii_digit());
+    (digits && !name.is_empty()).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_loopback;
+    use super::Door;
+
+    const OURS: [&str; 5] = ["localhost", "LOCALHOST:80", "127.0.0.1:7878", "[::1]:7878", "127.1.2.3"];
+    const NEVER: [&str; 12] = [
+        "evil.example",
+        "evil.example:7878",
+        "localhost.evil.example",
+        "localhost:80@evil.example",
+        "gate.example.com.evil.example",
+        "xgate.example.com",
+        "",
+        "::",
+        "[::1",
+        "[::1]x",
+        ":7878",
+        "localhost:x",
+    ];
+
+    fn door(listen: &str) -> Door {
+        Door::new(listen.parse().unwrap(), &["gate.example.com".to_owned()])
+    }
 
     #[test]
-    fn only_loopback_names_are_ours() {
-        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:7878", "[::1]:7878", "127.1.2.3"] {
-            assert!(is_loopback(host), "{host}");
+    fn on_loopback_only_loopback_and_configured_names_are_ours() {
+        let door = door("127.0.0.1:7878");
+        for host in OURS.into_iter().chain(["gate.example.com", "GATE.example.com:443"]) {
+            assert!(door.knows(host), "{host}");
         }
-        for host in ["evil.example", "evil.example:7878", "localhost.evil.example", "10.0.0.1", "", "::"] {
-            assert!(!is_loopback(host), "{host}");
+        for host in NEVER.into_iter().chain(["10.0.0.1", "0.0.0.0", "[2001:db8::1]"]) {
+            assert!(!door.knows(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn elsewhere_any_address_is_ours_and_a_name_must_be_configured() {
+        let door = door("0.0.0.0:7878");
+        for host in OURS.into_iter().chain(["gate.example.com:7878", "10.0.0.1", "[2001:db8::1]:7878"]) {
+            assert!(door.knows(host), "{host}");
+        }
+        for host in NEVER {
+            assert!(!door.knows(host), "{host}");
         }
     }
 }

@@ -107,7 +107,8 @@ impl ApiError {
             },
             Self::UnsupportedType => "the body must be JSON; send Content-Type: application/json".to_owned(),
             Self::Misdirected => {
-                "this gate is not the host you asked for; use the address it printed".to_owned()
+                "this gate does not know itself by the host you asked for; use the address it printed, or list the name in gate.hosts"
+                    .to_owned()
             }
         }
     }

@@ -23,6 +23,7 @@ mod store;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod tool;
 
 use std::sync::Arc;
@@ -42,12 +43,20 @@ use self::events::Events;
 use self::limits::{Rate, Streams};
 use self::store::Store;
 use self::store::sqlite::{Context, SqliteStore};
+use self::tls::Tls;
 use self::tool::Tools;
 use crate::config::{ConfigError, GateConfig, Limits};
 
 /// Looks whether a gate of this configuration could start: programs and files that its tools need. Touches nothing.
 pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
-    Tools::open(config).map(drop)
+    config.reach().map_err(|why| config.error(why))?;
+    Tools::open(config)?;
+    tls(config).map(drop)
+}
+
+fn tls(config: &GateConfig) -> Result<Option<Tls>, ConfigError> {
+    let loaded = config.tls.as_ref().map(tls::load).transpose();
+    loaded.map_err(|what| config.error(what))
 }
 
 /// One gate over one database. Clones are the same gate.
@@ -62,6 +71,10 @@ struct Inner {
     events: Events,
     clock: Clock,
     tools: Tools,
+    /// `None`: plain HTTP.
+    tls: Option<Tls>,
+    /// Names that the gate is called besides its addresses.
+    hosts: Vec<String>,
     limits: Limits,
     workspace: String,
     /// Tells this database's first tokens from those of another one in the same folder.
@@ -81,7 +94,7 @@ impl Gate {
     ///
     /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
-        let tools = Tools::open(config)?;
+        let (tools, tls) = (Tools::open(config)?, tls(config)?);
         let (events, clock) = (Events::default(), Clock::default());
         let tools = Tools::new(config.tools.clone());
         let context = Context { events: events.clone(), clock: clock.clone(), policies: tools.policies() };
@@ -91,6 +104,8 @@ impl Gate {
             events,
             clock,
             tools,
+            tls,
+            hosts: config.hosts.clone(),
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
             token_prefix: first::prefix(&config.database),

@@ -16,7 +16,7 @@ use tower_http::timeout::TimeoutLayer;
 
 use super::Gate;
 use super::auth::{self, Access, Scope};
-use super::door::no_browsers;
+use super::door::{Door, no_browsers};
 use super::error::envelope;
 use super::routes::{batch, changes, checkpoint, decide, get as one, list, owner};
 use super::routes::{propose, pull, stream, tools};
@@ -82,6 +82,7 @@ fn writes<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, h
 /// The table as a service. `requests` counts what is being answered; stopping waits for it.
 pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> Router {
     let body = usize::try_from(gate.inner.limits.body_bytes).unwrap_or(usize::MAX);
+    let door = Door::new(address, &gate.inner.hosts);
     let mut router = Router::new();
     for route in table() {
         let guard = middleware::from_fn_with_state((gate.clone(), route.access), auth::guard);
@@ -101,6 +102,6 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
         }))
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
         .layer(middleware::map_response(envelope))
-        .layer(middleware::from_fn(move |request, next| no_browsers(address, request, next)))
+        .layer(middleware::from_fn(move |request, next| no_browsers(door.clone(), request, next)))
         .with_state(gate)
 }

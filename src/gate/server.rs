@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::router::router;
+use super::tls::TlsListener;
 use super::{Gate, GateError, executor, reconcile};
 
 /// How long requests and executors may take to finish after the gate was told to stop.
@@ -26,9 +27,15 @@ pub(crate) async fn serve(
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
     let background = [tasks.spawn(reconcile::run(gate.clone())), tasks.spawn(executor::run(gate.clone()))];
     let requests = TaskTracker::new();
-    let served = axum::serve(listener, router(gate.clone(), address, requests.clone()))
-        .with_graceful_shutdown(stopping.clone().cancelled_owned());
-    let mut served = tokio::spawn(served.into_future());
+    let router = router(gate.clone(), address, requests.clone());
+    let stopped = stopping.clone().cancelled_owned();
+    let mut served = match gate.inner.tls.clone() {
+        Some(tls) => {
+            let served = axum::serve(TlsListener::new(listener, tls), router);
+            tokio::spawn(served.with_graceful_shutdown(stopped).into_future())
+        }
+        None => tokio::spawn(axum::serve(listener, router).with_graceful_shutdown(stopped).into_future()),
+    };
     let early = tokio::select! {
         () = shutdown.cancelled() => None,
         ended = &mut served => Some(ended),

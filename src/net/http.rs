@@ -72,6 +72,8 @@ pub enum HttpError {
 pub enum SetupError {
     #[error("{0:?} is no http or https URL")]
     Url(String),
+    #[error("its ca_file holds no certificates in PEM")]
+    Ca,
     #[error("cannot set up the HTTP client: {0}")]
     Client(String),
 }
@@ -79,11 +81,21 @@ pub enum SetupError {
 impl Http {
     /// `base` without a trailing slash. A loopback host is reached without a proxy, whatever the environment says.
     pub fn new(base: &str, bearer: Option<Bearer>) -> Result<Self, SetupError> {
+        Self::trusting(base, bearer, None)
+    }
+
+    /// The same, trusting the certificates in `ca` (PEM) besides the system's.
+    pub fn trusting(base: &str, bearer: Option<Bearer>, ca: Option<&[u8]>) -> Result<Self, SetupError> {
         let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
         let loopback = is_loopback(&url);
+        let ca = match ca.map(reqwest::Certificate::from_pem_bundle) {
+            Some(Ok(found)) if !found.is_empty() => found,
+            Some(_) => return Err(SetupError::Ca),
+            None => Vec::new(),
+        };
         let client = build(|builder| {
-            let builder = builder.pool_max_idle_per_host(8);
+            let builder = builder.pool_max_idle_per_host(8).tls_certs_merge(ca.iter().cloned());
             if loopback { builder.no_proxy() } else { builder }
         });
         let client = client.map_err(SetupError::Client)?;
@@ -178,7 +190,9 @@ pub(super) fn build(
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let name = host == "localhost" || host.ends_with(".localhost");
-    name || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    name || host
+        .parse::<std::net::IpAddr>()
+        .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
 
 fn bearer_value(token: &SecretString) -> Result<HeaderValue, HttpError> {

@@ -1,6 +1,7 @@
 //! The backends, translated: one folder an adapter, one line in [`open`].
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,11 +62,13 @@ pub trait Source: fmt::Debug + Send + Sync {
 pub enum OpenError {
     #[error("the source {0} needs a workspace; set `workspace` to the id of the one to watch")]
     NoWorkspace(SourceName),
+    #[error("the source {0}: cannot read its ca_file {path}: {2}", path = .1.display())]
+    CaFile(SourceName, PathBuf, String),
     #[error("the source {0}: {1}")]
     Setup(SourceName, SetupError),
 }
 
-/// The source that a configuration describes. Opens no connection and reads no token yet.
+/// The source that a configuration describes. Opens no connection and reads no token yet; a `ca_file` is read.
 pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
     match config.kind {
         SourceKind::Gate | SourceKind::Praxiom => pending_actions::open(config),
@@ -76,7 +79,15 @@ pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
 fn http(config: &SourceConfig) -> Result<Http, OpenError> {
     let bearer =
         |from: TokenFrom| Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())));
-    Http::new(&config.url, config.token.clone().map(bearer))
+    let ca = config.ca_file.as_deref().map(|path| (path, std::fs::read(path)));
+    let ca = match ca {
+        Some((path, Err(error))) => {
+            return Err(OpenError::CaFile(config.name.clone(), path.to_owned(), error.to_string()));
+        }
+        Some((_, Ok(ca))) => Some(ca),
+        None => None,
+    };
+    Http::trusting(&config.url, config.token.clone().map(bearer), ca.as_deref())
         .map_err(|error| OpenError::Setup(config.name.clone(), error))
 }
 

@@ -138,7 +138,8 @@ mod tests {
     fn proposer(address: SocketAddr) -> Proposer {
         let url = format!("http://{address}");
         let name = SourceName::new("g".to_owned());
-        Proposer::open(&SourceConfig { name, kind: SourceKind::Gate, url, workspace: None, token: None })
+        let kind = SourceKind::Gate;
+        Proposer::open(&SourceConfig { name, kind, url, workspace: None, token: None, ca_file: None })
             .unwrap()
     }
 

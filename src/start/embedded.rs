@@ -76,6 +76,12 @@ impl Embedded {
 
     /// Serves the gate of `config`, or attaches to the placet that does.
     pub(super) async fn open(config: &GateConfig) -> anyhow::Result<Self> {
+        if config.tls.is_some() {
+            anyhow::bail!(
+                "a gate with TLS is not run inside the inbox: start it with `placet gate serve`, and name it in a [[source]] with \
+                 its url, token_file and, for a certificate of your own, ca_file"
+            );
+        }
         let stop = CancellationToken::new();
         let lock = lock_file(&config.database)?;
         match lock.try_lock() {
@@ -109,6 +115,7 @@ impl Embedded {
             url: self.note.url.clone(),
             workspace: None,
             token: Some(TokenFrom::File(self.note.token_file.clone())),
+            ca_file: None,
         }
     }
 
@@ -181,13 +188,7 @@ pub(super) async fn serve(
     rule: PortRule,
     stop: CancellationToken,
 ) -> anyhow::Result<Served> {
-    if !config.listen.ip().is_loopback() {
-        anyhow::bail!(
-            "{} can be reached from other machines, and this gate speaks plain HTTP; let it listen on 127.0.0.1 and put a TLS \
-             proxy before it",
-            config.listen
-        );
-    }
+    config.reach().map_err(anyhow::Error::msg)?;
     let note_path = note_path(&config.database);
     let earlier = read_note(&note_path).and_then(|note| note.address());
     // Whoever reads it now would take a stranger at that address for the gate.
@@ -205,7 +206,7 @@ pub(super) async fn serve(
     let gate = Gate::open(config).await?;
     let tokens = gate.first_tokens(config.database.parent().unwrap_or(Path::new("."))).await?;
     let note = Note {
-        url: format!("http://{address}"),
+        url: url(config, address),
         pid: std::process::id(),
         token_file: tokens.owner,
         agent_token_file: tokens.agent,
@@ -217,6 +218,15 @@ pub(super) async fn serve(
         }
     });
     Ok(Served { note, task, note_path, _lock: lock })
+}
+
+/// Where clients find the gate. A certificate is for a name, so with TLS it is the first one that is configured.
+fn url(config: &GateConfig, address: SocketAddr) -> String {
+    match (&config.tls, config.hosts.first()) {
+        (None, _) => format!("http://{address}"),
+        (Some(_), Some(name)) => format!("https://{name}:{}", address.port()),
+        (Some(_), None) => format!("https://{address}"),
+    }
 }
 
 async fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListener> {

@@ -93,5 +93,6 @@ fn gate(url: String, token: TokenFrom) -> SourceConfig {
         url,
         workspace: None,
         token: Some(token),
+        ca_file: None,
     }
 }

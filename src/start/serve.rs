@@ -31,6 +31,7 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     if let Some(listen) = args.listen {
         config.listen = listen;
     }
+    config.behind_proxy |= args.behind_proxy;
     let _log = logging::start(&paths.log)?;
     let lock = embedded::lock_file(&config.database)?;
     if lock.try_lock().is_err() {

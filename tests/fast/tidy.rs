@@ -34,7 +34,9 @@ const FENCES: &[(&str, &[&str])] = &[
     ("eventsource_client", &["src/net/"]),
     ("launchdarkly_sdk_transport", &["src/net/"]),
     ("clap", &["src/cli/", "src/start/"]),
-    ("rustls", &["src/net/"]),
+    ("rustls", &["src/net/", "src/gate/tls.rs"]),
+    ("tokio_rustls", &["src/gate/tls.rs"]),
+    ("jsonschema", &["src/gate/schema.rs"]),
 ];
 
 /// Crates that the domain may use: pure ones.

@@ -7,7 +7,7 @@ use placet::domain::json;
 
 use super::support::agent;
 use super::support::eventually;
-use super::support::gate::Gate;
+use super::support::gate::{Address, Gate};
 use super::support::home::{Home, WRITE_FILE};
 
 const INPUT: &str = r#"{"title":"from a shell","price":1.10}"#;
@@ -202,6 +202,9 @@ fn every_failure_says_what_to_do() {
     let blocked = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
     std::fs::remove_dir(blocked.state()).unwrap();
     std::fs::write(blocked.state(), "a file where the folder should be").unwrap();
+    let absent = "[gate.tools.x]\nexecutor = \"command\"\nargv = [\"/no/such/program\"]\n";
+    let remote = "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
+    let (lacking, remote) = (Home::with_config(absent), Home::with_config(&format!("{remote}{absent}")));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().to_string();
     let served = Home::with_config("");
@@ -213,7 +216,13 @@ fn every_failure_says_what_to_do() {
         (unreachable.run(&["list"]), 5, "team"),
         (blocked.run(&["list"]), 1, "PLACET_STATE_DIR"),
         (served.run(&["gate", "serve", "--listen", &port]), 1, "another program does"),
-        (served.run(&["gate", "serve", "--listen", "0.0.0.0:0"]), 1, "plain HTTP"),
+        (served.run(&["gate", "serve", "--listen", "0.0.0.0:0"]), 1, "--behind-proxy"),
+        (lacking.run(&["gate", "serve", "--listen", "127.0.0.1:0"]), 2, "line 1, gate.tools.x: the program"),
+        (lacking.run(&["list"]), 2, "line 1, gate.tools.x: the program"),
+        (lacking.run(&["config", "check"]), 2, "line 1, gate.tools.x: the program"),
+        (remote.run(&["config", "check"]), 2, "line 5, gate.tools.x: the program"),
+        // Remote sources need no program here.
+        (remote.run(&["list"]), 5, "team"),
         (served.run(&[]), 2, "terminal"),
         (served.run(&["demo"]), 2, "terminal"),
         (served.run(&["decide"]), 2, "nothing to decide"),
@@ -226,6 +235,32 @@ fn every_failure_says_what_to_do() {
         assert_eq!(code(&output), want, "{said}");
         assert!(!said.contains("panicked"), "{said}");
     }
+}
+
+#[test]
+fn a_gate_with_a_certificate_says_so_and_is_listed_over_tls() {
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let cert = fixtures.join("tls.cert.pem");
+    let home = Home::with_config(&format!(
+        "[gate]\nlisten = \"127.0.0.1:0\"\nhosts = [\"localhost\"]\ntls_cert = {cert:?}\ntls_key = \"key.pem\"\n"
+    ));
+    let key = home.path().join("key.pem");
+    std::fs::copy(fixtures.join("tls.key.pem"), &key).unwrap();
+    std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let gate = Gate::serve(&home, &[]);
+    let url = &gate.address.url;
+    let team = Home::with_config(&format!(
+        "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = {url:?}\ntoken_file = {:?}\nca_file = {cert:?}\n",
+        home.state().join("owner.token")
+    ));
+
+    let listed = team.run(&["list"]);
+    let inside = home.run(&["list"]);
+
+    assert!(url.starts_with("https://localhost:"), "{url}");
+    assert_eq!(Address::of_embedded(&home).url, *url);
+    assert_eq!(code(&listed), 0, "{}", stderr(&listed));
+    assert!(stderr(&inside).contains("name it in a [[source]]"), "{}", stderr(&inside));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::line_of;
 use super::tool::RawTool;
 use crate::config::paths::Paths;
-use crate::config::{GateConfig, Limits};
+use crate::config::{GateConfig, Limits, TlsFiles};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -21,6 +21,10 @@ pub(super) struct RawGate {
     limits: RawLimits,
     denied: BTreeSet<String>,
     allow_targets: Vec<String>,
+    hosts: Vec<String>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    behind_proxy: bool,
     tools: BTreeMap<Spanned<String>, RawTool>,
 }
 
@@ -46,6 +50,10 @@ impl Default for RawGate {
             limits: RawLimits::default(),
             denied: BTreeSet::new(),
             allow_targets: Vec::new(),
+            hosts: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            behind_proxy: false,
             tools: BTreeMap::new(),
         }
     }
@@ -89,6 +97,11 @@ impl RawGate {
         if self.workspace.trim().is_empty() {
             return Err("gate.workspace is empty".to_owned());
         }
+        let tls = match (self.tls_cert, self.tls_key) {
+            (None, None) => None,
+            (Some(cert), Some(key)) => Some(TlsFiles { cert: folder.join(cert), key: folder.join(key) }),
+            _ => return Err("gate.tls_cert and gate.tls_key go together; give both or none".to_owned()),
+        };
         Ok(GateConfig {
             file: paths.config.clone(),
             listen: self.listen,
@@ -106,9 +119,23 @@ impl RawGate {
             },
             denied,
             allow_targets: self.allow_targets,
+            hosts: self.hosts.iter().map(|name| host(name)).collect::<Result<_, _>>()?,
+            tls,
+            behind_proxy: self.behind_proxy,
             tools,
         })
     }
+}
+
+/// A name as it stands in the header `Host`, without a port.
+fn host(name: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    if name.is_empty() || !name.bytes().all(plain) {
+        return Err(format!(
+            "gate.hosts: {name:?} is no name of a host, as in \"gate.example.com\", without a port"
+        ));
+    }
+    Ok(name.to_ascii_lowercase())
 }
 
 /// `sqlite:PATH`; a relative path is inside the state folder.

@@ -6,6 +6,7 @@ mod durability;
 mod policy;
 mod proposing;
 mod pulling;
+mod reach;
 mod reading;
 mod refusing;
 pub(crate) mod rounds;

@@ -70,6 +70,9 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         limits: Limits { proposal_burst: 100_000, ..Limits::default() },
         denied: BTreeSet::new(),
         allow_targets: vec!["127.0.0.1".to_owned()],
+        hosts: Vec::new(),
+        tls: None,
+        behind_proxy: false,
         tools: BTreeMap::new(),
     }
 }

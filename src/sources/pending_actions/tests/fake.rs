@@ -110,6 +110,7 @@ pub(super) fn config(kind: SourceKind, url: &str, workspace: Option<&str>) -> So
         url: url.to_owned(),
         workspace: workspace.map(str::to_owned),
         token: None,
+        ca_file: None,
     }
 }
 

@@ -1,0 +1,169 @@
+//! Who can reach a gate, and how: TLS, and the names that it answers to.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reqwest::{Certificate, Client, Method};
+use secrecy::ExposeSecret as _;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::support::{LIMIT, TestGate, answer, config, start};
+use crate::config::{GateConfig, TlsFiles};
+use crate::gate::check;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// The test certificate, and its key as it must stand on a disk: readable by its owner alone.
+fn files(folder: &Path) -> TlsFiles {
+    let key = folder.join("key.pem");
+    std::fs::copy(fixture("tls.key.pem"), &key).unwrap();
+    mode(&key, 0o600);
+    TlsFiles { cert: fixture("tls.cert.pem"), key }
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+}
+
+/// A gate that speaks TLS, and a client that trusts its certificate.
+async fn with_tls() -> (TempDir, TestGate) {
+    let folder = tempfile::tempdir().unwrap();
+    let tls = Some(files(folder.path()));
+    let mut gate = start(GateConfig { tls, ..config(folder.path()) }).await;
+    gate.url = gate.url.replace("http://", "https://");
+    let cert = Certificate::from_pem(&std::fs::read(fixture("tls.cert.pem")).unwrap()).unwrap();
+    gate.client = Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([cert]).build().unwrap();
+    (folder, gate)
+}
+
+fn address(gate: &TestGate) -> String {
+    gate.url.strip_prefix("https://").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_gate_with_a_certificate_speaks_tls() {
+    let (_folder, gate) = with_tls().await;
+
+    let id = gate.propose("t", "{}").await;
+    let strange = Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+
+    assert_eq!(gate.status(&id).await, "pending");
+    assert!(strange.get(format!("{}/healthz", gate.url)).send().await.is_err());
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn who_speaks_plain_http_or_stalls_in_the_handshake_hinders_nobody() {
+    let (_folder, gate) = with_tls().await;
+    let mut stalled = Vec::new();
+    for said in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01\x00"].iter().cycle().take(60) {
+        let mut stream = TcpStream::connect(address(&gate)).await.unwrap();
+        stream.write_all(said).await.unwrap();
+        stalled.push(stream);
+    }
+    let mut plain = TcpStream::connect(address(&gate)).await.unwrap();
+    plain.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+
+    let begun = std::time::Instant::now();
+    let healthy = gate.get("/healthz").await;
+    let took = begun.elapsed();
+    let mut said = Vec::new();
+    let ended = tokio::time::timeout(LIMIT, plain.read_to_end(&mut said)).await.unwrap();
+
+    assert_eq!(healthy.status, 200);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(ended.is_err() || !said.starts_with(b"HTTP"), "{said:?}");
+    drop(stalled);
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn a_handshake_has_ten_seconds() {
+    let (_folder, gate) = with_tls().await;
+    let mut stalled = TcpStream::connect(address(&gate)).await.unwrap();
+    assert_eq!(gate.get("/healthz").await.status, 200);
+    tokio::time::pause();
+
+    let ended = tokio::time::timeout(Duration::from_secs(11), stalled.read(&mut [0])).await;
+
+    assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
+}
+
+#[tokio::test]
+async fn a_source_trusts_the_certificates_of_its_ca_file() {
+    let (folder, gate) = with_tls().await;
+    gate.propose("t", "{}").await;
+    let token = folder.path().join("token");
+    std::fs::write(&token, gate.owner.expose_secret()).unwrap();
+    mode(&token, 0o600);
+    let http = |ca: Option<&Path>| {
+        let ca = ca.map(|path| std::fs::read(path).unwrap());
+        crate::net::http::Http::trusting(&gate.url, None, ca.as_deref())
+    };
+    let ask = crate::net::http::Ask { path: "/healthz".to_owned(), body: None, key: None, limit: LIMIT };
+
+    let trusting = http(Some(&fixture("tls.cert.pem"))).unwrap().ask(&ask).await;
+    let strange = http(None).unwrap().ask(&ask).await;
+    let wrong = http(Some(&token));
+
+    assert_eq!(trusting.unwrap().status, 200);
+    assert!(strange.is_err(), "{strange:?}");
+    assert!(wrong.is_err(), "{wrong:?}");
+}
+
+#[test]
+fn a_gate_says_what_is_wrong_with_its_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = files(folder.path());
+    let open = folder.path().join("open.pem");
+    std::fs::copy(fixture("tls.key.pem"), &open).unwrap();
+    mode(&open, 0o640);
+    let says = |cert: &Path, key: &Path| {
+        let tls = Some(TlsFiles { cert: cert.to_owned(), key: key.to_owned() });
+        check(&GateConfig { tls, ..config(folder.path()) }).map_err(|error| error.to_string())
+    };
+
+    assert_eq!(says(&good.cert, &good.key), Ok(()));
+    for (cert, key, words) in [
+        (good.cert.as_path(), open.as_path(), "chmod 600"),
+        (&folder.path().join("none"), &good.key, "gate.tls_cert: cannot read"),
+        (&good.cert, &folder.path().join("none"), "gate.tls_key: cannot read"),
+        (&good.key, &good.key, "holds no certificate"),
+        (&good.cert, &good.cert, "gate.tls_key"),
+    ] {
+        let error = says(cert, key).unwrap_err();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn beyond_this_machine_a_gate_wants_tls_or_a_proxy() {
+    let folder = tempfile::tempdir().unwrap();
+    for listen in ["0.0.0.0:7878", "[::]:7878", "10.0.0.1:7878"] {
+        let open = GateConfig { listen: listen.parse().unwrap(), ..config(folder.path()) };
+        let error = check(&open).unwrap_err().to_string();
+        for word in [listen, "gate.tls_cert", "--behind-proxy", "127.0.0.1"] {
+            assert!(error.contains(word), "{error}");
+        }
+        check(&GateConfig { behind_proxy: true, ..open.clone() }).unwrap();
+        check(&GateConfig { tls: Some(files(folder.path())), ..open }).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_configured_name_is_answered_and_another_one_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = vec!["gate.example.com".to_owned()];
+    let gate = start(GateConfig { hosts, ..config(folder.path()) }).await;
+    let asked = async |host: &str| {
+        answer(gate.request(Method::GET, "/api/workspaces", &gate.owner).header("host", host)).await
+    };
+
+    assert_eq!(asked("gate.example.com").await.status, 200);
+    assert_eq!(asked("evil.example.com").await.code(), (421, "MISDIRECTED".to_owned()));
+    gate.stop().await;
+}
