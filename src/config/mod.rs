@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::{Effect, Risk, SourceName};
+use crate::domain::{Effect, PreviewShape, Risk, SourceName};
 
 pub mod paths;
 mod raw;
@@ -121,6 +121,8 @@ pub struct ToolConfig {
     pub expires_after: Option<Duration>,
     /// The file with the JSON Schema of its input.
     pub schema: Option<PathBuf>,
+    /// `None`: the built-in one; an empty one: the proposer's own.
+    pub preview: Option<PreviewShape>,
 }
 
 /// How an approved action is run.
@@ -210,6 +212,7 @@ impl Default for ToolConfig {
             timeout: Duration::from_mins(1),
             expires_after: None,
             schema: None,
+            preview: None,
         }
     }
 }

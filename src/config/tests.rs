@@ -60,6 +60,7 @@ fn the_example_documents_every_key() {
         "[gate]\nzz=1",
         "[gate.limits]\nzz=1",
         "[gate.tools.x]\nzz=1",
+        "[gate.tools.x.preview]\nzz=1",
     ] {
         for key in table_of(broken) {
             let documented =
@@ -111,6 +112,10 @@ fn every_mistake_says_what_to_do() {
         ("[gate]\ntls_cert = \"c.pem\"".to_owned(), "gate.tls_cert and gate.tls_key go together"),
         ("[gate]\nhosts = [\"https://x\"]".to_owned(), "gate.hosts: \"https://x\" is no name of a host"),
         ("[gate]\nhosts = [\"x:80\"]".to_owned(), "without a port"),
+        (
+            "[gate.tools.x]\npreview = { item_fields = [\"a\"] }".to_owned(),
+            "preview.item_fields needs preview.items",
+        ),
         ("[gate]\ntools.x.executor = \"http\"".to_owned(), "line 2, gate.tools.x: "),
         ("[gate.tools]\ny = {}\nx = { argv = [] }".to_owned(), "line 3, gate.tools.x: "),
     ] {

@@ -1,4 +1,4 @@
-//! What is known of a tool: risk, effect, a title, and what approving does. Data in `assets/tools`, one file a tool.
+//! What is known of a tool: risk, effect, a title, what approving does, and a preview. Data in `assets/tools`, one file a tool.
 //!
 //! The gate titles proposals with it; the inbox uses the same definitions where a source has none.
 
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::domain::{Effect, Risk, json};
+use crate::domain::{Effect, PreviewShape, Risk, json};
 
 /// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
 pub const TITLE_MAX: usize = 200;
@@ -20,6 +20,8 @@ pub struct Definition {
     pub title: Option<String>,
     /// What approving does, in a short phrase.
     pub approving: Option<String>,
+    /// What a gate shows of the input beside it; `None` or empty: the proposer's own preview.
+    pub preview: Option<PreviewShape>,
 }
 
 #[derive(Deserialize)]
@@ -30,9 +32,19 @@ struct File {
     effect: String,
     title: String,
     approving: String,
+    preview: Option<FilePreview>,
 }
 
-static UNKNOWN: Definition = Definition { risk: Risk::Medium, effect: None, title: None, approving: None };
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct FilePreview {
+    fields: Vec<String>,
+    items: Option<String>,
+    item_fields: Vec<String>,
+}
+
+static UNKNOWN: Definition =
+    Definition { risk: Risk::Medium, effect: None, title: None, approving: None, preview: None };
 
 const FILES: [&str; 12] = [
     include_str!("../../assets/tools/create_github_issue.toml"),
@@ -61,6 +73,11 @@ impl From<File> for Definition {
             effect: Some(Effect::parse(&file.effect)),
             title: Some(file.title),
             approving: Some(file.approving),
+            preview: file.preview.map(|preview| PreviewShape {
+                fields: preview.fields,
+                items: preview.items,
+                item_fields: preview.item_fields,
+            }),
         }
     }
 }
@@ -125,6 +142,7 @@ fn at<'a>(value: &'a str, path: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::RawJson;
 
     #[test]
     fn every_definition_is_read() {
@@ -132,6 +150,19 @@ mod tests {
             toml::from_str::<File>(text).unwrap();
         }
         assert_eq!(DEFINITIONS.len(), FILES.len());
+    }
+
+    /// The action in the documentation of the first gated backend, with the preview that its own code built.
+    const SEED: &str = include_str!("../../tests/fixtures/save_recommendations.json");
+
+    #[test]
+    fn the_preview_of_recommendations_is_the_one_their_own_backend_builds() {
+        let action = RawJson::parse(SEED).unwrap();
+        let (input, want) = (action.member("toolInput").unwrap(), action.member("preview").unwrap());
+
+        let built = definition("save_recommendations").preview.as_ref().unwrap().build(input).unwrap();
+
+        assert_eq!(json::compact(built.as_str()), json::compact(want));
     }
 
     #[test]

@@ -98,6 +98,7 @@ impl Tools {
             effect: mine.effect.clone().or_else(|| known.effect.clone()),
             title: mine.title.clone().or_else(|| known.title.clone()),
             approving: known.approving.clone(),
+            preview: mine.preview.clone().or_else(|| known.preview.clone()),
         }
     }
 }

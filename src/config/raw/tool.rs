@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{DAY, seconds};
 use crate::config::{Executor, Retry, ToolConfig};
-use crate::domain::{Effect, Risk};
+use crate::domain::{Effect, PreviewShape, Risk};
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
@@ -23,6 +23,15 @@ pub(super) struct RawTool {
     timeout_seconds: Option<u64>,
     expires_after_seconds: Option<u64>,
     schema: Option<PathBuf>,
+    preview: Option<RawPreview>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct RawPreview {
+    fields: Vec<String>,
+    items: Option<String>,
+    item_fields: Vec<String>,
 }
 
 #[derive(Deserialize, Clone, Copy, Default, PartialEq)]
@@ -91,7 +100,18 @@ impl RawTool {
                 None => None,
             },
             schema: self.schema.map(|path| folder.join(path)),
+            preview: self.preview.map(RawPreview::meaning).transpose()?,
         })
+    }
+}
+
+impl RawPreview {
+    fn meaning(self) -> Result<PreviewShape, String> {
+        let Self { fields, items, item_fields } = self;
+        if items.is_none() && !item_fields.is_empty() {
+            return Err("preview.item_fields needs preview.items, the array that they are in".to_owned());
+        }
+        Ok(PreviewShape { fields, items, item_fields })
     }
 }
 

@@ -12,6 +12,7 @@ use super::{keyed, payload, read, reply};
 use crate::contract::fields::Fields;
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::time;
+use crate::contract::tool::Definition;
 use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
@@ -85,8 +86,7 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         mission: identity.mission,
         session: identity.session,
         proposer: caller.token.subject.clone(),
-        // A preview that cannot be kept is left out: it never stops the recording.
-        preview: propose.preview.as_ref().and_then(|preview| payload("preview", preview).ok()),
+        preview: preview(&definition, &propose, &input),
         run: propose.run_id,
         tool_call: propose.tool_call_id,
         agent: propose.agent,
@@ -97,6 +97,15 @@ fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, A
         tool,
         input,
     })
+}
+
+/// Ours where the tool has one, also when the input does not fit it: the proposer's words could lie. A preview that cannot be kept
+/// is left out: it never stops the recording.
+fn preview(definition: &Definition, propose: &Propose, input: &RawJson) -> Option<RawJson> {
+    match definition.preview.as_ref().filter(|shape| !shape.is_empty()) {
+        Some(shape) => shape.build(input.as_str()),
+        None => propose.preview.as_ref().and_then(|preview| payload("preview", preview).ok()),
+    }
 }
 
 /// Whose action it is.

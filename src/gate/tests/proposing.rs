@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::support::{plain, with_tool};
 use crate::config::ToolConfig;
-use crate::domain::{Digest, Effect, Risk};
+use crate::domain::{Digest, Effect, PreviewShape, Risk};
 
 #[tokio::test]
 async fn a_proposal_is_titled_and_weighed_by_its_tool() {
@@ -81,4 +81,36 @@ async fn nothing_in_a_proposal_approves_it() {
 
     let action = gate.action(&id).await;
     assert_eq!((action.at("/status"), action.at("/resolvedBy")), ("pending".to_owned(), "null".to_owned()));
+}
+
+#[tokio::test]
+async fn the_preview_is_built_from_the_input_and_the_proposers_own_is_dropped() {
+    let (_folder, gate) = plain().await;
+    let input = r#"{"amount": 1.10,"currency":"EUR","customer":"c","order_id":"o","reason":"r","extra":1}"#;
+    let lie = r#","preview":{"amount":0.10}"#;
+
+    let built = gate.propose_with("refund_payment", input, lie).await;
+    let unfit = gate.propose_with("save_insights", r#"{"insights":7}"#, lie).await;
+    let own = gate.propose_with("another", input, lie).await;
+
+    let want = r#""preview":{"amount":1.10,"currency":"EUR","customer":"c","order_id":"o","reason":"r"}"#;
+    let answer = gate.action(&built).await;
+    assert!(answer.text.contains(want), "{}", answer.text);
+    assert_eq!(gate.action(&unfit).await.at("/preview"), "null");
+    assert_eq!(gate.action(&own).await.at("/preview/amount"), "0.1");
+}
+
+#[tokio::test]
+async fn a_configured_preview_comes_before_the_built_in_one_and_an_empty_one_keeps_the_proposers() {
+    for (shape, want) in [
+        (PreviewShape { fields: vec!["b".to_owned()], ..PreviewShape::default() }, r#""preview":{"b":2}"#),
+        (PreviewShape::default(), r#""preview":{"mine": 1}"#),
+    ] {
+        let (_folder, gate) = with_tool(ToolConfig { preview: Some(shape), ..ToolConfig::default() }).await;
+
+        let id = gate.propose_with("t", r#"{"a":1,"b":2}"#, r#","preview":{"mine": 1}"#).await;
+
+        let answer = gate.action(&id).await;
+        assert!(answer.text.contains(want), "{}", answer.text);
+    }
 }
