@@ -3,12 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use axum::body::HttpBody as _;
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::error::ApiError;
+use super::routes::is_json;
 
 /// What this gate may be called.
 #[derive(Debug, Clone)]
@@ -49,6 +51,10 @@ pub(super) async fn no_browsers(door: Door, request: Request, next: Next) -> Res
     // Of two, the one that we read need not be the one that others read.
     if hosts.next().is_some() || !host.is_some_and(|host| door.knows(host)) {
         return ApiError::Misdirected.into_response();
+    }
+    // Also where the route does not read it: what a form can send is no request of ours.
+    if !request.body().is_end_stream() && !is_json(headers) {
+        return ApiError::UnsupportedType.into_response();
     }
     next.run(request).await
 }

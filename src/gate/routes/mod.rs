@@ -33,9 +33,7 @@ const KEY_MAX: usize = 200;
 
 /// Reads a JSON body.
 fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiError> {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
+    if !is_json(headers) {
         return Err(ApiError::UnsupportedType);
     }
     serde_json::from_slice(body)
@@ -45,6 +43,12 @@ fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiE
 /// Reads a JSON body that may be left out.
 fn read_or_default<T: DeserializeOwned + Default>(headers: &HeaderMap, body: &[u8]) -> Result<T, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) { Ok(T::default()) } else { read(headers, body) }
+}
+
+/// What is sent says that it is JSON. A form on a web page cannot say so.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 /// A JSON body.

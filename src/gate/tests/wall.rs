@@ -3,7 +3,10 @@
 use reqwest::Method;
 use secrecy::SecretString;
 
-use super::support::{answer, plain};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::support::{LIMIT, answer, config, plain, start};
+use crate::config::GateConfig;
 use crate::gate::auth::{Access, Scope};
 use crate::gate::router;
 
@@ -43,6 +46,93 @@ async fn a_token_opens_only_the_doors_of_its_scopes() {
             let lacks = said.status == 403 && said.at("/error/message").contains("lacks the scope");
             assert_eq!(lacks, !may, "{path} with {scope}: {} {}", said.status, said.text);
         }
+    }
+    gate.stop().await;
+}
+
+/// `P` is the gate's port.
+const HOSTS: [(&str, bool); 11] = [
+    ("127.0.0.1:P", true),
+    ("localhost:P", true),
+    ("[::1]:P", true),
+    ("gate.example.com", true),
+    ("evil.example", false),
+    ("evil.example:P", false),
+    ("localhost.evil.example:P", false),
+    ("gate.example.com.evil.example", false),
+    ("10.0.0.1:P", false),
+    ("0.0.0.0:P", false),
+    ("127.0.0.1:P@evil.example", false),
+];
+const ORIGINS: [Option<&str>; 5] =
+    [None, Some("null"), Some("http://127.0.0.1:P"), Some("https://evil.example"), Some("")];
+const KINDS: [(Option<&str>, bool); 5] = [
+    (Some("application/json"), true),
+    (Some("Application/JSON; charset=utf-8"), true),
+    (Some("text/plain"), false),
+    (Some("application/x-www-form-urlencoded"), false),
+    (None, false),
+];
+
+#[tokio::test]
+async fn g24_no_route_hears_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = vec!["gate.example.com".to_owned()];
+    let gate = start(GateConfig { hosts, ..config(folder.path()) }).await;
+    let token = gate.gate.create_token("every", "w", &Scope::ALL, None).await.unwrap();
+    let port = gate.url.rsplit_once(':').unwrap().1;
+    let mut combinations = 0;
+    for ((host, ours), origin, (kind, json)) in HOSTS
+        .into_iter()
+        .flat_map(|host| ORIGINS.map(|origin| (host, origin)))
+        .flat_map(|(host, origin)| KINDS.map(|kind| (host, origin, kind)))
+    {
+        combinations += 1;
+        for route in router::table() {
+            let path = route.path.replace(['{', '}'], "");
+            let method = Method::from_bytes(route.method.as_str().as_bytes()).unwrap();
+            let posts = method == Method::POST;
+            let mut request = gate.request(method, &path, &token).header("host", host.replace('P', port));
+            if let Some(origin) = origin {
+                request = request.header("origin", origin.replace('P', port));
+            }
+            if let Some(kind) = kind {
+                request = request.header("content-type", kind);
+            }
+            if posts {
+                request = request.body("{}");
+            }
+
+            // Only the head: a stream would never end.
+            let status = request.send().await.unwrap().status().as_u16();
+
+            let want = match (origin, ours, json || !posts) {
+                (Some(_), ..) => Some(403),
+                (None, false, _) => Some(421),
+                (None, true, false) => Some(415),
+                (None, true, true) => None,
+            };
+            let heard = ![403, 415, 421].contains(&status);
+            let said = format!("{path} Host {host}, Origin {origin:?}, {kind:?}: {status}");
+            assert!(want.map_or(heard, |want| status == want), "{said}");
+        }
+    }
+    assert!(combinations >= 40, "{combinations}");
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn g24_a_request_with_two_hosts_or_none_is_not_heard() {
+    let (_folder, gate) = plain().await;
+    let address = gate.url.strip_prefix("http://").unwrap();
+    for hosts in ["", "Host: localhost\r\nHost: evil.example\r\n", "Host: localhost\r\nHost: localhost\r\n"] {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        let request = format!("GET /healthz HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut said = String::new();
+        tokio::time::timeout(LIMIT, stream.read_to_string(&mut said)).await.unwrap().unwrap();
+
+        assert!(said.starts_with("HTTP/1.1 4"), "{hosts:?}: {said}");
     }
     gate.stop().await;
 }
