@@ -34,8 +34,9 @@ impl OwnerCommand {
 
 /// Opens the database, does it, and closes the database. `who` is whoever is logged in, for the audit.
 pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String>) -> anyhow::Result<Exit> {
-    // A missing program or key must not stand in the way of revoking a token.
-    let gate = Gate::open(&GateConfig { tools: BTreeMap::new(), tls: None, ..config }).await?;
+    // A missing program or key, or a refused target, must not stand in the way of revoking a token.
+    let bare = GateConfig { tools: BTreeMap::new(), allow_targets: Vec::new(), tls: None, ..config };
+    let gate = Gate::open(&bare).await?;
     let who = who.as_deref();
     let end = match command {
         OwnerCommand::Token { command, .. } => token(&gate, command).await,

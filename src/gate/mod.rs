@@ -70,7 +70,7 @@ struct Inner {
     store: Box<dyn Store>,
     events: Events,
     clock: Clock,
-    tools: Tools,
+    tools: Arc<Tools>,
     /// `None`: plain HTTP.
     tls: Option<Tls>,
     /// Names that the gate is called besides its addresses.
@@ -94,10 +94,9 @@ impl Gate {
     ///
     /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
-        let (tools, tls) = (Tools::open(config)?, tls(config)?);
+        let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
         let (events, clock) = (Events::default(), Clock::default());
-        let tools = Tools::new(config.tools.clone());
-        let context = Context { events: events.clone(), clock: clock.clone(), policies: tools.policies() };
+        let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
         let store = SqliteStore::open(&config.database, context).await?;
         let inner = Inner {
             store: Box::new(store),

@@ -4,34 +4,8 @@
 //! tool: the schema and the executor. The **terms** are both. An approval names the terms that were on screen, they are
 //! kept with it, and compared once more before anything runs.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use crate::config::{Executor, ToolConfig};
 use crate::domain::{BatchId, Digest, Effect, PendingAction, RawJson, Timestamp, Untrusted};
-
-/// The policy of every tool. Clones are the same.
-#[derive(Debug, Clone)]
-pub(crate) struct Policies {
-    configured: Arc<BTreeMap<String, Digest>>,
-    unconfigured: Digest,
-}
-
-impl Default for Policies {
-    fn default() -> Self {
-        Self::new(BTreeMap::new())
-    }
-}
-
-impl Policies {
-    pub(crate) fn new(configured: BTreeMap<String, Digest>) -> Self {
-        Self { configured: Arc::new(configured), unconfigured: policy(&ToolConfig::default(), None) }
-    }
-
-    pub(crate) fn of(&self, tool: &str) -> Digest {
-        self.configured.get(tool).copied().unwrap_or(self.unconfigured)
-    }
-}
 
 /// Where and how a tool runs, and what its input must satisfy. Time limits and retries are not part of it: they change
 /// nothing about what lands.

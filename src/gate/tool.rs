@@ -6,8 +6,8 @@ use super::executor;
 use super::schema::Schema;
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
-use crate::domain::{Effect, Risk};
-use crate::gate::terms::{self, Policies};
+use crate::domain::{Digest, Effect, Risk};
+use crate::gate::terms;
 use crate::net::post::Targets;
 
 /// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
@@ -18,6 +18,8 @@ pub(crate) struct Tools {
     schemas: BTreeMap<String, Schema>,
     targets: Targets,
     default: ToolConfig,
+    /// What each configuration comes to; compared before anything runs.
+    policies: BTreeMap<String, Digest>,
 }
 
 impl Tools {
@@ -33,13 +35,29 @@ impl Tools {
                 schemas.insert(name.clone(), Schema::read(path).map_err(wrong)?);
             }
         }
+        let policy = |(name, tool): (&String, &ToolConfig)| {
+            (name.clone(), terms::policy(tool, schemas.get(name).map(Schema::text)))
+        };
         Ok(Self {
             configured: config.tools.clone(),
             denied: config.denied.clone(),
+            policies: config.tools.iter().map(policy).collect(),
             schemas,
             targets,
             default: ToolConfig::default(),
         })
+    }
+
+    /// None is configured: enough to read what is stored.
+    pub(crate) fn none() -> Self {
+        Self {
+            configured: BTreeMap::new(),
+            denied: BTreeSet::new(),
+            policies: BTreeMap::new(),
+            schemas: BTreeMap::new(),
+            targets: Targets::none_listed(),
+            default: ToolConfig::default(),
+        }
     }
 
     /// Whether the tool takes this input; every input does where no schema is configured. The message names up to three places as
@@ -71,9 +89,9 @@ impl Tools {
         self.configured.iter()
     }
 
-    /// What each tool's configuration comes to, to be compared before anything runs.
-    pub(crate) fn policies(&self) -> Policies {
-        Policies::new(self.iter().map(|(name, tool)| (name.clone(), terms::policy(tool, None))).collect())
+    /// What the tool's configuration comes to, to be compared before anything runs.
+    pub(crate) fn policy(&self, name: &str) -> Digest {
+        self.policies.get(name).copied().unwrap_or_else(|| terms::policy(&self.default, None))
     }
 
     /// Tools the gate runs itself.

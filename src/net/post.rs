@@ -46,6 +46,11 @@ impl Targets {
         Self::with_lookup(listed, Arc::new(|name| Box::pin(look_up(name))))
     }
 
+    /// No host is listed: public addresses only.
+    pub fn none_listed() -> Self {
+        Self::over(Vec::new(), Arc::new(|name| Box::pin(look_up(name))))
+    }
+
     fn with_lookup(listed: &[String], lookup: Lookup) -> Result<Self, String> {
         let listed = listed.iter().map(|entry| {
             Listed::parse(entry).ok_or_else(|| {
@@ -53,7 +58,11 @@ impl Targets {
             })
         });
         let listed = listed.collect::<Result<_, _>>()?;
-        Ok(Self { listed, lookup, free: OnceLock::new(), public: OnceLock::new() })
+        Ok(Self::over(listed, lookup))
+    }
+
+    fn over(listed: Vec<Listed>, lookup: Lookup) -> Self {
+        Self { listed, lookup, free: OnceLock::new(), public: OnceLock::new() }
     }
 
     /// Whether the URL itself shows that it is refused. Where its name leads shows only when something is sent.

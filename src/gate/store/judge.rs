@@ -2,6 +2,7 @@
 
 use super::{Actor, Refused, Ruling, Stored, Verdict};
 use crate::domain::{Digest, Edits, RawJson, Row, Status, Timestamp, Untrusted, merge};
+use crate::gate::tool::Tools;
 
 /// What a decision comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,7 +36,13 @@ pub(crate) fn settled(row: &Row) -> Refused {
 }
 
 /// Judges `ruling` on `stored` by the server's clock.
-pub(crate) fn judge(stored: &Stored, ruling: &Ruling, by: &Actor, now: Timestamp) -> Result<Judged, Refused> {
+pub(crate) fn judge(
+    stored: &Stored,
+    ruling: &Ruling,
+    by: &Actor,
+    tools: &Tools,
+    now: Timestamp,
+) -> Result<Judged, Refused> {
     within(stored, by)?;
     if stored.proposer == by.subject {
         return Err(Refused::Own);
@@ -54,11 +61,21 @@ pub(crate) fn judge(stored: &Stored, ruling: &Ruling, by: &Actor, now: Timestamp
     )?;
     match &ruling.verdict {
         Verdict::Reject => Ok(Judged::Reject),
-        Verdict::Approve { edits } => approve(stored, ruling, edits.as_ref()).map(Judged::Approve),
+        Verdict::Approve { edits } => approve(stored, ruling, edits.as_ref(), tools).map(Judged::Approve),
     }
 }
 
-fn approve(stored: &Stored, ruling: &Ruling, edits: Option<&RawJson>) -> Result<Approval, Refused> {
+fn approve(
+    stored: &Stored,
+    ruling: &Ruling,
+    edits: Option<&RawJson>,
+    tools: &Tools,
+) -> Result<Approval, Refused> {
+    let tool = stored.action.row.tool.as_raw();
+    if tools.is_denied(tool) {
+        let denied = "this tool is denied by policy since it was proposed; reject it";
+        return Err(Refused::Invalid(denied.to_owned()));
+    }
     let input = &stored.action.input;
     let edited = match edits {
         None => None,
@@ -70,6 +87,7 @@ fn approve(stored: &Stored, ruling: &Ruling, edits: Option<&RawJson>) -> Result<
         }
     };
     let effective = edited.as_ref().map_or(input, |(_, merged)| merged);
+    tools.check(tool, effective.as_str()).map_err(Refused::Invalid)?;
     let digest = stored.action.digest_of(effective.as_str());
     expect(
         ruling.expected_effective_digest.as_deref(),

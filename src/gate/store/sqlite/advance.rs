@@ -58,7 +58,7 @@ pub(super) async fn load(tx: &mut Tx, id: &str) -> Result<Stored, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(id);
     let found = query.build().fetch_optional(tx.conn()).await?;
-    row::stored(&found.ok_or(Refused::Missing)?, &tx.policies)
+    row::stored(&found.ok_or(Refused::Missing)?, &tx.tools)
 }
 
 /// Takes `step`, by compare-and-set on the status that was read. Returns the new revision.

@@ -29,7 +29,7 @@ async fn resolve(
 ) -> Result<ItemOutcome, StoreError> {
     let reason = ruling.reason.as_deref();
     let change = Change { by: Some(&by.subject), reason, settles: true, ..Change::default() };
-    match judge::judge(stored, ruling, by, tx.now)? {
+    match judge::judge(stored, ruling, by, &tx.tools, tx.now)? {
         Judged::Reject => {
             advance(tx, stored.into(), StatusStep::Reject, change).await?;
             Ok(ItemOutcome::Rejected)
@@ -138,7 +138,7 @@ async fn item(
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(&ruling.id).push(" AND a.workspace = ").push_bind(&by.workspace);
     let found = query.build().fetch_optional(tx.conn()).await?;
-    let found = found.map(|row| row::stored(&row, &tx.policies)).transpose()?;
+    let found = found.map(|row| row::stored(&row, &tx.tools)).transpose()?;
     let Some(stored) = found.filter(|stored| is_in(&stored.action.row, group)) else {
         let why = match group {
             Group::Batch(_) => "it is not in this batch",

@@ -16,6 +16,7 @@ mod verify;
 mod writer;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
@@ -31,7 +32,7 @@ use crate::contract::briefing::BriefingBody;
 use crate::domain::{PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::auth::{Token, TokenInfo};
-use crate::gate::terms::Policies;
+use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
 const MIGRATIONS: [&str; 2] = [
@@ -44,16 +45,16 @@ const MIGRATIONS: [&str; 2] = [
 pub(crate) struct SqliteStore {
     database: Database,
     writer: Writer,
-    policies: Policies,
+    tools: Arc<Tools>,
 }
 
 impl SqliteStore {
     /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
         let database = sqlite::open(path, &MIGRATIONS).await?;
-        let policies = context.policies.clone();
+        let tools = Arc::clone(&context.tools);
         let writer = Writer::start(database.write.clone(), context);
-        Ok(Self { database, writer, policies })
+        Ok(Self { database, writer, tools })
     }
 
     fn reader(&self) -> &SqlitePool {
@@ -150,7 +151,7 @@ impl Store for SqliteStore {
     }
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
-        read::get(self.reader(), id, &self.policies).await
+        read::get(self.reader(), id, &self.tools).await
     }
 
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
@@ -158,7 +159,7 @@ impl Store for SqliteStore {
     }
 
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError> {
-        read::actions(self.reader(), filter, &self.policies).await
+        read::actions(self.reader(), filter, &self.tools).await
     }
 
     async fn changes(

@@ -8,16 +8,12 @@ use super::row;
 use crate::domain::{BatchId, PendingAction, Row, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
 use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, Waiting};
-use crate::gate::terms::Policies;
+use crate::gate::tool::Tools;
 
-pub(super) async fn get(
-    pool: &SqlitePool,
-    id: &str,
-    policies: &Policies,
-) -> Result<Option<Stored>, StoreError> {
+pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(id);
-    query.build().fetch_optional(pool).await?.map(|row| row::stored(&row, policies)).transpose()
+    query.build().fetch_optional(pool).await?.map(|row| row::stored(&row, tools)).transpose()
 }
 
 pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>, StoreError> {
@@ -27,9 +23,9 @@ pub(super) async fn rows(pool: &SqlitePool, filter: &Filter) -> Result<Page<Row>
 pub(super) async fn actions(
     pool: &SqlitePool,
     filter: &Filter,
-    policies: &Policies,
+    tools: &Tools,
 ) -> Result<Page<PendingAction>, StoreError> {
-    page(pool, filter, row::WHOLE, |row| row::whole(row, policies), weight).await
+    page(pool, filter, row::WHOLE, |row| row::whole(row, tools), weight).await
 }
 
 /// About how many bytes a row takes on the wire, whatever its input weighs.

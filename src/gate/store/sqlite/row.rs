@@ -8,7 +8,8 @@ use crate::domain::{
     Untrusted,
 };
 use crate::gate::store::{StoreError, Stored};
-use crate::gate::terms::{self, Policies};
+use crate::gate::terms;
+use crate::gate::tool::Tools;
 
 /// Everything a [`Row`] needs, and where it stands. By name: what is long (summary, reason, error) stays in the database.
 pub(super) const LIGHT: &str = "SELECT a.seq, a.id, a.workspace, a.batch, a.checkpoint, a.mission, a.session, a.run, \
@@ -45,14 +46,14 @@ pub(super) fn light(row: &SqliteRow) -> Result<Row, StoreError> {
     })
 }
 
-pub(super) fn whole(row: &SqliteRow, policies: &Policies) -> Result<PendingAction, StoreError> {
+pub(super) fn whole(row: &SqliteRow, tools: &Tools) -> Result<PendingAction, StoreError> {
     let light = light(row)?;
     let input = json(row, "input")?.ok_or(StoreError::Corrupt("an action without an input"))?;
     let edits = json(row, "user_edits")?.map(Edits::new).transpose();
     let merged = json(row, "effective_input")?;
     // Without edits the merged input is the proposed one, and is not stored twice.
     let was_approved = light.resolved_at.is_some() && runs(&light.status);
-    let policy = policies.of(light.tool.as_raw());
+    let policy = tools.policy(light.tool.as_raw());
     let mut action = PendingAction {
         terms: None,
         effective_input: merged.or_else(|| was_approved.then(|| input.clone())),
@@ -75,11 +76,11 @@ pub(super) fn whole(row: &SqliteRow, policies: &Policies) -> Result<PendingActio
     Ok(action)
 }
 
-pub(super) fn stored(row: &SqliteRow, policies: &Policies) -> Result<Stored, StoreError> {
+pub(super) fn stored(row: &SqliteRow, tools: &Tools) -> Result<Stored, StoreError> {
     let effective: Option<String> = row.try_get("effective_digest")?;
     Ok(Stored {
         seq: row.try_get("seq")?,
-        action: whole(row, policies)?,
+        action: whole(row, tools)?,
         proposer: row.try_get("proposer")?,
         effective_digest: effective.and_then(|text| Digest::parse(&text)),
         approved_terms: row.try_get("approved_terms")?,

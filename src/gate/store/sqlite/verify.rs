@@ -10,7 +10,7 @@ use crate::domain::Timestamp;
 use crate::gate::audit::replay::Replay;
 use crate::gate::audit::{AuditHead, Verified};
 use crate::gate::store::StoreError;
-use crate::gate::terms::Policies;
+use crate::gate::tool::Tools;
 
 /// Counts that the triggers keep, where they are not what they count.
 const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id) AS batch, COUNT(*) AS pending, \
@@ -40,11 +40,11 @@ pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Veri
     for head in &heads {
         replay.head(head);
     }
-    let policies = Policies::default();
+    let tools = Tools::none();
     let mut actions = sqlx::query(row::WHOLE).fetch(&mut *tx);
     while let Some(found) = actions.try_next().await? {
         let until: Option<i64> = found.try_get("lease_until")?;
-        match row::stored(&found, &policies) {
+        match row::stored(&found, &tools) {
             Ok(stored) => replay.action(&stored, until.map(Timestamp::from_millis)),
             Err(error) => replay.misfit(format!("action {:?}: {error}", found.try_get::<String, _>("id")?)),
         }

@@ -5,6 +5,7 @@
 //! answered before the commit that carries their work.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
@@ -16,7 +17,7 @@ use crate::fault;
 use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::store::StoreError;
-use crate::gate::terms::Policies;
+use crate::gate::tool::Tools;
 use crate::sqlite;
 
 /// How many pieces of work may wait; beyond, callers wait.
@@ -29,7 +30,7 @@ const GROUP: usize = 256;
 pub(super) struct Tx {
     inner: Transaction<'static, Sqlite>,
     pub(super) now: Timestamp,
-    pub(super) policies: Policies,
+    pub(super) tools: Arc<Tools>,
     /// Workspaces this piece of work changed, with their newest revision.
     touched: BTreeMap<String, u64>,
     /// Something is to be run.
@@ -42,7 +43,7 @@ pub(crate) struct Context {
     /// Woken after each commit.
     pub(crate) events: Events,
     pub(crate) clock: Clock,
-    pub(crate) policies: Policies,
+    pub(crate) tools: Arc<Tools>,
 }
 
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -172,7 +173,7 @@ async fn apply(
     let mut tx = Tx {
         inner,
         now: context.clock.now(),
-        policies: context.policies.clone(),
+        tools: Arc::clone(&context.tools),
         touched: BTreeMap::new(),
         approved: false,
     };

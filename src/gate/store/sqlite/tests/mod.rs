@@ -20,7 +20,7 @@ struct Shelf {
 }
 
 fn context(clock: &Clock) -> Context {
-    Context { events: Events::default(), clock: clock.clone(), policies: Policies::default() }
+    Context { events: Events::default(), clock: clock.clone(), tools: Arc::new(Tools::none()) }
 }
 
 async fn shelf() -> Shelf {
