@@ -19,7 +19,7 @@ use super::auth::{self, Access, Scope};
 use super::door::{Door, no_browsers};
 use super::error::envelope;
 use super::routes::{batch, changes, checkpoint, decide, get as one, list, owner};
-use super::routes::{propose, pull, stream, tools};
+use super::routes::{openapi, propose, pull, stream, tools};
 use crate::fault;
 
 /// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
@@ -67,6 +67,7 @@ pub(crate) fn table() -> Vec<Route> {
         reads("/api/tools", READ, tools::tools),
         reads("/api/workspaces", AnyToken, tools::workspaces),
         reads("/healthz", Open, tools::healthz),
+        reads("/openapi.json", Open, openapi::openapi),
         reads("/readyz", Open, tools::readyz),
     ]
 }

@@ -7,6 +7,7 @@ pub(crate) mod decide;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod owner;
+pub(crate) mod openapi;
 pub(crate) mod propose;
 pub(crate) mod pull;
 pub(crate) mod stream;

@@ -1,9 +1,11 @@
 //! The gate over HTTP, as agents and reviewers meet it: a served gate on a free port, real requests, a database on disk.
 
 mod batches;
+mod contract;
 mod deciding;
 mod durability;
 mod policy;
+mod openapi;
 mod proposing;
 mod pulling;
 mod reach;

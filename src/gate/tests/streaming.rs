@@ -3,6 +3,7 @@
 use reqwest::{Method, Response};
 use serde_json::Value;
 
+use super::contract;
 use super::support::{BORN, LIMIT, TestGate, plain};
 
 /// An open stream, read event by event.
@@ -45,6 +46,7 @@ impl Stream {
                 };
                 let data = serde_json::from_str(&field("data:").unwrap()).unwrap();
                 let event = Event { name: field("event:").unwrap(), id: field("id:"), data };
+                contract::check_event(&event.name, &event.data);
                 self.text = rest.to_owned();
                 return Some(event);
             }

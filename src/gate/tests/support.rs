@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::contract;
 use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
 use crate::domain::Status;
 use crate::gate::{Gate, GateError, Scope};
@@ -39,6 +40,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: reqwest::header::HeaderMap,
     pub(super) text: String,
+    /// What the contract calls this answer: `GET /healthz 200`.
+    pub(super) named: String,
 }
 
 impl Answer {
@@ -199,10 +202,16 @@ impl TestGate {
     }
 }
 
+/// The answer, which must be one that the contract describes: so every test is a test of the contract.
 pub(super) async fn answer(request: RequestBuilder) -> Answer {
-    let response = request.send().await.unwrap();
+    let (client, request) = request.build_split();
+    let request = request.unwrap();
+    let (method, path) = (request.method().to_string(), request.url().path().to_owned());
+    let response = client.execute(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    Answer { status, headers, text: response.text().await.unwrap() }
+    let text = response.text().await.unwrap();
+    let named = contract::check(&method, &path, status, &text);
+    Answer { status, headers, text, named }
 }
 
 /// The ids in a list, in its order.

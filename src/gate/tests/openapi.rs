@@ -1,0 +1,157 @@
+//! The contract's document and the gate are the same thing.
+
+use std::collections::BTreeSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::contract::{CONTRACT, check_event, documented, operations};
+use super::support::{TestGate, answer, plain, script, with_tool};
+use crate::gate::auth::{Access, Scope};
+use crate::gate::router;
+
+/// What a route asks, in the words of the document.
+fn asked(access: Access) -> Value {
+    match access {
+        Access::Open => json!([]),
+        Access::AnyToken => json!([{ "token": [] }]),
+        Access::Scope(scope) => json!([{ "token": [scope.as_str()] }]),
+    }
+}
+
+#[test]
+fn routes_and_their_scopes_are_those_of_the_document() {
+    let routes = router::table().into_iter();
+    let served: BTreeSet<_> =
+        routes.map(|it| format!("{} {} security {}", it.method, it.path, asked(it.access))).collect();
+    let written: BTreeSet<_> = operations()
+        .map(|(method, path, operation)| format!("{method} {path} security {}", operation["security"]))
+        .collect();
+
+    let missing: Vec<_> = served.difference(&written).collect();
+    let gone: Vec<_> = written.difference(&served).collect();
+
+    assert!(missing.is_empty(), "add these to assets/contract/openapi.json under `paths`: {missing:#?}");
+    assert!(gone.is_empty(), "these are in assets/contract/openapi.json and not in the table: {gone:#?}");
+}
+
+#[test]
+fn the_document_is_of_this_version_and_knows_every_code_and_scope() {
+    assert_eq!(CONTRACT["info"]["version"], env!("CARGO_PKG_VERSION"), "set info.version in openapi.json");
+    let document = CONTRACT.to_string();
+    for scope in Scope::ALL {
+        assert!(document.contains(&format!("\"{scope}\"")), "the scope {scope} is not in openapi.json");
+    }
+    let is_code = |word: &&str| word.len() > 3 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    for code in include_str!("../error.rs").split('"').filter(is_code) {
+        let known = document.contains(&format!("\"{code}\""));
+        assert!(known, "add the code {code} to the enum of one of the error schemas in openapi.json");
+    }
+}
+
+#[test]
+fn what_the_gate_sends_is_closed() {
+    let mut open = Vec::new();
+    for (name, schema) in CONTRACT["components"]["schemas"].as_object().unwrap() {
+        let asked = ["Propose", "Approve", "Reject", "BatchApprove", "Claim", "Outcome"];
+        // What a body may hold is for the gate to read; fields in common are closed where they are used.
+        if !asked.contains(&name.as_str()) && !name.ends_with("Fields") {
+            open_objects(name, schema, false, &mut open);
+        }
+    }
+
+    assert!(open.is_empty(), "say \"additionalProperties\": false here in openapi.json: {open:#?}");
+}
+
+fn open_objects(place: &str, schema: &Value, closed: bool, open: &mut Vec<String>) {
+    let shut = |key: &str| schema.get(key) == Some(&Value::Bool(false));
+    let closed = shut("additionalProperties") || shut("unevaluatedProperties") || closed;
+    if schema.get("properties").is_some() && !closed {
+        open.push(place.to_owned());
+    }
+    let parts = schema.as_object().into_iter().flatten();
+    for (key, part) in parts {
+        match part {
+            // The parts of an `allOf` are closed by what holds them together.
+            Value::Array(parts) => {
+                let closed = closed && key == "allOf";
+                parts.iter().for_each(|part| open_objects(&format!("{place}/{key}"), part, closed, open));
+            }
+            part => open_objects(&format!("{place}/{key}"), part, false, open),
+        }
+    }
+}
+
+/// Remembers what was answered.
+#[derive(Default)]
+struct Seen(BTreeSet<String>);
+
+impl Seen {
+    async fn get(&mut self, gate: &TestGate, path: &str) {
+        self.0.insert(gate.get(path).await.named);
+    }
+
+    async fn post(&mut self, gate: &TestGate, path: &str, body: &str) -> super::support::Answer {
+        let answer = gate.post(path, body).await;
+        self.0.insert(answer.named.clone());
+        answer
+    }
+}
+
+/// Every answer is checked where it is received; this sees that each one of the document comes.
+#[tokio::test]
+async fn every_documented_answer_is_given() {
+    let (_folder, ran) = with_tool(script("cat")).await;
+    let mut seen = Seen::default();
+    let all = "/api/pending-actions";
+    let more =
+        r#","missionId":"m","sessionId":"s","agent":"a","summary":"why","preview":[1],"ttlSeconds":60"#;
+    let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}}{more}}}"#);
+    seen.0.insert(ran.post_as(&ran.agent, all, &body).await.named);
+    let ids = [ran.propose("t", "{}").await, ran.propose("t", "{}").await, ran.propose("pulled", "{}").await];
+    let [first, second, pulled] = ids.each_ref().map(|id| format!("{all}/{id}"));
+
+    seen.post(&ran, &format!("{first}/approve"), r#"{"userEdits":{"n":1},"reason":"yes"}"#).await;
+    seen.get(&ran, &format!("{first}?wait=15s&until=final")).await;
+    seen.post(&ran, &format!("{second}/reject"), r#"{"reason":"no"}"#).await;
+    seen.post(&ran, &format!("{all}/batch/m:t/approve"), r#"{"items":[{"pendingActionId":"none"}]}"#).await;
+    seen.post(&ran, &format!("{pulled}/approve"), "").await;
+    let claimed = seen.post(&ran, &format!("{pulled}/claim"), "").await;
+    let result = format!(r#"{{"fence":{},"result":[1.10]}}"#, claimed.at("/fence"));
+    seen.post(&ran, &format!("{pulled}/result"), &result).await;
+    let taken_back = ran.propose("t", "{}").await;
+    let withdraw = format!("{all}/{taken_back}/withdraw");
+    seen.0.insert(ran.post_as(&ran.agent, &withdraw, "").await.named);
+    for path in ["", "?view=row", "?view=row&limit=1", "?status=executed", "/changes?since=0"] {
+        seen.get(&ran, &format!("{all}{path}")).await;
+    }
+    seen.get(&ran, &format!("{first}/events")).await;
+    for path in ["/api/tools", "/api/workspaces", "/healthz", "/readyz", "/openapi.json"] {
+        seen.get(&ran, path).await;
+    }
+    // The stream has a test of its own; here it only has to be there.
+    let stream = ran.request(Method::GET, &format!("{all}/events"), &ran.owner).send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    seen.0.insert(format!("GET {all}/events {}", stream.status().as_u16()));
+    drop(stream);
+
+    let unseen: Vec<_> = documented().into_iter().filter(|answer| !seen.0.contains(answer)).collect();
+    assert!(unseen.is_empty(), "let this walk see each of these answers: {unseen:#?}");
+    ran.stop().await;
+}
+
+#[tokio::test]
+async fn the_document_is_served_to_anybody() {
+    let (_folder, gate) = plain().await;
+
+    let served = answer(gate.client.get(format!("{}/openapi.json", gate.url))).await;
+
+    assert_eq!((served.status, served.at("/openapi").as_str()), (200, "3.1.0"));
+    assert_eq!(served.json(), *CONTRACT);
+}
+
+#[test]
+#[should_panic(expected = "not what assets/contract/openapi.json says")]
+fn an_undocumented_field_fails() {
+    check_event("tick", &json!({ "tick": 1, "more": 2 }));
+}
