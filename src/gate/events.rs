@@ -7,14 +7,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, watch};
 
+use super::metrics::Metrics;
+
 /// Clones share their listeners.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Events {
     revisions: Arc<Mutex<HashMap<String, watch::Sender<u64>>>>,
     approved: Arc<Notify>,
+    metrics: Metrics,
 }
 
 impl Events {
+    /// Nobody listens yet. What is committed is counted in `metrics`.
+    pub(crate) fn new(metrics: Metrics) -> Self {
+        Self { revisions: Arc::default(), approved: Arc::default(), metrics }
+    }
+
+    /// Called by the store after each commit, with how many writes it carried and the words of the timeline it added.
+    pub(crate) fn committed(&self, jobs: usize, kinds: &[&'static str]) {
+        self.metrics.committed(jobs);
+        for kind in kinds {
+            self.metrics.happened(kind);
+        }
+    }
+
     /// Sees every later revision of the workspace; fast ones melt into the newest.
     pub(crate) fn watch(&self, workspace: &str) -> watch::Receiver<u64> {
         let mut revisions = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,6 +56,11 @@ impl Streams {
         open.insert(token.to_owned(), mine + 1);
         Ok(OpenStream { streams: self.clone(), token: token.to_owned() })
     }
+
+    /// How many are open.
+    pub(crate) fn in_all(&self) -> u32 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
 }
 
 impl Drop for OpenStream {

@@ -14,6 +14,7 @@ mod events;
 mod executor;
 mod first;
 mod limits;
+mod metrics;
 mod reconcile;
 mod router;
 mod routes;
@@ -41,6 +42,7 @@ pub use self::store::Settled;
 use self::clock::Clock;
 use self::events::Events;
 use self::limits::{Rate, Streams};
+use self::metrics::Metrics;
 use self::store::Store;
 use self::store::sqlite::{Context, SqliteStore};
 use self::tls::Tls;
@@ -69,6 +71,7 @@ pub struct Gate {
 struct Inner {
     store: Box<dyn Store>,
     events: Events,
+    metrics: Metrics,
     clock: Clock,
     tools: Arc<Tools>,
     /// `None`: plain HTTP.
@@ -95,12 +98,15 @@ impl Gate {
     /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
         let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
-        let (events, clock) = (Events::default(), Clock::default());
+        let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
+        let metrics = Metrics::new(&routes);
+        let (events, clock) = (Events::new(metrics.clone()), Clock::default());
         let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
         let store = SqliteStore::open(&config.database, context).await?;
         let inner = Inner {
             store: Box::new(store),
             events,
+            metrics,
             clock,
             tools,
             tls,

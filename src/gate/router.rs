@@ -18,8 +18,9 @@ use super::Gate;
 use super::auth::{self, Access, Scope};
 use super::door::{Door, no_browsers};
 use super::error::envelope;
-use super::routes::{batch, changes, checkpoint, decide, get as one, list, owner};
-use super::routes::{openapi, propose, pull, stream, tools};
+use super::metrics::observe;
+use super::routes::{batch, changes, checkpoint, decide, get as one, list, metrics};
+use super::routes::{openapi, owner, propose, pull, stream, tools};
 use crate::fault;
 
 /// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
@@ -28,7 +29,6 @@ const REQUEST: Duration = Duration::from_secs(90);
 /// One line of the table.
 #[derive(Debug)]
 pub(crate) struct Route {
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests walk the table"))]
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) access: Access,
@@ -67,6 +67,7 @@ pub(crate) fn table() -> Vec<Route> {
         reads("/api/tools", READ, tools::tools),
         reads("/api/workspaces", AnyToken, tools::workspaces),
         reads("/healthz", Open, tools::healthz),
+        reads("/metrics", READ, metrics::metrics),
         reads("/openapi.json", Open, openapi::openapi),
         reads("/readyz", Open, tools::readyz),
     ]
@@ -104,5 +105,6 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
         .layer(middleware::map_response(envelope))
         .layer(middleware::from_fn(move |request, next| no_browsers(door.clone(), request, next)))
+        .layer(middleware::from_fn_with_state(gate.clone(), observe))
         .with_state(gate)
 }

@@ -29,6 +29,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("tui_textarea", &["src/tui/"]),
     ("axum", &["src/gate/"]),
     ("tower_http", &["src/gate/"]),
+    ("prometheus_client", &["src/gate/metrics.rs"]),
     ("sqlx", &["src/sqlite/", "src/gate/store/", "src/journal/"]),
     ("reqwest", &["src/net/"]),
     ("eventsource_client", &["src/net/"]),

@@ -128,6 +128,7 @@ impl Briefings {
         let body = serde_json::to_string(&briefing).ok()?;
         let mut events = Vec::new();
         if behind {
+            self.gate.inner.metrics.resynced();
             events.push(Event::default().event("resync").data(format!("{{\"revision\":{revision}}}")));
         }
         events.push(Event::default().event("briefing").id(revision.to_string()).data(body));

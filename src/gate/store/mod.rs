@@ -212,6 +212,16 @@ pub(crate) struct Changes {
     pub(crate) complete: bool,
 }
 
+/// A workspace in numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    pub(crate) pending: u64,
+    /// When the oldest pending action arrived.
+    pub(crate) oldest: Option<Timestamp>,
+    /// Statuses that nothing is in are left out.
+    pub(crate) by_status: Vec<(Status, u64)>,
+}
+
 /// The gate understood and will not do it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
@@ -346,6 +356,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn audit(&self, workspace: &str, since: u64, limit: u32) -> Result<Vec<AuditRow>, StoreError>;
     /// The newest of every workspace, or of one.
     async fn audit_heads(&self, workspace: Option<&str>) -> Result<Vec<AuditHead>, StoreError>;
+    async fn census(&self, workspace: &str) -> Result<Census, StoreError>;
     /// Reads everything and says what does not fit together, or does not fit the heads that were kept.
     async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError>;
     /// Fails when the database does not answer.

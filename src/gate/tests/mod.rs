@@ -2,10 +2,11 @@
 
 mod batches;
 mod contract;
+mod counting;
 mod deciding;
 mod durability;
-mod policy;
 mod openapi;
+mod policy;
 mod proposing;
 mod pulling;
 mod reach;

@@ -68,6 +68,7 @@ pub(super) async fn note(
         details: Some(details),
         hash: None,
     };
+    tx.happened(note.kind);
     let hash = audit::hash(&row, &head.before);
     sqlx::query(
         "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \

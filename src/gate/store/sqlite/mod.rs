@@ -25,8 +25,8 @@ pub(crate) use self::writer::Context;
 
 use self::writer::Writer;
 use super::{
-    Actor, Changes, Checkpoint, Dispatched, Filter, Finished, Group, Keyed, Lease, NewAction, Page, Refused,
-    Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
+    Actor, Census, Changes, Checkpoint, Dispatched, Filter, Finished, Group, Keyed, Lease, NewAction, Page,
+    Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{PendingAction, Row, Timestamp};
@@ -210,6 +210,10 @@ impl Store for SqliteStore {
 
     async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError> {
         verify::verify(self.reader(), kept).await
+    }
+
+    async fn census(&self, workspace: &str) -> Result<Census, StoreError> {
+        read::census(self.reader(), workspace).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

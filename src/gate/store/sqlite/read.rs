@@ -5,9 +5,9 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 
 use super::row;
-use crate::domain::{BatchId, PendingAction, Row, Timestamp, Untrusted};
+use crate::domain::{BatchId, PendingAction, Row, Status, Timestamp, Untrusted};
 use crate::gate::audit::WHOLE_GATE;
-use crate::gate::store::{Changes, Filter, Page, StoreError, Stored, Waiting};
+use crate::gate::store::{Census, Changes, Filter, Page, StoreError, Stored, Waiting};
 use crate::gate::tool::Tools;
 
 pub(super) async fn get(pool: &SqlitePool, id: &str, tools: &Tools) -> Result<Option<Stored>, StoreError> {
@@ -138,6 +138,28 @@ pub(super) async fn changes(
     }
     let last = rows.last().map_or(since, |row| row.revision.0);
     Ok(Changes { rows, revision: if more { last } else { last.max(head) }, more, complete: true })
+}
+
+/// Counts from the index alone; the oldest is the first to have arrived.
+pub(super) async fn census(pool: &SqlitePool, workspace: &str) -> Result<Census, StoreError> {
+    let found: Vec<(String, i64)> =
+        sqlx::query_as("SELECT status, COUNT(*) FROM actions WHERE workspace = ?1 GROUP BY status")
+            .bind(workspace)
+            .fetch_all(pool)
+            .await?;
+    let by_status: Vec<_> =
+        found.into_iter().map(|(status, count)| (Status::parse(&status), row::number(count))).collect();
+    let oldest: Option<i64> = sqlx::query_scalar(
+        "SELECT created_at FROM actions WHERE workspace = ?1 AND status = 'pending' ORDER BY seq LIMIT 1",
+    )
+    .bind(workspace)
+    .fetch_optional(pool)
+    .await?;
+    Ok(Census {
+        pending: by_status.iter().find(|(status, _)| status.is_pending()).map_or(0, |(_, count)| *count),
+        oldest: oldest.map(Timestamp::from_millis),
+        by_status,
+    })
 }
 
 /// What waits to be run, in the order it arrived.

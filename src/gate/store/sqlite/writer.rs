@@ -35,6 +35,8 @@ pub(super) struct Tx {
     touched: BTreeMap<String, u64>,
     /// Something is to be run.
     approved: bool,
+    /// Words of the timeline, to be counted when they are committed.
+    kinds: Vec<&'static str>,
 }
 
 /// What the writer needs of the gate.
@@ -69,6 +71,10 @@ impl Tx {
 
     pub(super) fn touch(&mut self, workspace: &str, revision: u64) {
         self.touched.insert(workspace.to_owned(), revision);
+    }
+
+    pub(super) fn happened(&mut self, kind: &'static str) {
+        self.kinds.push(kind);
     }
 
     pub(super) fn wants_run(&mut self) {
@@ -133,13 +139,17 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
 
 /// One group: begin, each job behind a savepoint, commit, answer, wake.
 async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context) {
-    let mut answers = Vec::with_capacity(jobs.len());
+    let carried = jobs.len();
+    let mut answers = Vec::with_capacity(carried);
     let mut wakes = Wakes::default();
     let committed = apply(jobs, pool, context, &mut answers, &mut wakes).await;
     let failure = committed.err().map(|error| {
         tracing::error!(%error, "a group of writes was not committed");
         error.to_string()
     });
+    if failure.is_none() {
+        context.events.committed(carried, &wakes.kinds);
+    }
     for answer in answers {
         answer(failure.clone().map_or(Ok(()), |why| Err(StoreError::Commit(why))));
     }
@@ -157,6 +167,7 @@ async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context) {
 struct Wakes {
     revisions: BTreeMap<String, u64>,
     approved: bool,
+    kinds: Vec<&'static str>,
 }
 
 /// When this fails nothing of the group is kept; jobs that were not reached are dropped, which tells their callers.
@@ -176,6 +187,7 @@ async fn apply(
         tools: Arc::clone(&context.tools),
         touched: BTreeMap::new(),
         approved: false,
+        kinds: Vec::new(),
     };
     for job in jobs {
         sqlx::query("SAVEPOINT job").execute(tx.conn()).await?;
@@ -184,9 +196,11 @@ async fn apply(
         answers.push(answer);
         let touched = std::mem::take(&mut tx.touched);
         let approved = std::mem::take(&mut tx.approved);
+        let kinds = std::mem::take(&mut tx.kinds);
         if keep {
             wakes.revisions.extend(touched);
             wakes.approved |= approved;
+            wakes.kinds.extend(kinds);
         } else {
             sqlx::query("ROLLBACK TO job").execute(tx.conn()).await?;
         }

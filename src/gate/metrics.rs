@@ -1,0 +1,236 @@
+//! What the gate counts, for `GET /metrics` (OpenMetrics text, which Prometheus reads).
+//!
+//! Counters are about the whole gate and carry no foreign text: labels are words and route templates of ours. The gauges of a
+//! workspace are read when they are asked for, by a token of that workspace, and do not name it.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::Response;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::Gate;
+use super::store::Census;
+use crate::domain::{Status, Timestamp};
+
+/// Bounds of request durations, in seconds. The longest wait is a minute.
+const SECONDS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+/// Bounds of how many writes one commit carries; the writer takes at most 256.
+const JOBS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+/// The label of a path or method that no route has.
+const NONE: &str = "none";
+
+/// Every status there is, in storage's words.
+const STATUSES: [Status; 10] = [
+    Status::Pending,
+    Status::Approved,
+    Status::Running,
+    Status::Executed,
+    Status::Failed,
+    Status::Unknown,
+    Status::Rejected,
+    Status::Expired,
+    Status::Withdrawn,
+    Status::Superseded,
+];
+
+/// What the gate counts. Clones count together.
+#[derive(Clone)]
+pub(crate) struct Metrics(Arc<Counted>);
+
+struct Counted {
+    registry: Registry,
+    /// The templates of the table of routes: what is no template never becomes a label.
+    routes: HashSet<&'static str>,
+    requests: Family<Answered, Counter>,
+    durations: Family<Asked, Histogram, fn() -> Histogram>,
+    proposals: Counter,
+    settled: Family<Outcome, Counter>,
+    dispatches: Counter,
+    executions: Family<Outcome, Counter>,
+    commits: Counter,
+    jobs: Histogram,
+    resyncs: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Asked {
+    method: &'static str,
+    route: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    method: &'static str,
+    route: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Outcome {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct InStatus {
+    status: String,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}
+
+impl Metrics {
+    /// Counts from zero; `routes` are the methods and path templates of the gate.
+    pub(crate) fn new(routes: &[(Method, &'static str)]) -> Self {
+        let mut counted = Counted {
+            registry: Registry::with_prefix("placet"),
+            routes: routes.iter().map(|(_, path)| *path).collect(),
+            requests: Family::default(),
+            durations: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            proposals: Counter::default(),
+            settled: Family::default(),
+            dispatches: Counter::default(),
+            executions: Family::default(),
+            commits: Counter::default(),
+            jobs: Histogram::new(JOBS),
+            resyncs: Counter::default(),
+        };
+        counted.register();
+        // A series that is there from the start has a first increase that can be seen.
+        for (method, route) in routes {
+            drop(counted.durations.get_or_create(&Asked { method: word(method), route }));
+        }
+        for outcome in ["approved", "rejected", "expired", "withdrawn", "superseded"] {
+            drop(counted.settled.get_or_create(&Outcome { outcome }));
+        }
+        for outcome in ["executed", "failed", "lost", "requeued"] {
+            drop(counted.executions.get_or_create(&Outcome { outcome }));
+        }
+        Self(Arc::new(counted))
+    }
+
+    /// Something happened to an action, and is committed. `kind` is the word of its timeline.
+    pub(crate) fn happened(&self, kind: &'static str) {
+        match kind {
+            "created" => drop(self.0.proposals.inc()),
+            "dispatched" => drop(self.0.dispatches.inc()),
+            "approved" | "rejected" | "expired" | "withdrawn" | "superseded" => {
+                self.0.settled.get_or_create(&Outcome { outcome: kind }).inc();
+            }
+            "executed" | "failed" | "lost" | "requeued" => {
+                self.0.executions.get_or_create(&Outcome { outcome: kind }).inc();
+            }
+            _ => {}
+        }
+    }
+
+    /// One commit carried so many writes.
+    pub(crate) fn committed(&self, jobs: usize) {
+        self.0.commits.inc();
+        self.0.jobs.observe(f64::from(u32::try_from(jobs).unwrap_or(u32::MAX)));
+    }
+
+    /// A client of a stream was too far behind, and was told to list again.
+    pub(crate) fn resynced(&self) {
+        self.0.resyncs.inc();
+    }
+
+    fn answered(&self, method: &'static str, route: &'static str, status: u16, seconds: f64) {
+        self.0.requests.get_or_create(&Answered { method, route, status }).inc();
+        self.0.durations.get_or_create(&Asked { method, route }).observe(seconds);
+    }
+
+    /// Everything as text: the gate's counters, then the gauges.
+    pub(crate) fn write(&self, census: &Census, streams: u32, now: Timestamp) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode_registry(&mut text, &self.0.registry)?;
+        encode_registry(&mut text, &gauges(census, streams, now))?;
+        encode_eof(&mut text)?;
+        Ok(text)
+    }
+}
+
+impl Counted {
+    fn register(&mut self) {
+        let registry = &mut self.registry;
+        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "What is running", version);
+        let requests = self.requests.clone();
+        registry.register("http_requests", "Requests answered, by route template", requests);
+        let durations = self.durations.clone();
+        let help = "Until the answer began; a stream's time is not counted";
+        registry.register_with_unit("http_request_duration", help, Unit::Seconds, durations);
+        registry.register("proposals", "Proposals recorded", self.proposals.clone());
+        registry.register("decisions", "How pending actions were settled", self.settled.clone());
+        registry.register("dispatches", "Runs begun, by the gate or by an agent", self.dispatches.clone());
+        let help = "How runs ended; requeued is lost and to be run again";
+        registry.register("executions", help, self.executions.clone());
+        registry.register("commits", "Transactions committed", self.commits.clone());
+        registry.register("jobs_per_commit", "Writes that one commit carried", self.jobs.clone());
+        registry.register("stream_resyncs", "Streams told to list again", self.resyncs.clone());
+    }
+}
+
+fn gauges(census: &Census, streams: u32, now: Timestamp) -> Registry {
+    let gauge = |value: u64| -> Gauge {
+        let gauge = Gauge::default();
+        gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+        gauge
+    };
+    let mut registry = Registry::with_prefix("placet");
+    registry.register("open_streams", "Streams of briefings that are open", gauge(u64::from(streams)));
+    registry.register("pending", "Pending actions of this token's workspace", gauge(census.pending));
+    let age = census.oldest.map_or(0, |oldest| now.as_millis().saturating_sub(oldest.as_millis()).max(0));
+    let help = "Age of the oldest pending action of this token's workspace; 0 without one";
+    registry.register_with_unit("oldest_pending_age", help, Unit::Seconds, gauge(age.unsigned_abs() / 1_000));
+    let actions = Family::<InStatus, Gauge>::default();
+    for status in STATUSES {
+        let count =
+            census.by_status.iter().find(|(known, _)| *known == status).map_or(0, |(_, count)| *count);
+        let label = InStatus { status: status.as_raw().to_owned() };
+        actions.get_or_create(&label).set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    registry.register("actions", "Actions of this token's workspace", actions);
+    registry
+}
+
+fn word(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        _ => NONE,
+    }
+}
+
+/// Stands before everything else: counts each request and what became of it.
+pub(crate) async fn observe(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let metrics = &gate.inner.metrics;
+    let began = Instant::now();
+    let method = word(request.method());
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.and_then(|path| metrics.0.routes.get(path.as_str())).copied().unwrap_or(NONE);
+    let response = next.run(request).await;
+    metrics.answered(method, route, response.status().as_u16(), began.elapsed().as_secs_f64());
+    response
+}
