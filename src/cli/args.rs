@@ -148,6 +148,21 @@ pub struct ServeArgs {
     /// Speak plain HTTP to other machines: a proxy in front of the gate speaks TLS
     #[arg(long)]
     pub behind_proxy: bool,
+    /// Where the log goes; - is standard error [default: placet.log in the state folder]
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// How the log is written
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One line an event, for people
+    Text,
+    /// One JSON object a line, for programs
+    Json,
 }
 
 #[derive(Debug, Subcommand)]

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::HeaderMap;
@@ -193,6 +194,10 @@ pub(crate) enum Access {
     Scope(Scope),
 }
 
+/// Who called, for whoever stands further outside and has the log to write.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named(pub(crate) Arc<OnceLock<String>>);
+
 /// Stands before every route of the table: proves who calls, and that they may.
 pub(crate) async fn guard(
     State((gate, access)): State<(Gate, Access)>,
@@ -201,6 +206,9 @@ pub(crate) async fn guard(
 ) -> Result<Response, ApiError> {
     if access != Access::Open {
         let caller = Caller::prove(request.headers(), &gate).await?;
+        if let Some(named) = request.extensions().get::<Named>() {
+            named.0.set(caller.token.subject.clone()).ok();
+        }
         if let Access::Scope(scope) = access {
             caller.may(scope)?;
         }

@@ -22,6 +22,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::Gate;
+use super::auth::Named;
 use super::store::Census;
 use crate::domain::{Status, Timestamp};
 
@@ -223,14 +224,20 @@ fn word(method: &Method) -> &'static str {
     }
 }
 
-/// Stands before everything else: counts each request and what became of it.
-pub(crate) async fn observe(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+/// Stands before everything else: counts each request and what became of it, and logs it without a word of what it carried.
+pub(crate) async fn observe(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let metrics = &gate.inner.metrics;
     let began = Instant::now();
     let method = word(request.method());
     let matched = request.extensions().get::<MatchedPath>();
     let route = matched.and_then(|path| metrics.0.routes.get(path.as_str())).copied().unwrap_or(NONE);
+    let named = Named::default();
+    request.extensions_mut().insert(named.clone());
     let response = next.run(request).await;
-    metrics.answered(method, route, response.status().as_u16(), began.elapsed().as_secs_f64());
+    let (status, seconds) = (response.status().as_u16(), began.elapsed().as_secs_f64());
+    metrics.answered(method, route, status, seconds);
+    let ms = (seconds * 1_000.0) as u64;
+    // The subject is as its token was made; written as a literal, it cannot begin a line of its own.
+    tracing::debug!(method, route, status, ms, subject = ?named.0.get(), "answered");
     response
 }

@@ -1,16 +1,69 @@
-//! The log: a file, because the screen belongs to the inbox.
+//! The log: a file, because the screen belongs to the inbox. A gate without a screen may also write it to standard error.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
+
+use crate::cli::args::LogFormat;
 
 /// Lines wait here for the disk; when it is too slow they are dropped, never waited for.
 const BUFFERED_LINES: usize = 8_192;
 
-/// Starts logging to `path`. `RUST_LOG` chooses what, `info` of our own by default. Keep the guard: dropping it writes what is left.
+/// Where the log goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    File(PathBuf),
+    /// Standard error, where systemd and containers listen.
+    Stderr,
+}
+
+impl Target {
+    /// What `--log` names, else `file`. `-` is standard error, `./-` a file of that name.
+    pub(super) fn of(named: Option<&Path>, file: &Path) -> Self {
+        match named {
+            Some(dash) if dash.as_os_str() == "-" => Self::Stderr,
+            Some(named) => Self::File(named.to_owned()),
+            None => Self::File(file.to_owned()),
+        }
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Stderr => f.write_str("standard error"),
+        }
+    }
+}
+
+/// Starts logging to `path`, as text. Keep the guard: dropping it writes what is left.
 pub(super) fn start(path: &Path) -> anyhow::Result<WorkerGuard> {
+    start_at(&Target::File(path.to_owned()), LogFormat::Text)
+}
+
+/// Starts logging. `RUST_LOG` chooses what, `info` of our own by default. Keep the guard: dropping it writes what is left.
+pub(super) fn start_at(target: &Target, format: LogFormat) -> anyhow::Result<WorkerGuard> {
+    let lines = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES);
+    let (writer, guard) = match target {
+        Target::File(path) => lines.finish(open(path)?),
+        Target::Stderr => lines.finish(std::io::stderr()),
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,placet=info"));
+    let log = tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(filter);
+    let started = match format {
+        LogFormat::Text => log.try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))?;
+    Ok(guard)
+}
+
+/// Opens the file at its end, readable by its owner alone.
+fn open(path: &Path) -> anyhow::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| {
             format!(
@@ -23,18 +76,10 @@ pub(super) fn start(path: &Path) -> anyhow::Result<WorkerGuard> {
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).with_context(|| {
+    options.open(path).with_context(|| {
         format!(
             "cannot write the log {}; set PLACET_LOG or PLACET_STATE_DIR to a place of yours",
             path.display()
         )
-    })?;
-    let (writer, guard) = tracing_appender::non_blocking::NonBlockingBuilder::default()
-        .buffered_lines_limit(BUFFERED_LINES)
-        .finish(file);
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,placet=info"));
-    let started =
-        tracing_subscriber::fmt().with_writer(writer).with_ansi(false).with_env_filter(filter).try_init();
-    started.map_err(|error| anyhow::anyhow!("cannot start the log: {error}"))?;
-    Ok(guard)
+    })
 }

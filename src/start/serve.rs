@@ -32,7 +32,8 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
         config.listen = listen;
     }
     config.behind_proxy |= args.behind_proxy;
-    let _log = logging::start(&paths.log)?;
+    let target = logging::Target::of(args.log.as_deref(), &paths.log);
+    let _log = logging::start_at(&target, args.log_format)?;
     let lock = embedded::lock_file(&config.database)?;
     if lock.try_lock().is_err() {
         anyhow::bail!(
@@ -51,13 +52,15 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
         database: &config.database,
         pid: served.note.pid,
     })?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), url = served.note.url, "the gate serves");
     let told = tokio::select! {
         () = end.next() => true,
         () = served.ended() => false,
     };
     stop.cancel();
     served.finish().await;
-    anyhow::ensure!(told, "the gate stopped by itself; the log says why: {}", paths.log.display());
+    tracing::info!(told, "the gate stopped");
+    anyhow::ensure!(told, "the gate stopped by itself; the log says why: {target}");
     Ok(Exit::Done)
 }
 

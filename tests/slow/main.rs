@@ -13,5 +13,6 @@ mod command_line;
 mod demo;
 mod job;
 mod killed;
+mod logs;
 mod support;
 mod terminal;

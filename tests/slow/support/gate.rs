@@ -62,7 +62,7 @@ impl Drop for Gate {
 
 impl Address {
     /// From the line on standard output, or from `gate.json`.
-    fn read(json: &str) -> Option<Self> {
+    pub(crate) fn read(json: &str) -> Option<Self> {
         let fields = Fields::of(json)?;
         let read = |name: &str| {
             std::fs::read_to_string(fields.text(name)?.as_raw()).ok().map(|it| it.trim().to_owned())
