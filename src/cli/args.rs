@@ -49,6 +49,13 @@ pub enum Command {
 pub enum GateCommand {
     /// Serve the gate for a team, without a screen
     Serve(ServeArgs),
+    /// Copy the gate's database to a new file, also while it is served
+    Backup {
+        #[command(flatten)]
+        database: DatabaseArg,
+        /// The file to write; it must not be there yet
+        file: PathBuf,
+    },
     /// What the gate's owner does on its machine
     #[command(flatten)]
     Owner(OwnerCommand),

@@ -1,4 +1,4 @@
-//! `placet gate token|pause|resume|settle|audit`: what the gate's owner does on its machine, on the database itself.
+//! `placet gate token|pause|resume|settle|backup|audit`: what the gate's owner does on its machine, on the database itself.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -15,6 +15,8 @@ use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::Untrusted;
 use crate::gate::{AuditHead, Gate, Scope, Settled, TokenInfo, UnknownScope};
+
+use crate::sqlite;
 
 use super::args::{AuditCommand, OwnerCommand, PauseArgs, SettleArgs, SettleAs, TokenCommand};
 use super::output;
@@ -47,6 +49,13 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     };
     gate.close().await;
     end
+}
+
+/// Copies the database itself, so it needs no running gate and disturbs none.
+pub async fn backup(config: &GateConfig, file: &Path) -> anyhow::Result<Exit> {
+    let bytes = sqlite::backup(&config.database, file).await?;
+    output::line(&format!("{}  {bytes} bytes", file.display()))?;
+    Ok(Exit::Done)
 }
 
 async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -> anyhow::Result<Exit> {

@@ -16,7 +16,7 @@ mod show;
 pub use config::{check as config_check, example as config_example, path as config_path};
 pub use decide::decide;
 pub use exit::{Exit, Usage};
-pub use gate::owner;
+pub use gate::{backup, owner};
 pub use list::list;
 pub use output::{complain, json, line, problem};
 pub use propose::propose;

@@ -3,6 +3,8 @@
 //! Write transactions start with [`BEGIN`]: a deferred one that reads before it writes fails at once with code 517 when
 //! another writer was faster, whatever the busy timeout says.
 
+mod backup;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +14,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{Connection as _, SqlSafeStr as _};
 
+pub use self::backup::{BackupError, backup};
 use crate::fault;
 
 /// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.

@@ -55,6 +55,11 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         None => screen::inbox(&paths).await,
         Some(Command::Demo) => demo::run().await,
         Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
+        Some(Command::Gate { command: GateCommand::Backup { database, file } }) => {
+            let config = Config::load(&paths)?.gate;
+            let config = serve::with_database(config, database.database.as_deref(), &paths)?;
+            cli::backup(&config, &file).await
+        }
         Some(Command::Gate { command: GateCommand::Owner(command) }) => {
             let config = serve::with_database(Config::load(&paths)?.gate, command.database(), &paths)?;
             cli::owner(config, command, screen::login_name()).await

@@ -1,0 +1,110 @@
+//! A copy of a database while it is being written to: one moment of it, whole, in a file of its own.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+
+/// There is no copy.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error("{0} is there already; a backup never replaces a file, give another name")]
+    Exists(PathBuf),
+    #[error("cannot read the database {path}: {error}")]
+    Database { path: PathBuf, error: sqlx::Error },
+    #[error("cannot write {path}: {error}; is the folder there and yours, and is there room?")]
+    File { path: PathBuf, error: io::Error },
+}
+
+/// Copies the database at `path`, as it was at one moment, to the new file `to`, with mode 0600; returns its bytes.
+///
+/// Nobody waits for it: readers and writers go on. The copy is on disk and whole when it gets its name. A `to` that exists
+/// is refused and stays as it is.
+pub async fn backup(path: &Path, to: &Path) -> Result<u64, BackupError> {
+    if to.symlink_metadata().is_ok() {
+        return Err(BackupError::Exists(to.to_owned()));
+    }
+    let failed = |error| BackupError::File { path: to.to_owned(), error };
+    let part = Part::beside(to).map_err(failed)?;
+    vacuum(path, &part.0).await.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
+    part.finish(to).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
+        _ => failed(error),
+    })
+}
+
+/// SQLite takes an empty file for a new one, so the file has its mode before it has its content.
+async fn vacuum(path: &Path, into: &Path) -> Result<(), sqlx::Error> {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let mut connection = options.busy_timeout(Duration::from_secs(5)).connect().await?;
+    let into = into.to_str().ok_or_else(|| sqlx::Error::Configuration("a path that is no UTF-8".into()))?;
+    sqlx::query("VACUUM INTO ?1").bind(into).execute(&mut connection).await?;
+    connection.close().await
+}
+
+/// A copy that has no name yet; gone when it is dropped.
+struct Part(PathBuf);
+
+impl Part {
+    fn beside(to: &Path) -> io::Result<Self> {
+        let name = to.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+        let part = to.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+        let mut options = OpenOptions::new();
+        options.create_new(true).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&part)?;
+        Ok(Self(part))
+    }
+
+    /// On disk first, then its name, then the folder that holds the name.
+    fn finish(self, to: &Path) -> io::Result<u64> {
+        let file = File::open(&self.0)?;
+        file.sync_all()?;
+        let bytes = file.metadata()?.len();
+        // Somebody may have been faster since the first look.
+        if to.symlink_metadata().is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        std::fs::rename(&self.0, to)?;
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(folder)?.sync_all()?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // Renamed, or worth nothing.
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open;
+
+    #[tokio::test]
+    async fn a_file_that_is_there_is_never_replaced_and_nothing_is_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, to) = (folder.path().join("x.db"), folder.path().join("copy"));
+        open(&path, &["CREATE TABLE t (a TEXT) STRICT"]).await.unwrap().close().await;
+        std::fs::write(&to, "mine").unwrap();
+
+        let refused = backup(&path, &to).await;
+        let nowhere = backup(&path, &folder.path().join("no/such/folder")).await;
+        let nothing = backup(&folder.path().join("none.db"), &folder.path().join("new")).await;
+
+        assert!(matches!(refused, Err(BackupError::Exists(_))));
+        assert!(matches!(nowhere, Err(BackupError::File { .. })));
+        assert!(matches!(nothing, Err(BackupError::Database { .. })));
+        assert_eq!(std::fs::read_to_string(&to).unwrap(), "mine");
+        let left = std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+        let left: Vec<_> = left.filter(|name| !name.to_string_lossy().starts_with("x.db")).collect();
+        assert_eq!(left, ["copy"]);
+    }
+}
