@@ -4,6 +4,7 @@
 //! another writer was faster, whatever the busy timeout says.
 
 mod backup;
+mod turn;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use sqlx::sqlite::{
 use sqlx::{Connection as _, SqlSafeStr as _};
 
 pub use self::backup::{BackupError, backup};
+use self::turn::Turn;
 use crate::fault;
 
 /// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
@@ -43,9 +45,12 @@ pub enum OpenError {
 }
 
 /// Opens the database at `path`, creates it with mode 0600 when it is missing, and brings it to the newest of `migrations`
-/// (append-only: the first has number 1).
+/// (append-only: the first has number 1). Any number of processes may do so at once: they take turns, for at most a minute.
 pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
-    prepare(path)?;
+    folder(path)?;
+    let file = |error| OpenError::File { path: path.to_owned(), error };
+    let _turn = Turn::at(path).await.map_err(file)?;
+    create(path).map_err(file)?;
     let failed = |error| OpenError::Database { path: path.to_owned(), error };
     let options = SqliteConnectOptions::new()
         .filename(path)
@@ -89,8 +94,8 @@ impl Database {
     }
 }
 
-/// Creates folder (0700) and file (0600) before SQLite does, since it would leave them to the umask.
-fn prepare(path: &Path) -> Result<(), OpenError> {
+/// Creates the folder, which is its owner's alone. A link in the file's place is refused.
+fn folder(path: &Path) -> Result<(), OpenError> {
     if path.is_symlink() {
         return Err(OpenError::Link(path.to_owned()));
     }
@@ -101,11 +106,21 @@ fn prepare(path: &Path) -> Result<(), OpenError> {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder).map_err(|error| OpenError::Folder { path: folder.to_owned(), error })?;
     }
+    Ok(())
+}
+
+/// Creates the file with mode 0600 before SQLite does, since it would leave that to the umask.
+///
+/// A file that is there is not opened: closing it again would take SQLite's locks on it from this whole process.
+fn create(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
-    options.create(true).append(true);
+    options.create_new(true).write(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop).map_err(|error| OpenError::File { path: path.to_owned(), error })
+    match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        created => created.map(drop),
+    }
 }
 
 #[cfg(test)]

@@ -15,4 +15,5 @@ mod job;
 mod killed;
 mod logs;
 mod support;
+mod team;
 mod terminal;

@@ -1,0 +1,59 @@
+//! Keeping a gate for a team: several commands at one database, and copies of it.
+
+use std::process::Stdio;
+
+use super::support::agent::{propose, request, status};
+use super::support::gate::Gate;
+use super::support::home::{Home, WRITE_FILE};
+
+const TOKEN: [&str; 9] =
+    ["gate", "token", "create", "--scopes", "read", "--subject", "kim", "--workspace", "default"];
+const BODY: &str = r#"{"toolName":"write_note","workspaceId":"default","toolInput":{"n":1.10}}"#;
+
+#[test]
+fn commands_may_begin_at_once_on_a_fresh_database() {
+    for _ in 0..5 {
+        let home = Home::with_config(WRITE_FILE);
+        let tokens = (0..4).map(|_| {
+            home.command(&TOKEN)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        });
+        let tokens: Vec<_> = tokens.collect();
+        let gate = Gate::serve(&home, &[]);
+
+        for token in tokens {
+            let output = token.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let token = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(request(&gate.address, token.trim(), "GET", "/api/pending-actions", "").status, 200);
+        }
+    }
+}
+
+#[test]
+fn a_backup_of_a_served_gate_is_a_gate() {
+    let home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&home, &[]);
+    let id = propose(&gate.address, BODY);
+    let copy = home.path().join("copy.db");
+    let copy = copy.to_str().unwrap();
+
+    let made = home.run(&["gate", "backup", copy]);
+    let refused = home.run(&["gate", "backup", copy]);
+    let later = propose(&gate.address, BODY);
+    let restored = Gate::serve(&home, &["--database", &format!("sqlite:{copy}")]);
+
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("is there already"));
+    // The tokens are in it, too: as hashes.
+    let mut address = restored.address.clone();
+    address.owner_token.clone_from(&gate.address.owner_token);
+    assert_eq!(status(&address, &id), "pending");
+    let path = format!("/api/pending-actions/{later}");
+    assert_eq!(request(&address, &address.owner_token, "GET", &path, "").status, 404);
+}
