@@ -7,6 +7,7 @@
     clippy::string_slice
 )]
 
+mod deploy;
 mod docs;
 mod exact;
 mod tidy;
