@@ -18,6 +18,10 @@ demo:
 bench:
     cargo bench --bench inbox
 
+# What a served gate takes, in a few minutes; `cargo test --bench gate -- --quick` only sees that the bench still works.
+bench-gate:
+    cargo bench --bench gate
+
 # Licences, bans and sources of every dependency (needs cargo-deny).
 deny:
     cargo deny check licenses bans sources
