@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, watch};
 
+use super::audit::WHOLE_GATE;
 use super::metrics::Metrics;
 
 /// Clones share their listeners.
@@ -47,6 +48,10 @@ impl Events {
     /// Called by the store after the commit, never before.
     pub(crate) fn publish(&self, workspace: &str, revision: u64) {
         let mut revisions = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        if workspace == WHOLE_GATE {
+            // What happens to the whole gate concerns everybody.
+            revisions.values().for_each(|sender| sender.send_modify(|_| ()));
+        }
         let Some(sender) = revisions.get(workspace) else { return };
         // The last listener is gone: forget the workspace, so that the map cannot grow for ever.
         if sender.send(revision).is_err() {

@@ -139,7 +139,7 @@ impl Metrics {
             "approved" | "rejected" | "expired" | "withdrawn" | "superseded" => {
                 self.0.settled.get_or_create(&Outcome { outcome: kind }).inc();
             }
-            "executed" | "failed" | "lost" | "requeued" => {
+            "executed" | "failed" | "lost" | "requeued" | "settled" => {
                 self.0.executions.get_or_create(&Outcome { outcome: kind }).inc();
             }
             _ => {}

@@ -7,6 +7,7 @@
 mod admin;
 mod audit;
 mod auth;
+mod briefings;
 mod clock;
 mod door;
 mod error;
@@ -39,6 +40,7 @@ pub use self::error::GateError;
 pub use self::first::FirstTokens;
 pub use self::store::Settled;
 
+use self::briefings::Briefings;
 use self::clock::Clock;
 use self::events::Events;
 use self::limits::{Rate, Streams};
@@ -71,6 +73,7 @@ pub struct Gate {
 struct Inner {
     store: Box<dyn Store>,
     events: Events,
+    briefings: Briefings,
     metrics: Metrics,
     clock: Clock,
     tools: Arc<Tools>,
@@ -106,6 +109,7 @@ impl Gate {
         let inner = Inner {
             store: Box::new(store),
             events,
+            briefings: Briefings::default(),
             metrics,
             clock,
             tools,

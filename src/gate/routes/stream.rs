@@ -4,6 +4,7 @@
 //! rows are too far behind, or from another history, and that listing again beats asking for changes.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
@@ -17,9 +18,10 @@ use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
-use crate::contract::time;
+use crate::domain::Timestamp;
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
+use crate::gate::briefings::{Counted, Desk};
 use crate::gate::error::ApiError;
 use crate::gate::limits::OpenStream;
 
@@ -48,8 +50,7 @@ pub(crate) async fn stream(
     let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
     let briefings = Briefings {
         revisions: gate.inner.events.watch(&workspace),
-        workspace,
-        session: query.session_id,
+        desk: gate.inner.briefings.desk(&workspace, query.session_id.as_deref()),
         seen,
         ticks: 0,
         paused_at: None,
@@ -65,14 +66,13 @@ pub(crate) async fn stream(
 struct Briefings {
     gate: Gate,
     caller: Caller,
-    workspace: String,
-    session: Option<String>,
+    desk: Arc<Desk>,
     revisions: watch::Receiver<u64>,
     /// The newest revision the client was told of.
     seen: Option<u64>,
     ticks: u64,
     /// As the client was told.
-    paused_at: Option<String>,
+    paused_at: Option<Timestamp>,
     /// Held so that the stream counts while it is open.
     _open: OpenStream,
 }
@@ -119,25 +119,23 @@ impl Briefings {
 
     /// The counts as they are, after a `resync` where the client's rows are not worth following up.
     async fn brief(&mut self) -> Option<Vec<Event>> {
-        let briefing = self.gate.store().briefing(&self.workspace, self.session.as_deref()).await.ok()?;
-        let revision = briefing.revision;
+        let Counted { revision, paused_at, body } = self.desk.briefing(self.gate.store()).await.ok()?;
         let too_far = u64::from(self.gate.inner.limits.page_rows);
         let behind = self.seen.is_some_and(|seen| seen > revision || revision - seen > too_far);
         self.seen = Some(revision);
-        self.paused_at.clone_from(&briefing.paused_at);
-        let body = serde_json::to_string(&briefing).ok()?;
+        self.paused_at = paused_at;
         let mut events = Vec::new();
         if behind {
             self.gate.inner.metrics.resynced();
             events.push(Event::default().event("resync").data(format!("{{\"revision\":{revision}}}")));
         }
-        events.push(Event::default().event("briefing").id(revision.to_string()).data(body));
+        events.push(Event::default().event("briefing").id(revision.to_string()).data(&*body));
         Some(events)
     }
 
     async fn pause_changed(&self) -> bool {
-        let paused = self.gate.store().paused(&self.workspace).await;
-        paused.is_ok_and(|at| at.map(time::write) != self.paused_at)
+        let paused = self.gate.store().paused(self.desk.workspace()).await;
+        paused.is_ok_and(|at| at != self.paused_at)
     }
 
     /// The number of the next sign of life, if the token still lives.
@@ -163,8 +161,7 @@ mod tests {
         gate.store().add_token(token.clone(), hash(&secret)).await.unwrap();
         let mut briefings = Briefings {
             revisions: gate.inner.events.watch("w"),
-            workspace: "w".to_owned(),
-            session: None,
+            desk: gate.inner.briefings.desk("w", None),
             seen: None,
             ticks: 0,
             paused_at: None,

@@ -337,6 +337,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         limit: u32,
         bytes: u64,
     ) -> Result<Changes, StoreError>;
+    /// Of the newest change; 0 while there was none.
+    async fn revision(&self, workspace: &str) -> Result<u64, StoreError>;
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError>;
     /// Checkpoints in which something waits, of one mission or of all.
     async fn checkpoints(

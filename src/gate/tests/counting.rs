@@ -84,7 +84,7 @@ async fn the_oldest_pending_action_has_an_age_and_it_is_the_callers_own() {
     gate.propose("t", "{}").await;
     gate.gate.inner.clock.pass(90_000);
     gate.propose("t", "{}").await;
-    let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Read]).await.unwrap();
+    let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Read], None).await.unwrap();
 
     let mine = metrics(&gate).await;
     let theirs = answer(gate.request(Method::GET, "/metrics", &stranger)).await;

@@ -1,5 +1,7 @@
 //! The stream of briefings.
 
+use std::sync::Arc;
+
 use reqwest::{Method, Response};
 use serde_json::Value;
 
@@ -112,6 +114,24 @@ async fn many_changes_make_few_briefings_and_the_last_is_right() {
 
     let most = 2 + started.elapsed().as_millis() / 250;
     assert!(told <= most, "{told} briefings in {:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn one_count_serves_every_stream_until_something_changes() {
+    let (_folder, gate) = plain().await;
+    let (briefings, store) = (&gate.gate.inner.briefings, gate.gate.store());
+    let (one, another) = (briefings.desk("w", None), briefings.desk("w", None));
+    let session = briefings.desk("w", Some("s"));
+
+    let (first, same) = (one.briefing(store).await.unwrap(), another.briefing(store).await.unwrap());
+    gate.propose("t", "{}").await;
+    let changed = another.briefing(store).await.unwrap();
+    let elsewhere = session.briefing(store).await.unwrap();
+
+    assert!(Arc::ptr_eq(&first.body, &same.body));
+    assert_eq!((first.revision, changed.revision, elsewhere.revision), (0, 1, 1));
+    assert!(changed.body.contains("\"pending\":1"), "{}", changed.body);
+    assert!(elsewhere.body.contains("\"pending\":0"), "{}", elsewhere.body);
 }
 
 #[tokio::test]

@@ -172,6 +172,10 @@ impl Store for SqliteStore {
         read::changes(self.reader(), workspace, since, limit, bytes).await
     }
 
+    async fn revision(&self, workspace: &str) -> Result<u64, StoreError> {
+        read::revision(self.reader(), workspace).await
+    }
+
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError> {
         outstanding::briefing(self.reader(), workspace, session).await
     }

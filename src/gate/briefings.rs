@@ -1,0 +1,91 @@
+//! Briefings, put together once for everybody who is told the same: a team has many streams open on one workspace.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex as Held, PoisonError, Weak};
+
+use tokio::sync::Mutex;
+
+use super::store::{Store, StoreError};
+use crate::domain::Timestamp;
+
+/// A briefing as it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) revision: u64,
+    pub(crate) paused_at: Option<Timestamp>,
+    /// The JSON of a [`BriefingBody`](crate::contract::briefing::BriefingBody).
+    pub(crate) body: Arc<str>,
+}
+
+/// What a stream is about: a workspace, or one session in it.
+type Subject = (String, Option<String>);
+
+/// The newest briefings of what streams are open on.
+#[derive(Debug, Default)]
+pub(crate) struct Briefings(Held<HashMap<Subject, Weak<Desk>>>);
+
+/// The newest briefing of one subject. It lives as long as a stream holds it.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    workspace: String,
+    session: Option<String>,
+    newest: Mutex<Option<Counted>>,
+}
+
+impl Briefings {
+    /// The desk of this subject, shared with all streams on it.
+    pub(crate) fn desk(&self, workspace: &str, session: Option<&str>) -> Arc<Desk> {
+        let subject = (workspace.to_owned(), session.map(str::to_owned));
+        let mut desks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(desk) = desks.get(&subject).and_then(Weak::upgrade) {
+            return desk;
+        }
+        // Whoever opens one clears away what nobody holds any more, so that the map cannot grow for ever.
+        desks.retain(|_, desk| desk.strong_count() > 0);
+        let (workspace, session) = subject.clone();
+        let desk = Arc::new(Desk { workspace, session, newest: Mutex::default() });
+        desks.insert(subject, Arc::downgrade(&desk));
+        desk
+    }
+}
+
+impl Desk {
+    pub(crate) fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// The briefing as of now. The first who asks after a change counts, the others wait for that.
+    pub(crate) async fn briefing(&self, store: &dyn Store) -> Result<Counted, StoreError> {
+        let mut newest = self.newest.lock().await;
+        // A pause of the whole gate is no revision of this workspace.
+        let (head, paused_at) =
+            (store.revision(&self.workspace).await?, store.paused(&self.workspace).await?);
+        let is_now = |counted: &&Counted| counted.revision == head && counted.paused_at == paused_at;
+        if let Some(counted) = newest.as_ref().filter(is_now) {
+            return Ok(counted.clone());
+        }
+        let briefing = store.briefing(&self.workspace, self.session.as_deref()).await?;
+        let body = serde_json::to_string(&briefing);
+        let body = body.map_err(|_| StoreError::Corrupt("a briefing that is no JSON"))?.into();
+        let counted = Counted { revision: briefing.revision, paused_at, body };
+        *newest = Some(counted.clone());
+        Ok(counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_listens_to_is_forgotten() {
+        let briefings = Briefings::default();
+        for n in 0..10 {
+            drop(briefings.desk("w", Some(&n.to_string())));
+        }
+        let kept = briefings.desk("w", None);
+
+        assert_eq!(briefings.0.lock().unwrap().len(), 1);
+        drop(kept);
+    }
+}
