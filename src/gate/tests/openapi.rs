@@ -53,7 +53,16 @@ fn the_document_is_of_this_version_and_knows_every_code_and_scope() {
 fn what_the_gate_sends_is_closed() {
     let mut open = Vec::new();
     for (name, schema) in CONTRACT["components"]["schemas"].as_object().unwrap() {
-        let asked = ["Propose", "Approve", "Reject", "BatchApprove", "Claim", "Outcome"];
+        let asked = [
+            "Propose",
+            "Approve",
+            "Reject",
+            "BatchApprove",
+            "CheckpointReject",
+            "Settle",
+            "Claim",
+            "Outcome",
+        ];
         // What a body may hold is for the gate to read; fields in common are closed where they are used.
         if !asked.contains(&name.as_str()) && !name.ends_with("Fields") {
             open_objects(name, schema, false, &mut open);
@@ -100,6 +109,26 @@ impl Seen {
     }
 }
 
+/// Checkpoints, what is unknown, pauses and the audit.
+async fn settle_and_own(seen: &mut Seen, ran: &TestGate) {
+    let lost = ran.propose_with("pulled", "{}", r#","checkpointId":"c","missionId":"m""#).await;
+    let other = ran.propose_with("pulled", "{}", r#","checkpointId":"c""#).await;
+    seen.get(ran, "/api/checkpoints?mission_id=m").await;
+    let items = format!(r#"{{"items":[{{"pendingActionId":"{lost}"}},{{"pendingActionId":"none"}}]}}"#);
+    seen.post(ran, "/api/checkpoints/c/approve", &items).await;
+    seen.post(ran, "/api/checkpoints/c/reject", &format!(r#"{{"items":[{{"pendingActionId":"{other}"}}]}}"#))
+        .await;
+    seen.post(ran, &format!("/api/pending-actions/{lost}/claim"), r#"{"leaseSeconds":1}"#).await;
+    ran.gate.inner.clock.pass(10_000);
+    ran.gate.store().recover(Vec::new()).await.unwrap();
+    seen.post(ran, &format!("/api/pending-actions/{lost}/settle"), r#"{"as":"failed","reason":"looked"}"#)
+        .await;
+    seen.post(ran, "/api/gate/pause", "").await;
+    seen.post(ran, "/api/gate/resume", "").await;
+    seen.get(ran, "/api/audit?limit=3").await;
+    seen.get(ran, "/api/audit/head").await;
+}
+
 /// Every answer is checked where it is received; this sees that each one of the document comes.
 #[tokio::test]
 async fn every_documented_answer_is_given() {
@@ -131,6 +160,7 @@ async fn every_documented_answer_is_given() {
     for path in ["/api/tools", "/api/workspaces", "/healthz", "/readyz", "/openapi.json", "/metrics"] {
         seen.get(&ran, path).await;
     }
+    settle_and_own(&mut seen, &ran).await;
     // The stream has a test of its own; here it only has to be there.
     let stream = ran.request(Method::GET, &format!("{all}/events"), &ran.owner).send().await.unwrap();
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
