@@ -13,9 +13,10 @@
     )
 )]
 
-// Floor 0: words and rules. No I/O, no clock, no async, no serde. And points at which tests kill the process.
+// Floor 0: words and rules (no I/O, no clock, no async, no serde); points at which tests kill the process; private files.
 pub mod domain;
 pub mod fault;
+pub mod private;
 // Floor 1: one skill each, never each other.
 pub mod config;
 pub mod contract;

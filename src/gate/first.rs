@@ -9,6 +9,7 @@ use super::auth::{self, Scope};
 use super::{Gate, GateError};
 use crate::config::TokenFrom;
 use crate::config::secret::SecretError;
+use crate::private;
 
 /// Where the first tokens are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,11 +75,7 @@ pub(super) fn prefix(database: &Path) -> String {
 }
 
 fn make_folder(folder: &Path) -> Result<(), GateError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| GateError::TokenFile { path: folder.to_owned(), error })
+    private::folder(folder).map_err(|error| GateError::TokenFile { path: folder.to_owned(), error })
 }
 
 /// Replaces the file whole: a reader sees the old token or the new one, and a link in its place is not followed.
@@ -88,11 +85,7 @@ fn write(path: &Path, secret: &SecretString) -> std::io::Result<()> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&new)?;
+    let mut file = private::options().write(true).create_new(true).open(&new)?;
     writeln!(file, "{}", secret.expose_secret())?;
     file.sync_all()?;
     std::fs::rename(&new, path)

@@ -7,6 +7,8 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::private;
+
 /// One run. Its file goes with it.
 #[derive(Debug)]
 pub(super) struct Owner {
@@ -18,11 +20,7 @@ pub(super) struct Owner {
 impl Owner {
     /// Announces this run, and removes what runs before it left.
     pub(super) fn announce(folder: &Path) -> io::Result<Self> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
+        private::folder(folder)?;
         sweep(folder);
         let id = uuid::Uuid::new_v4().simple().to_string();
         // Locked before it gets its name: nobody ever sees the name unlocked while this run lives.
@@ -50,11 +48,7 @@ impl Drop for Owner {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.create_new(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private::options().create_new(true).write(true).open(path)
 }
 
 fn is_locked(path: &Path) -> bool {

@@ -1,12 +1,14 @@
 //! A copy of a database while it is being written to: one moment of it, whole, in a file of its own.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
+
+use crate::private;
 
 /// There is no copy.
 #[derive(Debug, thiserror::Error)]
@@ -52,11 +54,7 @@ impl Part {
     fn beside(to: &Path) -> io::Result<Self> {
         let name = to.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
         let part = to.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-        let mut options = OpenOptions::new();
-        options.create_new(true).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&part)?;
+        private::options().create_new(true).write(true).open(&part)?;
         Ok(Self(part))
     }
 

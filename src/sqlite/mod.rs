@@ -18,6 +18,7 @@ use sqlx::{Connection as _, SqlSafeStr as _};
 pub use self::backup::{BackupError, backup};
 use self::turn::Turn;
 use crate::fault;
+use crate::private;
 
 /// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
 pub const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -100,11 +101,7 @@ fn folder(path: &Path) -> Result<(), OpenError> {
         return Err(OpenError::Link(path.to_owned()));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(|error| OpenError::Folder { path: folder.to_owned(), error })?;
+        private::folder(folder).map_err(|error| OpenError::Folder { path: folder.to_owned(), error })?;
     }
     Ok(())
 }
@@ -113,11 +110,7 @@ fn folder(path: &Path) -> Result<(), OpenError> {
 ///
 /// A file that is there is not opened: closing it again would take SQLite's locks on it from this whole process.
 fn create(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.create_new(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    match private::options().create_new(true).write(true).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         created => created.map(drop),
     }

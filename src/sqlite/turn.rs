@@ -1,12 +1,14 @@
 //! Taking turns at opening a database. Neither the switch to WAL nor sqlx's migrations are safe against another opener: SQLite
 //! answers the one with "locked" at once, and the other would run a migration twice.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
+
+use crate::private;
 
 /// How long another opener may take; a migration of a large database is the longest thing there is.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -23,11 +25,7 @@ pub(super) struct Turn {
 impl Turn {
     /// Waits for the turn at the database `path`; at most a minute.
     pub(super) async fn at(path: &Path) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let lock = options.open(beside(path))?;
+        let lock = private::options().create(true).truncate(false).write(true).open(beside(path))?;
         let deadline = Instant::now() + LIMIT;
         loop {
             match lock.try_lock() {

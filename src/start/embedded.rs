@@ -19,6 +19,7 @@ use crate::config::{Config, GateConfig, SourceConfig, SourceKind, TokenFrom};
 use crate::domain::SourceName;
 use crate::gate::Gate;
 use crate::net::http::{Ask, Http};
+use crate::private;
 
 /// How long a started gate may take to say where it is.
 const ATTACH_LIMIT: Duration = Duration::from_secs(10);
@@ -158,22 +159,14 @@ impl Served {
 pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
     let path = database.with_extension("lock");
     if let Some(folder) = path.parent() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).with_context(|| {
+        private::folder(folder).with_context(|| {
             format!(
                 "cannot create the folder {}; set PLACET_STATE_DIR to a folder of yours",
                 folder.display()
             )
         })?;
     }
-    let mut options = File::options();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&path).with_context(|| {
+    private::options().create(true).truncate(false).write(true).open(&path).with_context(|| {
         format!("cannot write {}; set PLACET_STATE_DIR to a folder that you can write to", path.display())
     })
 }

@@ -8,6 +8,7 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::args::LogFormat;
+use crate::private;
 
 /// Lines wait here for the disk; when it is too slow they are dropped, never waited for.
 const BUFFERED_LINES: usize = 8_192;
@@ -65,18 +66,14 @@ pub(super) fn start_at(target: &Target, format: LogFormat) -> anyhow::Result<Wor
 /// Opens the file at its end, readable by its owner alone.
 fn open(path: &Path) -> anyhow::Result<File> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| {
+        private::folder(folder).with_context(|| {
             format!(
                 "cannot create the folder {}; set PLACET_STATE_DIR to a folder of yours",
                 folder.display()
             )
         })?;
     }
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).with_context(|| {
+    private::options().create(true).append(true).open(path).with_context(|| {
         format!(
             "cannot write the log {}; set PLACET_LOG or PLACET_STATE_DIR to a place of yours",
             path.display()

@@ -13,6 +13,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("sqlite", 1),
     ("contract", 1),
     ("fault", 0),
+    ("private", 0),
     ("sources", 2),
     ("gate", 2),
     ("journal", 2),
