@@ -231,7 +231,7 @@ pub struct DecideArgs {
     /// Why, for every rejection given by --reject
     #[arg(long, requires = "reject")]
     pub reason: Option<String>,
-    /// Decisions as JSON: [{"id","decision":"approve|reject","userEdits"?,"reason"?,"digest"?,"source"?}]; - is standard input
+    /// Decisions as JSON: [{"id","decision":"approve|reject","userEdits"?,"reason"?,"digest"?,"terms"?,"source"?}]; - is standard input
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Only this source

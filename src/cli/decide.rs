@@ -34,6 +34,9 @@ struct Wanted {
     /// What `show --json` printed: the decision is refused when the content is another one now.
     #[serde(default)]
     digest: Option<String>,
+    /// The action's own `terms`, in the same way.
+    #[serde(default)]
+    terms: Option<String>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -168,6 +171,7 @@ fn wanted(args: &DecideArgs) -> anyhow::Result<Vec<Wanted>> {
         user_edits: None,
         reason,
         digest: None,
+        terms: None,
     };
     let mut wanted: Vec<Wanted> = args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
     wanted.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
@@ -206,18 +210,19 @@ fn stage(key: &ActionKey, action: &PendingAction, wish: Wanted, at: Timestamp) -
         None => None,
         Some(edits) => Some(Edits::new(RawJson::parse(edits.get())?)?),
     };
-    let digest = match wish.digest {
-        None => action.digest(),
-        Some(text) => Digest::parse(&text)
-            .ok_or_else(|| anyhow::anyhow!("{text:?} is no digest; `placet show --json` prints one"))?,
+    let label = |text: String| {
+        Digest::parse(&text)
+            .ok_or_else(|| anyhow::anyhow!("{text:?} is no digest; `placet show --json` prints one"))
     };
+    let digest = wish.digest.map_or_else(|| Ok(action.digest()), label)?;
+    let terms = wish.terms.map_or(Ok(action.terms), |text| label(text).map(Some))?;
     let decision = match wish.decision {
         Word::Approve => Decision::Approve { edits, comment: wish.reason },
         Word::Reject if edits.is_some() => anyhow::bail!("a rejection takes no userEdits"),
         Word::Reject => Decision::Reject { reason: wish.reason },
     };
     let batch = Entry { key: key.clone(), row: action.row.clone(), can: Capabilities::READ_ONLY }.batch();
-    Ok(Staged { decision, batch, digest: Some(digest), at })
+    Ok(Staged { decision, batch, digest: Some(digest), terms, at })
 }
 
 /// What is pending in the sources that are touched: for capabilities, and to count what is left.

@@ -11,6 +11,8 @@ pub struct Staged {
     pub batch: BatchKey,
     /// Of the content that was on screen when it was staged; `None` when the action was never opened.
     pub digest: Option<Digest>,
+    /// The source's label for everything else that was on screen then; `None` where it has none.
+    pub terms: Option<Digest>,
     pub at: Timestamp,
 }
 
@@ -174,7 +176,8 @@ mod tests {
     }
 
     fn staged(id: &str, decision: Decision) -> Staged {
-        Staged { decision, batch: BatchKey::Alone(key(id)), digest: None, at: Timestamp::default() }
+        let batch = BatchKey::Alone(key(id));
+        Staged { decision, batch, digest: None, terms: None, at: Timestamp::default() }
     }
 
     fn draft() -> Draft {

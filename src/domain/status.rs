@@ -154,13 +154,14 @@ mod tests {
         }
     }
     #[test]
-    fn what_is_unknown_can_only_become_known() {
+    fn what_is_unknown_becomes_known_or_is_run_again() {
         assert!(Status::Unknown.is_final());
         for step in STEPS {
             let after = Status::Unknown.after(step).ok();
             let known = match step {
                 StatusStep::Succeed => Some(Status::Executed),
                 StatusStep::Fail => Some(Status::Failed),
+                StatusStep::Requeue => Some(Status::Approved),
                 _ => None,
             };
             assert_eq!(after, known, "{step:?}");

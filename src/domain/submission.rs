@@ -68,7 +68,10 @@ pub enum Refusal {
         "an action was not loaded, so its content cannot be bound to the decision; open the review again"
     )]
     NotLoaded(ActionKey),
-    #[error("an action changed since you looked at it; look again and decide again")]
+    #[error(
+        "an action changed since you looked at it: its input, or its expiry, risk, effect, preview or executor; look \
+         again and decide again"
+    )]
     ChangedSinceSeen(ActionKey),
     #[error("an action is no longer pending")]
     NotPending(ActionKey),
@@ -150,7 +153,7 @@ impl SubmissionBatch {
 /// Turns staged decisions into a submission, or says why not. Only what is staged is in it: undecided stays pending.
 ///
 /// `loaded` are the actions in full, read for this very purpose; every decision is bound to a digest computed from them.
-/// An action whose content differs from what was on screen when it was staged is refused.
+/// An action whose content or terms differ from what was on screen when it was staged is refused.
 pub fn freeze<'a>(
     id: SubmissionId,
     staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
@@ -189,7 +192,9 @@ fn freeze_one(
     match &staged.decision {
         _ if !can.can_decide() => return refuse(Refusal::ReadOnly),
         _ if !action.row.status.is_pending() => return refuse(Refusal::NotPending),
-        _ if staged.digest.is_some_and(|seen| seen != digest) => return refuse(Refusal::ChangedSinceSeen),
+        _ if differs(staged.digest, Some(digest)) || differs(staged.terms, action.terms) => {
+            return refuse(Refusal::ChangedSinceSeen);
+        }
         Decision::Approve { edits: Some(_), .. } if !can.edit => return refuse(Refusal::EditsUnsupported),
         Decision::Reject { reason: None } if can.reason == ReasonRule::Required => {
             return refuse(Refusal::ReasonRequired);
@@ -214,6 +219,11 @@ fn freeze_one(
         effective,
         terms: action.terms,
     })
+}
+
+/// A label that was not on screen, or that the source does not give, says nothing.
+fn differs(seen: Option<Digest>, now: Option<Digest>) -> bool {
+    seen.zip(now).is_some_and(|(seen, now)| seen != now)
 }
 
 impl Item {

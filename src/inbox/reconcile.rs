@@ -51,7 +51,8 @@ pub(super) async fn take_back(
     let at = time::now();
     Ok(failed
         .map(|sent| {
-            let staged = Staged { decision: sent.decision, batch: sent.batch, digest: Some(sent.digest), at };
+            let Sent { decision, batch, digest, terms, .. } = sent;
+            let staged = Staged { decision, batch, digest: Some(digest), terms, at };
             (sent.key, staged)
         })
         .collect())

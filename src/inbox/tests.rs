@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::contract::action::{self, Unreadable};
 use crate::domain::{
-    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Outcome, ReasonRule, Row,
-    Status, SubmissionBatch, freeze,
+    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Digest, Outcome, ReasonRule,
+    Row, Status, SubmissionBatch, freeze,
 };
 use crate::sources::{self, Signal};
 
@@ -214,15 +214,21 @@ fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> S
         let key = key(source, id);
         let mut action = action::read(&text(id, r#""status":"pending""#)).unwrap();
         action.row.batch = batch.map(BatchId::new);
+        action.terms = Some(terms());
         let batch = match &action.row.batch {
             Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
             None => BatchKey::Alone(key.clone()),
         };
         let at = Timestamp::default();
-        staged.insert(key.clone(), Staged { decision: decision.clone(), batch, digest: None, at });
+        staged
+            .insert(key.clone(), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
         loaded.insert(key, action);
     }
     freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN).unwrap()
+}
+
+fn terms() -> Digest {
+    Digest::of_fields("test", [Some("terms")])
 }
 
 fn outcomes(report: &Report) -> Vec<(&str, Outcome)> {

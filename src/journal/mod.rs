@@ -23,7 +23,10 @@ mod tests;
 use owner::Owner;
 pub use past::{Past, Sent, State};
 
-const MIGRATIONS: [&str; 1] = [include_str!("../../assets/migrations/journal/0001_journal.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../assets/migrations/journal/0001_journal.sql"),
+    include_str!("../../assets/migrations/journal/0002_terms.sql"),
+];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.
 #[derive(Clone, Debug)]

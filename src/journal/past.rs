@@ -29,6 +29,7 @@ pub struct Sent {
     pub decision: Decision,
     pub digest: Digest,
     pub effective: Digest,
+    pub terms: Option<Digest>,
     /// `None`: it is not known whether it was sent.
     pub outcome: Option<Outcome>,
 }
@@ -43,7 +44,8 @@ pub enum State {
 }
 
 type PastRow = (String, Option<String>, i64, Option<i64>, i64);
-type ItemRow = (String, Option<String>, String, String, String, String, String, String, Option<String>);
+type ItemRow =
+    (String, Option<String>, String, String, String, String, String, String, Option<String>, Option<String>);
 
 impl Past {
     /// One line a decision; one without an outcome is unknown.
@@ -91,7 +93,7 @@ impl Journal {
         let mut nth = 0_i64;
         for batch in submission.batches() {
             for item in batch.items() {
-                sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)")
+                sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11)")
                     .bind(submission.id().as_str())
                     .bind(nth)
                     .bind(batch.source().as_str())
@@ -102,6 +104,7 @@ impl Journal {
                     .bind(shape::write_decision(&item.decision))
                     .bind(item.digest.to_string())
                     .bind(item.effective.to_string())
+                    .bind(item.terms.map(|terms| terms.to_string()))
                     .execute(&mut *tx)
                     .await
                     .map_err(failed)?;
@@ -214,7 +217,7 @@ impl Journal {
     async fn with_items(&self, row: PastRow) -> Result<Past, JournalError> {
         let (id, reviewer, begun_at, finished_at, left_pending) = row;
         let items: Vec<ItemRow> = sqlx::query_as(
-            "SELECT source, batch, action, tool, title, decision, digest, effective, outcome FROM item
+            "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms FROM item
              WHERE submission = $1 ORDER BY nth",
         )
         .bind(&id)
@@ -232,7 +235,7 @@ impl Journal {
     }
 
     fn sent(&self, row: ItemRow) -> Result<Sent, JournalError> {
-        let (source, batch, action, tool, title, decision, digest, effective, outcome) = row;
+        let (source, batch, action, tool, title, decision, digest, effective, outcome, terms) = row;
         let key = shape::key(source, action);
         let read_outcome =
             |text: String| shape::read_outcome(&text).ok_or_else(|| self.damaged("an outcome is unreadable"));
@@ -245,6 +248,7 @@ impl Journal {
                 .ok_or_else(|| self.damaged("a sent decision is unreadable"))?,
             digest: self.digest(&digest)?,
             effective: self.digest(&effective)?,
+            terms: terms.map(|terms| self.digest(&terms)).transpose()?,
             outcome: outcome.map(read_outcome).transpose()?,
         })
     }

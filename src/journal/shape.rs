@@ -23,6 +23,9 @@ struct StagedShape {
     /// `None`: the action stands alone.
     batch: Option<String>,
     digest: Option<String>,
+    /// Not in what was written before there were terms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terms: Option<String>,
     at: i64,
 }
 
@@ -54,6 +57,7 @@ pub(super) fn write_staged(staged: &Staged) -> String {
         decision: decision_shape(&staged.decision),
         batch,
         digest: staged.digest.map(|digest| digest.to_string()),
+        terms: staged.terms.map(|terms| terms.to_string()),
         at: staged.at.as_millis(),
     })
 }
@@ -61,14 +65,12 @@ pub(super) fn write_staged(staged: &Staged) -> String {
 /// `key` is the action it is about.
 pub(super) fn read_staged(key: &ActionKey, text: &str) -> Option<Staged> {
     let shape: StagedShape = serde_json::from_str(text).ok()?;
-    let digest = match shape.digest {
-        Some(text) => Some(Digest::parse(&text)?),
-        None => None,
-    };
+    let label = |text: Option<String>| text.map(|text| Digest::parse(&text).ok_or(())).transpose().ok();
     Some(Staged {
         decision: decision_of(shape.decision)?,
         batch: batch_key(key, shape.batch.as_deref()),
-        digest,
+        digest: label(shape.digest)?,
+        terms: label(shape.terms)?,
         at: Timestamp::from_millis(shape.at),
     })
 }
@@ -174,12 +176,26 @@ mod tests {
                 decision: decision.clone(),
                 batch: BatchKey::Batch(key.source.clone(), BatchId::new("m:t")),
                 digest: Some(Digest::of("t", "w", "{}")),
+                terms: Some(Digest::of("t", "w", "terms")),
                 at: Timestamp::from_millis(7),
             };
 
             assert_eq!(read_decision(&write_decision(&decision)), Some(decision));
             assert_eq!(read_staged(&key, &write_staged(&staged)), Some(staged));
         }
+    }
+
+    #[test]
+    fn what_was_staged_before_there_were_terms_is_read() {
+        let key = key("s".to_owned(), "1".to_owned());
+
+        let staged =
+            read_staged(&key, r#"{"decision":{"reject":{"reason":null}},"batch":null,"digest":null,"at":7}"#);
+
+        assert_eq!(staged.map(|staged| (staged.decision, staged.terms)), Some((Decision::REJECT, None)));
+        let broken =
+            r#"{"decision":{"reject":{"reason":null}},"batch":null,"digest":null,"terms":"x","at":7}"#;
+        assert_eq!(read_staged(&key, broken), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::contract::action;
 use crate::domain::{
-    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, Edits, Outcome, RawJson, ReasonRule,
-    SourceName, Staged, Submission, SubmissionId, Timestamp, freeze,
+    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, Edits, Outcome, PendingAction, RawJson,
+    ReasonRule, SourceName, Staged, Submission, SubmissionId, Timestamp, freeze,
 };
 
 mod desks;
@@ -49,7 +49,8 @@ fn staged(id: &str, decision: Decision) -> Staged {
         "1" => BatchKey::Batch(SourceName::new("s"), BatchId::new("m:t")),
         _ => BatchKey::Alone(key(id)),
     };
-    Staged { decision, batch, digest: Some(digest(id)), at: Timestamp::from_millis(7) }
+    let terms = Some(digest("terms"));
+    Staged { decision, batch, digest: Some(digest(id)), terms, at: Timestamp::from_millis(7) }
 }
 
 fn edited() -> Decision {
@@ -112,12 +113,14 @@ fn submission(id: &str) -> Submission {
         let text = format!(
             r#"{{"id":"{id}",{batch}"toolName":"t","workspaceId":"w","toolInput":{{"n":1}},"status":"pending"}}"#
         );
-        action::read(&text).unwrap()
+        // The second one has no terms, as where a source gives none.
+        let terms = (id == "1").then(|| digest("terms"));
+        PendingAction { terms, ..action::read(&text).unwrap() }
     };
     let loaded = HashMap::from(["1", "2"].map(|id| (key(id), action(id))));
     let decided = HashMap::from(
         [("1", edited()), ("2", Decision::REJECT)]
-            .map(|(id, decision)| (key(id), Staged { digest: None, ..staged(id, decision) })),
+            .map(|(id, decision)| (key(id), Staged { digest: None, terms: None, ..staged(id, decision) })),
     );
     freeze(SubmissionId::new(id), &decided, &loaded, |_| can).unwrap()
 }
@@ -276,6 +279,7 @@ async fn a_submission_is_known_in_full_after_a_crash() {
     assert_eq!(kept, [("1", edited(), None), ("2", Decision::REJECT, Some(Outcome::Rejected))]);
     let sent = &submission.batches()[0].items()[0];
     assert_eq!((past.items[0].digest, past.items[0].effective), (sent.digest, sent.effective));
+    assert_eq!((past.items[0].terms, past.items[1].terms), (Some(digest("terms")), None));
     let lines = past.report().lines;
     assert!(matches!(lines[0].outcome, Outcome::Unknown { .. }));
     assert_eq!(lines[0].batch, submission.batches()[0].key().unwrap());

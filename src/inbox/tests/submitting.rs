@@ -194,6 +194,7 @@ async fn a_crash_is_settled_by_reading_and_the_rest_goes_back_to_the_draft() {
     assert!(matches!(settled[1].1, Outcome::Failed { .. }));
     assert!(is_unknown(&settled[2].1), "the source does not know it any more");
     let back = inbox.take_back(&reports[0].report.id, &reports[0].learnt).await.unwrap();
+    assert_eq!(back[0].1.terms, Some(terms()), "bound to what was on screen, also after a crash");
     let back: Vec<_> = back.into_iter().map(|(key, staged)| (key, staged.decision, staged.batch)).collect();
     let batch = BatchKey::Batch(SourceName::new("s"), BatchId::new("b"));
     assert_eq!(back, [(key("s", "2"), reject, batch)]);

@@ -6,12 +6,13 @@ use super::settle::{self, Found};
 use super::{Dialect, PendingActions, ROOT, answer, wire};
 use crate::contract::batch::{Approve, BatchApprove, BatchItem, Reject};
 use crate::contract::error;
-use crate::domain::{ActionId, Decision, Item, Outcome, Status, SubmissionBatch};
+use crate::domain::{ActionId, Decision, Item, Outcome, Status, SubmissionBatch, Untrusted};
 use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::SourceError;
 
-pub(super) const CHANGED: &str = "changed since you looked";
+pub(super) const CHANGED: &str =
+    "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
 pub(super) const GONE: &str = "gone: the source does not know this action any more";
 
 /// Decisions a request: a longer batch goes in several, so that none is too large or takes too long.
@@ -146,7 +147,7 @@ impl PendingActions {
             // Nothing of this request landed: what is settled was settled by somebody else.
             409 => Ok(self.attribute(&sent, u64::MAX).await),
             404 => all(GONE),
-            412 => all(CHANGED),
+            412 => all(changed(&reply).as_raw()),
             _ => Err(answer::refusal(&reply)),
         }
     }
@@ -196,7 +197,7 @@ impl PendingActions {
             200..=299 => Ok(self.settle_one(item, &reply).await),
             409 => Ok(self.conflict(item, &reply).await),
             404 => Ok(Outcome::Failed { why: GONE.into() }),
-            412 => Ok(Outcome::Failed { why: CHANGED.into() }),
+            412 => Ok(Outcome::Failed { why: changed(&reply) }),
             _ => Err(answer::refusal(&reply)),
         }
     }
@@ -275,6 +276,12 @@ impl PendingActions {
             reason: approve.reason,
         }
     }
+}
+
+/// What is not as it was, where the backend says it.
+fn changed(reply: &Reply) -> Untrusted {
+    let said = error::read(&reply.text);
+    if said.code.is_some() && !said.message.is_empty() { said.message } else { CHANGED.into() }
 }
 
 /// The body, or an error that says that nothing was sent.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::domain::{ActionKey, Entry, SourceName, Status, Untrusted};
+use crate::domain::{ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::Rows;
 
 use super::{Queue, Settled, State};
@@ -63,7 +63,7 @@ impl Queue {
             self.settle(&key, Some(&entry), merged);
             return;
         }
-        if slot.entry.row.digest != entry.row.digest || slot.entry.row.title != entry.row.title {
+        if label(&slot.entry.row) != label(&entry.row) {
             merged.changed.push(key.clone());
         }
         slot.entry = entry;
@@ -98,4 +98,9 @@ impl Queue {
             }
         }
     }
+}
+
+/// What a list tells of the content and of the terms: another one, and what was on screen is not what there is.
+fn label(row: &Row) -> (Option<Digest>, &Untrusted, &Risk, Option<&Effect>, Option<Timestamp>) {
+    (row.digest, &row.title, &row.risk, row.effect.as_ref(), row.expires_at)
 }

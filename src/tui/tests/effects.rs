@@ -83,7 +83,13 @@ async fn sql(path: &Path, sql: &'static str) {
 
 fn step(draft: &mut Draft, id: &str) -> Effect {
     let at = Timestamp::default();
-    let staged = Staged { decision: Decision::APPROVE, batch: BatchKey::Alone(key(id)), digest: None, at };
+    let staged = Staged {
+        decision: Decision::APPROVE,
+        batch: BatchKey::Alone(key(id)),
+        digest: None,
+        terms: None,
+        at,
+    };
     let step = draft.stage([(key(id), Some(staged))]).unwrap();
     Effect::Save(vec![Write::Step { position: draft.position(), step }])
 }

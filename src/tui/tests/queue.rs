@@ -207,6 +207,7 @@ fn what_was_staged_last_time_is_there_again_or_dropped() {
         decision: Decision::APPROVE,
         batch: BatchKey::Alone(key(id)),
         digest: None,
+        terms: None,
         at: Timestamp::default(),
     };
     let mut draft = Draft::default();

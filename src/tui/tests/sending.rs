@@ -1,12 +1,14 @@
 //! From the review sheet to what became of it.
 
-use crate::domain::{DecisionKind, Followed, Outcome, Seen, Status, Timestamp};
+use crate::domain::{
+    DecisionKind, Digest, Followed, Outcome, PendingAction, RawJson, Risk, Seen, Status, Timestamp,
+};
 use crate::inbox::{Problem, Reconciled};
 use crate::journal::Write;
 use crate::tui::model::{Modal, State};
 use crate::tui::msg::{Effect, What};
 
-use super::desk::{Desk, action, few, key};
+use super::desk::{Desk, NOW, action, few, key};
 
 fn sheet(desk: &Desk) -> bool {
     matches!(desk.model.modal, Some(Modal::Review(_)))
@@ -132,6 +134,70 @@ fn what_changed_since_it_was_seen_is_refused_and_the_rest_can_go() {
     let sent = desk.submitted.last().unwrap();
     assert_eq!(sent.len(), 1);
     assert_eq!(desk.staged(), "1A 2A");
+}
+
+/// An action with terms like a gate's: a label over everything but the input.
+fn under_terms(mut action: PendingAction, executor: &str) -> PendingAction {
+    let row = &action.row;
+    let expiry = row.expires_at.map(|at| at.as_millis().to_string());
+    let effect = row.effect.as_ref().map(|effect| effect.as_raw().to_owned());
+    let preview = action.preview.as_ref().map(|preview| preview.as_str().to_owned());
+    let fields = [Some(row.risk.as_raw().to_owned()), effect, expiry, preview, Some(executor.to_owned())];
+    action.terms = Some(Digest::of_fields("test", fields.iter().map(Option::as_deref)));
+    action
+}
+
+#[test]
+fn nothing_is_sent_under_other_terms_than_were_on_screen() {
+    let seen = || few(1).remove(0);
+    let mut later = seen();
+    later.row.expires_at = Some(Timestamp::from_millis(NOW + 60_000));
+    let mut riskier = seen();
+    riskier.row.risk = Risk::Medium;
+    let mut outward = seen();
+    outward.row.effect = Some(crate::domain::Effect::External);
+    let mut retold = seen();
+    retold.preview = Some(RawJson::parse(r#"{"does":"nothing"}"#.to_owned()).unwrap());
+    let changed = [(later, "a"), (riskier, "a"), (outward, "a"), (retold, "a"), (seen(), "another executor")];
+
+    for (now, executor) in changed {
+        let mut desk = Desk::new(100, 30, vec![under_terms(seen(), "a")]);
+        desk.press("a");
+        desk.world.insert(key("1"), under_terms(now, executor));
+
+        desk.press("s");
+        let screen = desk.screen();
+        desk.wait(500);
+        desk.press("y1<Enter>");
+
+        assert!(screen.contains("NOT SENT       Issue number 1"), "{screen}");
+        assert!(screen.contains("Nothing can be sent"), "{screen}");
+        assert!(desk.submitted.is_empty());
+        desk.press("<Esc>aa");
+        desk.press("s");
+        desk.wait(500);
+        desk.press("y");
+        assert_eq!(desk.submitted.len(), 1, "decided again under the new terms: {}", desk.screen());
+    }
+}
+
+#[test]
+fn the_same_terms_and_none_at_all_are_no_change() {
+    for (staged, now) in [(Some("a"), Some("a")), (None, Some("a")), (Some("a"), None)] {
+        let with = |executor: Option<&str>| match executor {
+            Some(executor) => under_terms(few(1).remove(0), executor),
+            None => few(1).remove(0),
+        };
+        let mut desk = Desk::new(100, 30, vec![with(staged)]);
+        desk.press("a");
+        desk.world.insert(key("1"), with(now));
+
+        desk.press("s");
+        desk.wait(500);
+        desk.press("y");
+
+        assert_eq!(desk.submitted.len(), 1, "{staged:?} {now:?}");
+    }
 }
 
 #[test]

@@ -21,7 +21,8 @@ fn steps(desk: &Desk) -> usize {
 fn nothing_is_staged_before_what_was_staged_is_read() {
     let mut draft = Draft::default();
     let batch = BatchKey::Batch(source(), BatchId::new("support:create_linear_issue"));
-    let staged = Staged { decision: Decision::REJECT, batch, digest: None, at: Timestamp::default() };
+    let staged =
+        Staged { decision: Decision::REJECT, batch, digest: None, terms: None, at: Timestamp::default() };
     draft.stage([(key("2"), Some(staged))]);
     let mut desk = unread();
 

@@ -18,9 +18,11 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
         .filter_map(|(key, decision)| {
             let slot = model.queue.get(&key)?;
             let batch: BatchKey = slot.entry.batch();
-            let digest = model.preview.cached(&key).map(|cached| cached.digest);
-            let seen = digest.filter(|digest| model.seen.of(&key, digest) >= Some(Seen::Opened));
-            let staged = decision.map(|decision| Staged { decision, batch, digest: seen, at });
+            let opened = |digest| model.seen.of(&key, digest) >= Some(Seen::Opened);
+            let seen = model.preview.cached(&key).filter(|cached| opened(&cached.digest));
+            let digest = seen.map(|cached| cached.digest);
+            let terms = seen.and_then(|cached| cached.action.terms);
+            let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at });
             Some((key, staged))
         })
         .collect();

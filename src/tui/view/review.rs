@@ -19,6 +19,8 @@ pub(super) type Parts = Vec<(Shown, Style)>;
 
 /// So many names of a kind are shown; the rest is a number.
 const NAMED: usize = 5;
+/// Columns for the reason why something is not sent.
+const REASON: usize = 55;
 /// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
 const LISTED: usize = 500;
 
@@ -155,10 +157,9 @@ fn named(review: &Review, lines: &mut Vec<Parts>) {
             ours("  NOT SENT       ", theme::BAD),
             (text::line(&refused.title).cut(50), theme::PLAIN),
         ]);
-        lines.push(vec![
-            ours("                 ", theme::PLAIN),
-            (text::line(&Untrusted::from(refused.why.as_str())), theme::DIM),
-        ]);
+        let why = text::line(&Untrusted::from(refused.why.as_str()));
+        let indent = || ours("                 ", theme::PLAIN);
+        lines.extend(why.wrap(REASON).into_iter().map(|row| vec![indent(), (row, theme::DIM)]));
     }
     rest(review.refused.len(), "not sent", lines);
     if review.high_risk > 0 {

@@ -117,6 +117,11 @@ async fn a_refusal_of_one_action_says_what_became_of_it() {
         (409, invalid, skipped("rejected", Some("bob"))),
         (409, read_later, skipped("executed", None)),
         (412, "{}", failed(submit::CHANGED)),
+        (
+            412,
+            r#"{"error":{"code":"CHANGED","message":"its expiry is another"}}"#,
+            failed("its expiry is another"),
+        ),
         (404, "{}", failed(submit::GONE)),
     ] {
         let gate = Backend::default();

@@ -137,7 +137,7 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
             None => BatchKey::Alone(key(id)),
         };
         let at = Timestamp::default();
-        staged.insert(key(id), Staged { decision: decision.clone(), batch, digest: None, at });
+        staged.insert(key(id), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
         loaded.insert(key(id), action);
     }
     let can = Capabilities {
