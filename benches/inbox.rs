@@ -24,6 +24,7 @@ const CAN: Capabilities = Capabilities {
     reason: ReasonRule::Optional,
     comment: false,
     retry: false,
+    settle: false,
     whole_batch: false,
     binding: Binding::Source,
 };

@@ -12,6 +12,8 @@ pub struct Capabilities {
     pub comment: bool,
     /// The source can ask the agent to try again with guidance.
     pub retry: bool,
+    /// Nobody knows what became of it, and a human may say.
+    pub settle: bool,
     /// Actions of one batch are settled only all together.
     pub whole_batch: bool,
     /// Who checks that what lands is what was seen.
@@ -25,6 +27,7 @@ impl Capabilities {
         reason: ReasonRule::NotKept,
         comment: false,
         retry: false,
+        settle: false,
         whole_batch: false,
         binding: Binding::ReadOnly,
     };

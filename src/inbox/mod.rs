@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, Briefing, Capabilities, Entry, Followed, PendingAction, Report, Revision, Row, SourceName,
-    Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Briefing, Capabilities, Entry, Finding, Followed, PendingAction, Report, Revision, Row,
+    Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::{Journal, JournalError, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
@@ -17,6 +17,7 @@ mod follow;
 mod judge;
 mod list;
 mod reconcile;
+mod settle;
 mod submit;
 #[cfg(test)]
 mod tests;
@@ -109,7 +110,7 @@ pub struct Synced {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rows {
-    /// Everything pending: what is not in it is settled.
+    /// Everything that is pending or waits to be settled: what is not in it is over.
     All(Vec<Entry>),
     /// Rows as they are now, settled ones too, and keys that are gone altogether.
     Changes { entries: Vec<Entry>, gone: Vec<ActionKey> },
@@ -153,7 +154,7 @@ impl Inbox {
         watch::start(&self.sources, self.pace)
     }
 
-    /// What is pending, or what changed since.
+    /// What is pending and what waits to be settled, or what changed since.
     pub async fn sync(&self, source: &SourceName, since: Option<Revision>) -> Result<Synced, Problem> {
         list::sync(self.source(source)?, since).await
     }
@@ -175,6 +176,17 @@ impl Inbox {
     /// final, when nobody listens, or after `limit`.
     pub async fn follow(&self, keys: Vec<ActionKey>, limit: Duration, changes: mpsc::Sender<Followed>) {
         follow::follow(self, keys, limit, changes).await;
+    }
+
+    /// Says once what became of an action that is `unknown`. No decision, so the journal knows nothing of it. An error means
+    /// that nothing changed.
+    pub async fn settle(
+        &self,
+        key: &ActionKey,
+        finding: Finding,
+        reason: Option<String>,
+    ) -> Result<Settling, Problem> {
+        settle::settle(self, key, finding, reason).await
     }
 
     /// Settles by reading what a crash, or a lost connection of this run, left open. Nothing is sent. Returns a report for

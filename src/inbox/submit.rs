@@ -194,7 +194,7 @@ fn stops(error: &SourceError) -> Option<Untrusted> {
     }
 }
 
-fn words(error: &SourceError) -> Untrusted {
+pub(super) fn words(error: &SourceError) -> Untrusted {
     match error.why() {
         Some(why) => Untrusted::from(format!("the source {error}: {}", why.as_raw())),
         None => Untrusted::from(format!("the source {error}")),

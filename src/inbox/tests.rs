@@ -15,6 +15,7 @@ use crate::domain::{
 };
 use crate::sources::{self, Signal};
 
+mod settling;
 mod submitting;
 mod watching;
 
@@ -37,6 +38,9 @@ struct State {
     /// A bug of ours while it sends.
     panics: bool,
     submits: Vec<(String, Vec<String>)>,
+    /// Answers to settling in turn.
+    settlings: VecDeque<Result<Settling, SourceError>>,
+    findings: Vec<Finding>,
     reads: usize,
     journal: Option<Journal>,
     /// Submissions in the journal when each submit came.
@@ -147,6 +151,17 @@ impl Source for Fake {
         state.answers.pop_front().unwrap_or_else(as_asked)
     }
 
+    async fn settle(
+        &self,
+        _: &ActionId,
+        finding: Finding,
+        _: Option<String>,
+    ) -> Result<Settling, SourceError> {
+        let mut state = self.state();
+        state.findings.push(finding);
+        state.settlings.pop_front().unwrap()
+    }
+
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {
         self.signals.lock().unwrap().take()
     }
@@ -157,6 +172,7 @@ const CAN: Capabilities = Capabilities {
     reason: ReasonRule::Optional,
     comment: true,
     retry: false,
+    settle: true,
     whole_batch: false,
     binding: Binding::Source,
 };

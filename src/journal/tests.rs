@@ -105,6 +105,7 @@ fn submission(id: &str) -> Submission {
         reason: ReasonRule::Optional,
         comment: true,
         retry: false,
+        settle: true,
         whole_batch: false,
         binding: Binding::Source,
     };

@@ -11,8 +11,8 @@ use futures_util::stream::BoxStream;
 use crate::config::{SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Outcome, PendingAction, Revision, Row, SourceName, SubmissionBatch,
-    Untrusted,
+    ActionId, Briefing, Capabilities, Finding, Outcome, PendingAction, Revision, Row, Settling, SourceName,
+    SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, SetupError};
@@ -37,7 +37,7 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// What may be done with this very action.
     fn capabilities(&self, row: &Row) -> Capabilities;
 
-    /// What is pending; with a revision, only what changed since, where the backend can tell.
+    /// What is pending, and what waits to be settled; with a revision, only what changed since, where the backend can tell.
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError>;
 
     /// Actions in full, in any order. An id the backend does not know is left out; an action that cannot be read is an error
@@ -52,6 +52,15 @@ pub trait Source: fmt::Debug + Send + Sync {
         batch: &SubmissionBatch,
         key: &str,
     ) -> Result<Vec<(ActionId, Outcome)>, SourceError>;
+
+    /// Says what became of an action that is `unknown`, once. `Ok` is never [`Settling::Lost`]: losing sight of the backend is
+    /// an error here, and does not mean that nothing changed.
+    async fn settle(
+        &self,
+        id: &ActionId,
+        finding: Finding,
+        reason: Option<String>,
+    ) -> Result<Settling, SourceError>;
 
     /// What the backend pushes, for ever: the stream ends only after [`Signal::Stopped`]. `None` where it pushes nothing.
     fn watch(&self) -> Option<BoxStream<'static, Signal>>;
@@ -94,7 +103,7 @@ fn http(config: &SourceConfig) -> Result<Http, OpenError> {
 /// The answer to a sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Synced {
-    /// Everything that is pending.
+    /// Everything that is pending, or waits to be settled.
     All { rows: Vec<Row>, unreadable: Vec<Unreadable>, revision: Option<Revision> },
     /// What changed: rows as they are now, settled ones too, and ids that were purged.
     Changes { rows: Vec<Row>, unreadable: Vec<Unreadable>, purged: Vec<ActionId>, revision: Revision },

@@ -14,13 +14,14 @@ use super::{OpenError, Signal, Source, SourceError, Synced};
 use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Outcome, PendingAction, ReasonRule, Revision, Row, SourceName,
-    SubmissionBatch, Untrusted,
+    ActionId, Binding, Capabilities, Finding, Outcome, PendingAction, ReasonRule, Revision, Row, Settling,
+    SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
 
 mod answer;
+mod finding;
 mod read;
 mod settle;
 mod submit;
@@ -90,7 +91,7 @@ impl Source for PendingActions {
         self.me().subject
     }
 
-    fn capabilities(&self, _: &Row) -> Capabilities {
+    fn capabilities(&self, row: &Row) -> Capabilities {
         let (reason, comment, binding) = match self.dialect {
             Dialect::Gate => (ReasonRule::Optional, true, Binding::Source),
             Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead),
@@ -98,7 +99,8 @@ impl Source for PendingActions {
         if !self.me().may_decide {
             return Capabilities::READ_ONLY;
         }
-        Capabilities { edit: true, reason, comment, retry: false, whole_batch: false, binding }
+        let settle = self.lists(&row.status) && !row.status.is_pending();
+        Capabilities { edit: true, reason, comment, retry: false, settle, whole_batch: false, binding }
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {
@@ -123,6 +125,15 @@ impl Source for PendingActions {
         self.send(batch, key).await
     }
 
+    async fn settle(
+        &self,
+        id: &ActionId,
+        finding: Finding,
+        reason: Option<String>,
+    ) -> Result<Settling, SourceError> {
+        self.tell(id, finding, reason).await
+    }
+
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {
         match self.dialect {
             Dialect::Gate => Some(watch::signals(self.http.clone(), self.path("/events", &[]))),
@@ -134,6 +145,11 @@ impl Source for PendingActions {
 impl PendingActions {
     fn me(&self) -> Me {
         self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What its list holds: what a human has to do something about.
+    fn lists(&self, status: &Status) -> bool {
+        status.is_pending() || (self.dialect == Dialect::Gate && *status == Status::Unknown)
     }
 
     fn has_changes(&self) -> bool {

@@ -28,10 +28,10 @@ const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejec
 type Full = Result<PendingAction, Unreadable>;
 
 impl PendingActions {
-    /// Everything pending, page by page.
+    /// Everything pending, and what waits to be settled, page by page.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
         let query: &[_] = match self.dialect {
-            Dialect::Gate => &[("status", "pending"), ("view", "row"), ("limit", PAGE)],
+            Dialect::Gate => &[("status", "pending,unknown"), ("view", "row"), ("limit", PAGE)],
             Dialect::Praxiom => &[("status", "pending")],
         };
         let pages = self.pages(query, action::read_row).await?;
@@ -42,7 +42,7 @@ impl PendingActions {
                 Err(bad) => unreadable.push(bad),
             }
         }
-        let rows = rows.all.into_iter().filter(|row| row.status.is_pending()).collect();
+        let rows = rows.all.into_iter().filter(|row| self.lists(&row.status)).collect();
         Ok(Synced::All { rows, unreadable, revision: pages.revision })
     }
 

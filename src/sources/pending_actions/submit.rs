@@ -285,6 +285,6 @@ fn changed(reply: &Reply) -> Untrusted {
 }
 
 /// The body, or an error that says that nothing was sent.
-fn json(body: &impl serde::Serialize) -> Result<String, SourceError> {
+pub(super) fn json(body: &impl serde::Serialize) -> Result<String, SourceError> {
     serde_json::to_string(body).map_err(|error| SourceError::Refused { why: error.to_string().into() })
 }

@@ -42,13 +42,13 @@ async fn a_list_is_read_to_its_end_and_one_bad_item_hides_no_other() {
         )
     };
     let row = |id: &str| format!(r#"{{"id":"{id}","toolName":"t","status":"pending","title":"x"}}"#);
-    gate.on("GET", "/api/pending-actions?workspace_id=w%2F1&status=pending&view=row&limit=5000")
+    gate.on("GET", "/api/pending-actions?workspace_id=w%2F1&status=pending%2Cunknown&view=row&limit=5000")
         .reply(200, page(&[&row("1"), r#"{"id":"poison","status":NaN}"#, "17", &row("2")], r#""c&1""#));
-    gate.on("GET", "/api/pending-actions?workspace_id=w%2F1&status=pending&view=row&limit=5000&cursor=c%261")
-        .reply(
-            200,
-            page(&[&row("2"), &row("3"), r#"{"id":"4","toolName":"t","status":"executed"}"#], "null"),
-        );
+    gate.on(
+        "GET",
+        "/api/pending-actions?workspace_id=w%2F1&status=pending%2Cunknown&view=row&limit=5000&cursor=c%261",
+    )
+    .reply(200, page(&[&row("2"), &row("3"), r#"{"id":"4","toolName":"t","status":"executed"}"#], "null"));
 
     let synced = gate.source(SourceKind::Gate, Some("w/1")).await.sync(None).await.unwrap();
 
@@ -204,4 +204,56 @@ fn praxiom_needs_a_workspace_and_every_source_a_url() {
     assert_eq!(crate::sources::open(&config).unwrap_err(), OpenError::NoWorkspace(name));
     let config = fake::config(SourceKind::Gate, "gate", None);
     assert!(matches!(crate::sources::open(&config).unwrap_err(), OpenError::Setup(..)));
+}
+
+#[tokio::test]
+async fn the_gate_lists_what_a_human_must_settle_and_praxiom_never_does() {
+    let listed = format!(
+        r#"{{"items":[{},{},{}]}}"#,
+        fake::text("1", "{}", "pending"),
+        fake::text("2", "{}", "unknown"),
+        fake::text("3", "{}", "failed")
+    );
+    for (kind, want) in [(SourceKind::Gate, &["1", "2"][..]), (SourceKind::Praxiom, &["1"])] {
+        let backend = Backend::default();
+        backend.always("GET", 200, &listed);
+        let source = backend.source(kind, Some("w")).await;
+
+        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
+
+        assert_eq!(rows.iter().map(|row| row.id.as_raw()).collect::<Vec<_>>(), want);
+        let settles = |row: &Row| source.capabilities(row).settle;
+        assert_eq!(rows.iter().map(settles).collect::<Vec<_>>(), [false, true][..want.len()]);
+    }
+}
+
+#[tokio::test]
+async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
+    let path = "/api/pending-actions/1/settle";
+    let conflict =
+        r#"{"error":{"code":"INVALID_STATE","message":"m","status":"failed","resolvedBy":"approver"}}"#;
+    let timeline =
+        r#"{"items":[{"kind":"approved","by":"approver"},{"kind":"settled","by":"lee"},{"kind":"x"}]}"#;
+    let already = Settling::Already { status: Some(Status::Failed), by: Some("lee".into()) };
+    let refused = SourceError::Forbidden { why: "HTTP 403: your own".into() };
+    for (status, body, want) in [
+        (200, fake::text("1", "{}", "approved"), Ok(Settling::Settled(Status::Approved))),
+        (409, conflict.to_owned(), Ok(already)),
+        (403, r#"{"error":{"code":"FORBIDDEN","message":"your own"}}"#.to_owned(), Err(refused)),
+        (404, String::new(), Err(SourceError::Refused { why: submit::GONE.into() })),
+    ] {
+        let gate = Backend::default();
+        gate.on("POST", path).reply(status, body);
+        gate.on("GET", "/api/pending-actions/1/events").reply(200, timeline);
+        let source = gate.source(SourceKind::Gate, None).await;
+
+        let settling = source.settle(&id("1"), Finding::RunAgain, Some("seen".to_owned())).await;
+
+        assert_eq!(settling, want);
+        assert_eq!(gate.requests()[0].body, r#"{"as":"retry","reason":"seen"}"#);
+    }
+    let praxiom = Backend::default();
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    assert!(matches!(source.settle(&id("1"), Finding::Landed, None).await, Err(SourceError::Refused { .. })));
+    assert!(praxiom.requests().is_empty());
 }

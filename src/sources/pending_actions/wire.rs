@@ -104,6 +104,13 @@ pub(super) fn standing(text: &str) -> Option<(Status, Option<Untrusted>)> {
     Some((Status::parse(fields.text("status")?.as_raw()), fields.text("resolvedBy")))
 }
 
+/// Who settled an action by hand last, from its timeline.
+pub(super) fn settler(text: &str) -> Option<Untrusted> {
+    let items = json::elements(Fields::of(text)?.raw("items")?)?;
+    let by_hand = |event: &Fields<'_>| event.text("kind").is_some_and(|kind| kind.as_raw() == "settled");
+    items.into_iter().rev().filter_map(Fields::of).find(by_hand)?.text("by")
+}
+
 pub(super) fn batch_answer(text: &str) -> Option<BatchAnswer> {
     let fields = Fields::of(text)?;
     let items = fields.raw("items").and_then(json::elements).unwrap_or_default();

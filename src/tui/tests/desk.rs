@@ -30,6 +30,7 @@ pub(super) const CAN: Capabilities = Capabilities {
     reason: ReasonRule::Optional,
     comment: true,
     retry: false,
+    settle: true,
     whole_batch: false,
     binding: Binding::Source,
 };

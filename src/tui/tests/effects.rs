@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, BatchKey, Capabilities, Decision, Draft, Outcome, PendingAction, Revision, Row, SourceName,
-    Staged, SubmissionBatch, Timestamp,
+    ActionId, BatchKey, Capabilities, Decision, Draft, Finding, Outcome, PendingAction, Revision, Row,
+    Settling, SourceName, Staged, SubmissionBatch, Timestamp,
 };
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Journal, Write};
@@ -44,6 +44,10 @@ impl Source for Broken {
     }
 
     async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+        panic!("a bug")
+    }
+
+    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
         panic!("a bug")
     }
 

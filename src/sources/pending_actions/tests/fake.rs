@@ -145,6 +145,7 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
         reason: ReasonRule::Optional,
         comment: true,
         retry: true,
+        settle: false,
         whole_batch: false,
         binding: Binding::Source,
     };
