@@ -22,6 +22,7 @@ pub enum Command {
     ApproveRest,
     Exclude,
     ExcludeBecause,
+    Settle,
     Edit,
     Clear,
     Undo,
@@ -52,6 +53,9 @@ pub enum Command {
     Accept,
     NextField,
     PreviousField,
+    Landed,
+    NotLanded,
+    RunAgain,
 }
 
 /// Where a command can be given. A key may mean two things only in places that are never open together.
@@ -67,6 +71,7 @@ pub enum Place {
     Reason,
     Review,
     Report,
+    Settle,
     Help,
     Quit,
 }
@@ -96,8 +101,16 @@ const fn spec(
 }
 
 /// Places where `Back` closes something.
-const CLOSABLE: &[Place] =
-    &[Place::Inbox, Place::Edit, Place::Reason, Place::Review, Place::Report, Place::Help, Place::Quit];
+const CLOSABLE: &[Place] = &[
+    Place::Inbox,
+    Place::Edit,
+    Place::Reason,
+    Place::Review,
+    Place::Report,
+    Place::Settle,
+    Place::Help,
+    Place::Quit,
+];
 /// Places that can be longer than the screen.
 const SCROLLS: &[Place] = &[Place::Inbox, Place::Review, Place::Report, Place::Help];
 const MOVES: &[Place] = &[Place::List, Place::Preview, Place::Review, Place::Report, Place::Help];
@@ -108,6 +121,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Approve, "approve", &[Place::Inbox], &["a"], "approve", "approve this action or the marked ones; again: undecided"),
     spec(Command::Exclude, "exclude", &[Place::Inbox], &["x"], "exclude", "exclude (reject) this action or the marked ones; again: undecided"),
     spec(Command::ExcludeBecause, "exclude-because", &[Place::Inbox], &["X"], "", "exclude with a reason"),
+    spec(Command::Settle, "settle", &[Place::Inbox], &["t"], "settle", "say what became of an action whose outcome is unknown"),
     spec(Command::Edit, "edit", &[Place::Inbox], &["e"], "edit", "edit the input before approving"),
     spec(Command::Clear, "clear", &[Place::Inbox], &["Backspace", "Delete"], "", "back to undecided"),
     spec(Command::Undo, "undo", &[Place::Inbox], &["u"], "undo", "undo the last staging step"),
@@ -143,9 +157,12 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::SwitchFocus, "switch-focus", &[Place::Inbox], &["Tab"], "", "between list and preview"),
     spec(Command::FocusList, "focus-list", &[Place::Inbox], &["1", "2"], "", "to the list"),
     spec(Command::FocusPreview, "focus-preview", &[Place::Inbox], &["3"], "", "to the preview"),
-    spec(Command::Confirm, "confirm", &[Place::Review], &["y"], "", "send, where no count is asked for"),
+    spec(Command::Confirm, "confirm", &[Place::Review, Place::Settle], &["y"], "", "send, where no count is asked for"),
+    spec(Command::Landed, "landed", &[Place::Settle], &["e"], "", "settling: it landed (executed)"),
+    spec(Command::NotLanded, "not-landed", &[Place::Settle], &["f"], "", "settling: it did not land (failed)"),
+    spec(Command::RunAgain, "run-again", &[Place::Settle], &["r"], "", "settling: run it again"),
     spec(Command::Accept, "accept", &[Place::Review, Place::Reason, Place::Report, Place::Quit], &["Enter"], "", "in a sheet: take the count or reason; close; keep and quit"),
-    spec(Command::NextField, "next-field", &[Place::Edit], &["Tab"], "", "in the edit form: to the next button"),
+    spec(Command::NextField, "next-field", &[Place::Edit, Place::Settle], &["Tab"], "", "in the edit form: to the next button; settling: to the reason"),
     spec(Command::PreviousField, "previous-field", &[Place::Edit], &["BackTab"], "", "in the edit form: to the previous button"),
     spec(Command::Help, "help", &[Place::Inbox, Place::Help], &["?", "F1"], "help", "this help"),
     spec(Command::Repaint, "repaint", &[Place::Anywhere], &["Ctrl-L"], "", "draw the screen again"),

@@ -25,7 +25,7 @@ const RETRY: Duration = Duration::from_secs(2);
 pub(super) struct Effects {
     inbox: Inbox,
     msgs: mpsc::Sender<Msg>,
-    /// What quitting waits for: submissions and saves.
+    /// What quitting waits for: submissions, what is settled, and saves.
     must_finish: TaskTracker,
     unsaved: Arc<Unsaved>,
 }
@@ -84,6 +84,11 @@ impl Effects {
                 let id = submission.id().clone();
                 let answer = this.inbox.submit(*submission, left_pending).await;
                 this.say(What::Submitted(id, answer)).await;
+            })),
+            Effect::Settle { key, finding, reason } => drop(self.must_finish.spawn(async move {
+                let (inbox, of) = (this.inbox.clone(), key.clone());
+                let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
+                this.say(What::Settled(key, finding, answer)).await;
             })),
             Effect::Follow(keys) => drop(tokio::spawn(this.follow(keys))),
             Effect::Save(writes) => self.save(writes),

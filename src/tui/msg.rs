@@ -4,8 +4,8 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::domain::{
-    ActionKey, Followed, PendingAction, Report, Revision, SourceName, Staged, Submission, SubmissionId,
-    Timestamp,
+    ActionKey, Finding, Followed, PendingAction, Report, Revision, Settling, SourceName, Staged, Submission,
+    SubmissionId, Timestamp,
 };
 use crate::inbox::{Event, Problem, Reconciled, Synced};
 use crate::journal::{Restored, Write};
@@ -44,6 +44,8 @@ pub enum What {
     },
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
+    /// The answer to an [`Effect::Settle`].
+    Settled(ActionKey, Finding, Result<Settling, Problem>),
     Reconciled(Result<Vec<Reconciled>, Problem>),
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
@@ -89,6 +91,11 @@ pub enum Effect {
         left_pending: u64,
     },
     Follow(Vec<ActionKey>),
+    Settle {
+        key: ActionKey,
+        finding: Finding,
+        reason: Option<String>,
+    },
     /// In the order they are asked for.
     Save(Vec<Write>),
     /// Milliseconds.

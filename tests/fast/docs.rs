@@ -11,7 +11,7 @@ const PLACES: &[(&str, &[Place])] = &[
     ("In the inbox", &[Place::Inbox, Place::List, Place::Preview]),
     (
         "In a sheet or form",
-        &[Place::Review, Place::Report, Place::Edit, Place::Reason, Place::Help, Place::Quit],
+        &[Place::Review, Place::Report, Place::Edit, Place::Reason, Place::Settle, Place::Help, Place::Quit],
     ),
 ];
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::domain::{ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::Rows;
 
-use super::{Queue, Settled, State};
+use super::{Queue, Settled, Slot, State};
 
 /// What a sync changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,17 +50,22 @@ impl Queue {
 
     fn merge_one(&mut self, entry: Entry, merged: &mut Merged) {
         let key = entry.key.clone();
-        let pending = entry.row.status.is_pending();
+        let lost = entry.row.status == Status::Unknown;
+        let outstanding = lost || entry.row.status.is_pending();
         let Some(slot) = self.by_key.get(&key).and_then(|index| self.slots.get_mut(*index as usize)) else {
-            if !pending {
+            if !outstanding {
                 self.held.remove(&key);
             } else if self.held.insert(key, entry).is_none() {
                 merged.arrived += 1;
             }
             return;
         };
-        if !pending {
-            self.settle(&key, Some(&entry), merged);
+        if !outstanding {
+            self.settle(&key, Some(entry), merged);
+            return;
+        }
+        if lost {
+            self.lose(entry, merged);
             return;
         }
         if label(&slot.entry.row) != label(&entry.row) {
@@ -74,12 +79,33 @@ impl Queue {
         }
     }
 
-    fn settle(&mut self, key: &ActionKey, entry: Option<&Entry>, merged: &mut Merged) {
-        let Some(slot) = self.get(key) else { return };
-        let row = entry.map(|entry| &entry.row);
+    /// It ran, and nobody knows what became of it. The row stays where it is until the next reload.
+    fn lose(&mut self, entry: Entry, merged: &mut Merged) {
+        let (key, by) = (entry.key.clone(), entry.row.resolved_by.clone());
+        let Some(slot) = self.slot_mut(&key) else { return };
+        slot.entry = entry;
+        match slot.state {
+            // The answer to our own submission comes in a moment.
+            State::ToSettle | State::Sending => return,
+            State::Pending => merged.settled.push((key.clone(), by)),
+            State::Unknown | State::Settled(_) => merged.changed.push(key.clone()),
+        }
+        self.set_state(&key, State::ToSettle);
+    }
+
+    fn slot_mut(&mut self, key: &ActionKey) -> Option<&mut Slot> {
+        self.slots.get_mut(*self.by_key.get(key)? as usize)
+    }
+
+    fn settle(&mut self, key: &ActionKey, entry: Option<Entry>, merged: &mut Merged) {
+        let Some(slot) = self.slot_mut(key) else { return };
+        let row = entry.as_ref().map(|entry| &entry.row);
         let status: Option<Status> = row.map(|row| row.status.clone());
         let by = row.and_then(|row| row.resolved_by.clone());
         let at = row.and_then(|row| row.resolved_at);
+        if let Some(entry) = entry {
+            slot.entry = entry;
+        }
         match &slot.state {
             // The answer to our own submission says more, and comes in a moment.
             State::Sending => {}
@@ -87,6 +113,12 @@ impl Queue {
                 let status = status.or_else(|| known.status.clone());
                 let state = State::Settled(Settled { status, ..known.clone() });
                 self.set_state(key, state);
+            }
+            State::ToSettle => {
+                // The row names who approved it, not who settled it.
+                let settled = Settled { status, by: None, at, ours: false, error: None };
+                self.set_state(key, State::Settled(settled));
+                merged.settled.push((key.clone(), None));
             }
             State::Pending | State::Unknown => {
                 let ours = slot.state == State::Unknown;

@@ -28,9 +28,10 @@ pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     Confirm, EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewBatch, ReviewSheet,
+    SettleSheet,
 };
 pub use preview::{Cached, Flags, Preview, Tab, hidden};
-pub use queue::{Cursor, Group, Line, Queue};
+pub use queue::{Cursor, Group, GroupKey, Line, Queue};
 pub use reading::Reading;
 pub use slots::{Settled, Slot, State};
 pub use sources::{SourceState, Syncing};
@@ -83,6 +84,8 @@ pub struct Model {
     /// How many reviews were opened.
     pub reviews: u64,
     pub sending: Option<SubmissionId>,
+    /// What was said of its outcome is on the way.
+    pub settling: Option<ActionKey>,
     pub last_report: Option<ReportSheet>,
     /// When what we lost sight of is looked for again.
     pub look_again: Option<Timestamp>,
@@ -164,6 +167,7 @@ impl Model {
             decided_in: None,
             reviews: 0,
             sending: None,
+            settling: None,
             last_report: None,
             look_again: None,
             touched: false,

@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Digest, EditError, Edits, Followed, RawJson, ReasonRule, Report, StagedCounts,
-    Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, BatchKey, Digest, EditError, Edits, Finding, Followed, RawJson, ReasonRule, Report,
+    StagedCounts, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::text::{self, Shown};
 use crate::tui::layout::{form_parts, form_size, sheet, sheet_text};
@@ -18,6 +18,7 @@ pub enum Modal {
     Reason(Box<ReasonForm>),
     Review(Box<ReviewSheet>),
     Report(Box<ReportSheet>),
+    Settle(Box<SettleSheet>),
     Help { top: usize },
     Quit,
 }
@@ -51,6 +52,19 @@ pub struct ReasonForm {
     pub keys: Vec<ActionKey>,
     pub area: TextArea<'static>,
     pub rule: ReasonRule,
+}
+
+/// What became of an action whose outcome nobody knows.
+#[derive(Clone, Debug)]
+pub struct SettleSheet {
+    pub key: ActionKey,
+    /// Waits for the confirm key.
+    pub picked: Option<Finding>,
+    pub area: TextArea<'static>,
+    /// Keys are text for the reason.
+    pub typing: bool,
+    /// When it was first on screen as it is now.
+    pub drawn: Option<Timestamp>,
 }
 
 /// What is about to be sent, before anything is.

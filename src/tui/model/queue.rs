@@ -10,24 +10,32 @@ use super::{Slot, State};
 /// Where the reviewer is: an identity, never a row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cursor {
-    Batch(BatchKey),
+    Header(GroupKey),
     Action(ActionKey),
+}
+
+/// What stands together in the list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GroupKey {
+    /// Actions of all batches whose outcome nobody knows. Always first.
+    ToSettle,
+    Batch(BatchKey),
 }
 
 /// One visible line, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
-    Batch(u32),
+    Header(u32),
     Action(u32),
 }
 
 #[derive(Clone, Debug)]
 pub struct Group {
-    pub key: BatchKey,
+    pub key: GroupKey,
     /// Indices of its actions, oldest first.
     pub slots: Vec<u32>,
     pub folded: bool,
-    /// Actions that are still outstanding.
+    /// Actions that nobody has decided, or settled, yet.
     pub open: usize,
     /// Place of its header among the visible lines.
     line: usize,
@@ -38,7 +46,7 @@ pub struct Queue {
     pub(super) slots: Vec<Slot>,
     pub(super) by_key: HashMap<ActionKey, u32>,
     groups: Vec<Group>,
-    by_batch: HashMap<BatchKey, u32>,
+    by_group: HashMap<GroupKey, u32>,
     lines: Vec<Line>,
     pub(super) held: HashMap<ActionKey, Entry>,
     cursor: Option<Cursor>,
@@ -51,7 +59,31 @@ pub struct Queue {
 impl Group {
     /// An action alone: one line, no header, nothing to fold.
     pub fn is_single(&self) -> bool {
-        self.slots.len() == 1
+        self.slots.len() == 1 && self.key != GroupKey::ToSettle
+    }
+}
+
+impl GroupKey {
+    /// The batch that is decided with one key; what is to be settled is none.
+    pub fn batch(&self) -> Option<&BatchKey> {
+        match self {
+            Self::ToSettle => None,
+            Self::Batch(batch) => Some(batch),
+        }
+    }
+
+    fn of(slot: &Slot) -> Self {
+        match slot.state {
+            State::ToSettle => Self::ToSettle,
+            _ => Self::Batch(slot.entry.batch()),
+        }
+    }
+
+    fn counts(&self, slot: &Slot) -> bool {
+        match self {
+            Self::ToSettle => slot.state == State::ToSettle,
+            Self::Batch(_) => slot.counts_as_pending(),
+        }
     }
 }
 
@@ -70,6 +102,11 @@ impl Queue {
 
     pub fn held(&self) -> impl Iterator<Item = &Entry> {
         self.held.values()
+    }
+
+    /// Those that were held back and can be decided.
+    pub fn held_pending(&self) -> impl Iterator<Item = &Entry> {
+        self.held().filter(|entry| entry.row.status.is_pending())
     }
 
     pub fn n_held(&self) -> usize {
@@ -102,8 +139,8 @@ impl Queue {
         self.groups.get(index as usize)
     }
 
-    pub fn find_group(&self, key: &BatchKey) -> Option<&Group> {
-        self.group(*self.by_batch.get(key)?)
+    pub fn find_group(&self, key: &GroupKey) -> Option<&Group> {
+        self.group(*self.by_group.get(key)?)
     }
 
     pub fn group_of(&self, slot: &Slot) -> Option<&Group> {
@@ -114,7 +151,7 @@ impl Queue {
     pub fn here(&self) -> Option<&Slot> {
         match self.cursor.as_ref()? {
             Cursor::Action(key) => self.get(key),
-            Cursor::Batch(_) => None,
+            Cursor::Header(_) => None,
         }
     }
 
@@ -122,7 +159,7 @@ impl Queue {
     pub fn group_here(&self) -> Option<&Group> {
         match self.cursor.as_ref()? {
             Cursor::Action(key) => self.group(self.get(key)?.group),
-            Cursor::Batch(batch) => self.find_group(batch),
+            Cursor::Header(key) => self.find_group(key),
         }
     }
 
@@ -157,7 +194,7 @@ impl Queue {
     fn place(&self) -> (usize, usize) {
         match &self.cursor {
             None => (0, 0),
-            Some(Cursor::Batch(batch)) => (self.by_batch.get(batch).map_or(0, |index| *index as usize), 0),
+            Some(Cursor::Header(key)) => (self.by_group.get(key).map_or(0, |index| *index as usize), 0),
             Some(Cursor::Action(key)) => {
                 let index = self.by_key.get(key).copied().unwrap_or_default();
                 let group = self.slot(index).map_or(0, |slot| slot.group);
@@ -177,7 +214,7 @@ impl Queue {
         }
         found.folded = folded;
         if inside && folded {
-            self.cursor = Some(Cursor::Batch(found.key.clone()));
+            self.cursor = Some(Cursor::Header(found.key.clone()));
         }
         self.flatten();
     }
@@ -188,14 +225,14 @@ impl Queue {
         let many = self.groups.iter_mut().filter(|group| !group.is_single());
         many.for_each(|group| group.folded = folded);
         if let (true, Some(header)) = (folded, header.filter(|_| !alone)) {
-            self.cursor = Some(Cursor::Batch(header));
+            self.cursor = Some(Cursor::Header(header));
         }
         self.flatten();
     }
 
     /// Index of a batch, for folding.
-    pub fn group_index(&self, key: &BatchKey) -> Option<u32> {
-        self.by_batch.get(key).copied()
+    pub fn group_index(&self, key: &GroupKey) -> Option<u32> {
+        self.by_group.get(key).copied()
     }
 
     /// Changes where an action stands, in place.
@@ -203,13 +240,15 @@ impl Queue {
         let Some(slot) = self.by_key.get(key).and_then(|index| self.slots.get_mut(*index as usize)) else {
             return;
         };
-        let (was, group) = (slot.is_open(), slot.group);
+        let group = self.groups.get_mut(slot.group as usize);
+        let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
+        let was = counts(slot);
         slot.state = state;
-        let is = slot.is_open();
-        if let Some(group) = self.groups.get_mut(group as usize) {
+        let is = counts(slot);
+        if let Some(group) = group {
             group.open = (group.open + usize::from(is)).saturating_sub(usize::from(was));
         }
-        if !is {
+        if !slot.counts_as_pending() {
             self.marks.remove(key);
         }
     }
@@ -219,25 +258,26 @@ impl Queue {
     pub fn take_in(&mut self) {
         let nearest = self.survivors();
         let screen_line = self.at.saturating_sub(self.top);
-        let folded: HashSet<BatchKey> =
+        let folded: HashSet<GroupKey> =
             self.groups.iter().filter(|group| group.folded).map(|group| group.key.clone()).collect();
         let kept =
             std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open).map(|slot| match slot.state {
                 State::Unknown => Slot { state: State::Pending, ..slot },
-                State::Pending | State::Sending | State::Settled(_) => slot,
+                State::Pending | State::Sending | State::Settled(_) | State::ToSettle => slot,
             });
-        let held = self.held.drain().map(|(_, entry)| Slot { entry, state: State::Pending, group: 0 });
+        let held =
+            self.held.drain().map(|(_, entry)| Slot { state: Slot::outstanding(&entry), entry, group: 0 });
         self.slots = kept.chain(held).collect();
         self.regroup(&folded);
         let found = nearest.into_iter().find(|cursor| match cursor {
             Cursor::Action(key) => self.by_key.contains_key(key),
-            Cursor::Batch(batch) => self.find_group(batch).is_some_and(|group| !group.is_single()),
+            Cursor::Header(key) => self.find_group(key).is_some_and(|group| !group.is_single()),
         });
         self.cursor = found;
         self.flatten();
         if self.cursor.is_none() {
             // The first action rather than a header: the preview has something to show at once.
-            self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Batch(_)))));
+            self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Header(_)))));
         }
         self.top = self.at.saturating_sub(screen_line);
         self.marks.retain(|key| self.by_key.contains_key(key));
@@ -248,7 +288,7 @@ impl Queue {
         let Some(cursor) = self.cursor.clone() else { return Vec::new() };
         let open = |line: &&Line| match line {
             Line::Action(index) => self.slot(*index).is_some_and(Slot::is_open),
-            Line::Batch(_) => false,
+            Line::Header(_) => false,
         };
         let below = self.lines.get(self.at..).unwrap_or_default().iter().find(open);
         let above = self.lines.get(..self.at).unwrap_or_default().iter().rev().find(open);
@@ -256,19 +296,21 @@ impl Queue {
         std::iter::once(cursor).chain(near).collect()
     }
 
-    /// Sorts the actions by age, and the batches by their oldest action.
-    fn regroup(&mut self, folded: &HashSet<BatchKey>) {
+    /// Sorts the actions by age, and the batches by their oldest action. What is to be settled goes first.
+    fn regroup(&mut self, folded: &HashSet<GroupKey>) {
         self.slots.sort_by(|a, b| {
-            let (a, b) = (&a.entry, &b.entry);
-            a.row.created_at.cmp(&b.row.created_at).then_with(|| a.key.cmp(&b.key))
+            let waits = |slot: &Slot| slot.state != State::ToSettle;
+            let age = |slot: &Slot| slot.entry.row.created_at;
+            let order = waits(a).cmp(&waits(b)).then_with(|| age(a).cmp(&age(b)));
+            order.then_with(|| a.entry.key.cmp(&b.entry.key))
         });
         self.by_key.clear();
-        self.by_batch.clear();
+        self.by_group.clear();
         self.groups.clear();
         for (index, slot) in self.slots.iter_mut().enumerate() {
-            let key = slot.entry.batch();
+            let key = GroupKey::of(slot);
             let fresh = self.groups.len() as u32;
-            let group = *self.by_batch.entry(key.clone()).or_insert(fresh);
+            let group = *self.by_group.entry(key.clone()).or_insert(fresh);
             if group == fresh {
                 let folded = folded.contains(&key);
                 self.groups.push(Group { key, slots: Vec::new(), folded, open: 0, line: 0 });
@@ -277,7 +319,7 @@ impl Queue {
             self.by_key.insert(slot.entry.key.clone(), index as u32);
             if let Some(group) = self.groups.get_mut(group as usize) {
                 group.slots.push(index as u32);
-                group.open += usize::from(slot.is_open());
+                group.open += usize::from(group.key.counts(slot));
             }
         }
     }
@@ -288,7 +330,7 @@ impl Queue {
             group.line = self.lines.len();
             // An action alone needs no header.
             if !group.is_single() {
-                self.lines.push(Line::Batch(index as u32));
+                self.lines.push(Line::Header(index as u32));
             }
             if !group.folded || group.is_single() {
                 self.lines.extend(group.slots.iter().map(|slot| Line::Action(*slot)));
@@ -301,7 +343,7 @@ impl Queue {
     fn find_cursor(&mut self) {
         let found = match &self.cursor {
             None => None,
-            Some(Cursor::Batch(batch)) => self.find_group(batch).map(|group| group.line),
+            Some(Cursor::Header(key)) => self.find_group(key).map(|group| group.line),
             Some(Cursor::Action(key)) => self.by_key.get(key).and_then(|index| {
                 let group = self.group(self.slot(*index)?.group)?;
                 Some(group.line + usize::from(!group.is_single()) + group.slots.binary_search(index).ok()?)
@@ -312,7 +354,7 @@ impl Queue {
 
     fn identity(&self, line: Line) -> Option<Cursor> {
         match line {
-            Line::Batch(index) => self.group(index).map(|group| Cursor::Batch(group.key.clone())),
+            Line::Header(index) => self.group(index).map(|group| Cursor::Header(group.key.clone())),
             Line::Action(index) => self.slot(index).map(|slot| Cursor::Action(slot.entry.key.clone())),
         }
     }

@@ -20,6 +20,8 @@ pub enum State {
     Settled(Settled),
     /// A decision was sent and we lost sight of it.
     Unknown,
+    /// It ran, and nobody knows what became of it: a human must say.
+    ToSettle,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,17 @@ impl Slot {
         matches!(self.state, State::Pending)
     }
 
-    /// Still counted as outstanding: the source has not said that it is settled.
+    /// Where an action stands that its source lists as outstanding.
+    pub fn outstanding(entry: &Entry) -> State {
+        if entry.row.status == Status::Unknown { State::ToSettle } else { State::Pending }
+    }
+
+    /// Counted as pending: the source has not said that anybody decided it.
+    pub const fn counts_as_pending(&self) -> bool {
+        matches!(self.state, State::Pending | State::Sending | State::Unknown)
+    }
+
+    /// Still something to do: the source has not said that it is over.
     pub const fn is_open(&self) -> bool {
         !matches!(self.state, State::Settled(_))
     }

@@ -2,11 +2,13 @@
 
 use crate::domain::{Row, SourceName, Timestamp};
 
-use super::Queue;
+use super::{Queue, Slot, State};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     pub pending: usize,
+    /// Actions that ran, and nobody knows what became of them.
+    pub unknown: usize,
     pub by_source: Vec<(SourceName, usize)>,
     /// Low, medium, high (and unknown words), critical.
     pub risks: [usize; 4],
@@ -20,8 +22,11 @@ const MINUTE: i64 = 60_000;
 impl Stats {
     pub fn of(queue: &Queue, now: Timestamp) -> Self {
         let mut stats = Self::default();
-        let open = queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry);
-        for entry in open.chain(queue.held()) {
+        let slots = || queue.slots().iter();
+        let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToSettle);
+        stats.unknown = slots().filter(|slot| slot.state == State::ToSettle).count() + lost.count();
+        let open = slots().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
+        for entry in open.chain(queue.held_pending()) {
             stats.count(&entry.row, now);
             match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
                 Some((_, count)) => *count += 1,

@@ -76,7 +76,7 @@ impl Writer {
     }
 }
 
-fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+pub(super) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
     jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
         |_| "out of range".to_owned(),
         |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),

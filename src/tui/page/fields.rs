@@ -6,14 +6,20 @@ use crate::domain::{Edits, RawJson, Status, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
 
+use super::context::moment;
 use super::{Kind, Writer};
 
 /// Longest key column; longer keys push their value to the right or below.
 const COLUMN: usize = 18;
 
 /// Every field of the input, strings as their meaning and everything else as written, then what approving does.
-pub(super) fn rendered(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) {
-    settled(writer, cached);
+pub(super) fn rendered(
+    writer: &mut Writer,
+    cached: &Cached,
+    edits: Option<&Edits>,
+    zone: &jiff::tz::TimeZone,
+) {
+    settled(writer, cached, zone);
     flagged(writer, &cached.flags);
     if let Some(edits) = edits {
         writer.ours(
@@ -22,15 +28,27 @@ pub(super) fn rendered(writer: &mut Writer, cached: &Cached, edits: Option<&Edit
         );
         writer.blank();
     }
-    match cached.action.input.members() {
+    let input = ran(writer, cached).unwrap_or(&cached.action.input);
+    match input.members() {
         Some(members) => members_of(writer, &members),
-        None => writer.text(Kind::Plain, 0, &readable(cached.action.input.as_str())),
+        None => writer.text(Kind::Plain, 0, &readable(input.as_str())),
     }
     footer(writer, cached);
 }
 
+/// Of an outcome that nobody knows, the input that ran is what counts: with the approver's edits, where there were some.
+fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
+    let action = &cached.action;
+    if action.row.status != Status::Unknown {
+        return None;
+    }
+    let edited = action.effective_input.as_ref().filter(|input| **input != action.input);
+    writer.ours(Kind::Key, if edited.is_some() { "What ran, with the approver's edits" } else { "What ran" });
+    edited
+}
+
 /// What became of an action that is not pending any more, with everything that its executor said.
-fn settled(writer: &mut Writer, cached: &Cached) {
+fn settled(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     if action.row.status.is_pending() {
         return;
@@ -41,8 +59,18 @@ fn settled(writer: &mut Writer, cached: &Cached) {
         _ => Kind::Key,
     };
     let mut line = vec![(kind, text::line(&action.row.status.word()))];
+    let lost = action.row.status == Status::Unknown;
+    if lost {
+        line.push((Kind::Warn, Shown::ours(": nobody knows whether this landed")));
+        writer.push(std::mem::take(&mut line));
+        line.push((Kind::Dim, Shown::ours("approved")));
+    }
     if let Some(by) = &action.row.resolved_by {
-        line.extend([(Kind::Dim, Shown::ours("  decided by ")), (Kind::Plain, text::line(by))]);
+        let how = if lost { " by " } else { "  decided by " };
+        line.extend([(Kind::Dim, Shown::ours(how)), (Kind::Plain, text::line(by))]);
+    }
+    if let Some(at) = action.row.resolved_at.filter(|_| lost) {
+        line.push((Kind::Dim, Shown::ours(format!("  {}", moment(at, zone)))));
     }
     writer.push(line);
     if action.row.status == Status::Approved {

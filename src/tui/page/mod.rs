@@ -53,7 +53,7 @@ impl Page {
     pub fn new(of: Made, cached: &Cached, row: &Row, zone: &jiff::tz::TimeZone) -> Self {
         let mut writer = Writer { width: usize::from(of.width.max(8)), lines: Vec::new() };
         match of.tab {
-            Tab::Rendered => fields::rendered(&mut writer, cached, of.edits.as_ref()),
+            Tab::Rendered => fields::rendered(&mut writer, cached, of.edits.as_ref(), zone),
             Tab::Diff => diff::diff(&mut writer, cached, of.edits.as_ref()),
             Tab::Raw => fields::raw(&mut writer, cached),
             Tab::Context => context::context(&mut writer, cached, row, zone),

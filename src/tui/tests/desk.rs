@@ -380,3 +380,11 @@ pub(super) fn few(n: usize) -> Vec<PendingAction> {
     };
     (1..=n).map(one).collect()
 }
+
+/// The same action, approved by lee and lost sight of while it ran.
+pub(super) fn lost(action: PendingAction) -> PendingAction {
+    let mut action = decided(action, Status::Unknown, "lee");
+    action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
+    action.error = Some("the command was ended by signal 9".into());
+    action
+}

@@ -13,3 +13,4 @@ mod sending;
 mod settling;
 mod sheets;
 mod starting;
+mod unknown;

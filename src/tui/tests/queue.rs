@@ -231,7 +231,7 @@ fn folding_takes_the_cursor_to_the_header_and_next_finds_its_way_back() {
     let mut desk = Desk::new(100, 30, actions);
 
     desk.press("h");
-    assert!(matches!(desk.model.queue.cursor(), Some(Cursor::Batch(_))));
+    assert!(matches!(desk.model.queue.cursor(), Some(Cursor::Header(_))));
     assert_eq!(desk.model.queue.lines().len(), 2);
     desk.press("n");
     assert_eq!((desk.here().as_str(), desk.model.queue.lines().len()), ("1", 5), "it unfolds");

@@ -121,7 +121,7 @@ fn what_changed_since_it_was_seen_is_refused_and_the_rest_can_go() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("aa");
     let mut changed = few(3).remove(0);
-    changed.input = crate::domain::RawJson::parse(r#"{"title":"something else"}"#.to_owned()).unwrap();
+    changed.input = RawJson::parse(r#"{"title":"something else"}"#.to_owned()).unwrap();
     desk.world.insert(key("1"), changed);
 
     desk.press("s");

@@ -4,7 +4,7 @@ use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, changed_keys}
 use crate::journal::Write;
 use crate::text;
 use crate::tui::command::Command;
-use crate::tui::model::{Model, Settled, Slot, State, Tab, Tone};
+use crate::tui::model::{GroupKey, Model, Settled, Slot, State, Tab, Tone};
 use crate::tui::msg::Effect;
 
 use super::list::{self, Way};
@@ -115,6 +115,10 @@ pub(super) fn approve_rest(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(group) = model.queue.group_here() else { return Vec::new() };
+    if group.key == GroupKey::ToSettle {
+        say_to_settle(model);
+        return Vec::new();
+    }
     let (mut wanted, mut unopened, mut high, mut other) = (Vec::new(), 0, 0, 0);
     for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
         let key = &slot.entry.key;
@@ -188,6 +192,11 @@ fn ready_at_all(model: &mut Model) -> Result<(), ()> {
 }
 
 fn say_why_not(model: &mut Model) {
+    if model.queue.group_here().is_some_and(|group| group.key == GroupKey::ToSettle)
+        && model.here().is_none_or(|slot| slot.state == State::ToSettle)
+    {
+        return say_to_settle(model);
+    }
     let Some(slot) = model.here() else {
         model.say("this is a batch: A approves the rest of it, Space marks all of it, l goes into it");
         return;
@@ -199,8 +208,14 @@ fn say_why_not(model: &mut Model) {
         }
         State::Sending => model.say("its decision is on the way"),
         State::Unknown => model.say("its decision was sent and we lost sight of it: R looks again"),
+        State::ToSettle => say_to_settle(model),
         State::Pending => {}
     }
+}
+
+fn say_to_settle(model: &mut Model) {
+    let key = model.settings.keymap.key(Command::Settle);
+    model.warn(format!("it was approved and ran, and its outcome is unknown: {key} says what became of it"));
 }
 
 fn settled_by(settled: &Settled) -> Vec<text::Shown> {
@@ -214,7 +229,7 @@ fn settled_by(settled: &Settled) -> Vec<text::Shown> {
 
 /// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
 pub(super) fn finish(model: &mut Model) {
-    model.decided_in = model.queue.group_here().map(|group| group.key.clone());
+    model.decided_in = model.queue.group_here().and_then(|group| group.key.batch().cloned());
     if !model.queue.marks.is_empty() {
         model.queue.marks.clear();
         return;

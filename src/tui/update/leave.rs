@@ -3,7 +3,7 @@
 use crate::tui::model::{Focus, Modal, Model};
 use crate::tui::msg::Effect;
 
-use super::{edit, reason};
+use super::{edit, reason, settle};
 
 /// One level back.
 pub(super) fn back(model: &mut Model) -> Vec<Effect> {
@@ -18,6 +18,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
             model.modal = None;
             model.say("nothing was sent");
         }
+        Some(Modal::Settle(_)) => settle::back(model),
         Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) => model.modal = None,
         None if model.zoom => model.zoom = false,
         None if model.focus == Focus::Preview => model.focus = Focus::List,

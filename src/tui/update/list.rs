@@ -78,14 +78,14 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
         Some(Modal::Review(sheet)) => &mut sheet.top,
         Some(Modal::Report(sheet)) => &mut sheet.top,
         Some(Modal::Help { top }) => top,
-        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Quit) | None => return,
+        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Settle(_) | Modal::Quit) | None => return,
     };
     *top = shift(*top, way, by).min(longest);
 }
 
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     match model.queue.cursor() {
-        Some(Cursor::Batch(_)) => toggle_fold(model),
+        Some(Cursor::Header(_)) => toggle_fold(model),
         Some(Cursor::Action(_)) => return zoom(model, true),
         None => {}
     }
@@ -159,8 +159,8 @@ pub(super) fn mark(model: &mut Model) -> Vec<Effect> {
     let lines = match model.queue.cursor() {
         Some(Cursor::Action(key)) => vec![key.clone()],
         // On a header: the whole batch.
-        Some(Cursor::Batch(batch)) => {
-            let slots = model.queue.find_group(batch).map(|group| group.slots.clone()).unwrap_or_default();
+        Some(Cursor::Header(group)) => {
+            let slots = model.queue.find_group(group).map(|group| group.slots.clone()).unwrap_or_default();
             slots.iter().filter_map(|index| Some(model.queue.slot(*index)?.entry.key.clone())).collect()
         }
         None => return Vec::new(),
@@ -202,7 +202,7 @@ pub(super) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
 pub(super) fn keep_in_view(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
     let at = model.queue.at();
-    let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Batch(_)));
+    let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Header(_)));
     let first = at.saturating_sub(usize::from(header_above && height > 2));
     let last_top = model.queue.lines().len().saturating_sub(height);
     let top =

@@ -3,6 +3,7 @@
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
+use crate::domain::Finding;
 use crate::inbox::EventKind;
 
 use super::command::{Command, Place};
@@ -21,6 +22,7 @@ mod queue;
 mod reason;
 mod report;
 mod review;
+mod settle;
 mod stage;
 
 /// What to ask of the world before anything has happened.
@@ -73,7 +75,10 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
         }
-        What::Drawn if is_blind(model) => review::hidden(model),
+        What::Drawn if is_blind(model) => {
+            settle::hidden(model);
+            review::hidden(model)
+        }
         What::Drawn => preview::drawn(model),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
@@ -85,6 +90,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             model.preview.forget(&followed.key);
             report::followed(model, &followed)
         }
+        What::Settled(key, finding, answer) => settle::answered(model, &key, finding, answer),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
@@ -113,6 +119,10 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ApproveRest => decide::approve_rest(model),
         Command::Exclude => decide::exclude(model),
         Command::ExcludeBecause => reason::open(model),
+        Command::Settle => settle::open(model),
+        Command::Landed => settle::pick(model, Finding::Landed),
+        Command::NotLanded => settle::pick(model, Finding::NotLanded),
+        Command::RunAgain => settle::pick(model, Finding::RunAgain),
         Command::Edit => edit::open(model),
         Command::Clear => decide::clear(model),
         Command::Undo => stage::undo(model),
@@ -139,8 +149,9 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Back => leave::back(model),
         Command::Quit => leave::quit(model),
         Command::Interrupt => leave::interrupt(model),
-        Command::Confirm => review::confirm(model),
+        Command::Confirm => confirm(model),
         Command::Accept => accept(model),
+        Command::NextField if settle::is_open(model) => settle::to_reason(model),
         Command::NextField => edit::next_field(model, list::Way::Down),
         Command::PreviousField => edit::next_field(model, list::Way::Up),
     }
@@ -151,10 +162,16 @@ fn accept(model: &mut Model) -> Vec<Effect> {
     match &model.modal {
         Some(Modal::Review(_)) => review::enter(model),
         Some(Modal::Reason(_)) => reason::accept(model),
+        Some(Modal::Settle(_)) => leave::back(model),
         Some(Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit) => leave::now(model),
         Some(Modal::Edit(_) | Modal::Help { .. }) | None => Vec::new(),
     }
+}
+
+/// The confirm key, in what is open.
+fn confirm(model: &mut Model) -> Vec<Effect> {
+    if settle::is_open(model) { settle::confirm(model) } else { review::confirm(model) }
 }
 
 /// Where keys go now.
@@ -164,6 +181,8 @@ fn places(model: &Model) -> &'static [Place] {
         (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
         (Some(Modal::Review(_)), _) => &[Place::Review, Place::Anywhere],
         (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
+        (Some(Modal::Settle(sheet)), _) if sheet.typing => &[Place::Reason, Place::Anywhere],
+        (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
         (Some(Modal::Help { .. }), _) => &[Place::Help, Place::Anywhere],
         (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
         (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
@@ -243,6 +262,7 @@ fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::typed(model, key),
         Some(Modal::Edit(_)) => edit::button_key(model, key),
         Some(Modal::Reason(_)) => reason::typed(model, key),
+        Some(Modal::Settle(_)) => settle::typed(model, key),
         Some(Modal::Review(_)) => review::typed(model, key),
         Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) | None => Vec::new(),
     }
@@ -252,7 +272,9 @@ fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     match &model.modal {
         Some(Modal::Edit(_)) => edit::pasted(model, text),
         Some(Modal::Reason(_)) => reason::pasted(model, text),
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Help { .. } | Modal::Quit) | None => {
+        Some(Modal::Settle(sheet)) if sheet.typing => settle::pasted(model, text),
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Settle(_) | Modal::Help { .. } | Modal::Quit)
+        | None => {
             model.warn(format!(
                 "ignored a paste of {} characters: text goes into a form only",
                 text.chars().count()

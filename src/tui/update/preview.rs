@@ -52,7 +52,7 @@ fn missing(model: &Model) -> Vec<ActionKey> {
         model.queue.lines().get(model.queue.at() + 1..).unwrap_or_default().iter().take(2).find_map(|line| {
             match line {
                 Line::Action(index) => model.queue.slot(*index).map(|slot| slot.entry.key.clone()),
-                Line::Batch(_) => None,
+                Line::Header(_) => None,
             }
         });
     let preview = &model.preview;
@@ -164,6 +164,7 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
     {
         sheet.drawn = Some(model.now);
     }
+    super::settle::drawn(model);
     if let Some(Modal::Edit(form)) = &model.modal {
         let screen = Rect::new(0, 0, model.size.width, model.size.height);
         let all = form.shows_all(above_message(&model.layout(), screen));

@@ -3,7 +3,7 @@
 use crate::domain::{ActionKey, SourceName, Status, Untrusted};
 use crate::inbox::{Connection, Event, EventKind, Problem, Synced};
 use crate::text::{self, Shown};
-use crate::tui::model::{Merged, Modal, Model, State, Syncing, Tone};
+use crate::tui::model::{Merged, Modal, Model, Slot, State, Syncing, Tone};
 use crate::tui::msg::Effect;
 
 use super::stage::{settle, tell_problem};
@@ -38,7 +38,7 @@ pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
 }
 
 /// Asks for what changed; while an answer is awaited, once more after it.
-fn sync(model: &mut Model, name: &SourceName) -> Vec<Effect> {
+pub(super) fn sync(model: &mut Model, name: &SourceName) -> Vec<Effect> {
     let Some(source) = model.source(name) else { return Vec::new() };
     match source.syncing {
         Syncing::No => {
@@ -125,6 +125,7 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     }
     model.recount();
     let mut effects = dropped(model, &merged.settled);
+    super::settle::settled_elsewhere(model);
     effects.extend(drop_settled(model));
     effects
 }
@@ -178,9 +179,10 @@ pub(super) fn drop_settled(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let listed: Vec<&SourceName> = model.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
-    let held: std::collections::HashSet<&ActionKey> = model.queue.held().map(|entry| &entry.key).collect();
+    let held: std::collections::HashSet<&ActionKey> =
+        model.queue.held_pending().map(|entry| &entry.key).collect();
     let gone = |key: &&ActionKey| {
-        let open = model.queue.get(key).is_some_and(|slot| !matches!(slot.state, State::Settled(_)));
+        let open = model.queue.get(key).is_some_and(Slot::counts_as_pending);
         listed.contains(&&key.source) && !open && !held.contains(key)
     };
     let keys: Vec<ActionKey> = model.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();

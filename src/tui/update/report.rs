@@ -77,7 +77,7 @@ fn left_pending(model: &Model, report: &Report) -> u64 {
     let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
     let undecided = |slot: &&Slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none();
     let listed = model.queue.slots().iter().filter(undecided).map(|slot| &slot.entry);
-    listed.chain(model.queue.held()).filter(|entry| batches.contains(&entry.batch())).count() as u64
+    listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 
 /// Where an action stands after its decision was sent.
@@ -85,7 +85,10 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
     let settled = |status: Option<Status>, by, ours| {
         State::Settled(Settled { status, by, at: Some(model.now), ours, error: None })
     };
+    let lost = |slot: &Slot| slot.entry.row.status == Status::Unknown;
     match &line.outcome {
+        // It was approved, ran, and was lost sight of before the answer came.
+        _ if model.queue.get(&line.key).is_some_and(lost) => State::ToSettle,
         Outcome::Approved => settled(Some(Status::Approved), None, true),
         Outcome::Rejected => settled(Some(Status::Rejected), None, true),
         Outcome::Accepted => settled(None, None, true),
@@ -120,7 +123,9 @@ pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
         model.queue.set_state(&followed.key, state);
     }
     if matches!(followed.status, Status::Failed | Status::Unknown) {
-        let mut parts = vec![Shown::ours("FAILED after approval: "), text::line(&followed.title).cut(40)];
+        let lost = followed.status == Status::Unknown;
+        let what = if lost { "OUTCOME UNKNOWN after approval: " } else { "FAILED after approval: " };
+        let mut parts = vec![Shown::ours(what), text::line(&followed.title).cut(40)];
         if let Some(error) = &followed.error {
             parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
         }
@@ -240,6 +245,6 @@ pub(super) fn longest(model: &Model) -> usize {
         Some(Modal::Report(sheet)) => sheet.report.lines.len() * 2,
         Some(Modal::Review(sheet)) => sheet.keys.len() * 2,
         Some(Modal::Help { .. }) => crate::tui::command::COMMANDS.len() * 2,
-        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Quit) | None => 0,
+        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Settle(_) | Modal::Quit) | None => 0,
     }
 }

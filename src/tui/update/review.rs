@@ -9,7 +9,7 @@ use crate::domain::{
     SubmissionId, freeze,
 };
 use crate::tui::keymap::Chord;
-use crate::tui::model::{Confirm, Modal, Model, Refused, Review, ReviewBatch, ReviewSheet, State};
+use crate::tui::model::{Confirm, GroupKey, Modal, Model, Refused, Review, ReviewBatch, ReviewSheet, State};
 use crate::tui::msg::{Effect, Loaded};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
@@ -19,7 +19,7 @@ const FEW_EXCLUDED: usize = 3;
 
 pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
     let decided_in = model.decided_in.clone().filter(|batch| model.tally.batch(batch).total() > 0);
-    let here = || model.queue.group_here().map(|group| group.key.clone());
+    let here = || model.queue.group_here().and_then(|group| group.key.batch().cloned());
     let scope = decided_in.or_else(here);
     open(model, scope)
 }
@@ -184,11 +184,11 @@ fn batches(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<ReviewBatch> {
         });
         kinds.entry(&staged.batch).or_default().push(staged.decision.kind());
     }
-    let held = |batch: &BatchKey| model.queue.held().filter(|entry| entry.batch() == *batch).count();
+    let held = |batch: &BatchKey| model.queue.held_pending().filter(|entry| entry.batch() == *batch).count();
     order
         .into_iter()
         .filter_map(|batch| {
-            let group = model.queue.find_group(batch)?;
+            let group = model.queue.find_group(&GroupKey::Batch(batch.clone()))?;
             let row = &model.queue.slot(*group.slots.first()?)?.entry.row;
             let counts = StagedCounts::of(kinds.remove(batch).unwrap_or_default());
             let open = group.open + held(batch);

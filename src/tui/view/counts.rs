@@ -21,7 +21,9 @@ pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         "too small to decide:".to_owned(),
         "enlarge to 40x10".to_owned(),
     ];
-    for (nth, row) in rows.iter().enumerate() {
+    let unknown = model.stats.unknown;
+    let unknown = (unknown > 0).then(|| format!("{unknown} outcome unknown"));
+    for (nth, row) in unknown.iter().chain(&rows).enumerate() {
         let style = if nth == 0 { theme::BOLD } else { theme::PLAIN };
         Pen::new(buf, area, nth as u16).ours(row, style);
     }

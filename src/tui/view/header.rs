@@ -29,6 +29,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let listed = model.sources.iter().any(|source| source.listed);
     let pending = if listed { model.stats.pending.to_string() } else { "?".to_owned() };
     pen.ours(&format!("{pending} pending"), theme::PLAIN);
+    unknown(model, "  ", &mut pen);
     if roomy && listed {
         pen.ours(&format!("  {} undecided", model.undecided()), theme::PLAIN);
     }
@@ -67,6 +68,7 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         // Nothing was read: a zero would be a claim.
         pen.ours("   pending ?", theme::WARN);
     }
+    unknown(model, "   ", &mut pen);
     let counts = model.tally.total();
     if counts.total() > 0 {
         pen.ours(&format!("   staged {} ({})", counts.total(), words::staged(counts)), theme::BOLD);
@@ -94,6 +96,13 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         }
     }
     pen.right(&format!("{} ", oldest(model)), theme::PLAIN);
+}
+
+/// What nobody knows the outcome of is no pending action, and is not left out either.
+fn unknown(model: &Model, gap: &str, pen: &mut Pen<'_>) {
+    if model.stats.unknown > 0 {
+        pen.ours(gap, theme::PLAIN).ours(&format!("{} UNKNOWN", model.stats.unknown), theme::WARN);
+    }
 }
 
 /// The worst of all sources, because one bad source makes the counts wrong.

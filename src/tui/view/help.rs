@@ -14,7 +14,7 @@ use super::words;
 
 const LETTERS: [&str; 3] = [
     "A approve   E approve with edits   X exclude   R retry   . undecided",
-    "~ decided elsewhere   = sent from here   ^ on its way   ? we lost sight of it",
+    "~ decided elsewhere   = sent from here   ^ on its way   ? nobody knows what became of it",
     "! high risk   * not opened yet   + marked   > the cursor",
 ];
 

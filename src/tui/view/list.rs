@@ -2,8 +2,10 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
 use crate::text;
+use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
 use crate::tui::model::{Focus, Group, Line, Model, Settled, Slot, State};
 use crate::tui::theme;
@@ -11,6 +13,9 @@ use crate::tui::theme;
 use super::frame::frame;
 use super::pen::Pen;
 use super::words;
+
+/// Where others say their risk.
+const UNKNOWN: &str = "UNKNOWN ";
 
 /// Widths of the columns at the right. Zero hides one: `!` still tells a high risk.
 struct Columns {
@@ -33,7 +38,7 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
         let here = model.queue.top + nth == model.queue.at();
         let row = Row { area: layout.rows, nth: nth as u16, here };
         match line {
-            Line::Batch(index) => model.queue.group(*index).map(|group| batch(model, group, &row, buf)),
+            Line::Header(index) => model.queue.group(*index).map(|group| batch(model, group, &row, buf)),
             Line::Action(index) => model.queue.slot(*index).map(|slot| action(model, slot, &row, buf)),
         };
     }
@@ -52,6 +57,13 @@ impl Row {
         pen.ours(if self.here { ">" } else { " " }, theme::BOLD);
         pen
     }
+
+    /// What stands at the right end of a header.
+    fn note(&self, note: &str, style: Style, buf: &mut Buffer) {
+        let right = Rect { width: self.area.width.saturating_sub(1), ..self.area };
+        let base = if self.here { theme::SELECTED } else { theme::PLAIN };
+        Pen::new(buf, right, self.nth).keep(note.len()).ours(note, base.patch(style));
+    }
 }
 
 fn note(model: &Model) -> String {
@@ -64,9 +76,10 @@ fn note(model: &Model) -> String {
 
 /// `v tool · agent     2 of 4 undecided`
 fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
+    let Some(key) = group.key.batch() else { return to_settle(model, group, row, buf) };
     let mut pen = row.pen(buf);
     let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
-    let staged = model.tally.batch(&group.key);
+    let staged = model.tally.batch(key);
     let undecided = group.open.saturating_sub(staged.total());
     let wide = row.area.width >= 60;
     let mut note = match (wide, undecided) {
@@ -85,10 +98,22 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     if let Some(who) = first.entry.row.agent.as_ref().or(first.entry.row.mission.as_ref()) {
         pen.ours("  ", theme::PLAIN).shown(&text::line(who), theme::DIM);
     }
-    let right = Rect { x: row.area.x, width: row.area.width.saturating_sub(1), ..row.area };
-    let base = if row.here { theme::SELECTED } else { theme::PLAIN };
-    let style = if undecided == 0 { theme::GOOD } else { theme::PLAIN };
-    Pen::new(buf, right, row.nth).keep(note.len()).ours(&note, base.patch(style));
+    row.note(&note, if undecided == 0 { theme::GOOD } else { theme::PLAIN }, buf);
+}
+
+/// `v outcome unknown: t settles these     2 left`
+fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
+    let note = match group.open {
+        0 => "all settled".to_owned(),
+        left if row.area.width >= 60 => format!("{left} left"),
+        left => left.to_string(),
+    };
+    let mut pen = row.pen(buf);
+    pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
+    pen.shorten(note.len() + 2);
+    let key = model.settings.keymap.key(Command::Settle);
+    pen.ours(&format!("outcome unknown: {key} settles these"), theme::WARN);
+    row.note(&note, if group.open == 0 { theme::GOOD } else { theme::WARN }, buf);
 }
 
 /// `   A !* title                 HIGH  3h12m`
@@ -101,10 +126,14 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     pen.ours(if single { "" } else { " " }, theme::PLAIN);
     decision(model, slot, &mut pen);
     flags(model, slot, &mut pen);
-    let columns = columns(row.area.width, single);
+    let lost = slot.state == State::ToSettle;
+    let columns = columns(row.area.width, single || lost);
+    let risk = if lost { UNKNOWN.len() } else { columns.risk };
     let right = match &slot.state {
         State::Settled(settled) => return outcome(settled, slot, pen),
-        State::Pending | State::Sending | State::Unknown => columns.tool + columns.risk + columns.age,
+        State::Pending | State::Sending | State::Unknown | State::ToSettle => {
+            columns.tool + risk + columns.age
+        }
     };
     let title =
         if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
@@ -115,7 +144,9 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     if columns.tool > 0 {
         pen.column(&text::line(&slot.entry.row.tool), columns.tool - 2, theme::DIM).ours("  ", theme::PLAIN);
     }
-    if columns.risk > 0 {
+    if lost {
+        pen.ours(UNKNOWN, theme::WARN);
+    } else if columns.risk > 0 {
         pen.column(&words::risk(&slot.entry.row.risk), columns.risk - 1, theme::risk(&slot.entry.row.risk));
         pen.ours(" ", theme::PLAIN);
     }
@@ -136,7 +167,7 @@ fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
     match (&slot.state, model.draft.get(&slot.entry.key)) {
         (State::Settled(settled), _) if settled.ours => pen.ours("=", theme::DIM),
         (State::Settled(_), _) => pen.ours("~", theme::DIM),
-        (State::Unknown, _) => pen.ours("?", theme::WARN),
+        (State::Unknown | State::ToSettle, _) => pen.ours("?", theme::WARN),
         (State::Sending, _) => pen.ours("^", theme::KEY),
         (State::Pending, Some(staged)) => {
             let kind = staged.decision.kind();
@@ -147,7 +178,7 @@ fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
 }
 
 fn flags(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
-    let open = slot.is_open();
+    let open = slot.counts_as_pending();
     let high = open && slot.entry.row.risk.is_high();
     let unopened = open && model.seen_of(slot).is_none();
     pen.ours(" ", theme::PLAIN);

@@ -20,6 +20,7 @@ mod queues;
 mod reason;
 mod report;
 mod review;
+mod settle;
 mod status;
 mod words;
 
@@ -56,6 +57,7 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) {
         Some(Modal::Reason(form)) => reason::draw(model, form, area, buf),
         Some(Modal::Review(sheet)) => review::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report::draw(model, sheet, area, buf),
+        Some(Modal::Settle(sheet)) => settle::draw(model, sheet, area, buf),
         Some(Modal::Help { top }) => help::draw(model, *top, area, buf),
         Some(Modal::Quit) => help::quit(model, area, buf),
     }

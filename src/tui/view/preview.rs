@@ -8,7 +8,7 @@ use crate::domain::Seen;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Model, Slot, Tab};
+use crate::tui::model::{Focus, Group, Model, Slot, Tab};
 use crate::tui::page::Kind;
 use crate::tui::theme;
 
@@ -153,7 +153,8 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
         ..layout.head
     };
     let area = area.intersection(layout.preview);
-    let staged = model.tally.batch(&group.key);
+    let Some(key) = group.key.batch() else { return to_settle(model, group, area, buf) };
+    let staged = model.tally.batch(key);
     let keys = &model.settings.keymap;
     let Some(row) =
         group.slots.first().and_then(|index| model.queue.slot(*index)).map(|slot| &slot.entry.row)
@@ -174,6 +175,16 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
         keys.key(Command::ReviewBatch)
     );
     Pen::new(buf, area, 4).ours(&hint, theme::DIM);
+}
+
+/// On the header of what is to be settled.
+fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
+    let key = model.settings.keymap.key(Command::Settle);
+    let line = format!("{} approved and run; nobody knows whether", words::count(group.open, "action"));
+    Pen::new(buf, area, 0).ours(&line, theme::BOLD);
+    Pen::new(buf, area, 1).ours("the write landed: the executor was lost.", theme::BOLD);
+    Pen::new(buf, area, 3).ours("Look in the target what became of each, then", theme::PLAIN);
+    Pen::new(buf, area, 4).ours(&format!("{key} on it says so."), theme::PLAIN);
 }
 
 fn note(model: &Model, layout: &Layout) -> String {

@@ -18,7 +18,8 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     frame(model, layout.queues, "Queues", "", theme::DIM, buf);
     let area = inner(layout.queues);
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
-    let mut nth = sources(model, area, buf) + 1;
+    let mut nth = sources(model, area, buf);
+    nth += unknown(model, area, nth, buf) + 1;
     let stats = &model.stats;
     let [low, medium, high, critical] = stats.risks;
     nth = bars(
@@ -63,6 +64,16 @@ fn sources(model: &Model, area: Rect, buf: &mut Buffer) -> u16 {
         }
     }
     nth
+}
+
+fn unknown(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) -> u16 {
+    let count = model.stats.unknown;
+    if count == 0 {
+        return 0;
+    }
+    Pen::new(buf, area, nth).ours("outcome unknown", theme::WARN);
+    Pen::new(buf, area, nth).right(&count.to_string(), theme::WARN);
+    1
 }
 
 fn total(area: Rect, nth: u16, name: &str, count: usize, buf: &mut Buffer) {

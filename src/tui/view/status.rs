@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::keymap::short;
 use crate::tui::layout::Layout;
-use crate::tui::model::{Model, Tone};
+use crate::tui::model::{Model, State, Tone};
 use crate::tui::theme;
 
 use super::frame::rule;
@@ -94,7 +94,14 @@ fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let help = format!("{} help ", keymap.key(Command::Help));
     let mut pen = Pen::new(buf, layout.hints, 0);
     pen.ours(" ", theme::PLAIN).shorten(help.len() + 1);
-    for spec in COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && spec.command != Command::Help) {
+    let lost = model.here().is_some_and(|slot| slot.state == State::ToSettle);
+    let fits = |command: Command| match command {
+        Command::Help => false,
+        Command::Settle => lost,
+        Command::Approve | Command::Exclude | Command::Edit => !lost,
+        _ => true,
+    };
+    for spec in COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && fits(spec.command)) {
         let Some(key) = keymap.keys(spec.command).first().map(|key| short(key)) else { continue };
         if key.len() + spec.hint.len() + 3 > pen.left() {
             break;

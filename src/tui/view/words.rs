@@ -110,8 +110,12 @@ pub(super) fn count(n: usize, one: &str) -> String {
 
 /// The terminal's title: counts only, because anything foreign could fake one.
 pub fn title(model: &Model) -> String {
+    let lost = match model.stats.unknown {
+        0 => String::new(),
+        lost => format!("{lost} unknown, "),
+    };
     match (model.stats.high_risk(), model.stats.pending) {
-        (0, pending) => format!("{pending} pending - placet"),
-        (high, pending) => format!("({high}!) {pending} pending - placet"),
+        (0, pending) => format!("{lost}{pending} pending - placet"),
+        (high, pending) => format!("({high}!) {lost}{pending} pending - placet"),
     }
 }

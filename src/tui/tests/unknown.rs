@@ -1,0 +1,330 @@
+//! Actions whose outcome nobody knows: first in the list, never decided, settled by hand.
+
+use crate::domain::{Capabilities, Finding, PendingAction, RawJson, Settling, Status};
+use crate::inbox::Problem;
+use crate::tui::model::{Modal, State};
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, action, decided, few, key, lost, source};
+
+/// Two of five are lost: a new one of the batch, and one of another tool.
+fn some_lost() -> Desk {
+    Desk::new(100, 30, actions())
+}
+
+fn actions() -> Vec<PendingAction> {
+    let mut actions = few(4);
+    let last = actions.remove(3);
+    actions.push(lost(last));
+    actions.push(lost(action("mail send_email crm high 5", "Mail to everybody", r#"{"to":"all"}"#)));
+    actions
+}
+
+fn settles(desk: &Desk) -> Vec<&Effect> {
+    desk.effects.iter().filter(|effect| matches!(effect, Effect::Settle { .. })).collect()
+}
+
+fn settle(id: &str, finding: Finding, reason: Option<&str>) -> Effect {
+    Effect::Settle { key: key(id), finding, reason: reason.map(str::to_owned) }
+}
+
+#[test]
+fn they_stand_first_in_a_group_of_their_own() {
+    let desk = some_lost();
+
+    let list: Vec<String> =
+        desk.screen().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
+    insta::assert_snapshot!(list.join("\n"), @r"
+ placet   gate   pending 3   undecided 3   2 UNKNOWN          
+ nothing held back                                            
+┌─ Queue ────────────────────────────────────┐┌─ Preview ─────
+│  v outcome unknown: t settles these      2 ││ create_linear_
+│>  ?    Issue number 4       UNKNOWN    56m ││ risk low   see
+│   ?    Mail to everybody    UNKNOWN     5m ││ id 4          
+│  v create_linear_issue  support        3/3 ││ [Rendered]  Di
+│   .  * Issue number 1                  59m ││               
+│   .  * Issue number 2                  58m ││ unknown: nobod
+│   .  * Issue number 3                  57m ││ approved by le
+");
+    assert_eq!(desk.here(), "4", "what is to be settled comes first");
+    assert_eq!((desk.model.stats.pending, desk.model.undecided(), desk.model.stats.unknown), (3, 3, 2));
+}
+
+#[test]
+fn one_alone_has_its_heading_too() {
+    let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
+
+    insta::assert_snapshot!(desk.screen(), @r"
+ placet  0 pending  1 UNKNOWN  0 undecided                                 LIVE
+────────────────────────────────────────────────────────────────────────────────
+  v outcome unknown: t settles these                                     1 left
+>  ?    Issue number 1                     create_linear_issue   UNKNOWN    59m
+
+
+
+
+
+
+
+
+── [Rendered]  Diff   Raw   Context   1 ─────────────────────────── 1-7 of 10 ──
+ unknown: nobody knows whether this landed
+ approved by lee  2026-11-21 14:20:31 UTC
+ error
+   the command was ended by signal 9
+
+ What ran
+ title  Issue number 1
+────────────────────────────────────────────────────────────────────────────────
+ nothing staged
+
+ t settle  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+");
+}
+
+#[test]
+fn no_key_stages_them() {
+    for place in ["", "k"] {
+        for keys in ["a", "x", "X", "A"] {
+            let mut desk = some_lost();
+
+            desk.press(place);
+            desk.press(keys);
+
+            assert_eq!((desk.staged().as_str(), &desk.model.modal.is_none()), ("", &true), "{place}{keys}");
+            assert!(desk.message().contains("t says what became of it"), "{place}{keys}: {}", desk.message());
+        }
+    }
+    let mut desk = some_lost();
+    desk.press("k a");
+    assert_eq!(desk.staged(), "", "marking the group marks nothing");
+    desk.press("n");
+    assert_eq!(desk.here(), "1", "the next undecided one is a pending one");
+    desk.press("aaas");
+    assert!(!desk.screen().contains("Mail to everybody  "), "{}", desk.screen());
+    assert_eq!(desk.staged(), "1A 2A 3A");
+}
+
+#[test]
+fn a_row_becomes_unknown_where_it_stands_and_moves_with_the_next_reload() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("jaj");
+    assert_eq!(desk.staged(), "2A");
+
+    desk.changes(vec![lost(few(3).remove(1))]);
+
+    assert_eq!(desk.staged(), "", "somebody else approved it: nothing is left to decide");
+    assert_eq!(desk.slot("2").state, State::ToSettle);
+    assert_eq!((desk.model.queue.at(), desk.model.stats.pending, desk.model.stats.unknown), (3, 2, 1));
+    assert!(desk.screen().contains("1 UNKNOWN"), "{}", desk.screen());
+    desk.press("R");
+    assert_eq!(desk.model.queue.lines().len(), 5);
+    assert!(desk.screen().contains("outcome unknown: t settles these"), "{}", desk.screen());
+}
+
+#[test]
+fn they_go_when_anybody_settled_them() {
+    let mut desk = some_lost();
+    desk.press("j");
+
+    desk.changes(vec![decided(few(4).remove(3), Status::Executed, "lee")]);
+
+    assert_eq!(desk.model.stats.unknown, 1);
+    assert!(desk.screen().contains("Issue number 4             executed"), "{}", desk.screen());
+    desk.press("R");
+    assert!(desk.model.queue.get(&key("4")).is_none());
+    desk.lists(few(3));
+    desk.press("R");
+    assert_eq!(desk.model.stats.unknown, 0);
+    assert!(!desk.screen().contains("outcome unknown"), "{}", desk.screen());
+}
+
+#[test]
+fn a_new_one_is_held_back_and_counted() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("j");
+
+    desk.changes(vec![lost(few(2).remove(1))]);
+
+    assert_eq!((desk.model.stats.unknown, desk.model.stats.pending), (1, 1));
+    assert!(desk.screen().contains("held back: 1 new (R shows)"));
+    desk.changes(vec![decided(few(2).remove(1), Status::Failed, "lee")]);
+    assert_eq!(desk.model.stats.unknown, 0);
+}
+
+#[test]
+fn an_approval_from_here_that_was_lost_is_to_be_settled() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("y");
+
+    desk.changes(vec![lost(few(1).remove(0))]);
+    desk.accepts();
+
+    assert_eq!(desk.slot("1").state, State::ToSettle);
+    desk.press("<Enter>");
+    desk.wait(500);
+    desk.press("t");
+    assert!(matches!(desk.model.modal, Some(Modal::Settle(_))));
+}
+
+#[test]
+fn the_preview_says_what_is_known_and_what_ran() {
+    let mut edited = lost(few(1).remove(0));
+    edited.effective_input = Some(RawJson::parse(r#"{"title":"Edited by lee"}"#.to_owned()).unwrap());
+    let mut desk = Desk::new(100, 30, vec![edited]);
+
+    desk.press("z");
+
+    let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
+    insta::assert_snapshot!(text.join("\n"), @r"
+│ unknown: nobody knows whether this landed                                                        │
+│ approved by lee  2026-11-21 14:20:31 UTC                                                         │
+│ error                                                                                            │
+│   the command was ended by signal 9                                                              │
+│                                                                                                  │
+│ What ran, with the approver's edits                                                              │
+│ title  Edited by lee                                                                             │
+│                                                                                                  │
+│ Hidden characters: none.  35 bytes                                                               │
+");
+}
+
+#[test]
+fn what_lands_or_runs_again_is_confirmed_by_another_key() {
+    for (picks, finding) in [("e", Finding::Landed), ("r", Finding::RunAgain)] {
+        let mut desk = some_lost();
+        desk.press("t");
+        desk.press(picks);
+        desk.press("y");
+        assert!(settles(&desk).is_empty(), "too soon after the sheet came");
+        desk.wait(500);
+        desk.press(picks);
+        assert!(settles(&desk).is_empty());
+        desk.press("y");
+        assert!(settles(&desk).is_empty(), "too soon after the pick");
+        desk.wait(500);
+
+        desk.press("y");
+
+        assert_eq!(settles(&desk), [&settle("4", finding, None)]);
+        desk.press("t");
+        assert!(desk.message().contains("on its way"), "{}", desk.message());
+    }
+}
+
+#[test]
+fn the_sheet() {
+    let mut desk = Desk::new(80, 24, actions());
+    desk.press("t");
+    desk.wait(500);
+    desk.press("e");
+
+    insta::assert_snapshot!(desk.screen(), @r"
+ placet  3 pending  2 UNKNOWN  3 undecided                     LIVE  oldest 59m
+────────────────────────────────────────────────────────────────────────────────
+  v outcome unknown: t settles these                                     2 left
+>  ?    Issue number 4                     create_linear_issue   UNKNOWN    56m
+  ┌─ What became of it? ─────────────────────────────────────────────────────┐m
+  │  create_linear_issue   Issue number 4                                    │d
+  │  approved by lee 2m ago; nobody knows whether it landed                  │m
+  │                                                                          │m
+  │  > e  it landed        executed                                          │m
+  │    f  it did not land  failed; it is not run again                       │
+  │    r  run it again     only where twice does no harm                     │
+  │                                                                          │
+──│  reason >                                                                │──
+ u│                                                                          │
+ a│  Press y to say: it landed. Esc takes it back.                           │
+ e│                                                                          │
+  └─ look in the target first ───────────────────────────────────────────────┘
+
+ What ran
+ title  Issue number 4
+────────────────────────────────────────────────────────────────────────────────
+ nothing staged   saved 14:22:31
+
+ Esc back
+");
+    desk.press("<Esc>");
+    assert!(desk.screen().contains("Tab adds a reason   Esc closes"), "{}", desk.screen());
+    desk.press("<Esc>");
+    assert_eq!((desk.message().as_str(), desk.model.modal.is_none()), ("nothing was settled", true));
+}
+
+#[test]
+fn a_reason_goes_along() {
+    let mut desk = some_lost();
+    desk.press("t<Tab>fey <Enter>");
+    assert!(settles(&desk).is_empty(), "its letters are text");
+    desk.press("<Tab>not in Linear<Esc>");
+    desk.wait(500);
+
+    desk.press("f");
+
+    assert_eq!(settles(&desk), [&settle("4", Finding::NotLanded, Some("fey not in Linear"))]);
+}
+
+#[test]
+fn every_answer_is_told() {
+    let gone = || Problem {
+        source: Some(source()),
+        what: "does not allow this".to_owned(),
+        why: Some("own".into()),
+    };
+    let lost = |status| Ok(Settling::Lost { status, why: "no answer in time".into() });
+    let already = Settling::Already { status: Some(Status::Failed), by: Some("mia".into()) };
+    for (finding, answer, says) in [
+        (Finding::Landed, Ok(Settling::Settled(Status::Executed)), "Issue number 4 is settled: executed"),
+        (Finding::RunAgain, Ok(Settling::Settled(Status::Approved)), "Issue number 4 is run again"),
+        (Finding::Landed, Ok(already), "Issue number 4 was settled by mia already: it is failed"),
+        (Finding::Landed, Err(gone()), "it was not settled: gate does not allow this: own"),
+        (Finding::Landed, lost(Some(Status::Executed)), "no answer came, but Issue number 4 is executed now"),
+        (
+            Finding::Landed,
+            lost(Some(Status::Unknown)),
+            "whether Issue number 4 was settled is unknown (R looks again): no answer in time",
+        ),
+        (
+            Finding::Landed,
+            lost(None),
+            "whether Issue number 4 was settled is unknown (R looks again): no answer in time",
+        ),
+    ] {
+        let mut desk = some_lost();
+        desk.effects.clear();
+
+        desk.say(What::Settled(key("4"), finding, answer));
+
+        assert_eq!(desk.message(), says);
+        assert!(matches!(desk.effects.as_slice(), [Effect::Sync { .. }]), "{:?}", desk.effects);
+    }
+}
+
+#[test]
+fn nobody_settles_what_is_not_theirs_to_settle() {
+    let mut desk = Desk::with(100, 30, actions(), Capabilities::READ_ONLY);
+    desk.press("t");
+    assert!(desk.message().starts_with("read-only"), "{}", desk.message());
+    let mut desk = some_lost();
+    desk.press("nt");
+    assert_eq!(desk.message(), "only an action whose outcome is unknown is settled; this one is not");
+    desk.press("ggt");
+    assert_eq!(desk.message(), "put the cursor on one that is UNKNOWN to settle it");
+    assert!(desk.model.modal.is_none());
+}
+
+#[test]
+fn the_sheet_closes_when_somebody_else_was_first() {
+    let mut desk = some_lost();
+    desk.press("t");
+    desk.wait(500);
+
+    desk.changes(vec![decided(few(4).remove(3), Status::Failed, "lee")]);
+    desk.press("f");
+
+    assert!(settles(&desk).is_empty());
+    assert!(desk.model.modal.is_none());
+    assert_eq!(desk.message(), "Issue number 4 was settled meanwhile: it is failed now");
+}

@@ -1,0 +1,217 @@
+//! Settling what nobody knows the outcome of: a human says what became of it, once.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use tui_textarea::TextArea;
+
+use crate::domain::{ActionKey, Finding, Settling, Status, Untrusted};
+use crate::inbox::Problem;
+use crate::text::{self, Shown};
+use crate::tui::command::Command;
+use crate::tui::model::{GroupKey, Modal, Model, SettleSheet, State, Tone};
+use crate::tui::msg::Effect;
+
+use super::decide::is_burst;
+use super::stage::tell_problem;
+
+/// Keys this soon after the sheet was drawn were meant for something else.
+const REST: i64 = 400;
+
+pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    match target(model) {
+        Ok(key) => {
+            let area = TextArea::default();
+            let sheet = SettleSheet { key, picked: None, area, typing: false, drawn: None };
+            model.modal = Some(Modal::Settle(Box::new(sheet)));
+        }
+        Err(why) => model.warn(why),
+    }
+    Vec::new()
+}
+
+fn target(model: &Model) -> Result<ActionKey, &'static str> {
+    let here = model.here().filter(|slot| slot.state == State::ToSettle);
+    let group = model.queue.group_here().map(|group| &group.key);
+    match here {
+        None if group == Some(&GroupKey::ToSettle) => {
+            Err("put the cursor on one that is UNKNOWN to settle it")
+        }
+        None => Err("only an action whose outcome is unknown is settled; this one is not"),
+        Some(_) if model.settling.is_some() => Err("one moment: what you said of the last one is on its way"),
+        Some(slot) if !slot.entry.can.settle => {
+            Err("read-only: this token has no `decide` scope, so it cannot settle")
+        }
+        Some(slot) => Ok(slot.entry.key.clone()),
+    }
+}
+
+pub(super) fn is_open(model: &Model) -> bool {
+    matches!(model.modal, Some(Modal::Settle(_)))
+}
+
+fn sheet(model: &mut Model) -> Option<&mut SettleSheet> {
+    match &mut model.modal {
+        Some(Modal::Settle(sheet)) => Some(sheet),
+        _ => None,
+    }
+}
+
+/// Only a key that was pressed at the sheet as it stands counts.
+fn is_meant(model: &mut Model) -> bool {
+    let now = model.now;
+    !is_burst(model)
+        && sheet(model).and_then(|sheet| sheet.drawn).is_some_and(|drawn| now.since(drawn) >= REST)
+}
+
+/// What is done with the write is confirmed by another key; that it did not land does nothing more.
+pub(super) fn pick(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    if !is_meant(model) {
+        return Vec::new();
+    }
+    if finding == Finding::NotLanded {
+        return send(model, finding);
+    }
+    if let Some(sheet) = sheet(model) {
+        sheet.picked = Some(finding);
+        sheet.drawn = None;
+    }
+    Vec::new()
+}
+
+pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
+    if !is_meant(model) {
+        return Vec::new();
+    }
+    match sheet(model).and_then(|sheet| sheet.picked) {
+        Some(finding) => send(model, finding),
+        None => Vec::new(),
+    }
+}
+
+fn send(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    let Some(Modal::Settle(sheet)) = model.modal.take() else { return Vec::new() };
+    let reason = sheet.area.lines().join(" ").trim().to_owned();
+    let key = sheet.key;
+    model.settling = Some(key.clone());
+    model.say("telling the source");
+    vec![Effect::Settle { key, finding, reason: Some(reason).filter(|reason| !reason.is_empty()) }]
+}
+
+pub(super) fn to_reason(model: &mut Model) -> Vec<Effect> {
+    if let Some(sheet) = sheet(model) {
+        sheet.typing = true;
+    }
+    Vec::new()
+}
+
+pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else { return Vec::new() };
+    if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {
+        super::leave::back(model);
+    } else {
+        sheet.area.input(key);
+    }
+    Vec::new()
+}
+
+pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(sheet) = sheet(model) {
+        let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect();
+        sheet.area.insert_str(lines.join(" "));
+    }
+    Vec::new()
+}
+
+/// From the reason, and from a pick, back to the choice; from there out.
+pub(super) fn back(model: &mut Model) {
+    let Some(sheet) = sheet(model) else { return };
+    sheet.drawn = None;
+    if sheet.typing {
+        sheet.typing = false;
+    } else if sheet.picked.take().is_none() {
+        model.modal = None;
+        model.say("nothing was settled");
+    }
+}
+
+pub(super) fn drawn(model: &mut Model) {
+    let now = model.now;
+    if let Some(sheet) = sheet(model) {
+        sheet.drawn.get_or_insert(now);
+    }
+}
+
+/// It is not on screen now: its time starts anew when it is.
+pub(super) fn hidden(model: &mut Model) {
+    if let Some(sheet) = sheet(model) {
+        sheet.drawn = None;
+    }
+}
+
+/// Nothing is left to say of it: somebody was first, or its executor came back.
+pub(super) fn settled_elsewhere(model: &mut Model) {
+    let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
+    let Some(slot) = model.queue.get(&key).filter(|slot| slot.state != State::ToSettle) else { return };
+    let title = text::line(&slot.entry.row.title).cut(40);
+    let status = text::line(&slot.entry.row.status.word());
+    model.modal = None;
+    model.tell(
+        Tone::Bad,
+        vec![title, Shown::ours(" was settled meanwhile: it is "), status, Shown::ours(" now")],
+    );
+}
+
+/// The source's answer. The list tells the rest.
+pub(super) fn answered(
+    model: &mut Model,
+    key: &ActionKey,
+    finding: Finding,
+    answer: Result<Settling, Problem>,
+) -> Vec<Effect> {
+    model.settling = None;
+    let title = model.queue.get(key).map_or_else(|| key.id.untrusted(), |slot| &slot.entry.row.title);
+    let title = text::line(title).cut(40);
+    let word = |status: &Status| text::line(&status.word());
+    let again = model.settings.keymap.key(Command::Reload);
+    let (tone, parts) = match answer {
+        Err(problem) => {
+            tell_problem(model, "it was not settled: ", &problem);
+            return super::queue::sync(model, &key.source);
+        }
+        Ok(Settling::Settled(_)) if finding == Finding::RunAgain => {
+            (Tone::Good, vec![title, Shown::ours(" is run again")])
+        }
+        Ok(Settling::Settled(status)) => {
+            (Tone::Good, vec![title, Shown::ours(" is settled: "), word(&status)])
+        }
+        Ok(Settling::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
+        Ok(Settling::Lost { status: Some(status), .. }) if status != Status::Unknown => (
+            Tone::Bad,
+            vec![
+                Shown::ours("no answer came, but "),
+                title,
+                Shown::ours(" is "),
+                word(&status),
+                Shown::ours(" now"),
+            ],
+        ),
+        Ok(Settling::Lost { why, .. }) => {
+            let asked = format!(" was settled is unknown ({again} looks again): ");
+            (Tone::Bad, vec![Shown::ours("whether "), title, Shown::ours(asked), text::line(&why)])
+        }
+    };
+    model.tell(tone, parts);
+    super::queue::sync(model, &key.source)
+}
+
+/// `TITLE was settled by lee already: it is failed`
+fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec<Shown> {
+    let mut parts = vec![title, Shown::ours(" was settled")];
+    if let Some(by) = by {
+        parts.extend([Shown::ours(" by "), text::line(by).cut(30)]);
+    }
+    parts.push(Shown::ours(" already"));
+    if let Some(status) = status {
+        parts.extend([Shown::ours(": it is "), text::line(&status.word())]);
+    }
+    parts
+}
