@@ -51,6 +51,8 @@ pub fn read(data: &str) -> Option<Briefing> {
     Some(Briefing {
         pending,
         blocked_missions: fields.number("blockedMissions"),
+        unknown: fields.number("unknown"),
+        paused: fields.time("pausedAt"),
         batches: batches.into_iter().filter_map(read_batch).collect(),
         revision: fields.number("revision").map(Revision),
     })
@@ -76,6 +78,7 @@ fn read_batch(text: &str) -> Option<BatchCount> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Timestamp;
 
     #[test]
     fn a_count_is_found_in_every_known_shape() {
@@ -88,6 +91,8 @@ mod tests {
         ] {
             assert_eq!(read(data).map(|briefing| briefing.pending), Some(3), "{data}");
         }
+        let said = read(r#"{"pending":3,"unknown":2,"pausedAt":"2026-04-21T18:02:11.420Z"}"#).unwrap();
+        assert_eq!((said.unknown, said.paused), (Some(2), Some(Timestamp::from_millis(1_776_794_531_420))));
         assert_eq!(read(r#"{"delta":[]}"#), None);
         assert_eq!(read("[]"), None);
     }

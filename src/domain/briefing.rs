@@ -8,6 +8,10 @@ pub struct Briefing {
     pub pending: u64,
     /// Missions that cannot go on until somebody decides, where the source counts them.
     pub blocked_missions: Option<u64>,
+    /// Actions whose outcome nobody knows, where the source counts them.
+    pub unknown: Option<u64>,
+    /// Since when nothing approved is run there; `None` while it is, or where the source does not tell.
+    pub paused: Option<Timestamp>,
     pub batches: Vec<BatchCount>,
     pub revision: Option<Revision>,
 }

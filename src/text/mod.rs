@@ -14,6 +14,11 @@ pub fn line(text: &Untrusted) -> Shown {
     Shown::of_line(text.as_raw())
 }
 
+/// `1 action`, `2 actions`.
+pub fn count(n: usize, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Text for several lines: LF and CRLF end a line, everything else that is no plain character becomes a token.
 pub fn lines(text: &str) -> Vec<Shown> {
     text.split('\n').map(|line| Shown::of_line(line.strip_suffix('\r').unwrap_or(line))).collect()

@@ -248,6 +248,11 @@ impl Model {
         self.stats.pending.saturating_sub(self.tally.total().total())
     }
 
+    /// The source runs nothing that is approved until somebody resumes it.
+    pub fn is_paused(&self, name: &SourceName) -> bool {
+        self.sources.iter().any(|source| source.name == *name && source.paused.is_some())
+    }
+
     pub fn source(&mut self, name: &SourceName) -> Option<&mut SourceState> {
         self.sources.iter_mut().find(|source| source.name == *name)
     }

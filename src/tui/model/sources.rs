@@ -23,6 +23,8 @@ pub struct SourceState {
     pub unreadable: Vec<Untrusted>,
     /// Read at least once.
     pub listed: bool,
+    /// Since when it runs nothing that is approved, as it said last.
+    pub paused: Option<Timestamp>,
 }
 
 /// At most one sync is under way, and at most one more waits.
@@ -47,6 +49,7 @@ impl SourceState {
             problem: None,
             unreadable: Vec::new(),
             listed: false,
+            paused: None,
         }
     }
 }

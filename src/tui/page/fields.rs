@@ -2,26 +2,21 @@
 
 use crate::contract::tool;
 use crate::domain::json::{self, Member};
-use crate::domain::{Edits, RawJson, Status, Untrusted};
+use crate::domain::{RawJson, Status, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
 
 use super::context::moment;
-use super::{Kind, Writer};
+use super::{Kind, Made, Writer};
 
 /// Longest key column; longer keys push their value to the right or below.
 const COLUMN: usize = 18;
 
 /// Every field of the input, strings as their meaning and everything else as written, then what approving does.
-pub(super) fn rendered(
-    writer: &mut Writer,
-    cached: &Cached,
-    edits: Option<&Edits>,
-    zone: &jiff::tz::TimeZone,
-) {
-    settled(writer, cached, zone);
+pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
+    settled(writer, cached, of.paused, zone);
     flagged(writer, &cached.flags);
-    if let Some(edits) = edits {
+    if let Some(edits) = &of.edits {
         writer.ours(
             Kind::New,
             format!("your edits replace: {} (the Diff tab shows them)", listed(&edits.keys())),
@@ -48,7 +43,7 @@ fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
 }
 
 /// What became of an action that is not pending any more, with everything that its executor said.
-fn settled(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
+fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::TimeZone) {
     let action = &cached.action;
     if action.row.status.is_pending() {
         return;
@@ -74,8 +69,12 @@ fn settled(writer: &mut Writer, cached: &Cached, zone: &jiff::tz::TimeZone) {
     }
     writer.push(line);
     if action.row.status == Status::Approved {
-        let tool = "its executor has not begun; a tool without one waits for its agent to claim it";
-        writer.wrapped(Kind::Dim, 2, &Shown::ours(tool));
+        let (kind, why) = if paused {
+            (Kind::Warn, "the gate is paused: it runs when somebody resumes")
+        } else {
+            (Kind::Dim, "its executor has not begun; a tool without one waits for its agent to claim it")
+        };
+        writer.wrapped(kind, 2, &Shown::ours(why));
     }
     let mut said = |name: &str, text: Option<&str>| {
         if let Some(text) = text {

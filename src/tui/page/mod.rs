@@ -30,6 +30,8 @@ pub struct Made {
     pub edits: Option<Edits>,
     /// Where the action stands: the Context tab says so.
     pub status: crate::domain::Status,
+    /// Its source runs nothing that is approved.
+    pub paused: bool,
 }
 
 /// One line, in parts.
@@ -53,7 +55,7 @@ impl Page {
     pub fn new(of: Made, cached: &Cached, row: &Row, zone: &jiff::tz::TimeZone) -> Self {
         let mut writer = Writer { width: usize::from(of.width.max(8)), lines: Vec::new() };
         match of.tab {
-            Tab::Rendered => fields::rendered(&mut writer, cached, of.edits.as_ref(), zone),
+            Tab::Rendered => fields::rendered(&mut writer, cached, &of, zone),
             Tab::Diff => diff::diff(&mut writer, cached, of.edits.as_ref()),
             Tab::Raw => fields::raw(&mut writer, cached),
             Tab::Context => context::context(&mut writer, cached, row, zone),

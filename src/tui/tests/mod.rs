@@ -5,6 +5,7 @@ mod desk;
 mod editing;
 mod effects;
 mod leaving;
+mod paused;
 mod queue;
 mod reading;
 mod reviewing;

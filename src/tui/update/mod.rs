@@ -162,8 +162,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
     match &model.modal {
         Some(Modal::Review(_)) => review::enter(model),
         Some(Modal::Reason(_)) => reason::accept(model),
-        Some(Modal::Settle(_)) => leave::back(model),
-        Some(Modal::Report(_)) => leave::back(model),
+        Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit) => leave::now(model),
         Some(Modal::Edit(_) | Modal::Help { .. }) | None => Vec::new(),
     }

@@ -91,6 +91,7 @@ fn made(model: &Model) -> Option<Made> {
         width,
         edits: model.edits_of(key).cloned(),
         status: status.clone(),
+        paused: model.is_paused(&key.source),
     })
 }
 

@@ -28,7 +28,11 @@ pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
         }
         EventKind::Briefing(briefing) => {
             source.heard = Some(now);
-            if briefing.revision.is_some() && briefing.revision == source.revision {
+            let news = source.paused != briefing.paused;
+            source.paused = briefing.paused;
+            let known = source.revision;
+            model.dirty |= news;
+            if briefing.revision.is_some() && briefing.revision == known {
                 return Vec::new();
             }
             sync(model, &event.source)

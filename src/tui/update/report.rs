@@ -58,7 +58,9 @@ fn take(model: &mut Model, mut report: Report) -> Vec<Effect> {
     model.recount();
     note_unknown(model, &report);
     report.left_pending = left_pending(model, &report);
-    model.tell(Tone::Good, vec![Shown::ours(summary(&report))]);
+    let waits = follow.iter().any(|key| model.is_paused(&key.source));
+    let paused = if waits { "; PAUSED: nothing approved is run until somebody resumes" } else { "" };
+    model.tell(Tone::Good, vec![Shown::ours(format!("{}{paused}", summary(&report)))]);
     let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
     // A form that was opened meanwhile is not taken away; `last-report` opens the sheet then.
     if model.modal.is_none() {

@@ -172,6 +172,7 @@ pub(super) fn answered(
     let title = text::line(title).cut(40);
     let word = |status: &Status| text::line(&status.word());
     let again = model.settings.keymap.key(Command::Reload);
+    let runs = finding == Finding::RunAgain && matches!(answer, Ok(Settling::Settled(_)));
     let (tone, parts) = match answer {
         Err(problem) => {
             tell_problem(model, "it was not settled: ", &problem);
@@ -200,7 +201,9 @@ pub(super) fn answered(
         }
     };
     model.tell(tone, parts);
-    super::queue::sync(model, &key.source)
+    let mut effects = super::queue::sync(model, &key.source);
+    effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
+    effects
 }
 
 /// `TITLE was settled by lee already: it is failed`

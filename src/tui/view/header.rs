@@ -24,13 +24,15 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let (state, good) = state(model);
     let oldest = oldest(model);
     let mut pen = Pen::new(buf, layout.header, 0);
-    pen.ours(" placet", theme::BOLD).ours("  ", theme::PLAIN);
+    pen.ours(" placet", theme::BOLD);
     let roomy = layout.header.width >= 64;
+    let paused = paused(model, roomy, "  ", &mut pen);
+    pen.ours("  ", theme::PLAIN);
     let listed = model.sources.iter().any(|source| source.listed);
     let pending = if listed { model.stats.pending.to_string() } else { "?".to_owned() };
     pen.ours(&format!("{pending} pending"), theme::PLAIN);
     unknown(model, "  ", &mut pen);
-    if roomy && listed {
+    if roomy && listed && !paused {
         pen.ours(&format!("  {} undecided", model.undecided()), theme::PLAIN);
     }
     let staged = model.tally.total().total();
@@ -59,6 +61,7 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         [only] => pen.ours(only.name.as_str(), theme::PLAIN),
         many => pen.ours(&format!("{well}/{} sources ok", many.len()), style(well == many.len())),
     };
+    paused(model, true, "   ", &mut pen);
     if model.sources.iter().any(|source| source.listed) {
         pen.ours(
             &format!("   pending {}   undecided {}", model.stats.pending, model.undecided()),
@@ -96,6 +99,21 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         }
     }
     pen.right(&format!("{} ", oldest(model)), theme::PLAIN);
+}
+
+/// Which sources run nothing, and since when. It stands before the counts: what is approved now is not run.
+fn paused(model: &Model, roomy: bool, gap: &str, pen: &mut Pen<'_>) -> bool {
+    let since =
+        model.sources.iter().filter_map(|source| Some((source, source.paused?))).min_by_key(|(_, at)| *at);
+    let Some((source, at)) = since else { return false };
+    let at = words::moment(model, at);
+    let text = match model.sources.len() {
+        _ if !roomy => "PAUSED".to_owned(),
+        1 => format!("PAUSED since {at}"),
+        _ => format!("PAUSED {} since {at}", source.name),
+    };
+    pen.ours(gap, theme::PLAIN).ours(&text, theme::WARN);
+    true
 }
 
 /// What nobody knows the outcome of is no pending action, and is not left out either.

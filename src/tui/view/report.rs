@@ -15,7 +15,7 @@ use super::review::{Parts, draw_lines, ours};
 use super::words;
 
 pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buffer) {
-    let lines = lines(sheet, usize::from(area.width));
+    let lines = lines(model, sheet, usize::from(area.width));
     let title = format!(
         "Sent: {}  {}",
         words::count(sheet.report.lines.len(), "decision"),
@@ -43,7 +43,7 @@ const ALWAYS: [Column; 3] =
 const SOMETIMES: [Column; 2] = [("accepted", |c| c.accepted), ("unknown", |c| c.unknown)];
 const LAST: [Column; 1] = [("failed", |c| c.failed)];
 
-fn lines(sheet: &ReportSheet, width: usize) -> Vec<Parts> {
+fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     let counts = sheet.report.counts();
     let sometimes = SOMETIMES.into_iter().filter(|(_, count)| count(&counts) > 0);
     let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).chain(LAST).collect();
@@ -71,7 +71,7 @@ fn lines(sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     lines.push(Vec::new());
     lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
     lines.extend(sheet.report.lines.iter().filter_map(trouble));
-    let follow = followed(sheet);
+    let follow = followed(model, sheet);
     if !follow.is_empty() {
         lines.push(Vec::new());
         lines.extend(follow);
@@ -118,7 +118,7 @@ fn trouble(line: &ReportLine) -> Option<Parts> {
 }
 
 /// How far the approved ones have come since.
-fn followed(sheet: &ReportSheet) -> Vec<Parts> {
+fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
     let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
     let total = sheet.report.lines.iter().filter(approved).count();
     if total == 0 {
@@ -135,6 +135,14 @@ fn followed(sheet: &ReportSheet) -> Vec<Parts> {
     }
     words.push(format!("{} not finished", total.saturating_sub(ended)));
     let mut lines = vec![vec![ours("after approval: ", theme::DIM), ours(words.join(", "), theme::BOLD)]];
+    let ended = |line: &ReportLine| sheet.followed.get(&line.key).is_some_and(|at| at.status.is_final());
+    let open = sheet.report.lines.iter().filter(approved).filter(|line| !ended(line));
+    let waits = open.filter(|line| model.is_paused(&line.key.source)).count();
+    if waits > 0 {
+        let verb = if waits == 1 { "waits" } else { "wait" };
+        let line = format!("PAUSED: {waits} {verb} until somebody resumes the gate; nothing is stuck");
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
     let failures = sheet.followed.values().filter(|f| matches!(f.status, Status::Failed | Status::Unknown));
     let mut failures: Vec<_> = failures.collect();
     failures.sort_by(|a, b| a.key.cmp(&b.key));

@@ -26,6 +26,17 @@ pub(super) fn clock(model: &Model, at: Timestamp) -> String {
     )
 }
 
+/// `14:22`, or with the day when it was another one.
+pub(super) fn moment(model: &Model, at: Timestamp) -> String {
+    let zoned = |at: Timestamp| {
+        let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
+        Some(at.to_zoned(model.settings.zone.clone()))
+    };
+    let (Some(then), Some(now)) = (zoned(at), zoned(model.now)) else { return String::new() };
+    let form = if then.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
+    then.strftime(form).to_string()
+}
+
 /// `a5 e1 x2`; empty when nothing is staged.
 pub(super) fn staged(counts: StagedCounts) -> String {
     let all = [(counts.approve, 'a'), (counts.edit, 'e'), (counts.reject, 'x'), (counts.retry, 'r')];
@@ -103,10 +114,7 @@ fn short(from: Timestamp, now: Timestamp) -> String {
     if seconds < 120 { format!("{seconds} s") } else { age(from, now) }
 }
 
-/// `1 action`, `2 actions`.
-pub(super) fn count(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
-}
+pub(super) use crate::text::count;
 
 /// The terminal's title: counts only, because anything foreign could fake one.
 pub fn title(model: &Model) -> String {
