@@ -30,7 +30,7 @@ pub enum Command {
         #[command(subcommand)]
         command: GateCommand,
     },
-    /// Print what is pending
+    /// Print what is pending, or what waits to be settled
     List(ListArgs),
     /// Print one action in full
     Show(ShowArgs),
@@ -198,8 +198,18 @@ pub enum TokenCommand {
     Revoke { id: String },
 }
 
+/// What `placet list` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    Pending,
+    Unknown,
+}
+
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
+    /// Which actions: those that are pending, or those whose outcome nobody knows
+    #[arg(long, value_enum, default_value_t = Listed::Pending)]
+    pub status: Listed,
     /// Only this source
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
@@ -259,7 +269,7 @@ pub struct ProposeArgs {
     #[arg(long)]
     pub summary: Option<String>,
     /// low, medium, high, critical: only above the tool's own
-    #[arg(long)]
+    #[arg(long, value_name = "WORD", value_parser = ["low", "medium", "high", "critical"], hide_possible_values = true)]
     pub risk: Option<String>,
     /// The workspace [default: the token's]
     #[arg(long)]

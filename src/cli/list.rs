@@ -1,12 +1,13 @@
-//! `placet list`: what is pending, as a table or as JSON.
+//! `placet list`: what is pending, or what waits to be settled, as a table or as JSON.
 
 use serde::Serialize;
 
 use crate::contract::action::RowBody;
-use crate::domain::{Entry, SourceName, Timestamp};
+use crate::domain::{Entry, SourceName, Status, Timestamp};
 use crate::inbox::{Inbox, Problem, Rows};
+use crate::text;
 
-use super::args::ListArgs;
+use super::args::{ListArgs, Listed};
 use super::output;
 use super::{Exit, Usage, problem};
 
@@ -24,7 +25,7 @@ struct ItemJson<'a> {
     row: RowBody<'a>,
 }
 
-/// Prints what is pending in every source, or in one.
+/// Prints what is pending, or what waits to be settled, in every source or in one.
 pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Result<Exit> {
     let (mut entries, mut problems, mut reached) = (Vec::new(), Vec::new(), false);
     for source in chosen(inbox, args.source.as_deref())? {
@@ -44,7 +45,12 @@ pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Res
             Err(problem) => problems.push(problem),
         }
     }
-    entries.retain(|entry| entry.row.status.is_pending());
+    let lost = entries.iter().filter(|entry| entry.row.status == Status::Unknown).count();
+    let wanted = match args.status {
+        Listed::Pending => Status::Pending,
+        Listed::Unknown => Status::Unknown,
+    };
+    entries.retain(|entry| entry.row.status == wanted);
     let problems: Vec<String> = problems.iter().map(problem).collect();
     if args.json {
         let items =
@@ -52,7 +58,13 @@ pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Res
         output::json(&ListJson { items: items.collect(), problems })?;
     } else {
         if reached || !entries.is_empty() {
-            table(&entries, now)?;
+            table(&entries, &wanted, now)?;
+            if lost > 0 && args.status == Listed::Pending {
+                let lost = text::count(lost, "action");
+                output::line(&format!(
+                    "! {lost} ran with an outcome that nobody knows: placet list --status unknown"
+                ))?;
+            }
         }
         for problem in &problems {
             output::line(&format!("! {problem}"))?;
@@ -77,9 +89,10 @@ pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<So
     }
 }
 
-fn table(entries: &[Entry], now: Timestamp) -> anyhow::Result<()> {
+fn table(entries: &[Entry], status: &Status, now: Timestamp) -> anyhow::Result<()> {
+    let word = output::shown(&status.word());
     if entries.is_empty() {
-        output::line("nothing is pending")?;
+        output::line(&format!("nothing is {word}"))?;
         return Ok(());
     }
     let id_width =
@@ -97,6 +110,6 @@ fn table(entries: &[Entry], now: Timestamp) -> anyhow::Result<()> {
         );
         output::line(&line)?;
     }
-    output::line(&format!("{} pending", entries.len()))?;
+    output::line(&format!("{} {word}", entries.len()))?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::contract::{time, tool};
-use crate::domain::{ActionId, ActionKey, PendingAction, Untrusted, json};
+use crate::domain::{ActionId, ActionKey, PendingAction, Status, Untrusted, json};
 use crate::inbox::{Inbox, Problem};
 use crate::text;
 
@@ -87,6 +87,7 @@ pub(super) async fn find(
 
 fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
     let row = &action.row;
+    let lost = row.status == Status::Unknown;
     let field = |name: &str, value: Option<&Untrusted>| -> std::io::Result<()> {
         match value {
             Some(value) => output::line(&format!("{name:<12}{}", output::shown(value))),
@@ -96,7 +97,16 @@ fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
     field("id", Some(key.id.untrusted()))?;
     field("title", Some(&row.title))?;
     field("tool", Some(&row.tool))?;
-    field("status", Some(&row.status.word()))?;
+    if lost {
+        output::line(&format!("{:<12}unknown: it ran, and nobody knows whether it landed", "status"))?;
+        output::line(&format!(
+            "{:<12}look in the target, then say so in the inbox (t), or POST …/settle",
+            ""
+        ))?;
+        field("error", action.error.as_ref())?;
+    } else {
+        field("status", Some(&row.status.word()))?;
+    }
     field("risk", Some(&row.risk.word()))?;
     field("batch", row.batch.as_ref().map(crate::domain::BatchId::untrusted))?;
     field("mission", row.mission.as_ref())?;
@@ -106,22 +116,29 @@ fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
     if let Some(expires) = row.expires_at {
         output::line(&format!("{:<12}{}", "expires", time::write(expires)))?;
     }
-    field("decided by", row.resolved_by.as_ref())?;
+    field(if lost { "approved by" } else { "decided by" }, row.resolved_by.as_ref())?;
+    if let Some(at) = row.resolved_at {
+        output::line(&format!("{:<12}{}", "decided", time::write(at)))?;
+    }
     field("reason", action.reason.as_ref())?;
     output::line(&format!("{:<12}{}", "digest", action.digest()))?;
-    if let Some(approving) = tool::definition(row.tool.as_raw()).approving.as_deref() {
+    if let Some(approving) = tool::definition(row.tool.as_raw()).approving.as_deref()
+        && row.status.is_pending()
+    {
         output::line(&format!("{:<12}{approving}", "approving"))?;
     }
     let twice = json::duplicate_keys(action.input.as_str());
     if !twice.is_empty() {
         field("! twice", Some(&Untrusted::from(twice.join(", "))))?;
     }
-    output::line("")?;
+    output::line(if lost { "\nwhat ran:" } else { "" })?;
     let effective = action.effective_input.as_ref();
     for line in text::lines(&json::pretty(effective.unwrap_or(&action.input).as_str())) {
         output::line(&format!("│ {}", line.plain()))?;
     }
-    field("error", action.error.as_ref())?;
+    if !lost {
+        field("error", action.error.as_ref())?;
+    }
     if let Some(result) = &action.result {
         field("result", Some(&Untrusted::from(result.as_str())))?;
     }

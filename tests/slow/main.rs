@@ -17,3 +17,4 @@ mod logs;
 mod support;
 mod team;
 mod terminal;
+mod unknown;

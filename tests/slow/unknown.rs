@@ -1,0 +1,92 @@
+//! An executor that was lost in mid-run, from the approval to the word of a human, against a real gate.
+
+use super::support::agent::{self, propose, request, status};
+use super::support::eventually;
+use super::support::gate::Address;
+use super::support::home::Home;
+use super::support::pty::Pty;
+
+const CONFIG: &str = r#"
+[gate]
+listen = "127.0.0.1:0"
+[gate.tools.write_note]
+executor = "command"
+argv = ["sh", "-c", "cat > \"$OUT/$PLACET_ACTION_ID\"; kill -9 $$"]
+env = { OUT = "@OUT@" }
+risk = "low"
+"#;
+
+/// Two actions that ran and were lost sight of.
+fn two_lost(gate: &Address) -> [String; 2] {
+    let ids = ["First", "Second"].map(|title| {
+        propose(
+            gate,
+            &format!(
+                r#"{{"toolName":"write_note","workspaceId":"default","toolInput":{{"title":"{title}"}}}}"#
+            ),
+        )
+    });
+    for id in &ids {
+        let path = format!("/api/pending-actions/{id}/approve");
+        assert_eq!(request(gate, &gate.owner_token, "POST", &path, "{}").status, 200);
+        eventually("the executor is lost", || (status(gate, id) == "unknown").then_some(()));
+    }
+    ids
+}
+
+/// A new sheet, and a row that just changed, take no keys for a moment.
+fn press_until(inbox: &mut Pty, key: &str, text: &str) {
+    eventually(text, || {
+        inbox.send(key);
+        inbox.screen().contains(text).then_some(())
+    });
+}
+
+#[test]
+fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
+    let home = Home::with_config(CONFIG);
+    let mut inbox = Pty::start(&home, (80, 24), &[]);
+    inbox.wait("placet propose");
+    let gate = Address::of_embedded(&home);
+    let [first, second] = two_lost(&gate);
+    inbox.wait("2 UNKNOWN");
+    inbox.wait("outcome unknown: t settles these");
+
+    inbox.send("gg");
+    inbox.send("j");
+    press_until(&mut inbox, "a", "t says what became of it");
+    inbox.send("t");
+    inbox.wait("What became of it?");
+    press_until(&mut inbox, "e", "Press y to say: it landed");
+    press_until(&mut inbox, "y", "is settled: executed");
+
+    assert_eq!(status(&gate, &first), "executed");
+    inbox.wait("1 UNKNOWN");
+    let path = format!("/api/pending-actions/{second}/settle");
+    let reply = request(&gate, &gate.owner_token, "POST", &path, r#"{"as":"failed","reason":"no file"}"#);
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    inbox.wait_gone("UNKNOWN");
+    assert!(agent::get(&gate, &second).body.contains("no file"));
+}
+
+#[test]
+fn the_command_line_tells_it_apart_from_what_is_pending() {
+    let home = Home::with_config(CONFIG);
+    let inbox = Pty::start(&home, (80, 24), &[]);
+    inbox.wait("placet propose");
+    let [first, _] = two_lost(&Address::of_embedded(&home));
+    let printed = |args: &[&str]| {
+        let output = home.run(args);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+
+    let pending = printed(&["list"]);
+    let unknown = printed(&["list", "--status", "unknown"]);
+    let shown = printed(&["show", &first]);
+
+    assert!(pending.contains("nothing is pending\n! 2 actions ran"), "{pending}");
+    assert!(unknown.contains("First") && unknown.ends_with("2 unknown\n"), "{unknown}");
+    assert!(shown.contains("status      unknown: it ran, and nobody knows whether it landed"), "{shown}");
+    assert!(shown.contains("approved by owner") && shown.contains("what ran:"), "{shown}");
+}
