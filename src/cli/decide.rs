@@ -14,6 +14,7 @@ use crate::domain::{
     RawJson, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted, freeze,
 };
 use crate::inbox::{Inbox, Rows};
+use crate::text;
 
 use super::args::DecideArgs;
 use super::output;
@@ -152,9 +153,9 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
 fn dry_run(submission: &Submission, plan: &Plan) -> anyhow::Result<Exit> {
     let counts = plan.draft.counts();
     output::line(&format!(
-        "would send {} decisions in {} requests: {} approve, {} approve with edits, {} reject; {} skipped; nothing was sent",
-        submission.len(),
-        submission.batches().len(),
+        "would send {} in {}: {} approve, {} approve with edits, {} reject; {} skipped; nothing was sent",
+        text::count(submission.len(), "decision"),
+        text::count(submission.batches().len(), "request"),
         counts.approve,
         counts.edit,
         counts.reject,

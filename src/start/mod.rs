@@ -33,6 +33,9 @@ pub fn run() -> ExitCode {
     };
     let exit = runtime.block_on(dispatch(args)).unwrap_or_else(|error| {
         cli::complain(&format!("{error:#}"));
+        if let Some(advice) = advice(&error) {
+            cli::complain(advice);
+        }
         if is_usage(&error) { Exit::Usage } else { Exit::Failed }
     });
     // What still runs in the background has had its chance to finish; a blocked helper thread must not hold the shell.
@@ -47,6 +50,23 @@ fn is_usage(error: &anyhow::Error) -> bool {
         || error.is::<Usage>()
         || error.is::<KeymapError>()
         || error.is::<NoTerminal>()
+}
+
+/// What to do about an error that does not say so itself.
+fn advice(error: &anyhow::Error) -> Option<&'static str> {
+    let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    if matches!(error.downcast_ref(), Some(ConfigError::Read { error, .. }) if missing(error)) {
+        return Some(
+            "create it (`placet config example` prints one to start from), or do without PLACET_CONFIG and --config",
+        );
+    }
+    // In SQLite's words: a gate's errors carry them as text.
+    let text = format!("{error:#}");
+    let damaged = ["malformed", "file is not a database"].iter().any(|words| text.contains(words));
+    (damaged && error.is::<GateError>()).then_some(
+        "the gate's database is damaged; restore a backup: with no placet running, move the database and its -wal and -shm \
+         files away, and copy the file that `placet gate backup` made to its place",
+    )
 }
 
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {

@@ -311,3 +311,26 @@ fn a_machine_without_certificates_still_works_on_its_own_gate() {
 
     assert_eq!(code(&output), 0, "{}", stderr(&output));
 }
+
+#[test]
+fn mistakes_say_what_to_do_about_them() {
+    let home = Home::with_config(WRITE_FILE);
+    let banana = home.run(&["propose", "write_note", "--input", "-", "--risk", "banana"]);
+    assert_eq!(code(&banana), 2);
+    assert!(stderr(&banana).contains("possible values: low, medium, high, critical"), "{}", stderr(&banana));
+
+    let database = home.state().join("gate.db");
+    std::fs::write(&database, vec![7; 8192]).unwrap();
+    let damaged = home.run(&["gate", "serve"]);
+    assert_eq!(code(&damaged), 1);
+    assert!(stderr(&damaged).contains("restore a backup"), "{}", stderr(&damaged));
+
+    std::fs::remove_file(home.config()).unwrap();
+    let missing = home.run(&["list"]);
+    assert_eq!(code(&missing), 2);
+    assert!(
+        stderr(&missing).contains("create it (`placet config example` prints one"),
+        "{}",
+        stderr(&missing)
+    );
+}

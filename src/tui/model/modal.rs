@@ -90,7 +90,8 @@ pub struct Review {
     /// `None` when nothing can be sent.
     pub submission: Option<Submission>,
     pub refused: Vec<Refused>,
-    pub batches: Vec<ReviewBatch>,
+    /// Batches that are sent to.
+    pub batches: usize,
     pub counts: StagedCounts,
     /// Edited actions, with the keys that get new values.
     pub edited: Vec<(Untrusted, Vec<String>)>,
@@ -109,14 +110,6 @@ pub struct Refused {
     pub key: ActionKey,
     pub title: Untrusted,
     pub why: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReviewBatch {
-    pub tool: Untrusted,
-    pub who: Option<Untrusted>,
-    pub counts: StagedCounts,
-    pub left_pending: usize,
 }
 
 /// What it takes to send.

@@ -194,9 +194,9 @@ pub(super) fn drop_settled(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let (dropped, effects) = settle(model, &keys);
-    model.warn(format!(
-        "{} staged decisions were dropped: their actions are no longer pending",
-        dropped.len()
-    ));
+    model.warn(match dropped.len() {
+        1 => "1 staged decision was dropped: its action is no longer pending".to_owned(),
+        many => format!("{many} staged decisions were dropped: their actions are no longer pending"),
+    });
     effects
 }

@@ -8,8 +8,9 @@ use crate::domain::{
     ActionKey, BatchKey, Capabilities, DecisionKind, PendingAction, Staged, StagedCounts, Submission,
     SubmissionId, freeze,
 };
+use crate::text;
 use crate::tui::keymap::Chord;
-use crate::tui::model::{Confirm, GroupKey, Modal, Model, Refused, Review, ReviewBatch, ReviewSheet, State};
+use crate::tui::model::{Confirm, GroupKey, Modal, Model, Refused, Review, ReviewSheet, State};
 use crate::tui::msg::{Effect, Loaded};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
@@ -117,7 +118,7 @@ fn review(
         .collect();
     let out: HashSet<&ActionKey> = refused.iter().map(|refused| &refused.key).collect();
     let sent: Vec<(&ActionKey, &Staged)> = staged.into_iter().filter(|(key, _)| !out.contains(key)).collect();
-    let batches = batches(model, &sent);
+    let (batches, left_pending) = touched(model, &sent);
     let approved = |staged: &Staged| {
         matches!(staged.decision.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits)
     };
@@ -141,7 +142,7 @@ fn review(
     Review {
         id,
         confirm: confirm_by(counts, high_risk, unopened.len()),
-        left_pending: batches.iter().map(|batch| batch.left_pending).sum(),
+        left_pending,
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
         changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
@@ -174,32 +175,18 @@ fn frozen(
     (freeze(id.clone(), sent, fresh, can).ok(), refused)
 }
 
-fn batches(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<ReviewBatch> {
-    let mut order: Vec<&BatchKey> = Vec::new();
-    let mut kinds: HashMap<&BatchKey, Vec<DecisionKind>> = HashMap::new();
+/// How many batches are sent to, and how much of them stays undecided.
+fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
+    let mut batches: HashMap<&BatchKey, usize> = HashMap::new();
     for (_, staged) in sent {
-        kinds.entry(&staged.batch).or_insert_with(|| {
-            order.push(&staged.batch);
-            Vec::new()
-        });
-        kinds.entry(&staged.batch).or_default().push(staged.decision.kind());
+        *batches.entry(&staged.batch).or_default() += 1;
     }
-    let held = |batch: &BatchKey| model.queue.held_pending().filter(|entry| entry.batch() == *batch).count();
-    order
-        .into_iter()
-        .filter_map(|batch| {
-            let group = model.queue.find_group(&GroupKey::Batch(batch.clone()))?;
-            let row = &model.queue.slot(*group.slots.first()?)?.entry.row;
-            let counts = StagedCounts::of(kinds.remove(batch).unwrap_or_default());
-            let open = group.open + held(batch);
-            Some(ReviewBatch {
-                tool: row.tool.clone(),
-                who: row.agent.clone().or_else(|| row.mission.clone()),
-                counts,
-                left_pending: open.saturating_sub(counts.total()),
-            })
-        })
-        .collect()
+    let left = |(batch, sent): (&&BatchKey, &usize)| {
+        let listed = model.queue.find_group(&GroupKey::Batch((*batch).clone())).map_or(0, |group| group.open);
+        let held = model.queue.held_pending().filter(|entry| entry.batch() == **batch).count();
+        (listed + held).saturating_sub(*sent)
+    };
+    (batches.len(), batches.iter().map(left).sum())
 }
 
 /// A key is enough for a few plain decisions that were looked at; anything else is counted by hand.
@@ -281,7 +268,7 @@ fn send(model: &mut Model) -> Vec<Effect> {
     for key in keys_of(&submission) {
         model.queue.set_state(&key, State::Sending);
     }
-    model.say(format!("sending {} decisions", submission.len()));
+    model.say(format!("sending {}", text::count(submission.len(), "decision")));
     vec![Effect::Submit { submission: Box::new(submission), left_pending: left as u64 }]
 }
 

@@ -139,7 +139,9 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     model.seen = restored.seen;
     model.edit_texts.extend(restored.edit_texts);
     if !model.draft.is_empty() {
-        model.say(format!("{} staged decisions from last time; s or S reviews them", model.draft.len()));
+        let staged = text::count(model.draft.len(), "staged decision");
+        let pronoun = if model.draft.len() == 1 { "it" } else { "them" };
+        model.say(format!("{staged} from last time; s or S reviews {pronoun}"));
     }
     let mut effects = super::queue::drop_settled(model);
     effects.push(Effect::Reconcile);
@@ -162,7 +164,9 @@ pub(super) fn taken_back(
     let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
     let Some(step) = model.draft.stage(free) else { return Vec::new() };
     model.tally.done(&step.changes);
-    model.warn(format!("{} decisions did not land and are staged again", step.changes.len()));
+    let (back, are) =
+        (text::count(step.changes.len(), "decision"), if step.changes.len() == 1 { "is" } else { "are" });
+    model.warn(format!("{back} did not land and {are} staged again"));
     let position = model.draft.position();
     let mut effects = save(model, vec![Write::Step { position, step }]);
     effects.extend(super::queue::drop_settled(model));

@@ -66,11 +66,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         format!(
             "{} in {} will be sent:",
             words::count(counts.total(), "decision"),
-            if review.batches.len() == 1 {
-                "1 batch".to_owned()
-            } else {
-                format!("{} batches", review.batches.len())
-            }
+            if review.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", review.batches) }
         ),
         theme::BOLD,
     )]];
