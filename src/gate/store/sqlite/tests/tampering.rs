@@ -1,4 +1,4 @@
-//! G22: whatever is changed behind the gate's back is found. G12's half in storage: what changed after the approval is not run.
+//! G22: whatever is changed behind the gate's back is found.
 
 use sqlx::Executor as _;
 
@@ -6,11 +6,7 @@ use super::*;
 use crate::gate::audit::AuditHead;
 use crate::gate::auth::{Scope, Token};
 use crate::gate::store::Settled;
-
-/// How many random changes; `PLACET_LONG=1` makes it a thousand.
-fn rounds() -> u64 {
-    if std::env::var_os("PLACET_LONG").is_some() { 1_000 } else { 120 }
-}
+use crate::gate::tests::rounds::{Random, rounds};
 
 /// A shelf on which everything has happened that can happen, and its head.
 async fn lived_in() -> (Shelf, Vec<AuditHead>) {
@@ -60,16 +56,6 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
     store.pause("w".to_owned(), true, None).await.unwrap();
     let heads = store.audit_heads(None).await.unwrap();
     (shelf, heads)
-}
-
-/// A small generator of our own: a seed that is printed plays the same changes again.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % n
-    }
 }
 
 /// Tables whose every cell the audit answers for, with their keys.
@@ -178,11 +164,9 @@ async fn g22_every_change_behind_the_gates_back_is_found() {
     let (path, copy) = (shelf.folder.path().join("whole.db"), shelf.folder.path().join("changed.db"));
     let vacuum = format!("VACUUM INTO '{}'", path.display());
     sqlx::query(sqlx::AssertSqlSafe(vacuum)).execute(&shelf.store.database.write).await.unwrap();
-    let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0x5eed);
-    println!("PLACET_SEED={seed}");
-    let mut random = Random(seed);
+    let mut random = Random::seeded();
     let mut changed = 0;
-    while changed < rounds() {
+    while changed < rounds(120, 1_000) {
         std::fs::copy(&path, &copy).unwrap();
         let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
         let before = contents(&store).await;
