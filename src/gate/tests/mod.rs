@@ -15,6 +15,7 @@ mod reading;
 mod refusing;
 pub(crate) mod rounds;
 mod running;
+mod seed;
 mod streaming;
 mod support;
 mod wall;
