@@ -6,6 +6,7 @@ mod contract;
 mod counting;
 mod deciding;
 mod durability;
+mod goals;
 mod openapi;
 mod policy;
 mod proposing;
@@ -23,4 +24,9 @@ mod wall;
 /// A gate that is open and not served.
 pub(super) async fn open(folder: &std::path::Path) -> super::Gate {
     super::Gate::open(&support::config(folder)).await.unwrap()
+}
+
+/// What a test's gate is configured with.
+pub(super) fn settings(folder: &std::path::Path) -> crate::config::GateConfig {
+    support::config(folder)
 }

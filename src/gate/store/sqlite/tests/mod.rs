@@ -9,6 +9,7 @@ use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::store::Verdict;
 
+mod binding;
 mod tampering;
 mod torn;
 mod upgrading;
