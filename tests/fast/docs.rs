@@ -72,3 +72,34 @@ fn the_documents_name_files_that_exist() {
         }
     }
 }
+
+/// Names of tests in a table: the last part of a quoted path, when it reads as a sentence.
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let names = quoted.map(|it| it.rsplit("::").next().unwrap_or(it));
+    let name = |it: &&str| !it.starts_with('_') && it.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    names.filter(name).filter(|it| it.matches('_').count() > 2)
+}
+
+#[test]
+fn the_tests_that_documents_name_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut code = String::new();
+    let mut folders = vec![root.join("src"), root.join("tests")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                code.push_str(&fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    for document in ["src/gate/tests/seed/mod.rs", "tests/README.md"] {
+        let text = fs::read_to_string(root.join(document)).unwrap();
+        let missing: Vec<_> =
+            sentences(&text).filter(|name| !code.contains(&format!("fn {name}("))).collect();
+        assert!(missing.is_empty() && sentences(&text).count() > 10, "{document} names {missing:?}");
+    }
+}
