@@ -76,7 +76,9 @@ async fn page<T>(
 }
 
 fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
-    query.push(" WHERE a.workspace = ").push_bind(filter.workspace.clone());
+    // The plus keeps SQLite from walking the whole workspace where it can look up each id.
+    let within = if filter.ids.is_empty() { " WHERE a.workspace = " } else { " WHERE +a.workspace = " };
+    query.push(within).push_bind(filter.workspace.clone());
     push_any_of(query, "a.status", &filter.statuses);
     push_any_of(query, "a.id", &filter.ids);
     for (column, value) in &filter.equal {
