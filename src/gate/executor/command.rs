@@ -76,7 +76,11 @@ pub(super) async fn run(
         Ok(Err(error)) => Ran::Lost(format!("lost the program: {error}")),
         Ok(Ok((status, output, _))) if status.success() => Ran::Done(output),
         Ok(Ok((status, _, errors))) => {
-            let why = format!("{status}: {}", String::from_utf8_lossy(&errors).trim());
+            let said = String::from_utf8_lossy(&errors);
+            let why = match said.trim() {
+                "" => format!("{status}, without a word"),
+                said => format!("{status}: {said}"),
+            };
             if status.code().is_none() { Ran::Lost(why) } else { Ran::Failed(why) }
         }
     }
