@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::error::ApiError;
-use super::routes::is_json;
+use super::routes::sent::is_json;
 
 /// What this gate may be called.
 #[derive(Debug, Clone)]

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::decide::reason;
-use super::{keyed, payload, read, reply};
+use super::sent::Sent;
+use super::{payload, reply};
 use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
@@ -22,11 +22,8 @@ pub(crate) async fn approve(
     State(gate): State<Gate>,
     caller: Caller,
     Path(batch): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    Sent { body: request, key }: Sent<BatchApprove>,
 ) -> Result<Response, ApiError> {
-    let request: BatchApprove = read(&headers, &body)?;
-    let key = keyed(&headers, &format!("batch {batch}"), &body)?;
     let rulings = rulings(request)?;
     let decided = gate.store().decide_group(Group::Batch(batch), rulings, caller.actor(), key).await?;
     Ok(reply(StatusCode::OK, decided))

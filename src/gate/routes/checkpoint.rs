@@ -1,15 +1,15 @@
 //! `/api/checkpoints`: the batches of a subtask, decided in one cascade over the rows that were on screen.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
 use super::batch::rulings;
+use super::reply;
+use super::sent::Sent;
 use super::tools::Items;
-use super::{keyed, read, reply};
 use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::contract::checkpoint::{CheckpointBody, CheckpointReject, RejectItem};
 use crate::gate::Gate;
@@ -50,11 +50,8 @@ pub(crate) async fn approve(
     State(gate): State<Gate>,
     caller: Caller,
     Path(checkpoint): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    Sent { body: request, key }: Sent<BatchApprove>,
 ) -> Result<Response, ApiError> {
-    let request: BatchApprove = read(&headers, &body)?;
-    let key = keyed(&headers, &format!("checkpoint approve {checkpoint}"), &body)?;
     let group = Group::Checkpoint(checkpoint);
     let decided = gate.store().decide_group(group, rulings(request)?, caller.actor(), key).await?;
     Ok(reply(StatusCode::OK, decided))
@@ -65,11 +62,8 @@ pub(crate) async fn reject(
     State(gate): State<Gate>,
     caller: Caller,
     Path(checkpoint): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    Sent { body: request, key }: Sent<CheckpointReject>,
 ) -> Result<Response, ApiError> {
-    let request: CheckpointReject = read(&headers, &body)?;
-    let key = keyed(&headers, &format!("checkpoint reject {checkpoint}"), &body)?;
     let excluded = |item: RejectItem| BatchItem {
         pending_action_id: item.pending_action_id,
         user_edits: None,

@@ -1,14 +1,16 @@
 //! `approve`, `reject` and `withdraw` of one action.
 
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::{OptionalBody, full_response, payload};
+use super::sent::MaybeSent;
+use super::{full_response, payload, reply};
 use crate::contract::batch::{Approve, Reject};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
-use crate::gate::store::{Ruling, Verdict};
+use crate::gate::store::{Keyed, Ruling, Verdict};
 
 /// Longest reason, in bytes.
 pub(super) const REASON_MAX: usize = 16_384;
@@ -17,7 +19,7 @@ pub(crate) async fn approve(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    OptionalBody(approve): OptionalBody<Approve>,
+    MaybeSent { body: approve, key }: MaybeSent<Approve>,
 ) -> Result<Response, ApiError> {
     let edits = approve.user_edits.as_ref().map(|edits| payload("userEdits", edits)).transpose()?;
     let ruling = Ruling {
@@ -28,14 +30,14 @@ pub(crate) async fn approve(
         expected_terms: approve.expected_terms,
         reason: reason(approve.reason)?,
     };
-    decide(&gate, &caller, ruling).await
+    decide(&gate, &caller, ruling, key).await
 }
 
 pub(crate) async fn reject(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    OptionalBody(reject): OptionalBody<Reject>,
+    MaybeSent { body: reject, key }: MaybeSent<Reject>,
 ) -> Result<Response, ApiError> {
     let ruling = Ruling {
         id,
@@ -45,13 +47,17 @@ pub(crate) async fn reject(
         expected_terms: None,
         reason: reason(reject.reason)?,
     };
-    decide(&gate, &caller, ruling).await
+    decide(&gate, &caller, ruling, key).await
 }
 
 /// Returns after the commit; what is approved is run afterwards, and nobody waits for it here.
-async fn decide(gate: &Gate, caller: &Caller, ruling: Ruling) -> Result<Response, ApiError> {
-    let stored = gate.store().decide(ruling, caller.actor()).await?;
-    full_response(&stored.action)
+async fn decide(
+    gate: &Gate,
+    caller: &Caller,
+    ruling: Ruling,
+    key: Option<Keyed>,
+) -> Result<Response, ApiError> {
+    Ok(reply(StatusCode::OK, gate.store().decide(ruling, caller.actor(), key).await?))
 }
 
 pub(crate) async fn withdraw(

@@ -6,7 +6,8 @@ use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 
 use super::decide::reason;
-use super::{Body, full_response};
+use super::full_response;
+use super::sent::Sent;
 use crate::contract::audit::{AuditBody, AuditHeadBody, AuditReply};
 use crate::contract::settle::{Settle, SettleAs};
 use crate::gate::Gate;
@@ -23,7 +24,7 @@ pub(crate) async fn settle(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    Body(settle): Body<Settle>,
+    Sent { body: settle, .. }: Sent<Settle>,
 ) -> Result<Response, ApiError> {
     let how = match settle.how {
         SettleAs::Executed => Settled::Executed,

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use uuid::Uuid;
 
-use super::{keyed, payload, read, reply};
+use super::sent::Sent;
+use super::{payload, reply};
 use crate::contract::fields::Fields;
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::time;
@@ -33,12 +33,9 @@ pub(super) const DENIED: &str = "this tool is denied by policy";
 pub(crate) async fn propose(
     State(gate): State<Gate>,
     caller: Caller,
-    headers: HeaderMap,
-    body: Bytes,
+    Sent { body: propose, key }: Sent<Propose>,
 ) -> Result<Response, ApiError> {
     gate.inner.rate.take(&caller.token.id, &gate.inner.limits, Instant::now())?;
-    let propose: Propose = read(&headers, &body)?;
-    let key = keyed(&headers, "propose", &body)?;
     let action = accept(&gate, &caller, propose)?;
     let queued = Queued {
         status: "queued".to_owned(),

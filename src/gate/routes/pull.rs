@@ -1,16 +1,15 @@
 //! `claim` and `result`: an agent runs the approved call itself, under a lease with a fence.
 
 use axum::Json;
-use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::get::find;
 use super::propose::DENIED;
-use super::{Body, full_response, keyed, payload, read_or_default};
+use super::sent::{MaybeSent, Sent};
+use super::{full_response, payload};
 use crate::config::Executor;
 use crate::contract::time;
 use crate::gate::Gate;
@@ -47,11 +46,8 @@ pub(crate) async fn claim(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    MaybeSent { body: claim, key }: MaybeSent<Claim>,
 ) -> Result<Response, ApiError> {
-    let claim: Claim = read_or_default(&headers, &body)?;
-    let key = keyed(&headers, &format!("claim {id}"), &body)?;
     let stored = find(&gate, &caller, &id).await?;
     // It may have been approved before policy changed.
     if gate.inner.tools.is_denied(stored.action.row.tool.as_raw()) {
@@ -95,7 +91,7 @@ pub(crate) async fn result(
     State(gate): State<Gate>,
     caller: Caller,
     Path(id): Path<String>,
-    Body(outcome): Body<Outcome>,
+    Sent { body: outcome, .. }: Sent<Outcome>,
 ) -> Result<Response, ApiError> {
     let how = match (&outcome.result, &outcome.error) {
         (Some(_), Some(_)) => return Err(ApiError::Invalid("send result or error, not both".to_owned())),

@@ -278,7 +278,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         body: String,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError>;
-    async fn decide(&self, ruling: Ruling, by: Actor) -> Result<Stored, StoreError>;
+    /// Decides one action; the reply is the action as it stands then.
+    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError>;
     /// Decides what is listed, item by item; the reply is a [`BatchReply`](crate::contract::batch::BatchReply) or a
     /// [`CheckpointReply`](crate::contract::checkpoint::CheckpointReply).
     async fn decide_group(

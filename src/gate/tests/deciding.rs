@@ -1,6 +1,6 @@
 //! Proposing and deciding, as the seed says it.
 
-use super::support::{Answer, ids, plain, script, with_tool};
+use super::support::{Answer, answer, ids, plain, script, with_tool};
 use crate::domain::Digest;
 use crate::gate::{Scope, reconcile};
 
@@ -189,4 +189,26 @@ async fn what_is_past_its_time_expires_and_cannot_be_approved() {
     assert_eq!((refused.status, refused.at("/error/status").as_str()), (409, "expired"));
     assert_eq!(gate.status(&id).await, "expired");
     assert_eq!(gate.approve(&id, "").await.status, 409);
+}
+
+#[tokio::test]
+async fn a_decision_whose_answer_was_lost_gets_it_again_under_its_key() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", r#"{"n":1.10}"#).await;
+    let decide = async |verb: &str, body: &str| {
+        let path = format!("/api/pending-actions/{id}/{verb}");
+        let request = gate.request(reqwest::Method::POST, &path, &gate.owner).header("idempotency-key", "k");
+        answer(request.header("content-type", "application/json").body(body.to_owned())).await
+    };
+
+    let first = decide("approve", r#"{"reason":"yes"}"#).await;
+    let again = decide("approve", r#"{"reason":"yes"}"#).await;
+    let other = decide("approve", r#"{"reason":"no"}"#).await;
+    let turned = decide("reject", r#"{"reason":"yes"}"#).await;
+
+    assert_eq!((first.status, again.status), (200, 200), "{}", again.text);
+    assert_eq!(first.text, again.text);
+    assert_eq!(again.headers["idempotency-replayed"], "true");
+    assert_eq!(other.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
+    assert_eq!(turned.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
 }

@@ -6,18 +6,30 @@ use super::advance::{Change, Payloads, advance, load};
 use super::record::{keep, kept};
 use super::row;
 use super::writer::Tx;
-use crate::contract::action::wire_status;
+use crate::contract::action::{self, wire_status};
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
 use crate::contract::checkpoint::CheckpointReply;
 use crate::domain::{BatchId, Row, Status, StatusStep, Untrusted};
 use crate::gate::store::judge::{self, Judged};
 use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, Settled, StoreError, Stored};
 
-/// Decides one action; returns it as it stands then.
-pub(super) async fn decide(tx: &mut Tx, ruling: &Ruling, by: &Actor) -> Result<Stored, StoreError> {
+/// Decides one action.
+pub(super) async fn decide(
+    tx: &mut Tx,
+    ruling: &Ruling,
+    by: &Actor,
+    key: Option<&Keyed>,
+) -> Result<Reply, StoreError> {
+    if let Some(body) = kept(tx, by, key).await? {
+        return Ok(Reply { body, replayed: true });
+    }
     let stored = load(tx, &ruling.id).await?;
     resolve(tx, &stored, ruling, by).await?;
-    load(tx, &ruling.id).await
+    let decided = load(tx, &ruling.id).await?;
+    let body = action::write(&decided.action);
+    let body = body.map_err(|_| StoreError::Corrupt("a payload that is no JSON"))?.get().to_owned();
+    keep(tx, by, key, &body).await?;
+    Ok(Reply { body, replayed: false })
 }
 
 /// Judges and, if it may be, does.

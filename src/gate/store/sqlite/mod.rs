@@ -74,8 +74,10 @@ impl Store for SqliteStore {
         self.writer.run(move |tx| Box::pin(record::record(tx, action, limit, body, key))).await
     }
 
-    async fn decide(&self, ruling: Ruling, by: Actor) -> Result<Stored, StoreError> {
-        self.writer.run(move |tx| Box::pin(async move { decide::decide(tx, &ruling, &by).await })).await
+    async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
+        self.writer
+            .run(move |tx| Box::pin(async move { decide::decide(tx, &ruling, &by, key.as_ref()).await }))
+            .await
     }
 
     async fn decide_group(

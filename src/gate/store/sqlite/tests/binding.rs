@@ -131,7 +131,7 @@ async fn g12_nothing_that_changed_behind_a_reviewers_back_is_run() {
         let sent = matches!(mutation, Mutation::Edits).then_some(r#"{"a":3}"#);
         let answer = shelf
             .store
-            .decide(bound(&seen, sent, if sent.is_some() { EDITED } else { INPUT }), owner())
+            .decide(bound(&seen, sent, if sent.is_some() { EDITED } else { INPUT }), owner(), None)
             .await;
         match (name, answer.unwrap_err()) {
             ("workspace", StoreError::Refused(Refused::Foreign))
@@ -148,7 +148,7 @@ async fn g12_nothing_that_changed_behind_a_reviewers_back_is_run() {
         let (shelf, seen) = shown().await;
         let edits = matches!(mutation, Mutation::Edits).then_some(r#"{"a":2}"#);
         let ruling = bound(&seen, edits, if edits.is_some() { EDITED } else { INPUT });
-        shelf.store.decide(ruling, owner()).await.unwrap();
+        shelf.store.decide(ruling, owner(), None).await.unwrap();
         let shelf = apply(shelf, &mutation).await;
         if name == "version" {
             // Nothing took its place; a row that says otherwise by itself is not run either.
@@ -173,7 +173,7 @@ async fn g12_nothing_that_changed_behind_a_reviewers_back_is_run() {
 async fn g12_what_nobody_changed_is_run() {
     for (edits, effective) in [(None, INPUT), (Some(r#"{"a":2}"#), EDITED)] {
         let (shelf, seen) = shown().await;
-        shelf.store.decide(bound(&seen, edits, effective), owner()).await.unwrap();
+        shelf.store.decide(bound(&seen, edits, effective), owner(), None).await.unwrap();
         let shelf = reopened(shelf, tools(ARGV, &[])).await;
 
         let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };

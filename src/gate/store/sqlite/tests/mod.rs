@@ -81,7 +81,7 @@ impl Shelf {
 
     async fn approved(&self, id: &str) {
         self.record(id).await.unwrap();
-        self.store.decide(approval(id), owner()).await.unwrap();
+        self.store.decide(approval(id), owner(), None).await.unwrap();
     }
 
     async fn dispatch(&self, id: &str) -> Dispatched {
@@ -163,7 +163,7 @@ async fn what_was_not_approved_is_not_dispatched() {
     shelf.record("pending").await.unwrap();
     shelf.record("rejected").await.unwrap();
     let rejection = Ruling { verdict: Verdict::Reject, ..approval("rejected") };
-    shelf.store.decide(rejection, owner()).await.unwrap();
+    shelf.store.decide(rejection, owner(), None).await.unwrap();
 
     for id in ["pending", "rejected"] {
         let refused = shelf.store.dispatch(id.to_owned(), Lease { by: None, millis: 1_000 }, None).await;
@@ -199,7 +199,7 @@ async fn a_decision_makes_room_for_a_proposal() {
     record("a").await.unwrap();
     assert!(record("b").await.is_err());
 
-    shelf.store.decide(approval("a"), owner()).await.unwrap();
+    shelf.store.decide(approval("a"), owner(), None).await.unwrap();
 
     record("b").await.unwrap();
 }
@@ -237,7 +237,7 @@ async fn sweeps_do_not_read_payloads() {
             )
             .await
             .unwrap();
-        shelf.store.decide(approval(id), owner()).await.unwrap();
+        shelf.store.decide(approval(id), owner(), None).await.unwrap();
         shelf.dispatch(id).await;
     }
     // Whatever reads it, fails.

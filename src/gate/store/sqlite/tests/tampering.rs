@@ -39,10 +39,13 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
     store.expire().await.unwrap();
     store.withdraw("withdrawn".to_owned(), Actor { subject: "agent".to_owned(), ..owner() }).await.unwrap();
     let no = Ruling { verdict: Verdict::Reject, reason: Some("no".to_owned()), ..approval("rejected") };
-    store.decide(no, owner()).await.unwrap();
+    store.decide(no, owner(), None).await.unwrap();
     for id in ["approved", "running", "done", "failed", "lost", "ended"] {
         let edits = (id == "done").then(|| RawJson::parse(r#"{"n":2.0}"#).unwrap());
-        store.decide(Ruling { verdict: Verdict::Approve { edits }, ..approval(id) }, owner()).await.unwrap();
+        store
+            .decide(Ruling { verdict: Verdict::Approve { edits }, ..approval(id) }, owner(), None)
+            .await
+            .unwrap();
     }
     for id in ["running", "done", "failed", "lost", "ended"] {
         shelf.dispatch(id).await;

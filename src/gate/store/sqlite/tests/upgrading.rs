@@ -33,7 +33,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_and_goes_on() {
     let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
     let briefing = store.briefing("w", None).await.unwrap();
     let timeline = store.timeline("done").await.unwrap();
-    store.decide(approval("waits"), owner()).await.unwrap();
+    store.decide(approval("waits"), owner(), None).await.unwrap();
     let run = store.dispatch("agreed".to_owned(), Lease { by: None, millis: 1_000 }, None).await.unwrap();
     let verified = store.verify(&[]).await.unwrap();
 

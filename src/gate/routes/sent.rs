@@ -1,0 +1,101 @@
+//! What a request sends: a JSON body, and perhaps an `Idempotency-Key` bound to it.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+
+use crate::gate::error::ApiError;
+use crate::gate::store::Keyed;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// Longest `Idempotency-Key`, in bytes.
+const KEY_MAX: usize = 200;
+
+/// A JSON body.
+pub(crate) struct Sent<T> {
+    pub(super) body: T,
+    /// Bound to method, path and the exact bytes of the body.
+    pub(super) key: Option<Keyed>,
+}
+
+/// A JSON body that may be left out.
+pub(crate) struct MaybeSent<T> {
+    pub(super) body: T,
+    pub(super) key: Option<Keyed>,
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Sent<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let raw = Raw::from_request(request, state).await?;
+        let sent = || Ok(Self { body: raw.body()?, key: raw.key()? });
+        sent().map_err(ApiError::into_response)
+    }
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeSent<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let raw = Raw::from_request(request, state).await?;
+        let sent = || {
+            let body = if raw.is_empty() { T::default() } else { raw.body()? };
+            Ok(Self { body, key: raw.key()? })
+        };
+        sent().map_err(ApiError::into_response)
+    }
+}
+
+/// A request as it came.
+struct Raw {
+    /// Method and path.
+    route: String,
+    headers: HeaderMap,
+    bytes: Bytes,
+}
+
+impl Raw {
+    async fn from_request<S: Send + Sync>(request: Request, state: &S) -> Result<Self, Response> {
+        let route = format!("{} {}", request.method(), request.uri().path());
+        let headers = request.headers().clone();
+        let bytes = Bytes::from_request(request, state).await.map_err(IntoResponse::into_response)?;
+        Ok(Self { route, headers, bytes })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.bytes.iter().all(u8::is_ascii_whitespace)
+    }
+
+    fn body<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        if !is_json(&self.headers) {
+            return Err(ApiError::UnsupportedType);
+        }
+        serde_json::from_slice(&self.bytes)
+            .map_err(|error| ApiError::BadRequest(format!("the body cannot be read: {error}")))
+    }
+
+    fn key(&self) -> Result<Option<Keyed>, ApiError> {
+        let Some(key) = self.headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+        let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_MAX);
+        let key = key.ok_or_else(|| {
+            ApiError::BadRequest(format!("Idempotency-Key is 1 to {KEY_MAX} visible ASCII characters"))
+        })?;
+        let mut hash = Sha256::new();
+        for field in [self.route.as_bytes(), &self.bytes] {
+            hash.update((field.len() as u64).to_be_bytes());
+            hash.update(field);
+        }
+        Ok(Some(Keyed { key: key.to_owned(), fingerprint: hash.finalize().to_vec() }))
+    }
+}
+
+/// What is sent says that it is JSON. A form on a web page cannot say so.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+}
