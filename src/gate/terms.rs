@@ -4,6 +4,7 @@
 //! tool: the schema and the executor. The **terms** are both. An approval names the terms that were on screen, they are
 //! kept with it, and compared once more before anything runs.
 
+use super::store::NewAction;
 use crate::config::{Executor, ToolConfig};
 use crate::domain::{BatchId, Digest, Effect, PendingAction, RawJson, Timestamp, Untrusted};
 
@@ -24,12 +25,12 @@ pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
     Digest::of_fields("placet-policy/v1", fields)
 }
 
-/// Everything of a proposal that never changes, the digest of its bytes included.
+/// Everything of a stored action that never changes, the digest of its bytes included.
 pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
     let row = &action.row;
     let text = |field: &'_ Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
     let time = |time: Timestamp| time.as_millis().to_string();
-    let fields = [
+    over(&[
         Some(row.id.as_raw().to_owned()),
         text(&row.workspace),
         row.batch.as_ref().map(|batch| BatchId::as_raw(batch).to_owned()),
@@ -50,7 +51,37 @@ pub(crate) fn record(action: &PendingAction, proposer: &str) -> Digest {
         row.expires_at.map(time),
         action.preview.as_ref().map(|preview| RawJson::as_str(preview).to_owned()),
         Some(action.digest().to_string()),
-    ];
+    ])
+}
+
+/// The record of what is about to be stored: the same, field by field, as it will read afterwards.
+pub(crate) fn record_of(new: &NewAction, created_at: Timestamp) -> Digest {
+    let time = |time: Timestamp| time.as_millis().to_string();
+    over(&[
+        Some(new.id.clone()),
+        Some(new.workspace.clone()),
+        new.batch.clone(),
+        new.checkpoint.clone(),
+        new.mission.clone(),
+        new.session.clone(),
+        new.run.clone(),
+        new.tool_call.clone(),
+        new.agent.clone(),
+        new.requested_by.clone(),
+        Some(new.proposer.clone()),
+        Some(new.tool.clone()),
+        Some(new.title.clone()),
+        new.summary.clone(),
+        Some(new.risk.as_raw().to_owned()),
+        new.effect.as_ref().map(|effect| effect.as_raw().to_owned()),
+        Some(time(created_at)),
+        new.expires_at.map(time),
+        new.preview.as_ref().map(|preview| preview.as_str().to_owned()),
+        Some(new.digest.to_string()),
+    ])
+}
+
+fn over(fields: &[Option<String>; 20]) -> Digest {
     Digest::of_fields("placet-record/v1", fields.iter().map(Option::as_deref))
 }
 

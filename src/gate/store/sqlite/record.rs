@@ -35,11 +35,10 @@ pub(super) async fn record(
         return Err(Refused::Full(limit).into());
     }
     insert(tx, &action, head.revision).await?;
-    let stored = load(tx, &action.id).await?;
     let created = Created {
         tool: &action.tool,
         digest: action.digest.to_string(),
-        record: terms::record(&stored.action, &stored.proposer).to_string(),
+        record: terms::record_of(&action, tx.now).to_string(),
     };
     let line = Note { action: Some(&action.id), kind: "created", who: Some(&action.proposer) };
     note(tx, &head, line, &created).await?;
@@ -47,7 +46,7 @@ pub(super) async fn record(
     Ok(Reply { body, replayed: false })
 }
 
-/// What the audit keeps of a proposal. The record is taken from what was stored, not from what was sent.
+/// What the audit keeps of a proposal.
 #[derive(Serialize)]
 struct Created<'a> {
     tool: &'a str,

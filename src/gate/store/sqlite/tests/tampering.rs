@@ -3,10 +3,30 @@
 use sqlx::Executor as _;
 
 use super::*;
+use crate::domain::Effect;
 use crate::gate::audit::AuditHead;
 use crate::gate::auth::{Scope, Token};
 use crate::gate::store::Settled;
 use crate::gate::tests::rounds::{Random, rounds};
+
+/// A proposal that says everything that can be said.
+fn full(id: &str) -> NewAction {
+    let text = |it: &str| Some(it.to_owned());
+    NewAction {
+        mission: text("m"),
+        preview: Some(RawJson::parse(r#"{"p":1}"#).unwrap()),
+        summary: text("s"),
+        session: text("session"),
+        run: text("run"),
+        tool_call: text("call"),
+        agent: text("a"),
+        requested_by: text("r"),
+        batch: text("b"),
+        checkpoint: text("c"),
+        effect: Some(Effect::External),
+        ..action(id)
+    }
+}
 
 /// A shelf on which everything has happened that can happen, and its head.
 async fn lived_in() -> (Shelf, Vec<AuditHead>) {
@@ -29,10 +49,8 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
         "lost",
         "ended",
     ] {
-        let mission = Some("m".to_owned());
-        let preview = Some(RawJson::parse(r#"{"p":1}"#).unwrap());
         let expires_at = (id == "expired").then(|| shelf.clock.now().plus_millis(500));
-        let new = NewAction { mission, preview, expires_at, summary: Some("s".to_owned()), ..action(id) };
+        let new = NewAction { expires_at, ..full(id) };
         store.record(new, 1_000, String::new(), None).await.unwrap();
     }
     shelf.clock.pass(1_000);
