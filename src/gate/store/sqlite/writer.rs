@@ -5,8 +5,10 @@
 //! answered before the commit that carries their work.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use sqlx::{Sqlite, SqliteConnection, SqlitePool, Transaction};
 use tokio::sync::{mpsc, oneshot};
@@ -133,7 +135,11 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
                 Message::Stop => inbox.close(),
             }
         }
-        commit(jobs, &pool, &context).await;
+        // The transaction is dropped with the group, and so are its answers, which tells its callers. The next group comes:
+        // a writer that ended would leave a gate that reads and never writes again.
+        if AssertUnwindSafe(commit(jobs, &pool, &context)).catch_unwind().await.is_err() {
+            tracing::error!("a write broke off; its group was not committed");
+        }
     }
 }
 

@@ -290,6 +290,25 @@ async fn nothing_is_acknowledged_that_was_not_committed() {
 }
 
 #[tokio::test]
+async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
+    let shelf = shelf().await;
+
+    let broken = shelf.store.writer.run(|tx| {
+        Box::pin(async move {
+            sqlx::query("UPDATE heads SET revision = 7").execute(tx.conn()).await?;
+            assert!(tx.now.as_millis() < 0, "broken");
+            Ok(())
+        })
+    });
+    let (broken, beside) = tokio::join!(broken, shelf.record("beside"));
+
+    assert!(matches!(broken, Err(StoreError::Commit(_))), "{broken:?}");
+    assert!(matches!(beside, Err(StoreError::Commit(_))), "{beside:?}");
+    shelf.record("after").await.unwrap();
+    assert_eq!(shelf.store.get("after").await.unwrap().unwrap().action.row.revision.0, 1);
+}
+
+#[tokio::test]
 async fn a_closed_store_says_so() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
