@@ -122,22 +122,26 @@ pub(super) async fn decide_group(
     Ok(Reply { body, replayed: false })
 }
 
+/// Is there a batch, or a checkpoint, of this name in any workspace? No index leads there but through each of them, and CROSS
+/// keeps SQLite from reading the index of all actions instead.
+pub(super) const ELSEWHERE: [&str; 2] = [
+    "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN actions a ON a.workspace = h.workspace AND a.batch = ?1)",
+    "SELECT EXISTS (SELECT 1 FROM heads h CROSS JOIN actions a ON a.workspace = h.workspace AND a.checkpoint = ?1)",
+];
+
 /// A batch, or a checkpoint, is of one workspace; the same name elsewhere is somebody else's.
 async fn exists(tx: &mut Tx, group: &Group, by: &Actor) -> Result<(), StoreError> {
-    let (column, name, missing) = match group {
-        Group::Batch(name) => ("batch", name, Refused::MissingBatch),
-        Group::Checkpoint(name) => ("checkpoint", name, Refused::MissingCheckpoint),
+    let [in_batches, in_checkpoints] = ELSEWHERE;
+    let (column, name, elsewhere, missing) = match group {
+        Group::Batch(name) => ("batch", name, in_batches, Refused::MissingBatch),
+        Group::Checkpoint(name) => ("checkpoint", name, in_checkpoints, Refused::MissingCheckpoint),
     };
     let mut here = QueryBuilder::new("SELECT EXISTS (SELECT 1 FROM actions WHERE workspace = ");
     here.push_bind(&by.workspace).push(" AND ").push(column).push(" = ").push_bind(name).push(")");
     if here.build_query_scalar().fetch_one(tx.conn()).await? {
         return Ok(());
     }
-    // Asked only now: no index leads from a name to all workspaces but through each of them.
-    let mut elsewhere =
-        QueryBuilder::new("SELECT EXISTS (SELECT 1 FROM heads h JOIN actions a ON a.workspace = ");
-    elsewhere.push("h.workspace AND a.").push(column).push(" = ").push_bind(name).push(")");
-    let elsewhere: bool = elsewhere.build_query_scalar().fetch_one(tx.conn()).await?;
+    let elsewhere: bool = sqlx::query_scalar(elsewhere).bind(name).fetch_one(tx.conn()).await?;
     Err(if elsewhere { Refused::Foreign } else { missing }.into())
 }
 

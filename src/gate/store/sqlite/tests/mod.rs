@@ -309,6 +309,19 @@ async fn a_write_that_breaks_off_ends_neither_the_writer_nor_the_next_write() {
 }
 
 #[tokio::test]
+async fn a_batch_that_is_nowhere_is_looked_up_and_not_searched_for() {
+    let shelf = shelf().await;
+    for (sql, column) in decide::ELSEWHERE.into_iter().zip(["batch", "checkpoint"]) {
+        let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(plan).bind("x").fetch_all(shelf.store.reader()).await.unwrap();
+
+        let index = format!("actions_by_{column} (workspace=? AND {column}=?)");
+        assert!(plan.iter().any(|(.., step)| step.contains(&index)), "{plan:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_closed_store_says_so() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
