@@ -1,6 +1,8 @@
 //! What waits: the counts of a briefing, and the checkpoints. Kept by triggers, so that reading them costs what they say and
 //! not what the queue holds.
 
+use std::collections::{HashMap, HashSet};
+
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqlitePool};
 
@@ -88,14 +90,16 @@ pub(super) async fn checkpoints(
     .bind(mission)
     .fetch_all(pool)
     .await?;
+    // An agent may name a checkpoint for each of its proposals, and a mission: looked up, never searched for.
     let mut checkpoints: Vec<Checkpoint> = Vec::new();
+    let (mut places, mut known) = (HashMap::new(), HashSet::new());
     for found in &found {
         let (id, batch): (String, BatchBody) = (found.try_get("checkpoint")?, batch(found)?);
-        let known = checkpoints.iter_mut().find(|checkpoint| checkpoint.id == id);
-        let mission = batch.mission_id.clone();
-        match known {
+        let place = *places.entry(id.clone()).or_insert(checkpoints.len());
+        let mission = batch.mission_id.clone().filter(|mission| known.insert((place, mission.clone())));
+        match checkpoints.get_mut(place) {
             Some(checkpoint) => {
-                checkpoint.missions.extend(mission.filter(|mission| !checkpoint.missions.contains(mission)));
+                checkpoint.missions.extend(mission);
                 checkpoint.batches.push(batch);
             }
             None => checkpoints.push(Checkpoint {
