@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 use super::Gate;
+use super::executor::restarting;
 use super::store::StoreError;
 use crate::fault;
 
@@ -16,8 +17,12 @@ const EVERY: Duration = Duration::from_secs(5);
 /// Answers under an `Idempotency-Key` are kept for a day.
 const REPLIES_KEPT_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Sweeps until the gate stops.
+/// Sweeps until the gate stops, whatever happens: without it nothing expires and no lost run is ever found.
 pub(crate) async fn run(gate: Gate) {
+    restarting(&gate.inner.stopping, || sweeps(gate.clone())).await;
+}
+
+async fn sweeps(gate: Gate) {
     let mut timer = tokio::time::interval(EVERY);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -45,7 +45,7 @@ enum Ran {
     Lost(String),
 }
 
-/// How long a broken dispatcher rests before it is begun again.
+/// How long a broken task rests before it is begun again.
 const REST: Duration = Duration::from_secs(1);
 
 /// Dispatches until the gate stops, whatever happens: a gate that takes approvals and runs nothing would be worse than none.
@@ -54,12 +54,12 @@ pub(crate) async fn run(gate: Gate) {
 }
 
 /// Runs a task to its end, or to the end of this future; one that panics is begun again.
-async fn restarting<F>(stopping: &CancellationToken, begin: impl Fn() -> F)
+pub(super) async fn restarting<F>(stopping: &CancellationToken, begin: impl Fn() -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     while let Err(error) = AbortOnDropHandle::new(tokio::spawn(begin())).await {
-        tracing::error!(%error, "the dispatcher broke off; it is begun again");
+        tracing::error!(%error, "a background task broke off; it is begun again");
         tokio::select! {
             () = stopping.cancelled() => return,
             () = tokio::time::sleep(REST) => {}
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_broken_dispatcher_is_begun_again() {
+    async fn a_broken_background_task_is_begun_again() {
         let starts = Arc::new(AtomicU32::new(0));
         let begin = || {
             let starts = Arc::clone(&starts);
