@@ -14,6 +14,8 @@ use super::store::StoreError;
 use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
+/// Most rounds of one kind in one sweep.
+const ROUNDS: usize = 100;
 /// Answers under an `Idempotency-Key` are kept for a day.
 const REPLIES_KEPT_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
@@ -37,17 +39,34 @@ async fn sweeps(gate: Gate) {
     }
 }
 
-/// One sweep. What it cannot do in one go it leaves to the next.
+/// One sweep. What it cannot do in so many rounds it leaves to the next.
 pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     gate.inner.events.approved();
     // Each is tried, whatever became of the one before.
-    let expired = gate.store().expire().await;
+    let expired = rounds(gate, || gate.store().expire()).await;
     fault::point("sweep.middle");
-    let recovered = gate.store().recover(gate.inner.tools.safe()).await;
+    let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe())).await;
     let forgotten = gate.store().forget_replies(REPLIES_KEPT_MILLIS).await;
     let (expired, recovered) = (expired?, recovered?);
     if expired + recovered > 0 {
         tracing::info!(expired, recovered, "swept");
     }
     forgotten.map(drop)
+}
+
+/// A round takes some of what there is, so that others can write in between. A thousand that expire at the same moment must
+/// not be shown as pending for long; nor may one kind keep the others waiting for ever.
+async fn rounds<F>(gate: &Gate, round: impl Fn() -> F) -> Result<u64, StoreError>
+where
+    F: Future<Output = Result<u64, StoreError>>,
+{
+    let mut done = 0;
+    for _ in 0..ROUNDS {
+        let some = round().await?;
+        done += some;
+        if some == 0 || gate.inner.stopping.is_cancelled() {
+            break;
+        }
+    }
+    Ok(done)
 }

@@ -8,8 +8,8 @@ use super::running::patient;
 use super::support::{BORN, LIMIT, TestGate, config, plain, script, serve, start};
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
 use crate::contract;
-use crate::gate::Gate;
 use crate::gate::store::{Dispatched, Lease};
+use crate::gate::{Gate, reconcile};
 
 #[tokio::test]
 async fn a_thousand_proposals_at_once_are_all_durable_and_numbered_without_gaps() {
@@ -94,6 +94,22 @@ async fn only_one_of_many_deciders_wins() {
 
     assert_eq!(answers.iter().filter(|status| **status == 200).count(), 1);
     assert_eq!(answers.iter().filter(|status| **status == 409).count(), 19);
+}
+
+#[tokio::test]
+async fn whatever_expires_at_the_same_moment_expires_in_one_sweep() {
+    let (_folder, gate) = plain().await;
+    let proposals = (0..12).map(|_| async {
+        for _ in 0..50 {
+            gate.propose_with("t", "{}", r#","ttlSeconds":60"#).await;
+        }
+    });
+    join_all(proposals).await;
+    gate.gate.inner.clock.pass(60_001);
+
+    reconcile::sweep(&gate.gate).await.unwrap();
+
+    assert_eq!(gate.list("&status=pending&view=row").await.at("/items"), "[]");
 }
 
 /// A gate that stopped after committing an approval and before anything ran it; with `lease`, in mid-run.

@@ -179,11 +179,13 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
         .push_bind(now);
     query.push(" ORDER BY a.expires_at LIMIT ").push_bind(SWEEP);
     let due = query.build().fetch_all(tx.conn()).await?;
+    let mut expired = 0;
     for Swept { seq, row, .. } in due.iter().filter_map(readable) {
         let change = Change { settles: true, ..Change::default() };
         advance(tx, Place { seq, row: &row }, StatusStep::Expire, change).await?;
+        expired += 1;
     }
-    Ok(due.len() as u64)
+    Ok(expired)
 }
 
 /// Running actions whose lease ran out.
@@ -193,6 +195,7 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreEr
     query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
     query.push(" ORDER BY a.lease_until LIMIT ").push_bind(SWEEP);
     let lost = query.build().fetch_all(tx.conn()).await?;
+    let mut recovered = 0;
     for Swept { seq, row, fence } in lost.iter().filter_map(readable) {
         let (place, tool) = (Place { seq, row: &row }, row.tool.as_raw());
         let change = Change { error: Some(LOST), ..Change::default() };
@@ -201,8 +204,9 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreEr
         } else {
             advance(tx, place, StatusStep::LoseSight, change).await?;
         }
+        recovered += 1;
     }
-    Ok(lost.len() as u64)
+    Ok(recovered)
 }
 
 /// What a sweep reads of an action: hundreds at once, so nothing heavy.
