@@ -27,6 +27,10 @@ const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id)
      WHERE status = 'pending' AND mission IS NOT NULL GROUP BY 1, 2 EXCEPT \
      SELECT workspace, mission, pending FROM blocked)";
 
+/// What stands in one of two tables that say it together: neither half is read where the other is missing.
+const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELECT seq FROM payloads) \
+     UNION ALL SELECT 'payload ' || seq FROM payloads WHERE seq NOT IN (SELECT seq FROM actions)";
+
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
 pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Verified, StoreError> {
     let mut tx = pool.begin_with("BEGIN").await?;
@@ -61,6 +65,10 @@ pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Veri
     let miscounted: Vec<String> = sqlx::query_scalar(MISCOUNTED).fetch_all(&mut *tx).await?;
     for what in miscounted {
         replay.misfit(format!("{what:?}: its pending actions are miscounted"));
+    }
+    let halves: Vec<String> = sqlx::query_scalar(HALVES).fetch_all(&mut *tx).await?;
+    for what in halves {
+        replay.misfit(format!("{what:?}: only one half of it is there"));
     }
     Ok(replay.end())
 }

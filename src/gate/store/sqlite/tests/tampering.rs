@@ -131,7 +131,7 @@ const TABLES: [(&str, &str, &[&str]); 6] = [
     ("pauses", "workspace", &["workspace"]),
 ];
 
-/// One random change as SQL: a cell, a whole row away, the newest audit rows away, or two rows swapped.
+/// One random change as SQL: a cell, a whole row away, the newest audit rows away, two rows swapped, or a row more.
 fn change(random: &mut Random) -> String {
     let (table, key, columns) = TABLES[random.below(TABLES.len())];
     let nth = |random: &mut Random| {
@@ -142,7 +142,7 @@ fn change(random: &mut Random) -> String {
     };
     let (one, other) = (nth(random), nth(random));
     let column = columns[random.below(columns.len())];
-    match random.below(8) {
+    match random.below(9) {
         0 => format!("DELETE FROM {table} WHERE {key} = {one}"),
         1 => format!(
             "DELETE FROM audit WHERE revision > (SELECT MAX(revision) FROM audit) - {}",
@@ -154,6 +154,21 @@ fn change(random: &mut Random) -> String {
              UPDATE {table} SET {column} = (SELECT x FROM a) WHERE {key} = {other}; DROP TABLE a"
         ),
         3 => format!("UPDATE {table} SET {column} = NULL WHERE {key} = {one}"),
+        4 => {
+            let fresh = match table {
+                "audit" => "revision = (SELECT MAX(revision) + 1 FROM audit)",
+                "actions" => {
+                    "seq = (SELECT MAX(seq) + 1 FROM actions), id = id || 'x', revision = revision + 1000"
+                }
+                "payloads" => "seq = (SELECT MAX(seq) + 1 FROM payloads)",
+                "tokens" => "id = id || 'x', hash = zeroblob(32)",
+                _ => "workspace = workspace || 'x'",
+            };
+            format!(
+                "CREATE TEMP TABLE a AS SELECT * FROM {table} WHERE {key} = {one}; UPDATE a SET {fresh}; \
+                 INSERT INTO {table} SELECT * FROM a; DROP TABLE a"
+            )
+        }
         _ => format!(
             "UPDATE {table} SET {column} = CASE typeof({column}) WHEN 'integer' THEN {column} + 1 \
              WHEN 'text' THEN {column} || ' ' WHEN 'blob' THEN x'00' ELSE NULL END WHERE {key} = {one}"
