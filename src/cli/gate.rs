@@ -140,6 +140,12 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
         let (rows, actions) = (verified.rows, verified.actions);
         let said = if ok { "nothing was changed" } else { "the database was changed behind the gate's back" };
         output::line(&format!("{said}: {rows} audit rows, {actions} actions, {} kept heads", kept.len()))?;
+        if verified.unchained > 0 {
+            let early = verified.unchained;
+            output::line(&format!(
+                "{early} of the rows have no hash: they are from before the chain, and prove nothing"
+            ))?;
+        }
     }
     Ok(if ok { Exit::Done } else { Exit::Failed })
 }

@@ -82,9 +82,11 @@ struct Details {
 }
 
 impl Replay {
-    /// `kept` are heads from elsewhere that the chain must still contain.
+    /// `kept` are heads from elsewhere that the chain must still contain. One without a hash is from before the chain, or of an
+    /// empty workspace: there is nothing that it could prove.
     pub(crate) fn new(kept: &[AuditHead]) -> Self {
-        let kept = kept.iter().map(|head| ((head.workspace.clone(), head.revision), head.hash.clone()));
+        let kept = kept.iter().filter(|head| !head.hash.is_empty());
+        let kept = kept.map(|head| ((head.workspace.clone(), head.revision), head.hash.clone()));
         Self { kept: kept.collect(), ..Self::default() }
     }
 

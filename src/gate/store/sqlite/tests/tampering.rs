@@ -240,7 +240,9 @@ async fn what_a_kept_head_proves_cannot_be_rewritten() {
 
     let forged = AuditHead { hash: "00".repeat(32), ..heads[0].clone() };
     let cut = AuditHead { revision: 10_000, ..heads[0].clone() };
+    let empty = AuditHead { workspace: "new".to_owned(), revision: 0, hash: String::new() };
 
+    assert_eq!(shelf.store.verify(&[empty]).await.unwrap().problems, Vec::<String>::new());
     assert!(shelf.store.verify(&[forged]).await.unwrap().problems[0].contains("head was kept"));
     assert!(shelf.store.verify(&[cut]).await.unwrap().problems[0].contains("it is gone"));
 }
