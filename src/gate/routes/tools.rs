@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::config::{Executor, Retry};
-use crate::domain::Effect;
+use crate::domain::{Effect, PreviewShape};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
@@ -32,6 +32,22 @@ struct ToolBody<'a> {
     expires_after_seconds: Option<u64>,
     /// What its input must look like, as configured.
     schema: Option<&'a RawValue>,
+    /// What the gate shows of the input beside it; `None`: the proposer's own preview.
+    preview: Option<PreviewBody>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PreviewBody {
+    fields: Vec<String>,
+    items: Option<String>,
+    item_fields: Vec<String>,
+}
+
+impl From<PreviewShape> for PreviewBody {
+    fn from(PreviewShape { fields, items, item_fields }: PreviewShape) -> Self {
+        Self { fields, items, item_fields }
+    }
 }
 
 /// The configured tools. Where their commands and URLs point is nobody's business out here.
@@ -56,6 +72,7 @@ pub(crate) async fn tools(State(gate): State<Gate>) -> Result<Response, ApiError
             timeout_seconds: config.timeout.as_secs(),
             expires_after_seconds: config.expires_after.map(|after| after.as_secs()),
             schema: gate.inner.tools.schema_text(name).and_then(|text| serde_json::from_str(text).ok()),
+            preview: definition.preview.filter(|shape| !shape.is_empty()).map(PreviewBody::from),
         }
     };
     Ok(Json(Items { items: gate.inner.tools.iter().map(tool).collect() }).into_response())

@@ -1,6 +1,8 @@
 //! Lists, pages, changes, waiting and timelines.
 
 use super::support::{Answer, BORN, ids, plain, script, with_tool};
+use crate::config::ToolConfig;
+use crate::domain::PreviewShape;
 
 fn revisions(changes: &Answer) -> Vec<u64> {
     let changes = changes.json()["changes"].as_array().cloned().unwrap();
@@ -138,13 +140,19 @@ async fn the_timeline_tells_what_happened_and_by_whom() {
 
 #[tokio::test]
 async fn tools_and_workspaces_are_told() {
-    let (_folder, gate) = with_tool(script("cat")).await;
+    let shape = PreviewShape { fields: vec!["n".to_owned()], ..PreviewShape::default() };
+    let (_folder, gate) = with_tool(ToolConfig { preview: Some(shape), ..script("cat") }).await;
 
     let tools = gate.get("/api/tools").await;
     let workspaces = gate.get("/api/workspaces").await;
 
     let tool = ["toolName", "risk", "executor", "retry"].map(|name| tools.at(&format!("/items/0/{name}")));
     assert_eq!(tool, ["t", "medium", "command", "manual"]);
+    assert!(
+        tools.text.contains(r#""preview":{"fields":["n"],"items":null,"itemFields":[]}"#),
+        "{}",
+        tools.text
+    );
     assert!(!tools.text.contains("/bin/sh"), "the command line is the gate's own business");
     assert_eq!(workspaces.at("/items/0/id"), "w");
 }
