@@ -36,6 +36,7 @@ impl OwnerCommand {
 
 /// Opens the database, does it, and closes the database. `who` is whoever is logged in, for the audit.
 pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String>) -> anyhow::Result<Exit> {
+    exists(&config)?;
     // A missing program or key, or a refused target, must not stand in the way of revoking a token.
     let bare = GateConfig { tools: BTreeMap::new(), allow_targets: Vec::new(), tls: None, ..config };
     let gate = Gate::open(&bare).await?;
@@ -51,8 +52,20 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     end
 }
 
+/// A command that made a database would have said of an empty one what was asked of the gate's.
+fn exists(config: &GateConfig) -> Result<(), Usage> {
+    if config.database.exists() {
+        return Ok(());
+    }
+    let database = config.database.display();
+    Err(Usage(format!(
+        "there is no gate's database at {database}; say which one with --database, or PLACET_STATE_DIR where the gate has it"
+    )))
+}
+
 /// Copies the database itself, so it needs no running gate and disturbs none.
 pub async fn backup(config: &GateConfig, file: &Path) -> anyhow::Result<Exit> {
+    exists(config)?;
     let bytes = sqlite::backup(&config.database, file).await?;
     output::line(&format!("{}  {bytes} bytes", file.display()))?;
     Ok(Exit::Done)
@@ -62,13 +75,12 @@ async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -
     let workspace = args.workspace.as_deref();
     let changed =
         if paused { gate.pause(workspace, who).await? } else { gate.resume(workspace, who).await? };
-    output::line(match (paused, changed) {
-        (true, true) => {
-            "paused: nothing more is run until `placet gate resume`; what runs already is finished"
-        }
-        (true, false) => "it was paused already",
-        (false, true) => "resumed",
-        (false, false) => "it was not paused",
+    let what = workspace.map_or_else(|| "the whole gate".to_owned(), |it| output::shown(&it.into()));
+    output::line(&match (paused, changed) {
+        (true, true) => format!("paused: {what}. Nothing more is run there; what runs already is finished"),
+        (true, false) => format!("it was paused already: {what}"),
+        (false, true) => format!("resumed: {what}"),
+        (false, false) => format!("it was not paused: {what}"),
     })?;
     Ok(Exit::Done)
 }
@@ -172,7 +184,11 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
     };
     let wrong = |line: &str| Usage(format!("{line:?} is no head; `placet gate audit head` prints them"));
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    Ok(lines.map(|line| head(line).ok_or_else(|| wrong(line))).collect::<Result<_, _>>()?)
+    let heads: Vec<_> = lines.map(|line| head(line).ok_or_else(|| wrong(line))).collect::<Result<_, _>>()?;
+    if heads.is_empty() {
+        return Err(Usage(format!("there is no head in {}", path.display())).into());
+    }
+    Ok(heads)
 }
 
 #[derive(Serialize)]

@@ -1,11 +1,12 @@
 //! Deciding: one action, or a batch with default-skip.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 /// `POST …/{id}/approve`. An empty body is an approval as proposed.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Approve {
     #[serde(default, alias = "user_edits", skip_serializing_if = "Option::is_none")]
     pub user_edits: Option<Box<RawValue>>,
@@ -24,7 +25,7 @@ pub struct Approve {
 
 /// `POST …/{id}/reject`.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -34,13 +35,15 @@ pub struct Reject {
 
 /// `POST …/batch/{batchId}/approve`.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BatchApprove {
+    #[serde(deserialize_with = "objects")]
     pub items: Vec<BatchItem>,
 }
 
 /// Listed = approve, `exclude` = reject, not listed = left pending.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BatchItem {
     #[serde(alias = "pending_action_id")]
     pub pending_action_id: String,
@@ -57,6 +60,18 @@ pub struct BatchItem {
     pub expected_terms: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// Items that are objects. Serde would take an array for one, field by field: nothing is decided by accident.
+pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
+    let items = Vec::<Box<RawValue>>::deserialize(from)?;
+    let item = |raw: Box<RawValue>| {
+        if !raw.get().starts_with('{') {
+            return Err(D::Error::custom("an item is not an object"));
+        }
+        serde_json::from_str(raw.get()).map_err(D::Error::custom)
+    };
+    items.into_iter().map(item).collect()
 }
 
 /// The answer to a batch: the seed's three counts, this gate's `failed`, and one entry an item.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::{BatchReplyItem, Counts};
+use super::batch::{BatchReplyItem, Counts, objects};
 use super::briefing::BatchBody;
 
 /// One checkpoint in `GET /api/checkpoints`: what waits in it, the oldest batch first.
@@ -20,13 +20,15 @@ pub struct CheckpointBody {
 
 /// `POST /api/checkpoints/{checkpointId}/reject`: what was on screen. Everything listed is rejected.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CheckpointReject {
+    #[serde(deserialize_with = "objects")]
     pub items: Vec<RejectItem>,
 }
 
 /// One action to reject.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RejectItem {
     #[serde(alias = "pending_action_id")]
     pub pending_action_id: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST …/{id}/settle`.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settle {
     #[serde(rename = "as")]
     pub how: SettleAs,

@@ -60,6 +60,11 @@ impl Gate {
         paused: bool,
         who: Option<&str>,
     ) -> Result<bool, GateError> {
+        if let Some(workspace) = workspace
+            && self.store().audit_heads(Some(workspace)).await?.is_empty()
+        {
+            return Err(GateError::Workspace(workspace.to_owned()));
+        }
         let workspace = workspace.unwrap_or(audit::WHOLE_GATE).to_owned();
         Ok(self.store().pause(workspace, paused, who.map(str::to_owned)).await?)
     }

@@ -50,10 +50,6 @@ impl Briefings {
 }
 
 impl Desk {
-    pub(crate) fn workspace(&self) -> &str {
-        &self.workspace
-    }
-
     /// The briefing as of now. The first who asks after a change counts, the others wait for that.
     pub(crate) async fn briefing(&self, store: &dyn Store) -> Result<Counted, StoreError> {
         let mut newest = self.newest.lock().await;

@@ -27,7 +27,7 @@ pub enum GateError {
     Refused(String),
     #[error("cannot write the token file {path}: {error}")]
     TokenFile { path: std::path::PathBuf, error: std::io::Error },
-    #[error("{0:?} is no name for a workspace")]
+    #[error("{0:?} is no workspace of this gate, or no name for one")]
     Workspace(String),
     #[error("cannot serve: {0}")]
     Serve(#[from] std::io::Error),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 use super::Gate;
+use super::audit::AuditHead;
 use super::executor::restarting;
 use super::store::StoreError;
 use crate::fault;
@@ -25,6 +26,7 @@ pub(crate) async fn run(gate: Gate) {
 }
 
 async fn sweeps(gate: Gate) {
+    let mut heads = Vec::new();
     let mut timer = tokio::time::interval(EVERY);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -32,11 +34,24 @@ async fn sweeps(gate: Gate) {
             () = gate.inner.stopping.cancelled() => return,
             _ = timer.tick() => {}
         }
+        if let Err(error) = tell_of_others(&gate, &mut heads).await {
+            tracing::warn!(%error, "cannot look for what other processes wrote");
+        }
         if let Err(error) = sweep(&gate).await {
             // The next sweep tries again; until then nothing is lost, only late.
             tracing::warn!(%error, "a sweep failed");
         }
     }
+}
+
+/// A pause, a token or a settlement may come from another process, which wakes nobody here.
+async fn tell_of_others(gate: &Gate, heads: &mut Vec<AuditHead>) -> Result<(), StoreError> {
+    let now = gate.store().audit_heads(None).await?;
+    for head in now.iter().filter(|head| !heads.contains(head)) {
+        gate.inner.events.publish(&head.workspace, head.revision);
+    }
+    *heads = now;
+    Ok(())
 }
 
 /// One sweep. What it cannot do in so many rounds it leaves to the next.

@@ -94,9 +94,10 @@ impl Tools {
         self.policies.get(name).copied().unwrap_or_else(|| terms::policy(&self.default, None))
     }
 
-    /// Tools the gate runs itself.
-    pub(crate) fn run_here(&self) -> Vec<String> {
-        self.names(|tool| tool.executor != Executor::Pull)
+    /// Tools whose approved actions the gate takes itself: to run them, or because they are denied by now and must not wait for ever.
+    pub(crate) fn taken_here(&self) -> Vec<String> {
+        let run = self.names(|tool| tool.executor != Executor::Pull);
+        run.into_iter().chain(self.denied.iter().cloned()).collect()
     }
 
     /// Tools that may be run twice.

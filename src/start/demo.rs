@@ -14,7 +14,7 @@ use crate::domain::json;
 use crate::sources::Proposer;
 use crate::tui;
 
-use super::embedded::Embedded;
+use super::embedded::{Embedded, Heir};
 use super::{logging, screen};
 
 const CONFIG: &str = include_str!("../../assets/demo/config.toml");
@@ -42,7 +42,7 @@ pub(super) async fn run() -> anyhow::Result<Exit> {
     };
     let config = Config::parse(&CONFIG.replace("@OUT@", &executed.display().to_string()), &paths)?;
     let log = logging::start(&paths.log)?;
-    let embedded = Embedded::open(&config.gate).await?;
+    let embedded = Embedded::open(&config.gate, Heir::Nobody).await?;
     let agent = SourceConfig {
         token: Some(TokenFrom::File(embedded.note.agent_token_file.clone())),
         ..embedded.source()

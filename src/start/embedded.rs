@@ -48,6 +48,9 @@ pub(super) struct Note {
     pub(super) pid: u32,
     pub(super) token_file: PathBuf,
     pub(super) agent_token_file: PathBuf,
+    /// By `placet gate serve`: an operator's, with an operator's configuration. Nobody else takes it over.
+    #[serde(default)]
+    pub(super) is_operators: bool,
 }
 
 /// What to do when the configured port is taken.
@@ -55,8 +58,19 @@ pub(super) struct Note {
 pub(super) enum PortRule {
     /// Take the next free one.
     Next,
-    /// Say so and stop.
+    /// This very one, for whoever takes over: everybody looks for the gate there.
+    Same,
+    /// An operator's: say so and stop.
     Exact,
+}
+
+/// What a placet does when the gate that it is attached to ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heir {
+    /// An inbox stays; it serves the gate from then on, unless that was an operator's.
+    Inbox,
+    /// A command ends soon, and the gate would end with it.
+    Nobody,
 }
 
 /// A gate that this process serves.
@@ -71,12 +85,12 @@ pub(super) struct Served {
 
 impl Embedded {
     /// The gate of this machine, when no source is configured.
-    pub(super) async fn unless_configured(config: &Config) -> anyhow::Result<Option<Self>> {
-        if config.sources.is_empty() { Self::open(&config.gate).await.map(Some) } else { Ok(None) }
+    pub(super) async fn unless_configured(config: &Config, heir: Heir) -> anyhow::Result<Option<Self>> {
+        if config.sources.is_empty() { Self::open(&config.gate, heir).await.map(Some) } else { Ok(None) }
     }
 
     /// Serves the gate of `config`, or attaches to the placet that does.
-    pub(super) async fn open(config: &GateConfig) -> anyhow::Result<Self> {
+    pub(super) async fn open(config: &GateConfig, heir: Heir) -> anyhow::Result<Self> {
         if config.tls.is_some() {
             anyhow::bail!(
                 "a gate with TLS is not run inside the inbox: start it with `placet gate serve`, and name it in a [[source]] with \
@@ -96,7 +110,10 @@ impl Embedded {
                 let serving = Arc::new(AtomicBool::new(false));
                 let waiting =
                     Succession { before: note.clone(), serving: Arc::clone(&serving), stop: stop.clone() };
-                let task = tokio::spawn(waiting.succeed(config.clone(), lock));
+                let task = match heir {
+                    Heir::Inbox if !note.is_operators => tokio::spawn(waiting.succeed(config.clone(), lock)),
+                    Heir::Inbox | Heir::Nobody => tokio::spawn(std::future::ready(())),
+                };
                 Ok(Self { note, serving, stop, task })
             }
             Err(TryLockError::Error(error)) => Err(error).context("cannot lock the gate's database"),
@@ -203,6 +220,7 @@ pub(super) async fn serve(
         pid: std::process::id(),
         token_file: tokens.owner,
         agent_token_file: tokens.agent,
+        is_operators: matches!(rule, PortRule::Exact),
     };
     write_note(&note_path, &note)?;
     let task = tokio::spawn(async move {
@@ -228,7 +246,7 @@ async fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListene
         Err(error) if error.kind() == ErrorKind::AddrInUse => error,
         Err(error) => return Err(error).with_context(|| format!("cannot listen on {wanted}")),
     };
-    if rule == PortRule::Exact {
+    if rule != PortRule::Next {
         return Err(taken).with_context(|| {
             format!(
                 "cannot listen on {wanted}: another program does; give another --listen, or port 0 for any"
@@ -294,7 +312,7 @@ impl Succession {
                 lock = lock_file(&config.database).ok();
             }
             let Some(held) = lock.take_if(|file| file.try_lock().is_ok()) else { continue };
-            match serve(&config, held, PortRule::Exact, self.stop.clone()).await {
+            match serve(&config, held, PortRule::Same, self.stop.clone()).await {
                 Ok(served) => {
                     tracing::info!("took over the gate");
                     self.serving.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use crate::inbox::Inbox;
 use crate::journal::Journal;
 use crate::sources::{self, Proposer, Source};
 
-use super::embedded::Embedded;
+use super::embedded::{Embedded, Heir};
 use super::logging;
 use super::screen::login_name;
 
@@ -26,7 +26,7 @@ pub(super) struct Open {
 pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     let config = Config::load(paths)?;
     let log = logging::start(&paths.log)?;
-    let embedded = Embedded::unless_configured(&config).await?;
+    let embedded = Embedded::unless_configured(&config, Heir::Nobody).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone().or_else(login_name));
@@ -76,7 +76,7 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     if !config.sources.is_empty() {
         anyhow::bail!("none of the configured sources is a gate; name one with --url and --token-file");
     }
-    let embedded = Embedded::open(&config.gate).await?;
+    let embedded = Embedded::open(&config.gate, Heir::Nobody).await?;
     let target = gate(embedded.note.url.clone(), TokenFrom::File(embedded.note.agent_token_file.clone()));
     let end = match Proposer::open(&target) {
         Ok(proposer) => cli::propose(&proposer, &args).await,

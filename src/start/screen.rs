@@ -12,7 +12,7 @@ use crate::inbox::Inbox;
 use crate::journal::Journal;
 use crate::tui::{self, GatePlace, Left, LeftBy, Place};
 
-use super::embedded::Embedded;
+use super::embedded::{Embedded, Heir};
 use super::{headless, logging};
 
 /// `placet` without a command.
@@ -22,7 +22,7 @@ pub(super) async fn inbox(paths: &Paths) -> anyhow::Result<Exit> {
         .with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
     tui::check_terminal()?;
     let _log = logging::start(&paths.log)?;
-    let embedded = Embedded::unless_configured(&config).await?;
+    let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;
     show(paths, &config, embedded, None).await
 }
 

@@ -1,5 +1,7 @@
 //! `placet gate serve`: the gate without a screen, for a team.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -12,6 +14,10 @@ use crate::config::{Config, GateConfig};
 
 use super::embedded::{self, PortRule};
 use super::logging;
+
+/// How long another placet may take to let go of the database.
+const LOCK_LIMIT: Duration = Duration::from_secs(3);
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The one line on standard output when the gate is ready.
 #[derive(Serialize)]
@@ -35,7 +41,7 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     let target = logging::Target::of(args.log.as_deref(), &paths.log);
     let _log = logging::start_at(&target, args.log_format)?;
     let lock = embedded::lock_file(&config.database)?;
-    if lock.try_lock().is_err() {
+    if !locked(&lock).await {
         anyhow::bail!(
             "another placet serves {}; end it, or give another --database",
             config.database.display()
@@ -62,6 +68,18 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     tracing::info!(told, "the gate stopped");
     anyhow::ensure!(told, "the gate stopped by itself; the log says why: {target}");
     Ok(Exit::Done)
+}
+
+/// A command without a screen holds the gate only for a moment, and so does one that is being restarted.
+async fn locked(lock: &std::fs::File) -> bool {
+    let deadline = tokio::time::Instant::now() + LOCK_LIMIT;
+    while lock.try_lock().is_err() {
+        if tokio::time::Instant::now() >= deadline {
+            return false;
+        }
+        tokio::time::sleep(LOCK_PAUSE).await;
+    }
+    true
 }
 
 /// The gate's configuration with the database that the command line names.

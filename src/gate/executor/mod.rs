@@ -68,7 +68,7 @@ where
 }
 
 async fn dispatcher(gate: Gate) {
-    let tools = gate.inner.tools.run_here();
+    let tools = gate.inner.tools.taken_here();
     if tools.is_empty() {
         return;
     }

@@ -37,6 +37,7 @@ pub(crate) async fn settle(
 
 #[derive(Debug, Serialize)]
 struct Paused {
+    /// Nothing is run in this workspace, for this or another reason.
     paused: bool,
     /// It was not so before.
     changed: bool,
@@ -54,7 +55,9 @@ pub(crate) async fn resume(State(gate): State<Gate>, caller: Caller) -> Result<R
 
 async fn set_paused(gate: &Gate, caller: &Caller, paused: bool) -> Result<Response, ApiError> {
     let (workspace, subject) = (caller.token.workspace.clone(), caller.token.subject.clone());
-    let changed = gate.store().pause(workspace, paused, Some(subject)).await?;
+    let changed = gate.store().pause(workspace.clone(), paused, Some(subject)).await?;
+    // The whole gate may be paused as well, which is not for this token to end.
+    let paused = gate.store().paused(&workspace).await?.is_some();
     Ok(Json(Paused { paused, changed }).into_response())
 }
 

@@ -28,7 +28,7 @@ const TEXT_MAX: usize = 512;
 const SUMMARY_MAX: usize = 16_384;
 
 /// Said of a tool that the configuration denies.
-pub(super) const DENIED: &str = "this tool is denied by policy";
+const DENIED: &str = "this tool is denied by policy";
 
 pub(crate) async fn propose(
     State(gate): State<Gate>,

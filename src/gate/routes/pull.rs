@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::get::find;
-use super::propose::DENIED;
 use super::sent::{MaybeSent, Sent};
 use super::{full_response, payload};
 use crate::config::Executor;
@@ -22,7 +21,7 @@ use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError};
 const LEASE_MAX: u64 = 24 * 60 * 60;
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Claim {
     /// How long the agent may take; else the tool's timeout.
     #[serde(default, alias = "lease_seconds")]
@@ -49,10 +48,6 @@ pub(crate) async fn claim(
     MaybeSent { body: claim, key }: MaybeSent<Claim>,
 ) -> Result<Response, ApiError> {
     let stored = find(&gate, &caller, &id).await?;
-    // It may have been approved before policy changed.
-    if gate.inner.tools.is_denied(stored.action.row.tool.as_raw()) {
-        return Err(ApiError::Forbidden(DENIED.to_owned()));
-    }
     let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
     if tool.executor != Executor::Pull {
         return Err(ApiError::Forbidden("the gate runs this tool itself; nobody can claim it".to_owned()));
@@ -77,6 +72,7 @@ pub(crate) async fn claim(
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Outcome {
     fence: u64,
     /// It ran; any JSON.

@@ -75,6 +75,9 @@ impl Raw {
         if !is_json(&self.headers) {
             return Err(ApiError::UnsupportedType);
         }
+        if self.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+            return Err(ApiError::BadRequest("the body must be a JSON object".to_owned()));
+        }
         serde_json::from_slice(&self.bytes)
             .map_err(|error| ApiError::BadRequest(format!("the body cannot be read: {error}")))
     }

@@ -18,7 +18,6 @@ use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
-use crate::domain::Timestamp;
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::briefings::{Counted, Desk};
@@ -53,7 +52,6 @@ pub(crate) async fn stream(
         desk: gate.inner.briefings.desk(&workspace, query.session_id.as_deref()),
         seen,
         ticks: 0,
-        paused_at: None,
         caller,
         _open: open,
         gate,
@@ -71,8 +69,6 @@ struct Briefings {
     /// The newest revision the client was told of.
     seen: Option<u64>,
     ticks: u64,
-    /// As the client was told.
-    paused_at: Option<Timestamp>,
     /// Held so that the stream counts while it is open.
     _open: OpenStream,
 }
@@ -104,8 +100,6 @@ impl Briefings {
                         _ = ticks.tick() => {
                             let Some(tick) = self.tick().await else { return };
                             yield Ok(Event::default().event("tick").data(format!("{{\"tick\":{tick}}}")));
-                            // A pause may come from another process, which wakes nobody here.
-                            if self.pause_changed().await { break }
                         }
                     }
                 }
@@ -119,11 +113,10 @@ impl Briefings {
 
     /// The counts as they are, after a `resync` where the client's rows are not worth following up.
     async fn brief(&mut self) -> Option<Vec<Event>> {
-        let Counted { revision, paused_at, body } = self.desk.briefing(self.gate.store()).await.ok()?;
+        let Counted { revision, body, .. } = self.desk.briefing(self.gate.store()).await.ok()?;
         let too_far = u64::from(self.gate.inner.limits.page_rows);
         let behind = self.seen.is_some_and(|seen| seen > revision || revision - seen > too_far);
         self.seen = Some(revision);
-        self.paused_at = paused_at;
         let mut events = Vec::new();
         if behind {
             self.gate.inner.metrics.resynced();
@@ -131,11 +124,6 @@ impl Briefings {
         }
         events.push(Event::default().event("briefing").id(revision.to_string()).data(&*body));
         Some(events)
-    }
-
-    async fn pause_changed(&self) -> bool {
-        let paused = self.gate.store().paused(self.desk.workspace()).await;
-        paused.is_ok_and(|at| at != self.paused_at)
     }
 
     /// The number of the next sign of life, if the token still lives.
@@ -164,7 +152,6 @@ mod tests {
             desk: gate.inner.briefings.desk("w", None),
             seen: None,
             ticks: 0,
-            paused_at: None,
             caller: Caller { hash: hash(&secret), token: token.clone() },
             _open: gate.inner.streams.open(&token.id, &gate.inner.limits).unwrap(),
             gate: gate.clone(),

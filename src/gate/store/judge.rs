@@ -113,8 +113,11 @@ fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Resu
 }
 
 /// Is it still what was approved? `None`: yes; else why it must not run.
-pub(crate) fn not_as_approved(stored: &Stored) -> Option<&'static str> {
+pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static str> {
     let action = &stored.action;
+    if tools.is_denied(action.row.tool.as_raw()) {
+        return Some("policy denies this tool since the approval; it was not run");
+    }
     let effective = action.effective_input.as_ref().unwrap_or(&action.input);
     let bytes = action.row.digest == Some(action.digest())
         && stored.effective_digest == Some(action.digest_of(effective.as_str()));

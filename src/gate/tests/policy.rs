@@ -35,7 +35,7 @@ async fn a_denied_tool_is_refused_and_nothing_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_tool_that_was_approved_before_it_was_denied_cannot_be_claimed() {
+async fn a_tool_that_was_approved_before_it_was_denied_is_not_run_and_does_not_wait_for_ever() {
     let (folder, gate) = plain().await;
     let id = gate.propose("drop_database", "{}").await;
     gate.approve(&id, "").await;
@@ -43,10 +43,12 @@ async fn a_tool_that_was_approved_before_it_was_denied_cannot_be_claimed() {
     let denied = ["drop_database".to_owned()].into();
     let gate = start(GateConfig { denied, ..config(folder.path()) }).await;
 
+    let ended = gate.until_final(&id).await;
     let claim = gate.post_as(&gate.agent, &format!("/api/pending-actions/{id}/claim"), "").await;
 
-    assert_eq!(claim.code(), (403, "FORBIDDEN".to_owned()));
-    assert_eq!(gate.status(&id).await, "approved");
+    assert_eq!(ended.at("/status"), "failed");
+    assert!(ended.at("/error").contains("policy denies this tool"), "{}", ended.text);
+    assert_eq!(claim.code(), (409, "INVALID_STATE".to_owned()));
 }
 
 #[tokio::test]

@@ -189,3 +189,32 @@ async fn a_revoked_token_opens_nothing() {
     refused(&list().await, 401, "UNAUTHORIZED");
     assert!(!gate.gate.revoke_token(&guest.id).await.unwrap());
 }
+
+#[tokio::test]
+async fn nothing_is_decided_by_a_body_that_only_looks_like_one() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose_with("t", r#"{"x":1}"#, r#","missionId":"m","checkpointId":"c""#).await;
+    let action = format!("/api/pending-actions/{id}");
+    let batch = "/api/pending-actions/batch/m:t";
+    for (path, body) in [
+        (format!("{action}/approve"), "[]".to_owned()),
+        (format!("{action}/approve"), r#"[{"x":42}]"#.to_owned()),
+        (format!("{action}/approve"), r#"{"userEdit":{"x":2}}"#.to_owned()),
+        (format!("{action}/reject"), r#"["r"]"#.to_owned()),
+        (format!("{batch}/approve"), "[[]]".to_owned()),
+        (format!("{batch}/approve"), format!(r#"{{"items":[["{id}"]]}}"#)),
+        (
+            format!("{batch}/approve"),
+            format!(r#"{{"items":[{{"pendingActionId":"{id}","excluded":true}}]}}"#),
+        ),
+        (
+            "/api/checkpoints/c/reject".to_owned(),
+            format!(r#"{{"items":[{{"pendingActionId":"{id}"}}],"reason":"all bad"}}"#),
+        ),
+    ] {
+        let refused = gate.post(&path, &body).await;
+
+        assert_eq!(refused.code(), (400, "BAD_REQUEST".to_owned()), "{path} {body}");
+    }
+    assert_eq!(gate.status(&id).await, "pending");
+}

@@ -46,7 +46,7 @@ pub(super) async fn dispatch(
     let until = tx.now.plus_millis(lease.millis);
     let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
-    if let Some(why) = judge::not_as_approved(&stored) {
+    if let Some(why) = judge::not_as_approved(&stored, &tx.tools) {
         let stored = load(tx, id).await?;
         let change = Change { error: Some(why), ran: true, ..Change::default() };
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;

@@ -31,6 +31,10 @@ const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id)
 const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELECT seq FROM payloads) \
      UNION ALL SELECT 'payload ' || seq FROM payloads WHERE seq NOT IN (SELECT seq FROM actions)";
 
+/// Triggers that are not there any more, so that something else could be done.
+const GUARDS_GONE: &str = "SELECT column1 FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut'), \
+     ('actions_arrive'), ('actions_leave')) EXCEPT SELECT name FROM sqlite_master WHERE type = 'trigger'";
+
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
 pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Verified, StoreError> {
     let mut tx = pool.begin_with("BEGIN").await?;
@@ -69,6 +73,10 @@ pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Veri
     let halves: Vec<String> = sqlx::query_scalar(HALVES).fetch_all(&mut *tx).await?;
     for what in halves {
         replay.misfit(format!("{what:?}: only one half of it is there"));
+    }
+    let gone: Vec<String> = sqlx::query_scalar(GUARDS_GONE).fetch_all(&mut *tx).await?;
+    for what in gone {
+        replay.misfit(format!("the guard {what} of the tables is gone"));
     }
     Ok(replay.end())
 }

@@ -45,9 +45,12 @@ async fn approve_and_reject_keep_a_reason_and_who_and_when() {
         let id = gate.propose("t", "{}").await;
         let before = gate.gate.inner.clock.now();
         let forged = r#"{"reason":"because","resolvedBy":"mallory","decidedBy":"mallory"}"#;
-        gate.post(&format!("/api/pending-actions/{id}/{verb}"), forged).await;
+        let path = format!("/api/pending-actions/{id}/{verb}");
+        let refused = gate.post(&path, forged).await;
+        gate.post(&path, r#"{"reason":"because"}"#).await;
 
         let action = gate.action(&id).await;
+        assert_eq!(refused.code(), (400, "BAD_REQUEST".to_owned()), "a body names no decider");
         let told = ["/status", "/reason", "/resolvedBy"].map(|at| action.at(at));
         assert_eq!(told, [status, "because", "owner"], "who is the token's subject, never the body's word");
         let at = time::read(&action.at("/resolvedAt")).unwrap();
@@ -177,6 +180,11 @@ async fn a_pause_from_the_machine_itself_holds_for_one_workspace_or_for_all() {
     for workspace in [Some("w"), None] {
         let (_folder, gate) = with_tool(script("cat")).await;
 
+        assert!(
+            gate.gate.pause(Some("another"), Some("me")).await.is_err(),
+            "there is no such workspace yet"
+        );
+        gate.gate.create_token("kim", "another", &[Scope::Read], None).await.unwrap();
         assert!(gate.gate.pause(Some("another"), Some("me")).await.unwrap());
         let free = gate.propose("t", "{}").await;
         gate.approve(&free, "").await;

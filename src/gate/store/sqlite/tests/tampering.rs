@@ -208,9 +208,20 @@ async fn g22_every_change_behind_the_gates_back_is_found() {
         let before = contents(&store).await;
         let sql = change(&mut random);
         let mut conn = store.database.write.acquire().await.unwrap();
-        // Whoever tampers does not let triggers and constraints stop them.
-        conn.execute("PRAGMA foreign_keys = OFF; DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_cut; DROP TRIGGER actions_leave").await.unwrap();
+        // Whoever tampers does not let triggers and constraints stop them, and puts them back.
+        let guards: Vec<(String, String)> =
+            sqlx::query_as("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+                .fetch_all(&mut *conn)
+                .await
+                .unwrap();
+        conn.execute("PRAGMA foreign_keys = OFF").await.unwrap();
+        for (name, _) in &guards {
+            conn.execute(sqlx::AssertSqlSafe(format!("DROP TRIGGER {name}"))).await.unwrap();
+        }
         let done = conn.execute(sqlx::AssertSqlSafe(sql.clone())).await.is_ok();
+        for (_, guard) in guards {
+            conn.execute(sqlx::AssertSqlSafe(guard)).await.unwrap();
+        }
         drop(conn);
         if done && contents(&store).await != before {
             changed += 1;
@@ -230,6 +241,16 @@ async fn the_audit_refuses_to_be_changed_or_cut() {
         let refused = sqlx::query(sql).execute(&shelf.store.database.write).await.unwrap_err();
         assert!(refused.to_string().contains("append-only"), "{refused}");
     }
+}
+
+#[tokio::test]
+async fn a_guard_that_is_taken_away_is_missed() {
+    let (shelf, _) = lived_in().await;
+    shelf.store.database.write.execute("DROP TRIGGER audit_is_never_cut").await.unwrap();
+
+    let problems = shelf.store.verify(&[]).await.unwrap().problems;
+
+    assert_eq!(problems, ["the guard audit_is_never_cut of the tables is gone"]);
 }
 
 #[tokio::test]
