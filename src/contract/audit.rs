@@ -15,7 +15,7 @@ pub struct AuditBody<'a> {
     pub by: Option<&'a str>,
     /// A JSON object; the hash covers its exact bytes.
     pub details: Option<&'a RawValue>,
-    /// 64 hex digits; absent for a row from before the chain.
+    /// 64 hex digits; null for a row from before the chain.
     pub hash: Option<String>,
 }
 

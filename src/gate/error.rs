@@ -158,7 +158,9 @@ impl From<StoreError> for ApiError {
             failed @ (StoreError::Database(_) | StoreError::Commit(_) | StoreError::Corrupt(_)) => {
                 // The details may name files and SQL: they are for the log.
                 tracing::error!(error = %failed, "a request failed");
-                Self::Unavailable("the gate's database failed; nothing was done".to_owned())
+                Self::Unavailable(
+                    "the gate's database failed; look before you ask again: it may have been done".to_owned(),
+                )
             }
         }
     }

@@ -5,13 +5,17 @@
 //! kept with it, and compared once more before anything runs.
 
 use super::store::NewAction;
-use crate::config::{Executor, ToolConfig};
+use crate::config::{Executor, Retry, ToolConfig};
 use crate::domain::{BatchId, Digest, Effect, PendingAction, RawJson, Timestamp, Untrusted};
 
-/// Where and how a tool runs, and what its input must satisfy. Time limits and retries are not part of it: they change
-/// nothing about what lands.
+/// Where and how a tool runs, how often it may, and what its input must satisfy. Not part of it: time limits, which change nothing
+/// about what lands; and what is beyond the configuration, as the program behind a path or the service behind a name.
 pub(crate) fn policy(tool: &ToolConfig, schema: Option<&str>) -> Digest {
-    let mut fields = vec![schema];
+    let retry = match tool.retry {
+        Retry::Safe => "safe",
+        Retry::Manual => "manual",
+    };
+    let mut fields = vec![schema, Some(retry)];
     match &tool.executor {
         Executor::Pull => fields.push(Some("pull")),
         Executor::Http { url } => fields.extend([Some("http"), Some(url)]),

@@ -91,7 +91,8 @@ fn talk(address: &Address) {
         let edits = format!(r#"{{"userEdits":{{"more":"{CANARY}"}},"reason":"{CANARY}"}}"#);
         assert_eq!(request(address, owner, "POST", &format!("{all}/{id}/approve"), &edits).status, 200);
         request(address, owner, "GET", &format!("{all}/{id}?wait=20s&until=final"), "");
-        assert_eq!(request(address, owner, "POST", &format!("{all}/{id}/reject"), &edits).status, 409);
+        assert_eq!(request(address, owner, "POST", &format!("{all}/{id}/reject"), "{}").status, 409);
+        assert_eq!(request(address, owner, "POST", &format!("{all}/{id}/reject"), &edits).status, 400);
     }
     let pulled = propose(address, &body(CANARY));
     request(address, owner, "POST", &format!("{all}/{pulled}/approve"), "{}");

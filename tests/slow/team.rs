@@ -11,26 +11,23 @@ const TOKEN: [&str; 9] =
 const BODY: &str = r#"{"toolName":"write_note","workspaceId":"default","toolInput":{"n":1.10}}"#;
 
 #[test]
-fn commands_may_begin_at_once_on_a_fresh_database() {
+fn commands_may_begin_at_once() {
+    let home = Home::with_config(WRITE_FILE);
+    let nowhere = home.run(&TOKEN);
+    assert_eq!(nowhere.status.code(), Some(2), "a token of a gate that is not there would open nothing");
     for _ in 0..5 {
-        let home = Home::with_config(WRITE_FILE);
-        let tokens = (0..4).map(|_| {
-            home.command(&TOKEN)
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()
-                .unwrap()
-        });
-        let tokens: Vec<_> = tokens.collect();
         let gate = Gate::serve(&home, &[]);
-
-        for token in tokens {
+        let tokens = (0..4).map(|_| {
+            let mut command = home.command(&TOKEN);
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        for token in tokens.collect::<Vec<_>>() {
             let output = token.wait_with_output().unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             let token = String::from_utf8(output.stdout).unwrap();
             assert_eq!(request(&gate.address, token.trim(), "GET", "/api/pending-actions", "").status, 200);
         }
+        gate.kill_9();
     }
 }
 

@@ -1,7 +1,7 @@
 -- The second storey: an audit that shows when it was tampered with, counts that cost nothing, pauses, terms.
 
 -- One row a revision, in the same transaction as what it records: whatever happens in a workspace happens here. Each row's
--- hash covers the row and the hash before it (src/gate/audit.rs has the formula). Rows from before the chain have none.
+-- hash covers the row and the hash before it (src/gate/audit has the formula). Rows from before the chain have none.
 CREATE TABLE audit (
     workspace TEXT NOT NULL,
     revision  INTEGER NOT NULL,
@@ -34,6 +34,8 @@ UPDATE actions SET approved_terms = 'unbound' WHERE effective_digest IS NOT NULL
 
 CREATE INDEX actions_by_checkpoint ON actions (workspace, checkpoint) WHERE checkpoint IS NOT NULL;
 CREATE INDEX actions_by_session ON actions (workspace, session) WHERE status = 'pending' AND session IS NOT NULL;
+-- A list of everything, newest first.
+CREATE INDEX actions_by_workspace ON actions (workspace);
 CREATE INDEX actions_outstanding ON actions (workspace, COALESCE(batch, id), seq) WHERE status = 'pending';
 
 ALTER TABLE tokens ADD COLUMN expires_at INTEGER;

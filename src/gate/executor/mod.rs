@@ -153,9 +153,7 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
         (Ran::Lost(error), Retry::Safe) => Finished::Again(clip(&error)),
         (Ran::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
     };
-    if let Err(error) = gate.store().finish(id, fence, None, how).await {
-        tracing::warn!(%error, "a result could not be kept");
-    }
+    keep(gate, &id, fence, how).await;
     fault::point("run.kept");
 }
 
@@ -165,6 +163,23 @@ pub(crate) fn check(tool: &ToolConfig, targets: &Targets) -> Result<(), String> 
         Executor::Command { argv, env } => command::check(argv, env),
         Executor::Http { url } => targets.check(url),
         Executor::Pull => Ok(()),
+    }
+}
+
+/// Writes down how a run ended; again and again while the database fails, because what is known must not become unknown.
+async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) {
+    loop {
+        match gate.store().finish(id.to_owned(), fence, None, how.clone()).await {
+            Ok(_) => return,
+            Err(error @ (StoreError::Database(_) | StoreError::Commit(_))) => {
+                tracing::warn!(%error, "a result could not be kept; trying again");
+            }
+            Err(error) => return tracing::warn!(%error, "a result is not kept"),
+        }
+        tokio::select! {
+            () = gate.inner.giving_up.cancelled() => return,
+            () = tokio::time::sleep(REST) => {}
+        }
     }
 }
 

@@ -249,7 +249,9 @@ pub(crate) enum Refused {
     KeyReused,
     #[error("the workspace has {0} pending actions, which is the limit; decide some first")]
     Full(u64),
-    #[error("this run is over: its lease ran out and its fence is old")]
+    #[error(
+        "this run is over, or is not yours: its lease ran out, its fence is old, or another subject claimed it"
+    )]
     StaleFence,
 }
 
@@ -341,7 +343,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     /// Of the newest change; 0 while there was none.
     async fn revision(&self, workspace: &str) -> Result<u64, StoreError>;
     async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError>;
-    /// Checkpoints in which something waits, of one mission or of all.
+    /// Checkpoints in which something waits, of one mission or of all; the oldest 500 batches of them.
     async fn checkpoints(
         &self,
         workspace: &str,

@@ -190,20 +190,20 @@ fn nothing_pending() {
     A gate is running here: http://127.0.0.1:7878  (workspace default)
     Send it a proposal from another terminal:
 
-      echo '{"title":"Hello","team":"SUP"}' | placet propose create_linear_issue --input -
+      echo '{"title":"Hello","team":"SUP"}' |
+        placet propose create_linear_issue --input -
 
     or as an agent would:
 
+      T=$(cat '/home/kim/.local/state/placet/agent.token')
       curl -s http://127.0.0.1:7878/api/pending-actions \
-        -H "Authorization: Bearer $(cat '/home/kim/.local/state/placet/agent.token')" \
+        -H "Authorization: Bearer $T" \
         -H 'Content-Type: application/json' \
         -d '{"toolName":"create_linear_issue","workspaceId":"default",
              "toolInput":{"title":"Hello","team":"SUP"}}'
 
     Everything is kept in /home/kim/.local/state/placet/gate.db; while placet is closed,
     proposals are refused.
-
-
 
 
 ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -73,7 +73,7 @@ async fn counts(
     Ok(counts.bind(workspace).bind(session).fetch_one(pool).await?)
 }
 
-/// Checkpoints in which something waits, the oldest first.
+/// Checkpoints in which something waits, the oldest first, with at most 500 batches in all: decide those, and the next are told.
 pub(super) async fn checkpoints(
     pool: &SqlitePool,
     workspace: &str,
@@ -84,10 +84,11 @@ pub(super) async fn checkpoints(
          COUNT(*) AS pending, MIN(created_at) AS oldest, \
          MAX(CASE risk WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'critical' THEN 3 ELSE 2 END) AS risk \
          FROM actions WHERE workspace = ?1 AND status = 'pending' AND checkpoint IS NOT NULL \
-         AND (?2 IS NULL OR mission = ?2) GROUP BY checkpoint, COALESCE(batch, id) ORDER BY MIN(seq)",
+         AND (?2 IS NULL OR mission = ?2) GROUP BY checkpoint, COALESCE(batch, id) ORDER BY MIN(seq) LIMIT ?3",
     )
     .bind(workspace)
     .bind(mission)
+    .bind(row::integer(BATCHES as u64))
     .fetch_all(pool)
     .await?;
     // An agent may name a checkpoint for each of its proposals, and a mission: looked up, never searched for.
