@@ -9,6 +9,7 @@ mod audit;
 mod auth;
 mod briefings;
 mod clock;
+mod connections;
 mod door;
 mod error;
 mod events;

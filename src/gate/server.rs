@@ -8,7 +8,7 @@ use tokio_util::task::TaskTracker;
 
 use super::router::router;
 use super::tls::TlsListener;
-use super::{Gate, GateError, executor, reconcile};
+use super::{Gate, GateError, connections, executor, reconcile};
 
 /// How long requests and executors may take to finish after the gate was told to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -28,13 +28,11 @@ pub(crate) async fn serve(
     let background = [tasks.spawn(reconcile::run(gate.clone())), tasks.spawn(executor::run(gate.clone()))];
     let requests = TaskTracker::new();
     let router = router(gate.clone(), address, requests.clone());
-    let stopped = stopping.clone().cancelled_owned();
     let mut served = match gate.inner.tls.clone() {
         Some(tls) => {
-            let served = axum::serve(TlsListener::new(listener, tls), router);
-            tokio::spawn(served.with_graceful_shutdown(stopped).into_future())
+            tokio::spawn(connections::serve(TlsListener::new(listener, tls), router, stopping.clone()))
         }
-        None => tokio::spawn(axum::serve(listener, router).with_graceful_shutdown(stopped).into_future()),
+        None => tokio::spawn(connections::serve(listener, router, stopping.clone())),
     };
     let early = tokio::select! {
         () = shutdown.cancelled() => None,
@@ -65,8 +63,7 @@ pub(crate) async fn serve(
     }
     gate.store().close().await;
     match early {
-        Some(Ok(Err(error))) => Err(error.into()),
         Some(Err(join)) => Err(std::io::Error::other(join).into()),
-        Some(Ok(Ok(()))) | None => Ok(()),
+        Some(Ok(())) | None => Ok(()),
     }
 }

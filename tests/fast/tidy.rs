@@ -29,6 +29,8 @@ const FENCES: &[(&str, &[&str])] = &[
     ("crossterm", &["src/tui/"]),
     ("tui_textarea", &["src/tui/"]),
     ("axum", &["src/gate/"]),
+    ("hyper", &["src/gate/"]),
+    ("hyper_util", &["src/gate/"]),
     ("tower_http", &["src/gate/"]),
     ("prometheus_client", &["src/gate/metrics.rs"]),
     ("sqlx", &["src/sqlite/", "src/gate/store/", "src/journal/"]),
