@@ -2,7 +2,7 @@
 
 use super::support::agent;
 use super::support::eventually;
-use super::support::gate::Address;
+use super::support::gate::{Address, Gate};
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
 
@@ -38,4 +38,23 @@ fn the_attached_one_takes_over_on_the_same_address() {
     second.wait_for("the new proposal, or that it is held back", |screen| {
         screen.contains("after the change") || screen.contains("pending 2")
     });
+}
+
+#[test]
+fn an_operators_gate_is_not_taken_over_and_comes_back_as_its_own() {
+    let home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&home, &[]);
+    let listen = gate.listen();
+    let inbox = Pty::start(&home, SIZE, &[]);
+    inbox.wait("another placet serves it");
+
+    gate.kill_9();
+    // By the time that it waits so long between two tries, an heir would have served long ago.
+    inbox.wait_for("the inbox goes on missing the gate", |screen| {
+        (3..=30).any(|seconds| screen.contains(&format!("RETRY in {seconds} s")))
+    });
+    let again = Gate::serve(&home, &["--listen", &listen]);
+    agent::propose(&again.address, &proposal("after the restart"));
+
+    inbox.wait("after the restart");
 }
