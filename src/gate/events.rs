@@ -45,6 +45,12 @@ impl Events {
         }
     }
 
+    /// Whether whoever listens was told of this revision.
+    pub(crate) fn told(&self, workspace: &str, revision: u64) -> bool {
+        let revisions = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);
+        revisions.get(workspace).is_none_or(|sender| *sender.borrow() == revision)
+    }
+
     /// Called by the store after the commit, never before.
     pub(crate) fn publish(&self, workspace: &str, revision: u64) {
         let mut revisions = self.revisions.lock().unwrap_or_else(PoisonError::into_inner);

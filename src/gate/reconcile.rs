@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 use super::Gate;
-use super::audit::AuditHead;
+use super::audit::{AuditHead, WHOLE_GATE};
 use super::executor::restarting;
 use super::store::StoreError;
 use crate::fault;
@@ -48,7 +48,10 @@ async fn sweeps(gate: Gate) {
 async fn tell_of_others(gate: &Gate, heads: &mut Vec<AuditHead>) -> Result<(), StoreError> {
     let now = gate.store().audit_heads(None).await?;
     for head in now.iter().filter(|head| !heads.contains(head)) {
-        gate.inner.events.publish(&head.workspace, head.revision);
+        let (events, workspace) = (&gate.inner.events, head.workspace.as_str());
+        if workspace == WHOLE_GATE || !events.told(workspace, head.revision) {
+            events.publish(workspace, head.revision);
+        }
     }
     *heads = now;
     Ok(())

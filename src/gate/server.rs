@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use axum::serve::ListenerExt as _;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -16,6 +17,12 @@ const GRACE: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(2);
 /// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
 const GOODBYE: Duration = Duration::from_millis(500);
+
+/// What is written is sent: an answer in two pieces must not wait for the client to acknowledge the first.
+pub(super) fn at_once(stream: &mut TcpStream) {
+    // A connection that is gone already shows so when it is read.
+    stream.set_nodelay(true).ok();
+}
 
 /// Serves until `shutdown`, then finishes what is under way and closes the database.
 pub(crate) async fn serve(
@@ -32,7 +39,7 @@ pub(crate) async fn serve(
         Some(tls) => {
             tokio::spawn(connections::serve(TlsListener::new(listener, tls), router, stopping.clone()))
         }
-        None => tokio::spawn(connections::serve(listener, router, stopping.clone())),
+        None => tokio::spawn(connections::serve(listener.tap_io(at_once), router, stopping.clone())),
     };
     let early = tokio::select! {
         () = shutdown.cancelled() => None,

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use super::server::at_once;
 use crate::config::TlsFiles;
 
 /// How long a client may take to shake hands.
@@ -68,7 +69,8 @@ impl Listener for TlsListener {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
             tokio::select! {
-                (stream, peer) = Listener::accept(&mut self.tcp) => {
+                (mut stream, peer) = Listener::accept(&mut self.tcp) => {
+                    at_once(&mut stream);
                     let handshake = self.acceptor.accept(stream);
                     self.handshakes.spawn(async move {
                         match tokio::time::timeout(HANDSHAKE, handshake).await {
