@@ -27,7 +27,7 @@ pub use guard::Guard;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{
-    Confirm, EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
+    EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
 };
 pub use preview::{Cached, Flags, Preview, Tab, hidden};
 pub use queue::{Cursor, Group, GroupKey, Line, Queue};

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Digest, EditError, Edits, Finding, Followed, RawJson, ReasonRule, Report,
+    ActionKey, BatchKey, Confirm, Digest, EditError, Edits, Finding, Followed, RawJson, ReasonRule, Report,
     StagedCounts, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::text::{self, Shown};
@@ -110,14 +110,6 @@ pub struct Refused {
     pub key: ActionKey,
     pub title: Untrusted,
     pub why: String,
-}
-
-/// What it takes to send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Confirm {
-    Key,
-    /// The number of decisions, typed; with the reasons why.
-    Count(usize, Vec<String>),
 }
 
 /// What became of a submission, in the source's own counts.

@@ -5,18 +5,16 @@ use std::collections::{HashMap, HashSet};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, DecisionKind, PendingAction, Staged, StagedCounts, Submission,
-    SubmissionId, freeze,
+    ActionKey, BatchKey, Capabilities, Confirm, DecisionKind, PendingAction, Staged, StagedCounts,
+    Submission, SubmissionId, Weight, confirm_by, freeze,
 };
 use crate::text;
 use crate::tui::keymap::Chord;
-use crate::tui::model::{Confirm, GroupKey, Modal, Model, Refused, Review, ReviewSheet, State};
+use crate::tui::model::{GroupKey, Modal, Model, Refused, Review, ReviewSheet, State};
 use crate::tui::msg::{Effect, Loaded};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const SETTLE: i64 = 400;
-const FEW: usize = 25;
-const FEW_EXCLUDED: usize = 3;
 
 pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
     let decided_in = model.decided_in.clone().filter(|batch| model.tally.batch(batch).total() > 0);
@@ -141,7 +139,7 @@ fn review(
         approvals().filter(|(key, action)| unseen(key, action)).map(|(_, a)| title(a)).collect();
     Review {
         id,
-        confirm: confirm_by(counts, high_risk, unopened.len()),
+        confirm: confirm_by(Weight { counts, high_risk, unopened: unopened.len() }),
         left_pending,
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
@@ -187,28 +185,6 @@ fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
         (listed + held).saturating_sub(*sent)
     };
     (batches.len(), batches.iter().map(left).sum())
-}
-
-/// A key is enough for a few plain decisions that were looked at; anything else is counted by hand.
-fn confirm_by(counts: StagedCounts, high_risk: usize, unopened: usize) -> Confirm {
-    let mut why = Vec::new();
-    if counts.total() > FEW {
-        why.push(format!("there are more than {FEW}"));
-    }
-    if high_risk > 0 {
-        why.push(format!("{high_risk} approved {} high-risk", are(high_risk)));
-    }
-    if unopened > 0 {
-        why.push(format!("{unopened} approved {} never opened", if unopened == 1 { "was" } else { "were" }));
-    }
-    if counts.reject > FEW_EXCLUDED {
-        why.push(format!("{} are rejected for good", counts.reject));
-    }
-    if why.is_empty() { Confirm::Key } else { Confirm::Count(counts.total(), why) }
-}
-
-fn are(n: usize) -> &'static str {
-    if n == 1 { "is" } else { "are" }
 }
 
 /// The confirm key. Where a count is asked for, it only says so.

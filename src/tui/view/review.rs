@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::Untrusted;
+use crate::domain::{Confirm, Untrusted};
 use crate::text::{self, Shown};
-use crate::tui::model::{Confirm, Model, Review, ReviewSheet};
+use crate::tui::model::{Model, Review, ReviewSheet};
 use crate::tui::page::listed;
 use crate::tui::theme;
 

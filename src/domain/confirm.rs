@@ -1,0 +1,77 @@
+//! What it takes to confirm a submission: in proportion to the harm, so that nobody learns to say yes without looking.
+
+use super::StagedCounts;
+
+/// A key is enough for so many decisions.
+const FEW: usize = 25;
+/// Rejections are final: a key is enough for so many.
+const FEW_EXCLUDED: usize = 3;
+
+/// What weighs in a submission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Weight {
+    pub counts: StagedCounts,
+    /// Approvals of high or critical risk, or of one this version does not know.
+    pub high_risk: usize,
+    /// Approvals of content that nobody had on screen.
+    pub unopened: usize,
+}
+
+/// What it takes to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confirm {
+    /// The confirm key, or the word for it.
+    Key,
+    /// The number of decisions, typed; with the reasons why, as parts of a sentence after "because".
+    Count(usize, Vec<String>),
+}
+
+/// A key is enough for a few plain decisions that were looked at; anything else is counted by hand.
+pub fn confirm_by(weight: Weight) -> Confirm {
+    let Weight { counts, high_risk, unopened } = weight;
+    let mut why = Vec::new();
+    if counts.total() > FEW {
+        why.push(format!("there are more than {FEW}"));
+    }
+    if high_risk > 0 {
+        why.push(format!("{high_risk} approved {} high-risk", if high_risk == 1 { "is" } else { "are" }));
+    }
+    if unopened > 0 {
+        why.push(format!("{unopened} approved {} never opened", if unopened == 1 { "was" } else { "were" }));
+    }
+    if counts.reject > FEW_EXCLUDED {
+        why.push(format!("{} are rejected for good", counts.reject));
+    }
+    if why.is_empty() { Confirm::Key } else { Confirm::Count(counts.total(), why) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(approve: usize, reject: usize, high_risk: usize, unopened: usize) -> Option<String> {
+        let counts = StagedCounts { approve, reject, ..StagedCounts::default() };
+        match confirm_by(Weight { counts, high_risk, unopened }) {
+            Confirm::Key => None,
+            Confirm::Count(count, why) => Some(format!("{count}: {}", why.join(", "))),
+        }
+    }
+
+    #[test]
+    fn a_few_plain_decisions_need_a_key_only() {
+        assert_eq!(asked(25, 0, 0, 0), None);
+        assert_eq!(asked(22, 3, 0, 0), None, "three exclusions");
+    }
+
+    #[test]
+    fn what_weighs_more_is_counted_by_hand_and_says_why() {
+        assert_eq!(asked(26, 0, 0, 0).unwrap(), "26: there are more than 25");
+        assert_eq!(asked(0, 4, 0, 0).unwrap(), "4: 4 are rejected for good");
+        assert_eq!(asked(1, 0, 1, 0).unwrap(), "1: 1 approved is high-risk");
+        assert_eq!(asked(9, 0, 0, 2).unwrap(), "9: 2 approved were never opened");
+        assert_eq!(
+            asked(30, 4, 2, 1).unwrap(),
+            "34: there are more than 25, 2 approved are high-risk, 1 approved was never opened, 4 are rejected for good"
+        );
+    }
+}
