@@ -37,6 +37,11 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
+    /// Its 32 bytes, for where no printed form is wanted.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// Reads the printed form; `None` when it is anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.strip_prefix("sha256:")?.as_bytes();

@@ -1,13 +1,12 @@
 //! The audit: one row a revision, chained by hashes, so that what is changed afterwards is found.
 //!
-//! A row's hash is SHA-256 over, each with its length in front (unsigned 64-bit, big-endian): `placet-audit/v1`, the
-//! workspace, the revision, the moment in milliseconds, the kind, the action, who, the details, and the hash of the row
-//! before (32 zero bytes before the first). Numbers are decimal; what is absent is empty. The chain shows what somebody
-//! changed who could not also change a head that was exported before: keep heads elsewhere (`placet gate audit head`).
+//! A row's hash is SHA-256 over `placet-audit/v1`, the workspace, the revision, the moment in milliseconds, the kind, the
+//! action, who, the details, and the hash of the row before (hex digits; absent before the first). Numbers are decimal.
+//! Each has its length in front (unsigned 64-bit, big-endian); each after the first begins with one byte, which is counted:
+//! 1, or 0 and nothing behind it for what is absent, so that absent is not empty. The chain shows what somebody changed who
+//! could not also change a head that was exported before: keep heads elsewhere (`placet gate audit head`).
 
 pub(crate) mod replay;
-
-use sha2::{Digest as _, Sha256};
 
 use crate::contract::audit::AuditBody;
 use crate::contract::time;
@@ -15,9 +14,6 @@ use crate::domain::{Digest, RawJson, Timestamp};
 
 /// The workspace under which the gate itself is audited, and paused as a whole.
 pub(crate) const WHOLE_GATE: &str = "*";
-
-/// What stands before the first row.
-pub(crate) const GENESIS: [u8; 32] = [0; 32];
 
 /// A hash in the chain.
 pub(crate) type Hash = [u8; 32];
@@ -61,28 +57,21 @@ pub struct Verified {
     pub problems: Vec<String>,
 }
 
-/// The hash of a row that follows `before`.
-pub(crate) fn hash(row: &AuditRow, before: &[u8]) -> Hash {
+/// The hash of a row that follows `before`; `None`: the chain begins with it.
+pub(crate) fn hash(row: &AuditRow, before: Option<&[u8]>) -> Hash {
     let (revision, at) = (row.revision.to_string(), row.at.as_millis().to_string());
-    let text = |field: &Option<String>| field.clone().unwrap_or_default();
-    let (action, who, details) = (text(&row.action), text(&row.who), text(&row.details));
-    let fields: [&[u8]; 9] = [
-        b"placet-audit/v1",
-        row.workspace.as_bytes(),
-        revision.as_bytes(),
-        at.as_bytes(),
-        row.kind.as_bytes(),
-        action.as_bytes(),
-        who.as_bytes(),
-        details.as_bytes(),
-        before,
+    let before = before.map(hex);
+    let fields = [
+        Some(row.workspace.as_str()),
+        Some(&revision),
+        Some(&at),
+        Some(&row.kind),
+        row.action.as_deref(),
+        row.who.as_deref(),
+        row.details.as_deref(),
+        before.as_deref(),
     ];
-    let mut hash = Sha256::new();
-    for field in fields {
-        hash.update((field.len() as u64).to_be_bytes());
-        hash.update(field);
-    }
-    hash.finalize().into()
+    *Digest::of_fields("placet-audit/v1", fields).as_bytes()
 }
 
 impl<'a> From<&'a AuditRow> for AuditBody<'a> {
@@ -112,4 +101,49 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         write!(out, "{byte:02x}").ok();
         out
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed independently: python3 -c "import hashlib; h=hashlib.sha256()
+    /// n=lambda f: h.update(len(f).to_bytes(8,'big')+f); n(b'placet-audit/v1')
+    /// [ n(b'\0' if f is None else b'\1'+f) for f in (b'w', b'2', b'7', b'paused', None, b'o', b'{}', b'00'*32) ]
+    /// print(h.hexdigest())"
+    const KNOWN: &str = "cd1bf6425c44afc2abc70b5c3fcb76948ea0b4c02a27fb0b55043d912e5c3ae1";
+
+    fn paused() -> AuditRow {
+        AuditRow {
+            workspace: "w".to_owned(),
+            revision: 2,
+            action: None,
+            kind: "paused".to_owned(),
+            at: Timestamp::from_millis(7),
+            who: Some("o".to_owned()),
+            details: Some("{}".to_owned()),
+            hash: None,
+        }
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(hex(&hash(&paused(), Some(&[0; 32]))), KNOWN);
+    }
+
+    #[test]
+    fn what_is_absent_is_not_empty() {
+        let with = |change: fn(&mut AuditRow, Option<String>), value: Option<&str>| {
+            let mut row = paused();
+            change(&mut row, value.map(str::to_owned));
+            hash(&row, Some(&[0; 32]))
+        };
+        let changes: [fn(&mut AuditRow, Option<String>); 3] =
+            [|row, it| row.action = it, |row, it| row.who = it, |row, it| row.details = it];
+        for change in changes {
+            assert_ne!(with(change, None), with(change, Some("")));
+        }
+        assert_ne!(hash(&paused(), None), hash(&paused(), Some(&[])));
+        assert_ne!(hash(&paused(), None), hash(&paused(), Some(&[0; 32])));
+    }
 }

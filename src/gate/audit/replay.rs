@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 
-use super::{AuditHead, AuditRow, GENESIS, Hash, Verified, fingerprint, hash, hex};
+use super::{AuditHead, AuditRow, Hash, Verified, fingerprint, hash, hex};
 use crate::contract::time;
 use crate::domain::{Edits, Status, Timestamp, Untrusted};
 use crate::gate::auth::TokenInfo;
@@ -103,10 +103,10 @@ impl Replay {
         self.verified.rows += 1;
         let place = format!("audit {:?} revision {}", row.workspace, row.revision);
         let chain = self.chains.entry(row.workspace.clone()).or_default();
-        let (expected, before) = (chain.revision + 1, chain.hash);
+        let (expected, before) = (chain.revision.saturating_add(1), chain.hash);
         chain.revision = row.revision;
         if row.hash.is_some() || before.is_some() {
-            let computed = hash(row, &before.unwrap_or(GENESIS));
+            let computed = hash(row, before.as_ref().map(Hash::as_slice));
             // One changed row is one problem: what follows is held against the hash that it had.
             let follows = row.hash.as_deref().and_then(|hash| hash.try_into().ok()).unwrap_or(computed);
             chain.hash = Some(follows);
@@ -299,8 +299,8 @@ impl Expected {
             check("error", text(&action.error) == self.error);
             check("result", action.result.as_ref().map(fingerprint) == self.result);
             let (revision, approval) = match &self.approval {
-                Some((revision, details)) => (*revision, Some(details)),
-                None => (0, None),
+                Some((revision, details)) => (Some(*revision), Some(details)),
+                None => (None, None),
             };
             let said = |field: fn(&Details) -> &Option<String>| approval.and_then(|it| field(it).clone());
             let effective = action.effective_input.as_ref().map(|input| action.digest_of(input.as_str()));

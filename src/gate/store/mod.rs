@@ -51,7 +51,7 @@ pub(crate) struct Stored {
     pub(crate) effective_digest: Option<Digest>,
     /// A digest, or `unbound` for an approval that is older than terms.
     pub(crate) approved_terms: Option<String>,
-    pub(crate) decision_revision: u64,
+    pub(crate) decision_revision: Option<u64>,
     pub(crate) fence: u64,
     pub(crate) lease_by: Option<String>,
 }

@@ -8,7 +8,7 @@ use super::row::{integer, number};
 use super::writer::Tx;
 use crate::domain::Timestamp;
 use crate::fault;
-use crate::gate::audit::{self, AuditHead, AuditRow, GENESIS};
+use crate::gate::audit::{self, AuditHead, AuditRow};
 use crate::gate::store::StoreError;
 
 /// A workspace's head after a bump. Every bump is followed by one [`note`] under its revision.
@@ -18,8 +18,8 @@ pub(super) struct Head {
     workspace: String,
     pub(super) revision: u64,
     pub(super) pending: u64,
-    /// Of the row before.
-    before: Vec<u8>,
+    /// The hash of the row before; `None`: none is chained yet.
+    before: Option<Vec<u8>>,
 }
 
 /// What is written down under a revision.
@@ -41,12 +41,7 @@ pub(super) async fn bump(tx: &mut Tx, workspace: &str, pending: i64) -> Result<H
     .fetch_one(tx.conn())
     .await?;
     tx.touch(workspace, number(revision));
-    Ok(Head {
-        workspace: workspace.to_owned(),
-        revision: number(revision),
-        pending: number(pending),
-        before: before.unwrap_or_else(|| GENESIS.to_vec()),
-    })
+    Ok(Head { workspace: workspace.to_owned(), revision: number(revision), pending: number(pending), before })
 }
 
 /// Writes the audit row of a revision; `details` become its JSON.
@@ -69,7 +64,7 @@ pub(super) async fn note(
         hash: None,
     };
     tx.happened(note.kind);
-    let hash = audit::hash(&row, &head.before);
+    let hash = audit::hash(&row, head.before.as_deref());
     sqlx::query(
         "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

@@ -78,21 +78,22 @@ pub(super) fn whole(row: &SqliteRow, tools: &Tools) -> Result<PendingAction, Sto
 
 pub(super) fn stored(row: &SqliteRow, tools: &Tools) -> Result<Stored, StoreError> {
     let effective: Option<String> = row.try_get("effective_digest")?;
+    let damaged = StoreError::Corrupt("a digest that is none");
     Ok(Stored {
         seq: row.try_get("seq")?,
         action: whole(row, tools)?,
         proposer: row.try_get("proposer")?,
-        effective_digest: effective.and_then(|text| Digest::parse(&text)),
+        effective_digest: effective.map(|text| Digest::parse(&text).ok_or(damaged)).transpose()?,
         approved_terms: row.try_get("approved_terms")?,
-        decision_revision: row.try_get::<Option<i64>, _>("decision_revision")?.map_or(0, number),
+        decision_revision: row.try_get::<Option<i64>, _>("decision_revision")?.map(number),
         fence: number(row.try_get("fence")?),
         lease_by: row.try_get("lease_by")?,
     })
 }
 
-/// SQLite's integers are signed; ours in these columns never are.
+/// SQLite's integers are signed; ours in these columns never are. A negative one is absurd, not 0.
 pub(super) fn number(value: i64) -> u64 {
-    u64::try_from(value).unwrap_or_default()
+    u64::try_from(value).unwrap_or(u64::MAX)
 }
 
 /// The other way round.

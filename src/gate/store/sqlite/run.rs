@@ -52,7 +52,7 @@ pub(super) async fn dispatch(
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
         return Ok(Dispatched::NotAsApproved(why));
     }
-    let work = work(&stored, stored.fence + 1, until);
+    let work = work(&stored, stored.fence.saturating_add(1), until);
     if let Some(by) = &lease.by {
         keep(tx, by, key, &work.fence.to_string()).await?;
     }
@@ -86,7 +86,7 @@ fn work(stored: &Stored, fence: u64, lease_until: Timestamp) -> Work {
         tool: action.row.tool.as_raw().to_owned(),
         input: input.clone(),
         fence,
-        key: format!("{}:{}", action.row.id.as_raw(), stored.decision_revision),
+        key: format!("{}:{}", action.row.id.as_raw(), stored.decision_revision.unwrap_or_default()),
         lease_until,
     }
 }

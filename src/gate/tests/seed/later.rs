@@ -124,7 +124,7 @@ async fn a_retried_run_runs_under_a_new_fence_and_the_same_key() {
     let again = gate.post_as(&gate.agent, &claim, "").await;
 
     assert_eq!(again.at("/fence"), "2");
-    let revision = gate.gate.store().get(&id).await.unwrap().unwrap().decision_revision;
+    let revision = gate.gate.store().get(&id).await.unwrap().unwrap().decision_revision.unwrap();
     assert_eq!(again.at("/idempotencyKey"), format!("{id}:{revision}"));
     assert!(again.text.contains(r#""toolInput":{"n":1.10}"#));
 }

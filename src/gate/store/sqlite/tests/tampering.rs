@@ -131,7 +131,8 @@ const TABLES: [(&str, &str, &[&str]); 6] = [
     ("pauses", "workspace", &["workspace"]),
 ];
 
-/// One random change as SQL: a cell, a whole row away, the newest audit rows away, two rows swapped, or a row more.
+/// One random change as SQL: a cell, what is absent or 0 in a column, a whole row away, the newest audit rows away, two rows
+/// swapped, or a row more.
 fn change(random: &mut Random) -> String {
     let (table, key, columns) = TABLES[random.below(TABLES.len())];
     let nth = |random: &mut Random| {
@@ -142,7 +143,7 @@ fn change(random: &mut Random) -> String {
     };
     let (one, other) = (nth(random), nth(random));
     let column = columns[random.below(columns.len())];
-    match random.below(9) {
+    match random.below(11) {
         0 => format!("DELETE FROM {table} WHERE {key} = {one}"),
         1 => format!(
             "DELETE FROM audit WHERE revision > (SELECT MAX(revision) FROM audit) - {}",
@@ -154,6 +155,11 @@ fn change(random: &mut Random) -> String {
              UPDATE {table} SET {column} = (SELECT x FROM a) WHERE {key} = {other}; DROP TABLE a"
         ),
         3 => format!("UPDATE {table} SET {column} = NULL WHERE {key} = {one}"),
+        // What is absent is not empty, and nothing is not less than nothing.
+        5 | 6 => {
+            let (from, to) = [("IS NULL", "''"), ("IS NULL", "0"), ("= 0", "-1")][random.below(3)];
+            format!("UPDATE {table} SET {column} = {to} WHERE {column} {from}")
+        }
         4 => {
             let fresh = match table {
                 "audit" => "revision = (SELECT MAX(revision) + 1 FROM audit)",
