@@ -90,7 +90,8 @@ impl Replay {
         Self { kept: kept.collect(), ..Self::default() }
     }
 
-    fn problem(&mut self, what: String) {
+    /// Something that does not fit.
+    pub(crate) fn problem(&mut self, what: String) {
         if self.verified.problems.len() < TOLD {
             self.verified.problems.push(what);
         } else {
@@ -155,7 +156,7 @@ impl Replay {
         }
     }
 
-    /// An action as it is stored, after all rows. `size` and `lease_until` stand beside it in the table.
+    /// An action as it is stored, after all rows. `lease_until` stands beside it in the table.
     pub(crate) fn action(&mut self, stored: &Stored, lease_until: Option<Timestamp>) {
         self.verified.actions += 1;
         let id = stored.action.row.id.as_raw();
@@ -198,11 +199,6 @@ impl Replay {
         if (chain.revision, &hash) != (head.revision, &head.hash) {
             self.problem(format!("workspace {:?}: its head is not its newest audit row", head.workspace));
         }
-    }
-
-    /// A derived table, or a pause, that does not fit.
-    pub(crate) fn misfit(&mut self, what: String) {
-        self.problem(what);
     }
 
     /// Workspaces that are paused as the audit has it.

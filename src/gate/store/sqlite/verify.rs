@@ -54,7 +54,7 @@ pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Veri
         let until: Option<i64> = found.try_get("lease_until")?;
         match row::stored(&found, &tools) {
             Ok(stored) => replay.action(&stored, until.map(Timestamp::from_millis)),
-            Err(error) => replay.misfit(format!("action {:?}: {error}", found.try_get::<String, _>("id")?)),
+            Err(error) => replay.problem(format!("action {:?}: {error}", found.try_get::<String, _>("id")?)),
         }
     }
     drop(actions);
@@ -64,19 +64,19 @@ pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Veri
     let paused: Vec<String> = sqlx::query_scalar("SELECT workspace FROM pauses").fetch_all(&mut *tx).await?;
     let paused: BTreeSet<String> = paused.into_iter().collect();
     for workspace in paused.symmetric_difference(&replay.paused().clone()) {
-        replay.misfit(format!("workspace {workspace:?}: the audit says otherwise of its pause"));
+        replay.problem(format!("workspace {workspace:?}: the audit says otherwise of its pause"));
     }
     let miscounted: Vec<String> = sqlx::query_scalar(MISCOUNTED).fetch_all(&mut *tx).await?;
     for what in miscounted {
-        replay.misfit(format!("{what:?}: its pending actions are miscounted"));
+        replay.problem(format!("{what:?}: its pending actions are miscounted"));
     }
     let halves: Vec<String> = sqlx::query_scalar(HALVES).fetch_all(&mut *tx).await?;
     for what in halves {
-        replay.misfit(format!("{what:?}: only one half of it is there"));
+        replay.problem(format!("{what:?}: only one half of it is there"));
     }
     let gone: Vec<String> = sqlx::query_scalar(GUARDS_GONE).fetch_all(&mut *tx).await?;
     for what in gone {
-        replay.misfit(format!("the guard {what} of the tables is gone"));
+        replay.problem(format!("the guard {what} of the tables is gone"));
     }
     Ok(replay.end())
 }
