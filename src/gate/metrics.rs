@@ -125,7 +125,7 @@ impl Metrics {
         for outcome in ["approved", "rejected", "expired", "withdrawn", "superseded"] {
             drop(counted.settled.get_or_create(&Outcome { outcome }));
         }
-        for outcome in ["executed", "failed", "lost", "requeued"] {
+        for outcome in ["executed", "failed", "lost", "requeued", "settled"] {
             drop(counted.executions.get_or_create(&Outcome { outcome }));
         }
         Self(Arc::new(counted))
@@ -185,7 +185,7 @@ impl Counted {
         registry.register("proposals", "Proposals recorded", self.proposals.clone());
         registry.register("decisions", "How pending actions were settled", self.settled.clone());
         registry.register("dispatches", "Runs begun, by the gate or by an agent", self.dispatches.clone());
-        let help = "How runs ended; requeued is lost and to be run again";
+        let help = "How runs ended; requeued is lost and to be run again, settled is what a human said of a lost one";
         registry.register("executions", help, self.executions.clone());
         registry.register("commits", "Transactions committed", self.commits.clone());
         registry.register("jobs_per_commit", "Writes that one commit carried", self.jobs.clone());

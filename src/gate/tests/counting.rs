@@ -39,6 +39,7 @@ async fn what_happens_is_counted_once_it_is_committed() {
         ("placet_dispatches_total", 1.0),
         ("placet_executions_total{outcome=\"executed\"}", 1.0),
         ("placet_executions_total{outcome=\"lost\"}", 0.0),
+        ("placet_executions_total{outcome=\"settled\"}", 0.0),
         ("placet_pending", 1.0),
         ("placet_actions{status=\"pending\"}", 1.0),
         ("placet_actions{status=\"executed\"}", 1.0),
