@@ -1,5 +1,5 @@
-//! Everything a key can ask for, once. This table feeds the keymap, the names in `[keys]`, the hint bar, the help overlay
-//! and the README.
+//! Everything a key can ask for, once. This table feeds the keymap, the names in `[keys]`, the hint bar, what may follow a
+//! prefix, the help overlay, the palette, the man pages and the README.
 
 /// Something a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,28 +76,83 @@ pub enum Place {
     Quit,
 }
 
+/// What a command is for: the headings of help, README and man page, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    Decide,
+    Submit,
+    Move,
+    Find,
+    Look,
+    View,
+    /// Only in sheets and forms.
+    Sheet,
+    Program,
+}
+
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
     pub command: Command,
-    /// The name in `[keys]`.
+    /// The name in `[keys]` and in the palette.
     pub name: &'static str,
+    pub group: Group,
     pub places: &'static [Place],
     pub keys: &'static [&'static str],
     /// One or two words for the hint bar; empty where it is not shown there.
     pub hint: &'static str,
     pub help: &'static str,
+    /// More words that people look for, and do not find in name and help; other programs' names and keys for it.
+    pub also: &'static str,
 }
 
+/// A row; `.hint("word")` puts it into the hint bar, `.also("words")` adds words that help and palette find it by.
 const fn spec(
     command: Command,
     name: &'static str,
+    group: Group,
     places: &'static [Place],
     keys: &'static [&'static str],
-    hint: &'static str,
     help: &'static str,
 ) -> Spec {
-    Spec { command, name, places, keys, hint, help }
+    Spec { command, name, group, places, keys, hint: "", help, also: "" }
+}
+
+impl Spec {
+    const fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+
+    const fn also(self, also: &'static str) -> Self {
+        Self { also, ..self }
+    }
+}
+
+impl Group {
+    pub const ALL: [Self; 8] = [
+        Self::Decide,
+        Self::Submit,
+        Self::Move,
+        Self::Find,
+        Self::Look,
+        Self::View,
+        Self::Sheet,
+        Self::Program,
+    ];
+
+    /// The heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Decide => "decide",
+            Self::Submit => "submit",
+            Self::Move => "move",
+            Self::Find => "find",
+            Self::Look => "look closer",
+            Self::View => "views",
+            Self::Sheet => "in a sheet or form",
+            Self::Program => "placet itself",
+        }
+    }
 }
 
 /// Places where `Back` closes something.
@@ -115,61 +170,61 @@ const CLOSABLE: &[Place] = &[
 const SCROLLS: &[Place] = &[Place::Inbox, Place::Review, Place::Report, Place::Help];
 const MOVES: &[Place] = &[Place::List, Place::Preview, Place::Review, Place::Report, Place::Help];
 
-/// The order here is the order in the help overlay, and of hints in the hint bar.
+/// The order here is the order in the help overlay, within a group, and of hints in the hint bar. One line a command.
 #[rustfmt::skip]
 pub const COMMANDS: &[Spec] = &[
-    spec(Command::Approve, "approve", &[Place::Inbox], &["a"], "approve", "approve this action or the marked ones; again: undecided"),
-    spec(Command::Exclude, "exclude", &[Place::Inbox], &["x"], "exclude", "exclude (reject) this action or the marked ones; again: undecided"),
-    spec(Command::ExcludeBecause, "exclude-because", &[Place::Inbox], &["X"], "", "exclude with a reason"),
-    spec(Command::Settle, "settle", &[Place::Inbox], &["t"], "settle", "say what became of an action whose outcome is unknown"),
-    spec(Command::Edit, "edit", &[Place::Inbox], &["e"], "edit", "edit the input before approving"),
-    spec(Command::Clear, "clear", &[Place::Inbox], &["Backspace", "Delete"], "", "back to undecided"),
-    spec(Command::Undo, "undo", &[Place::Inbox], &["u"], "undo", "undo the last staging step"),
-    spec(Command::Redo, "redo", &[Place::Inbox], &["U"], "", "redo"),
-    spec(Command::ApproveRest, "approve-rest", &[Place::Inbox], &["A"], "", "approve the rest of this batch: opened, not high-risk"),
-    spec(Command::Mark, "mark", &[Place::List], &["Space"], "mark", "mark or unmark, and move down"),
-    spec(Command::NextUndecided, "next-undecided", &[Place::Inbox], &["n"], "next", "next undecided action, across batches and folds"),
-    spec(Command::PreviousUndecided, "previous-undecided", &[Place::Inbox], &["N"], "", "previous undecided action"),
-    spec(Command::ReviewBatch, "review-batch", &[Place::Inbox], &["s"], "submit...", "review and submit this batch"),
-    spec(Command::ReviewAll, "review-all", &[Place::Inbox], &["S"], "all...", "review and submit all batches"),
-    spec(Command::LastReport, "last-report", &[Place::Inbox], &["g r"], "", "what became of the last submission"),
-    spec(Command::Reload, "reload", &[Place::Inbox], &["R"], "", "reload, and take in what was held back"),
-    spec(Command::Down, "down", MOVES, &["j", "Down", "Ctrl-N"], "", "down"),
-    spec(Command::Up, "up", MOVES, &["k", "Up", "Ctrl-P"], "", "up"),
-    spec(Command::Top, "top", MOVES, &["g g", "Home"], "", "first"),
-    spec(Command::Bottom, "bottom", MOVES, &["G", "End"], "", "last"),
-    spec(Command::HalfDown, "half-page-down", &[Place::List, Place::Preview], &["Ctrl-D"], "", "half a page down"),
-    spec(Command::HalfUp, "half-page-up", &[Place::List, Place::Preview], &["Ctrl-U"], "", "half a page up"),
-    spec(Command::Open, "open", &[Place::List], &["Enter"], "", "fold or unfold the batch; on an action: preview in full"),
-    spec(Command::Unfold, "unfold", &[Place::List], &["l", "Right"], "", "unfold the batch; on an action: preview in full"),
-    spec(Command::Fold, "fold", &[Place::List], &["h", "Left"], "", "fold the batch"),
-    spec(Command::FoldAll, "fold-all", &[Place::List], &["-"], "", "fold every batch"),
-    spec(Command::UnfoldAll, "unfold-all", &[Place::List], &["="], "", "unfold every batch"),
-    spec(Command::ScrollDown, "scroll-down", &[Place::Inbox], &["J"], "", "scroll the preview down"),
-    spec(Command::ScrollUp, "scroll-up", &[Place::Inbox], &["K"], "", "scroll the preview up"),
-    spec(Command::PageDown, "page-down", SCROLLS, &["PageDown"], "", "a page down"),
-    spec(Command::PageUp, "page-up", SCROLLS, &["PageUp"], "", "a page up"),
-    spec(Command::PreviewEnd, "preview-end", &[Place::Inbox], &["g e"], "", "the preview's end"),
-    spec(Command::PreviousTab, "previous-tab", &[Place::Inbox], &["["], "", "previous tab of the preview"),
-    spec(Command::NextTab, "next-tab", &[Place::Inbox], &["]"], "tabs", "next tab of the preview"),
-    spec(Command::Diff, "diff", &[Place::Inbox], &["d"], "", "what your edits change, and back"),
-    spec(Command::Zoom, "zoom", &[Place::Inbox], &["z"], "zoom", "preview in full, and back"),
-    spec(Command::SwitchFocus, "switch-focus", &[Place::Inbox], &["Tab"], "", "between list and preview"),
-    spec(Command::FocusList, "focus-list", &[Place::Inbox], &["1", "2"], "", "to the list"),
-    spec(Command::FocusPreview, "focus-preview", &[Place::Inbox], &["3"], "", "to the preview"),
-    spec(Command::Confirm, "confirm", &[Place::Review, Place::Settle], &["y"], "", "send, where no count is asked for"),
-    spec(Command::Landed, "landed", &[Place::Settle], &["e"], "", "settling: it landed (executed)"),
-    spec(Command::NotLanded, "not-landed", &[Place::Settle], &["f"], "", "settling: it did not land (failed)"),
-    spec(Command::RunAgain, "run-again", &[Place::Settle], &["r"], "", "settling: run it again"),
-    spec(Command::Accept, "accept", &[Place::Review, Place::Reason, Place::Report, Place::Quit], &["Enter"], "", "in a sheet: take the count or reason; close; keep and quit"),
-    spec(Command::NextField, "next-field", &[Place::Edit, Place::Settle], &["Tab"], "", "in the edit form: to the next button; settling: to the reason"),
-    spec(Command::PreviousField, "previous-field", &[Place::Edit], &["BackTab"], "", "in the edit form: to the previous button"),
-    spec(Command::Help, "help", &[Place::Inbox, Place::Help], &["?", "F1"], "help", "this help"),
-    spec(Command::Repaint, "repaint", &[Place::Anywhere], &["Ctrl-L"], "", "draw the screen again"),
-    spec(Command::Suspend, "suspend", &[Place::Anywhere], &["Ctrl-Z"], "", "back to the shell; `fg` returns"),
-    spec(Command::Back, "back", CLOSABLE, &["Esc"], "", "one level back; never quits, never decides"),
-    spec(Command::Quit, "quit", &[Place::Inbox, Place::Report, Place::Help], &["q"], "quit", "close, or quit from the list; what is staged is kept"),
-    spec(Command::Interrupt, "interrupt", &[Place::Anywhere], &["Ctrl-C"], "", "close a sheet; twice within a second: keep and quit"),
+    spec(Command::Approve, "approve", Group::Decide, &[Place::Inbox], &["a"], "approve this action or the marked ones; again: undecided").hint("approve").also("accept yes ok allow"),
+    spec(Command::Exclude, "exclude", Group::Decide, &[Place::Inbox], &["x"], "exclude (reject) this action or the marked ones; again: undecided").hint("exclude").also("reject deny delete remove no"),
+    spec(Command::ExcludeBecause, "exclude-because", Group::Decide, &[Place::Inbox], &["X"], "exclude with a reason").also("reject deny delete why"),
+    spec(Command::Settle, "settle", Group::Decide, &[Place::Inbox], &["t"], "say what became of an action whose outcome is unknown").hint("settle").also("unknown lost"),
+    spec(Command::Edit, "edit", Group::Decide, &[Place::Inbox], &["e"], "edit the input before approving").hint("edit").also("change modify"),
+    spec(Command::Clear, "clear", Group::Decide, &[Place::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
+    spec(Command::Undo, "undo", Group::Decide, &[Place::Inbox], &["u"], "undo the last staging step").hint("undo").also("back z revert mistake"),
+    spec(Command::Redo, "redo", Group::Decide, &[Place::Inbox], &["U"], "redo").also("again"),
+    spec(Command::ApproveRest, "approve-rest", Group::Decide, &[Place::Inbox], &["A"], "approve the rest of this batch: opened, not high-risk").also("all batch"),
+    spec(Command::ReviewBatch, "review-batch", Group::Submit, &[Place::Inbox], &["s"], "review and submit this batch").hint("submit...").also("send commit flush"),
+    spec(Command::ReviewAll, "review-all", Group::Submit, &[Place::Inbox], &["S"], "review and submit all batches").hint("all...").also("send commit flush everything"),
+    spec(Command::LastReport, "last-report", Group::Submit, &[Place::Inbox], &["g r"], "what became of the last submission").also("result sent"),
+    spec(Command::Mark, "mark", Group::Move, &[Place::List], &["Space"], "mark or unmark, and move down").hint("mark").also("select tick"),
+    spec(Command::NextUndecided, "next-undecided", Group::Move, &[Place::Inbox], &["n"], "next undecided action, across batches and folds").hint("next").also("jump"),
+    spec(Command::PreviousUndecided, "previous-undecided", Group::Move, &[Place::Inbox], &["N"], "previous undecided action"),
+    spec(Command::Down, "down", Group::Move, MOVES, &["j", "Down", "Ctrl-N"], "down"),
+    spec(Command::Up, "up", Group::Move, MOVES, &["k", "Up", "Ctrl-P"], "up"),
+    spec(Command::Top, "top", Group::Move, MOVES, &["g g", "Home"], "first").also("begin start"),
+    spec(Command::Bottom, "bottom", Group::Move, MOVES, &["G", "End"], "last").also("end"),
+    spec(Command::HalfDown, "half-page-down", Group::Move, &[Place::List, Place::Preview], &["Ctrl-D"], "half a page down"),
+    spec(Command::HalfUp, "half-page-up", Group::Move, &[Place::List, Place::Preview], &["Ctrl-U"], "half a page up"),
+    spec(Command::Open, "open", Group::Move, &[Place::List], &["Enter"], "fold or unfold the batch; on an action: preview in full").also("fold expand"),
+    spec(Command::Unfold, "unfold", Group::Move, &[Place::List], &["l", "Right"], "unfold the batch; on an action: preview in full"),
+    spec(Command::Fold, "fold", Group::Move, &[Place::List], &["h", "Left"], "fold the batch"),
+    spec(Command::FoldAll, "fold-all", Group::Move, &[Place::List], &["-"], "fold every batch"),
+    spec(Command::UnfoldAll, "unfold-all", Group::Move, &[Place::List], &["="], "unfold every batch"),
+    spec(Command::PageDown, "page-down", Group::Move, SCROLLS, &["PageDown"], "a page down"),
+    spec(Command::PageUp, "page-up", Group::Move, SCROLLS, &["PageUp"], "a page up"),
+    spec(Command::SwitchFocus, "switch-focus", Group::Move, &[Place::Inbox], &["Tab"], "between list and preview"),
+    spec(Command::FocusList, "focus-list", Group::Move, &[Place::Inbox], &["1", "2"], "to the list"),
+    spec(Command::FocusPreview, "focus-preview", Group::Move, &[Place::Inbox], &["3"], "to the preview"),
+    spec(Command::ScrollDown, "scroll-down", Group::Look, &[Place::Inbox], &["J"], "scroll the preview down"),
+    spec(Command::ScrollUp, "scroll-up", Group::Look, &[Place::Inbox], &["K"], "scroll the preview up"),
+    spec(Command::PreviewEnd, "preview-end", Group::Look, &[Place::Inbox], &["g e"], "the preview's end"),
+    spec(Command::PreviousTab, "previous-tab", Group::Look, &[Place::Inbox], &["["], "previous tab of the preview"),
+    spec(Command::NextTab, "next-tab", Group::Look, &[Place::Inbox], &["]"], "next tab of the preview").hint("tabs"),
+    spec(Command::Diff, "diff", Group::Look, &[Place::Inbox], &["d"], "what your edits change, and back").also("changes compare"),
+    spec(Command::Zoom, "zoom", Group::Look, &[Place::Inbox], &["z"], "preview in full, and back").hint("zoom").also("maximise full"),
+    spec(Command::Reload, "reload", Group::View, &[Place::Inbox], &["R"], "reload, and take in what was held back").also("refresh sync"),
+    spec(Command::Confirm, "confirm", Group::Sheet, &[Place::Review, Place::Settle], &["y"], "send, where no count is asked for").also("yes send submit"),
+    spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
+    spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
+    spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
+    spec(Command::Accept, "accept", Group::Sheet, &[Place::Review, Place::Reason, Place::Report, Place::Quit], &["Enter"], "in a sheet: take the count or reason; close; keep and quit").also("ok"),
+    spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle], &["Tab"], "in the edit form: to the next button; settling: to the reason"),
+    spec(Command::PreviousField, "previous-field", Group::Sheet, &[Place::Edit], &["BackTab"], "in the edit form: to the previous button"),
+    spec(Command::Help, "help", Group::Program, &[Place::Inbox, Place::Help], &["?", "F1"], "this help").hint("help").also("keys ?"),
+    spec(Command::Repaint, "repaint", Group::Program, &[Place::Anywhere], &["Ctrl-L"], "draw the screen again").also("redraw refresh"),
+    spec(Command::Suspend, "suspend", Group::Program, &[Place::Anywhere], &["Ctrl-Z"], "back to the shell; `fg` returns").also("background"),
+    spec(Command::Back, "back", Group::Program, CLOSABLE, &["Esc"], "one level back; never quits, never decides"),
+    spec(Command::Quit, "quit", Group::Program, &[Place::Inbox, Place::Report, Place::Help], &["q"], "close, or quit from the list; what is staged is kept").hint("quit").also("exit leave"),
+    spec(Command::Interrupt, "interrupt", Group::Program, &[Place::Anywhere], &["Ctrl-C"], "close a sheet; twice within a second: keep and quit").also("exit abort"),
 ];
 
 impl Place {

@@ -43,7 +43,7 @@ pub enum KeymapError {
     #[error("[keys] names {name:?}, which is no command; did you mean {nearest:?}?")]
     UnknownCommand { name: String, nearest: &'static str },
     #[error(
-        "[keys] {name}: {key:?} is no key; write a character, or Ctrl-X, Space, Enter, Tab, F1, PageDown"
+        "[keys] {name}: {key:?} is no key; write a character, or Ctrl-X, Shift-Down, Space, Enter, Tab, F1, PageDown"
     )]
     UnknownKey { name: &'static str, key: String },
     #[error("[keys] {key:?} means both {first:?} and {second:?}; give one of them another key")]
@@ -75,8 +75,18 @@ impl Keymap {
         Ok(Self { bindings })
     }
 
-    /// What the keys mean in these places.
+    /// What the keys mean in these places. Shift on a named key is let go where it means nothing by itself.
     pub fn lookup(&self, chords: &[Chord], places: &[Place]) -> Lookup {
+        match (self.find(chords, places), chords.split_last()) {
+            (Lookup::Nothing, Some((last, before))) if last.modifiers.contains(KeyModifiers::SHIFT) => {
+                let plain = Chord { modifiers: last.modifiers - KeyModifiers::SHIFT, ..*last };
+                self.find(&[before, &[plain]].concat(), places)
+            }
+            (found, _) => found,
+        }
+    }
+
+    fn find(&self, chords: &[Chord], places: &[Place]) -> Lookup {
         let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
         let mut fitting =
             self.bindings.iter().filter(here).filter(|binding| binding.chords.starts_with(chords));
@@ -115,14 +125,17 @@ impl From<KeyEvent> for Chord {
 
 impl Chord {
     fn new(code: KeyCode, modifiers: KeyModifiers) -> Self {
-        let kept = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
+        let shift = modifiers.contains(KeyModifiers::SHIFT);
+        let mut kept = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT);
         let code = match code {
-            KeyCode::Char(c) if modifiers.contains(KeyModifiers::SHIFT) && kept.is_empty() => {
-                KeyCode::Char(c.to_uppercase().next().unwrap_or(c))
-            }
+            KeyCode::Char(c) if shift && kept.is_empty() => KeyCode::Char(capital(c)),
             KeyCode::Char(c) if !kept.is_empty() => KeyCode::Char(c.to_ascii_lowercase()),
+            KeyCode::Tab if shift => KeyCode::BackTab,
             other => other,
         };
+        if shift && !matches!(code, KeyCode::Char(_) | KeyCode::BackTab) {
+            kept |= KeyModifiers::SHIFT;
+        }
         Self { code, modifiers: kept }
     }
 
@@ -136,6 +149,15 @@ impl Chord {
 
     pub fn code(self) -> KeyCode {
         self.code
+    }
+}
+
+/// The capital letter, where it is one character.
+fn capital(c: char) -> char {
+    let mut upper = c.to_uppercase();
+    match (upper.next(), upper.next()) {
+        (Some(one), None) => one,
+        _ => c,
     }
 }
 
@@ -154,6 +176,7 @@ fn parse_chord(written: &str) -> Option<Chord> {
     let (modifiers, name) = match written.split_once('-') {
         Some(("Ctrl", name)) => (KeyModifiers::CONTROL, name),
         Some(("Alt", name)) => (KeyModifiers::ALT, name),
+        Some(("Shift", name)) if name.chars().count() > 1 => (KeyModifiers::SHIFT, name),
         Some(_) | None => (KeyModifiers::NONE, written),
     };
     let code = match name {
@@ -183,7 +206,8 @@ fn named_otherwise(name: &str) -> Option<KeyCode> {
     if let (Some(c), None) = (chars.next(), chars.next()) {
         return Some(KeyCode::Char(c));
     }
-    name.strip_prefix('F').and_then(|number| number.parse().ok()).map(KeyCode::F)
+    let number = name.strip_prefix('F').and_then(|number| number.parse().ok());
+    number.filter(|number| (1..=24).contains(number)).map(KeyCode::F)
 }
 
 /// The command whose name shares the most letters in order.
@@ -237,6 +261,30 @@ mod tests {
         );
         assert!(matches!(with("approve", &["Hyper-A"]), Err(KeymapError::UnknownKey { .. })));
         assert!(matches!(with("approve", &["g"]), Err(KeymapError::Conflict { .. })), "a prefix hides `gg`");
+    }
+
+    #[test]
+    fn shift_on_a_named_key_counts_where_it_is_bound_and_only_there() {
+        let keymap = with("mark", &["Shift-Down"]).unwrap();
+        let list = [Place::List, Place::Inbox, Place::Anywhere];
+        let down = |keymap: &Keymap| keymap.lookup(&chords("Shift-Down"), &list);
+
+        assert_eq!(down(&keymap), Lookup::Command(Command::Mark));
+        assert_eq!(down(&Keymap::new(&BTreeMap::new()).unwrap()), Lookup::Command(Command::Down));
+        assert_eq!(keymap.lookup(&chords("Down"), &list), Lookup::Command(Command::Down));
+        assert_eq!(chords("Shift-Tab"), chords("BackTab"));
+    }
+
+    #[test]
+    fn any_character_can_be_a_key() {
+        let keymap = with("approve", &["ф", "ß"]).unwrap();
+        let list = [Place::List, Place::Inbox, Place::Anywhere];
+
+        assert_eq!(keymap.lookup(&chords("ф"), &list), Lookup::Command(Command::Approve));
+        assert_eq!(keymap.lookup(&chords("Ф"), &list), Lookup::Nothing);
+        let shifted = Chord::new(KeyCode::Char('ф'), KeyModifiers::SHIFT);
+        assert_eq!([shifted].as_slice(), chords("Ф"));
+        assert!(with("approve", &["F25"]).is_err() && with("approve", &[""]).is_err());
     }
 
     #[test]

@@ -4,54 +4,53 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use placet::tui::command::{COMMANDS, Place, Spec};
-
-/// Places in the order of the README, with the words for them.
-const PLACES: &[(&str, &[Place])] = &[
-    ("In the inbox", &[Place::Inbox, Place::List, Place::Preview]),
-    (
-        "In a sheet or form",
-        &[Place::Review, Place::Report, Place::Edit, Place::Reason, Place::Settle, Place::Help, Place::Quit],
-    ),
-];
+use placet::tui::command::{COMMANDS, Group};
 
 fn readme() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
 }
 
-fn first_place(spec: &Spec) -> usize {
-    let found = PLACES.iter().position(|(_, places)| spec.places.iter().any(|place| places.contains(place)));
-    found.unwrap_or(0)
-}
-
 /// The table as it must stand in the README.
 fn keys() -> String {
-    let mut out = String::from("| key | in the inbox |\n|---|---|\n");
-    for (nth, _) in PLACES.iter().enumerate() {
-        if nth == 1 {
-            out.push_str("\n| key | in a sheet or form |\n|---|---|\n");
+    let mut out = String::new();
+    for group in Group::ALL {
+        let rows = || COMMANDS.iter().filter(|spec| spec.group == group && !spec.keys.is_empty());
+        if rows().next().is_none() {
+            continue;
         }
-        for spec in COMMANDS.iter().filter(|spec| first_place(spec) == nth && !spec.keys.is_empty()) {
+        writeln!(out, "\n| {} | | |\n|---|---|---|", group.title()).unwrap();
+        for spec in rows() {
             let keys: Vec<_> = spec.keys.iter().map(|key| format!("`{key}`")).collect();
-            writeln!(out, "| {} | {} |", keys.join(" "), spec.help).unwrap();
+            writeln!(out, "| {} | {} | `{}` |", keys.join(" "), spec.help, spec.name).unwrap();
         }
     }
     out
 }
 
+/// `PLACET_WRITE_README=1` writes the table instead of comparing it.
 #[test]
 fn the_readme_lists_the_keys_that_there_are() {
     let readme = readme();
-    let (_, rest) = readme.split_once("against the command table -->\n").expect("the keys' start mark");
-    let (written, _) = rest.split_once("<!-- /keys -->").expect("the keys' end mark");
+    let (before, rest) = readme.split_once("against the command table -->\n").expect("the keys' start mark");
+    let (written, after) = rest.split_once("<!-- /keys -->").expect("the keys' end mark");
 
-    assert_eq!(written, keys(), "put this between the marks of README.md:\n{}", keys());
+    if std::env::var_os("PLACET_WRITE_README").is_some() {
+        let text = format!("{before}against the command table -->\n{}<!-- /keys -->{after}", keys());
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"), text).unwrap();
+        return;
+    }
+    assert!(
+        written == keys(),
+        "the README's keys are not the command table's; write them with\n\
+         PLACET_WRITE_README=1 cargo test --test fast the_readme_lists"
+    );
 }
 
 #[test]
 fn commands_have_names_help_and_a_home() {
     for spec in COMMANDS {
         assert!(!spec.help.is_empty() && !spec.places.is_empty(), "{}", spec.name);
+        assert!(spec.help.len() <= 80, "{}: help is one line", spec.name);
         assert!(spec.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", spec.name);
         assert_eq!(COMMANDS.iter().filter(|other| other.name == spec.name).count(), 1, "{}", spec.name);
     }

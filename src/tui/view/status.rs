@@ -13,6 +13,19 @@ use super::frame::rule;
 use super::pen::Pen;
 use super::words;
 
+/// The hints that a narrow screen keeps; the others follow in the order of the table.
+const FIRST: [Command; 9] = [
+    Command::Settle,
+    Command::Approve,
+    Command::Exclude,
+    Command::Edit,
+    Command::Undo,
+    Command::Mark,
+    Command::NextUndecided,
+    Command::ReviewBatch,
+    Command::ReviewAll,
+];
+
 pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     rule(model, layout.rule, buf);
     staged(model, layout, buf);
@@ -101,7 +114,10 @@ fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
         Command::Approve | Command::Exclude | Command::Edit => !lost,
         _ => true,
     };
-    for spec in COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && fits(spec.command)) {
+    let mut specs: Vec<_> =
+        COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && fits(spec.command)).collect();
+    specs.sort_by_key(|spec| FIRST.iter().position(|first| *first == spec.command).unwrap_or(FIRST.len()));
+    for spec in specs {
         let Some(key) = keymap.keys(spec.command).first().map(|key| short(key)) else { continue };
         if key.len() + spec.hint.len() + 3 > pen.left() {
             break;
