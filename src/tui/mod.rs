@@ -14,6 +14,7 @@ use crate::config::Config;
 
 pub mod command;
 mod effects;
+mod ending;
 pub mod keymap;
 mod keys;
 mod layout;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use crossterm::event::Event;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -15,6 +14,7 @@ use crate::inbox::Inbox;
 
 use super::Place;
 use super::effects::{Effects, now};
+use super::ending::{self, Signalled, Signals};
 use super::keymap::Keymap;
 use super::keys::Keys;
 use super::model::{Model, Settings};
@@ -28,13 +28,6 @@ const FRAME: Duration = Duration::from_millis(16);
 const BURST: usize = 256;
 /// How often the terminal is looked for.
 const HEARTBEAT: Duration = Duration::from_millis(500);
-/// Quitting waits this long for submissions and saves.
-const FINISH: Duration = Duration::from_secs(5);
-#[cfg(target_os = "linux")]
-const SIGCONT: i32 = 18;
-#[cfg(not(target_os = "linux"))]
-const SIGCONT: i32 = 19;
-
 /// How the inbox was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
@@ -114,35 +107,6 @@ enum Woken {
     End(LeftBy),
 }
 
-/// Signals that end the inbox, and the one that wakes it.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
-    go_on: Signal,
-}
-
-impl Signals {
-    fn new() -> anyhow::Result<Self> {
-        let on = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self {
-            terminate: on(SignalKind::terminate())?,
-            interrupt: on(SignalKind::interrupt())?,
-            hangup: on(SignalKind::hangup())?,
-            go_on: on(SignalKind::from_raw(SIGCONT))?,
-        })
-    }
-
-    async fn next(&mut self) -> Woken {
-        tokio::select! {
-            _ = self.terminate.recv() => Woken::End(LeftBy::Signal),
-            _ = self.interrupt.recv() => Woken::End(LeftBy::Signal),
-            _ = self.hangup.recv() => Woken::End(LeftBy::Hangup),
-            _ = self.go_on.recv() => Woken::Continued,
-        }
-    }
-}
-
 impl App {
     async fn live(&mut self, mut signals: Signals, shutdown: CancellationToken) -> anyhow::Result<LeftBy> {
         let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
@@ -156,7 +120,10 @@ impl App {
             let woken = tokio::select! {
                 key = next_key(&mut self.keys) => Woken::Key(key),
                 _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
-                woken = signals.next() => woken,
+                signal = signals.next() => match signal {
+                    Signalled::Continue => Woken::Continued,
+                    Signalled::End(by) => Woken::End(by),
+                },
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 _ = heartbeat.tick() => Woken::Heartbeat,
                 _ = second.tick() => Woken::Second,
@@ -252,39 +219,10 @@ impl App {
         self.take(What::Resize(size.width, size.height))
     }
 
-    /// Waits for what must not be cut off. Its answers still reach the model, so that what is left is counted right and what
-    /// was settled is saved so.
+    /// No more keys: what is typed from now on is the shell's.
     async fn wind_up(&mut self) -> bool {
         self.keys = None;
-        for effect in update::end(&mut self.model) {
-            self.effects.perform(effect);
-        }
-        let effects = self.effects.clone();
-        let answers = async {
-            loop {
-                let finish = effects.finish();
-                tokio::pin!(finish);
-                let last = loop {
-                    tokio::select! {
-                        () = &mut finish => break self.msgs.try_recv().ok(),
-                        Some(msg) = self.msgs.recv() => self.take_last(msg),
-                    }
-                };
-                match last {
-                    Some(msg) => self.take_last(msg),
-                    None => return,
-                }
-            }
-        };
-        tokio::time::timeout(FINISH, answers).await.is_ok()
-    }
-
-    fn take_last(&mut self, msg: Msg) {
-        for effect in update::update(&mut self.model, msg) {
-            if matches!(effect, Effect::Save(_)) {
-                self.effects.perform(effect);
-            }
-        }
+        ending::wind_up(&mut self.model, &self.effects, &mut self.msgs).await
     }
 }
 
