@@ -21,6 +21,7 @@ mod settle;
 mod status;
 mod submission;
 mod time;
+mod tool;
 mod untrusted;
 
 pub use action::{ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName};
@@ -41,4 +42,5 @@ pub use settle::{Finding, Settling};
 pub use status::{InvalidStep, Status, StatusStep};
 pub use submission::{Item, Refusal, Submission, SubmissionBatch, SubmissionId, freeze};
 pub use time::Timestamp;
+pub use tool::KnownTool;
 pub use untrusted::Untrusted;

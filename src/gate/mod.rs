@@ -20,7 +20,6 @@ mod metrics;
 mod reconcile;
 mod router;
 mod routes;
-mod schema;
 mod server;
 mod store;
 mod terms;

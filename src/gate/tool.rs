@@ -1,14 +1,15 @@
 //! What the gate knows of each tool: its configuration over the built-in definition.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::executor;
-use super::schema::Schema;
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{Digest, Effect, Risk};
 use crate::gate::terms;
 use crate::net::post::Targets;
+use crate::schema::Schema;
 
 /// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Tools {
             let wrong = |what: String| config.mistake(name, &what);
             executor::check(tool, &targets).map_err(wrong)?;
             if let Some(path) = &tool.schema {
-                schemas.insert(name.clone(), Schema::read(path).map_err(wrong)?);
+                schemas.insert(name.clone(), schema_in(path).map_err(wrong)?);
             }
         }
         let policy = |(name, tool): (&String, &ToolConfig)| {
@@ -134,6 +135,14 @@ pub(crate) fn raised_effect(tool: Option<&Effect>, proposed: Option<&str>) -> Op
     let proposed =
         proposed.map(Effect::parse).filter(|proposed| floor.is_none_or(|floor| proposed.rank() > floor));
     proposed.or_else(|| tool.cloned())
+}
+
+/// Reads and compiles the schema in this file.
+fn schema_in(path: &Path) -> Result<Schema, String> {
+    let wrong = |what: String| format!("the schema {} {what}", path.display());
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| wrong(format!("cannot be read: {}", error.to_string().to_lowercase())))?;
+    Schema::parse(text).map_err(wrong)
 }
 
 #[cfg(test)]

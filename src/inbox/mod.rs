@@ -21,7 +21,10 @@ mod settle;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod watch;
+
+pub use tools::Tool;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
 #[derive(Clone, Debug)]
@@ -30,6 +33,7 @@ pub struct Inbox {
     journal: Journal,
     reviewer: Option<Arc<str>>,
     pace: Pace,
+    tools: Arc<tools::Tools>,
 }
 
 /// How often, and for how long.
@@ -143,7 +147,7 @@ impl Inbox {
         reviewer: Option<String>,
     ) -> Self {
         let reviewer = reviewer.map(Arc::from);
-        Self { sources: sources.into(), journal, reviewer, pace: Pace::new(poll) }
+        Self { sources: sources.into(), journal, reviewer, pace: Pace::new(poll), tools: Arc::default() }
     }
 
     /// Starts watching every source; events come until the receiver is dropped. Bounded: a flood presses back.
@@ -162,6 +166,11 @@ impl Inbox {
     /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.
     pub async fn load(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
         list::load(self, keys).await
+    }
+
+    /// What the source knows of a tool; `None` where it tells nothing. Asked for at most once a minute a source.
+    pub async fn tool(&self, source: &SourceName, name: &Untrusted) -> Result<Option<Arc<Tool>>, Problem> {
+        tools::tool(self, source, name).await
     }
 
     /// Sends a submission once: journal first, then the sources, then the journal again.

@@ -11,8 +11,8 @@ use futures_util::stream::BoxStream;
 use crate::config::{SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Finding, Outcome, PendingAction, Revision, Row, Settling, SourceName,
-    SubmissionBatch, Untrusted,
+    ActionId, Briefing, Capabilities, Finding, KnownTool, Outcome, PendingAction, Revision, Row, Settling,
+    SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, SetupError};
@@ -61,6 +61,11 @@ pub trait Source: fmt::Debug + Send + Sync {
         finding: Finding,
         reason: Option<String>,
     ) -> Result<Settling, SourceError>;
+
+    /// What the backend knows of its tools; empty where it tells nothing.
+    async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
+        Ok(Vec::new())
+    }
 
     /// What the backend pushes, for ever: the stream ends only after [`Signal::Stopped`]. `None` where it pushes nothing.
     fn watch(&self) -> Option<BoxStream<'static, Signal>>;

@@ -14,8 +14,8 @@ use super::{OpenError, Signal, Source, SourceError, Synced};
 use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Finding, Outcome, PendingAction, ReasonRule, Revision, Row, Settling,
-    SourceName, Status, SubmissionBatch, Untrusted,
+    ActionId, Binding, Capabilities, Finding, KnownTool, Outcome, PendingAction, ReasonRule, Revision, Row,
+    Settling, SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
@@ -27,6 +27,7 @@ mod settle;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod watch;
 mod wire;
 
@@ -132,6 +133,10 @@ impl Source for PendingActions {
         reason: Option<String>,
     ) -> Result<Settling, SourceError> {
         self.tell(id, finding, reason).await
+    }
+
+    async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
+        self.learn_tools().await
     }
 
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {

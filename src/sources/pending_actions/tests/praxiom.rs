@@ -146,3 +146,21 @@ async fn many_actions_are_read_from_lists_because_requests_are_counted() {
     assert_eq!(ids, ["1", "2", "3", "4", "5", "6"].map(id));
     assert_eq!(praxiom.lines().len(), 3);
 }
+
+#[tokio::test]
+async fn a_gate_tells_what_it_knows_of_tools_and_praxiom_is_not_asked() {
+    let backend = Backend::default();
+    backend.on("GET", "/api/tools").reply(
+        200,
+        r#"{"items":[{"toolName":"t","risk":"high","approving":"sends","schema":{"maximum":1.10}},{"risk":"low"}]}"#,
+    );
+
+    let told = backend.source(SourceKind::Gate, None).await.tools().await.unwrap();
+    let untold = backend.source(SourceKind::Praxiom, Some("w")).await.tools().await.unwrap();
+
+    let [tool] = told.as_slice() else { panic!("one has no name") };
+    assert_eq!((tool.name.as_raw(), tool.risk.as_raw()), ("t", "high"));
+    assert_eq!(tool.schema.as_ref().unwrap().as_str(), r#"{"maximum":1.10}"#, "as it was written");
+    assert_eq!(untold, []);
+    assert_eq!(backend.requests().len(), 1);
+}

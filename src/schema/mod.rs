@@ -1,11 +1,15 @@
-//! A tool's JSON Schema: what its input must look like before anybody is asked about it, and after somebody edited it.
+//! A tool's JSON Schema: what its input must look like before anybody is asked about it, and after somebody edited it. The
+//! gate and the inbox judge with the same code.
 
-use std::path::Path;
-
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::domain::json;
+
+mod property;
+
+pub use property::Property;
 
 /// How many violations a message names.
 const TOLD: usize = 3;
@@ -15,47 +19,66 @@ const WORDS_MAX: usize = 200;
 const QUOTE_MAX: usize = 80;
 /// In larger inputs, in bytes, only the first violation is looked for: each costs memory, and an agent can send millions.
 const THOROUGH_MAX: usize = 64 << 10;
+/// How many violations a form is told of.
+const SHOWN: usize = 50;
 
 /// A schema, read and compiled once.
 #[derive(Debug)]
-pub(crate) struct Schema {
+pub struct Schema {
     text: String,
+    properties: Vec<Property>,
     validator: Validator,
 }
 
+/// One thing that a schema does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// A JSON pointer to the value; empty: the input itself. A missing key is pointed at as if it stood there.
+    pub at: String,
+    /// May quote the input.
+    pub what: String,
+}
+
 impl Schema {
-    /// Reads and compiles the schema in this file. It stands alone: nothing that it refers to is fetched.
+    /// Compiles a schema. It stands alone: nothing that it refers to is fetched. The error goes on after "the schema".
     ///
     /// Patterns are those of the crate `regex`, whose time is linear in the input: an agent chooses the input.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let wrong = |what: &str| format!("the schema {} {what}", path.display());
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| wrong(&format!("cannot be read: {}", error.to_string().to_lowercase())))?;
-        let schema: Value =
-            serde_json::from_str(&text).map_err(|error| wrong(&format!("is no JSON: {error}")))?;
+    pub fn parse(text: impl Into<String>) -> Result<Self, String> {
+        let text = text.into();
+        let schema: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
         if let Some(key) = json::duplicate_keys(&text).first() {
-            return Err(wrong(&format!("has the key {key} twice; only one of them would count")));
+            return Err(format!("has the key {key} twice; only one of them would count"));
         }
         let options = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
-        let validator = options.build(&schema).map_err(|error| wrong(&format!("is none: {error}")))?;
-        Ok(Self { text, validator })
+        let validator = options.build(&schema).map_err(|error| format!("is none: {error}"))?;
+        Ok(Self { properties: property::read(&text), text, validator })
     }
 
-    /// The file's exact text.
-    pub(crate) fn text(&self) -> &str {
+    /// The exact text.
+    pub fn text(&self) -> &str {
         &self.text
     }
 
+    /// The keys that the schema speaks of, in its order.
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
+    /// Everything that the schema does not allow in this input, at most 50; in an input above 64 KiB the first only. What is
+    /// no JSON, or has a key twice, is a violation of the input itself.
+    pub fn violations(&self, input: &str) -> Vec<Violation> {
+        let whole = |what: String| vec![Violation { at: String::new(), what }];
+        let value = match readable(input) {
+            Ok(value) => value,
+            Err(what) => return whole(what),
+        };
+        let most = if input.len() > THOROUGH_MAX { 1 } else { SHOWN };
+        self.validator.iter_errors(&value).take(most).map(|error| Violation::of(&error)).collect()
+    }
+
     /// Whether an input is what the schema asks for. The message names up to three places as JSON pointers.
-    pub(crate) fn check(&self, input: &str) -> Result<(), String> {
-        // The validator reads the last one of two; the tool may read the first.
-        if let Some(key) = json::duplicate_keys(input).first() {
-            let key = cut(key, QUOTE_MAX);
-            return Err(format!("the key {key} stands twice in its object; the schema can judge only one"));
-        }
-        // Read for judging only; what runs are the exact bytes.
-        let value: Value = serde_json::from_str(input)
-            .map_err(|error| format!("the schema cannot judge this input: {error}"))?;
+    pub fn check(&self, input: &str) -> Result<(), String> {
+        let value = readable(input)?;
         if input.len() > THOROUGH_MAX {
             return self.validator.validate(&value).map_err(|error| told(&error));
         }
@@ -69,15 +92,48 @@ impl Schema {
     }
 }
 
+impl Violation {
+    fn of(error: &ValidationError<'_>) -> Self {
+        let mut at = error.instance_path().to_string();
+        if let ValidationErrorKind::Required { property } = error.kind()
+            && let Some(key) = property.as_str()
+        {
+            at.push('/');
+            at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        }
+        Self { at, what: words(error) }
+    }
+
+    /// The top-level key that it is about; `None` when it is about the input as a whole.
+    pub fn key(&self) -> Option<String> {
+        let first = self.at.strip_prefix('/')?.split('/').next()?;
+        Some(first.replace("~1", "/").replace("~0", "~"))
+    }
+}
+
+/// Read for judging only; what runs are the exact bytes.
+fn readable(input: &str) -> Result<Value, String> {
+    // The validator reads the last one of two; the tool may read the first.
+    if let Some(key) = json::duplicate_keys(input).first() {
+        let key = cut(key, QUOTE_MAX);
+        return Err(format!("the key {key} stands twice in its object; the schema can judge only one"));
+    }
+    serde_json::from_str(input).map_err(|error| format!("the schema cannot judge this input: {error}"))
+}
+
 /// Where and what, without long values.
 fn told(error: &ValidationError<'_>) -> String {
     let place = match error.instance_path().to_string() {
         root if root.is_empty() => "the input".to_owned(),
         pointer => cut(&pointer, WORDS_MAX),
     };
+    format!("{place}: {}", words(error))
+}
+
+fn words(error: &ValidationError<'_>) -> String {
     let quoted = error.instance().to_string().len();
     let words = if quoted > QUOTE_MAX { error.masked().to_string() } else { error.to_string() };
-    format!("{place}: {}", cut(&words, WORDS_MAX))
+    cut(&words, WORDS_MAX)
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -92,9 +148,7 @@ mod tests {
     use super::*;
 
     fn schema(text: &str) -> Result<Schema, String> {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(&file, text).unwrap();
-        Schema::read(file.path())
+        Schema::parse(text)
     }
 
     const TICKET: &str = r#"{
@@ -128,6 +182,19 @@ mod tests {
         assert!(odd.starts_with("/a~1b: 6 is greater than"), "{odd}");
         assert_eq!(many.matches("/labels/").count(), 3, "{many}");
         assert!(many.ends_with("; and 2 more"), "{many}");
+    }
+
+    #[test]
+    fn a_form_learns_which_field_each_violation_is_about() {
+        let schema = schema(TICKET).unwrap();
+
+        let found = schema.violations(r#"{"labels":["B"],"a/b":6}"#);
+
+        let mut keys: Vec<_> = found.iter().filter_map(Violation::key).collect();
+        keys.sort();
+        assert_eq!(keys, ["a/b", "labels", "title"]);
+        assert_eq!(schema.violations(r#"{"title":"x"}"#), []);
+        assert_eq!(schema.violations("{")[0].key(), None);
     }
 
     #[test]
@@ -173,7 +240,6 @@ mod tests {
             let error = schema(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
-        assert!(Schema::read(Path::new("/no/such.json")).unwrap_err().contains("cannot be read"));
     }
 
     #[test]
