@@ -1,14 +1,13 @@
 //! A copy of a database while it is being written to: one moment of it, whole, in a file of its own.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
-
-use crate::private;
+use tempfile::NamedTempFile;
 
 /// There is no copy.
 #[derive(Debug, thiserror::Error)]
@@ -30,12 +29,24 @@ pub async fn backup(path: &Path, to: &Path) -> Result<u64, BackupError> {
         return Err(BackupError::Exists(to.to_owned()));
     }
     let failed = |error| BackupError::File { path: to.to_owned(), error };
-    let part = Part::beside(to).map_err(failed)?;
-    vacuum(path, &part.0).await.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
-    part.finish(to).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Gone again unless it gets its name; mode 0600 from its first moment.
+    let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder).map_err(failed)?;
+    vacuum(path, part.path()).await.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
+    name(part, to, folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
         _ => failed(error),
     })
+}
+
+/// On disk first, then its name, then the folder that holds the name. Somebody may have been faster since the first look: then
+/// theirs stays.
+fn name(part: NamedTempFile, to: &Path, folder: &Path) -> io::Result<u64> {
+    part.as_file().sync_all()?;
+    let bytes = part.as_file().metadata()?.len();
+    part.persist_noclobber(to)?;
+    File::open(folder)?.sync_all()?;
+    Ok(bytes)
 }
 
 /// SQLite takes an empty file for a new one, so the file has its mode before it has its content.
@@ -45,40 +56,6 @@ async fn vacuum(path: &Path, into: &Path) -> Result<(), sqlx::Error> {
     let into = into.to_str().ok_or_else(|| sqlx::Error::Configuration("a path that is no UTF-8".into()))?;
     sqlx::query("VACUUM INTO ?1").bind(into).execute(&mut connection).await?;
     connection.close().await
-}
-
-/// A copy that has no name yet; gone when it is dropped.
-struct Part(PathBuf);
-
-impl Part {
-    fn beside(to: &Path) -> io::Result<Self> {
-        let name = to.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-        let part = to.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-        private::options().create_new(true).write(true).open(&part)?;
-        Ok(Self(part))
-    }
-
-    /// On disk first, then its name, then the folder that holds the name.
-    fn finish(self, to: &Path) -> io::Result<u64> {
-        let file = File::open(&self.0)?;
-        file.sync_all()?;
-        let bytes = file.metadata()?.len();
-        // Somebody may have been faster since the first look.
-        if to.symlink_metadata().is_ok() {
-            return Err(ErrorKind::AlreadyExists.into());
-        }
-        std::fs::rename(&self.0, to)?;
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder)?.sync_all()?;
-        Ok(bytes)
-    }
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        // Renamed, or worth nothing.
-        drop(std::fs::remove_file(&self.0));
-    }
 }
 
 #[cfg(test)]
