@@ -32,7 +32,9 @@ pub async fn backup(path: &Path, to: &Path) -> Result<u64, BackupError> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Gone again unless it gets its name; mode 0600 from its first moment.
     let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder).map_err(failed)?;
-    vacuum(path, part.path()).await.map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
+    vacuum(path, part.path())
+        .await
+        .map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
     name(part, to, folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
         _ => failed(error),

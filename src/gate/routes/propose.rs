@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::Response;
 use uuid::Uuid;
 
@@ -32,10 +33,9 @@ const DENIED: &str = "this tool is denied by policy";
 
 pub(crate) async fn propose(
     State(gate): State<Gate>,
-    caller: Caller,
+    WithinRate(caller): WithinRate,
     Sent { body: propose, key }: Sent<Propose>,
 ) -> Result<Response, ApiError> {
-    gate.inner.rate.take(&caller.token.id, &gate.inner.limits, Instant::now())?;
     let action = accept(&gate, &caller, propose)?;
     let queued = Queued {
         status: "queued".to_owned(),
@@ -49,6 +49,20 @@ pub(crate) async fn propose(
     let body = serde_json::to_string(&queued).map_err(|error| ApiError::Unavailable(error.to_string()))?;
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, body, key).await?;
     Ok(reply(StatusCode::ACCEPTED, recorded))
+}
+
+/// A proposer who has not used up the rate. Asked before the body is read: what is refused costs nothing, and what cannot be read
+/// counts too.
+pub(crate) struct WithinRate(Caller);
+
+impl FromRequestParts<Gate> for WithinRate {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, gate: &Gate) -> Result<Self, ApiError> {
+        let caller = Caller::from_request_parts(parts, gate).await?;
+        gate.inner.rate.take(&caller.token.id, &gate.inner.limits, Instant::now())?;
+        Ok(Self(caller))
+    }
 }
 
 /// Checks a proposal and adds what the gate knows of its tool.

@@ -1,6 +1,7 @@
 //! Deciding a batch in one request.
 
 use serde_json::json;
+use sqlx::Connection as _;
 
 use super::support::{Answer, TestGate, plain, script, with_tool};
 use crate::domain::Digest;
@@ -156,4 +157,21 @@ async fn a_repeated_batch_gets_the_first_answer_again() {
     assert_eq!(again.headers.get("idempotency-replayed").unwrap(), "true");
     assert_eq!(reused.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
     assert_eq!(counts(&without), ["0", "0", "1", "0"]);
+}
+
+#[tokio::test]
+async fn an_item_that_is_damaged_on_disk_hides_no_other() {
+    let (folder, gate) = plain().await;
+    let ids = batch_of(&gate, 3).await;
+    let url = format!("sqlite:{}", folder.path().join("gate.db").display());
+    let mut behind = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    let damage = sqlx::query("UPDATE actions SET effective_digest = 'none' WHERE id = ?1").bind(&ids[1]);
+    assert_eq!(damage.execute(&mut behind).await.unwrap().rows_affected(), 1);
+
+    let items = ids.iter().map(|id| json!({"pendingActionId": id})).collect::<Vec<_>>();
+    let reply = decide(&gate, &json!(items)).await;
+
+    assert_eq!(counts(&reply), ["2", "0", "0", "1"]);
+    assert_eq!(reply.at("/items/1/outcome"), "invalid");
+    assert!(reply.at("/items/1/message").contains("audit verify"), "{}", reply.text);
 }

@@ -129,7 +129,7 @@ async fn floods_are_refused_with_a_time_to_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits {
         pending_per_workspace: 2,
-        proposal_burst: 3,
+        proposal_burst: 5,
         proposals_per_minute: 1,
         body_bytes: 1_000,
         streams_per_token: 1,
@@ -141,7 +141,9 @@ async fn floods_are_refused_with_a_time_to_come_back() {
         format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{"a":"{}"}}}}"#, "x".repeat(1_000));
     let propose = async |body: &str| gate.post_as(&gate.agent, "/api/pending-actions", body).await;
 
+    // What cannot be read counts, too.
     refused(&propose(&large).await, 413, "PAYLOAD_TOO_LARGE");
+    refused(&propose("{").await, 400, "BAD_REQUEST");
     let mut answers = Vec::new();
     for _ in 0..4 {
         answers.push(propose(body).await);
@@ -151,6 +153,7 @@ async fn floods_are_refused_with_a_time_to_come_back() {
     assert_eq!(statuses, [202, 202, 429, 429]);
     assert!(answers[2].at("/error/message").contains("pending actions"));
     assert!(answers[3].at("/error/message").contains("too many proposals"));
+    refused(&propose("{").await, 429, "TOO_MANY_REQUESTS");
     for answer in &answers[2..] {
         let seconds: u64 = answer.headers.get("retry-after").unwrap().to_str().unwrap().parse().unwrap();
         assert!(seconds > 0);

@@ -155,7 +155,15 @@ async fn item(
     let mut query = QueryBuilder::new(row::WHOLE);
     query.push(" WHERE a.id = ").push_bind(&ruling.id).push(" AND a.workspace = ").push_bind(&by.workspace);
     let found = query.build().fetch_optional(tx.conn()).await?;
-    let found = found.map(|row| row::stored(&row, &tx.tools)).transpose()?;
+    let found = match found.map(|row| row::stored(&row, &tx.tools)).transpose() {
+        Ok(found) => found,
+        Err(StoreError::Corrupt(what)) => {
+            let why =
+                format!("the database has {what} for it; `placet gate audit verify` says what was changed");
+            return Ok((None, entry(ruling, ItemOutcome::Invalid, Some(Status::Pending), Some(why))));
+        }
+        Err(failed) => return Err(failed),
+    };
     let Some(stored) = found.filter(|stored| is_in(&stored.action.row, group)) else {
         let why = match group {
             Group::Batch(_) => "it is not in this batch",
