@@ -56,6 +56,22 @@ pub enum SourceKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ui {
     pub borders: Borders,
+    pub theme: ThemeChoice,
+}
+
+/// Which colours the screen has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThemeChoice {
+    /// The terminal's own sixteen.
+    Terminal,
+    /// `Dark` or `Light`, by the terminal's background.
+    Auto,
+    Dark,
+    Light,
+    HighContrast,
+    ColourBlind,
+    ColourBlindLight,
+    File(PathBuf),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,17 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Borders, Config, SourceConfig, SourceKind, TokenFrom, Ui, Watch};
+use super::{Config, SourceConfig, SourceKind, TokenFrom, Watch};
 use crate::domain::SourceName;
 
 mod gate;
 mod tool;
+mod ui;
 
 pub use gate::database;
 
 use self::gate::RawGate;
+use self::ui::RawUi;
 
 /// In seconds.
 const DAY: u64 = 24 * 60 * 60;
@@ -71,28 +73,9 @@ enum RawKind {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct RawUi {
-    borders: RawBorders,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum RawBorders {
-    Line,
-    Ascii,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
 struct RawWatch {
     poll_seconds: u64,
     stale_seconds: u64,
-}
-
-impl Default for RawUi {
-    fn default() -> Self {
-        Self { borders: RawBorders::Line }
-    }
 }
 
 impl Default for RawWatch {
@@ -138,12 +121,7 @@ impl RawConfig {
         Ok(Config {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
             sources,
-            ui: Ui {
-                borders: match self.ui.borders {
-                    RawBorders::Line => Borders::Line,
-                    RawBorders::Ascii => Borders::Ascii,
-                },
-            },
+            ui: self.ui.meaning(text, folder)?,
             keys: self.keys,
             watch: Watch {
                 poll: seconds("watch.poll_seconds", self.watch.poll_seconds, 3_600)?,

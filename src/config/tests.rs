@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::paths::Paths;
-use super::{Config, Executor, SourceKind, TokenFrom};
+use super::{Config, Executor, SourceKind, ThemeChoice, TokenFrom};
 
 const EXAMPLE: &str = include_str!("../../config.example.toml");
 
@@ -150,4 +150,15 @@ fn a_token_file_that_others_can_read_is_refused() {
 
     assert!(exposed.contains("chmod 600"), "{exposed}");
     assert_eq!(TokenFrom::File(path).read().unwrap().expose_secret(), "secret");
+}
+
+#[test]
+fn a_theme_is_a_name_or_a_file_beside_the_configuration() {
+    let theme = |name: &str| parse(&format!("[ui]\ntheme = {name:?}")).map(|config| config.ui.theme);
+
+    assert_eq!(theme("auto"), Ok(ThemeChoice::Auto));
+    assert_eq!(theme("mine.toml"), Ok(ThemeChoice::File("mine.toml".into())));
+    assert_eq!(theme("/etc/placet/theme"), Ok(ThemeChoice::File("/etc/placet/theme".into())));
+    let error = theme("drak").unwrap_err();
+    assert!(error.contains("line 2") && error.contains("did you mean \"dark\"?"), "{error}");
 }

@@ -102,8 +102,9 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
-        Some(Command::Config { command: ConfigCommand::Check }) => {
-            cli::config_check(&paths, |config| Ok(tui::check_keys(config)?))
-        }
+        Some(Command::Config { command: ConfigCommand::Check }) => cli::config_check(&paths, |config| {
+            tui::check_keys(config)?;
+            Ok(tui::check_theme(config)?)
+        }),
     }
 }

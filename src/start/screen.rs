@@ -18,8 +18,9 @@ use super::{headless, logging};
 /// `placet` without a command.
 pub(super) async fn inbox(paths: &Paths) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
-    tui::check_keys(&config)
-        .with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
+    let mistake = || format!("the configuration {} has a mistake", paths.config.display());
+    tui::check_keys(&config).with_context(mistake)?;
+    tui::check_theme(&config)?;
     tui::check_terminal()?;
     let _log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;

@@ -23,7 +23,7 @@ pub mod msg;
 mod page;
 mod run;
 mod terminal;
-mod theme;
+pub mod theme;
 pub mod update;
 pub mod view;
 
@@ -33,6 +33,7 @@ mod tests;
 pub use keymap::KeymapError;
 pub use run::{Left, LeftBy, run};
 pub use terminal::NoTerminal;
+pub use theme::ThemeError;
 
 /// Is there a terminal to draw on? Asked before anything is opened.
 pub fn check_terminal() -> Result<(), NoTerminal> {
@@ -42,6 +43,11 @@ pub fn check_terminal() -> Result<(), NoTerminal> {
 /// Do the keys of the configuration make sense?
 pub fn check_keys(config: &Config) -> Result<(), KeymapError> {
     keymap::Keymap::new(&config.keys).map(drop)
+}
+
+/// Can its theme be used?
+pub fn check_theme(config: &Config) -> Result<(), ThemeError> {
+    theme::Theme::load(&config.ui.theme, theme::Depth::Full).map(drop)
 }
 
 /// What the screens say about where they are.

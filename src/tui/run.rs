@@ -20,6 +20,7 @@ use super::keys::Keys;
 use super::model::{Model, Settings};
 use super::msg::{Effect, Msg, What};
 use super::terminal::{Screen, give_back, is_there, stop_process, stumbled};
+use super::theme::{Depth, Theme};
 use super::update;
 
 /// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
@@ -61,6 +62,7 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
     let keymap = Keymap::new(&config.keys)?;
+    let theme = Theme::load(&config.ui.theme, Depth::of(|name| std::env::var(name).ok()))?;
     // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
     let signals = Signals::new()?;
     let screen = Screen::take()?;
@@ -71,7 +73,8 @@ pub async fn run(
         stale_after: config.watch.stale_after,
         place,
     };
-    let model = Model::new(settings, inbox.source_names(), screen.size()?, now());
+    let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
+    model.theme = theme;
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender);
     let mut app = App { model, screen, effects, msgs, keys: None, frames: [None; 2] };

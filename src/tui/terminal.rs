@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use crossterm::cursor::Show;
+use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, SetTitle,
@@ -52,12 +52,18 @@ impl Screen {
     /// One frame, as one synchronized update: no terminal shows half of it.
     pub(super) fn draw(&mut self, model: &Model) -> io::Result<()> {
         let title = view::title(model);
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        // The cursor does not run along with the drawing where synchronized updates are not known.
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate, Hide)?;
         if title != self.title {
             queue!(self.terminal.backend_mut(), SetTitle(&title))?;
             self.title = title;
         }
-        let drawn = self.terminal.draw(|frame| view::view(model, frame.area(), frame.buffer_mut())).map(drop);
+        let drawn = self.terminal.draw(|frame| {
+            if let Some(cursor) = view::view(model, frame.area(), frame.buffer_mut()) {
+                frame.set_cursor_position(cursor);
+            }
+        });
+        let drawn = drawn.map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn
     }

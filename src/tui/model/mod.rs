@@ -7,6 +7,7 @@ use ratatui::layout::{Rect, Size};
 
 use super::keymap::{Chord, Keymap};
 use super::layout::{self, Body, Layout};
+use super::theme::Theme;
 use crate::config::Borders;
 use crate::domain::{ActionKey, BatchKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp};
 use crate::journal::EditText;
@@ -77,6 +78,7 @@ pub struct Model {
     pub message: Option<Message>,
     pub guard: Guard,
     pub chords: Vec<Chord>,
+    pub theme: Theme,
     pub saved: Saved,
     /// The batch decided in last, while nothing but deciding was done since: auto-advance may have left it.
     pub decided_in: Option<BatchKey>,
@@ -162,6 +164,7 @@ impl Model {
             message: None,
             guard: Guard::default(),
             chords: Vec::new(),
+            theme: Theme::Names,
             saved: Saved::default(),
             decided_in: None,
             reviews: 0,

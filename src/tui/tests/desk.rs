@@ -243,6 +243,12 @@ impl Desk {
         buffer
     }
 
+    /// Where the terminal's own cursor stands: column and row.
+    pub(super) fn cursor(&self) -> Option<(u16, u16)> {
+        let area = Rect::new(0, 0, self.model.size.width, self.model.size.height);
+        view(&self.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
+    }
+
     /// The screen as text, without spaces at the ends of lines.
     pub(super) fn screen(&self) -> String {
         let buffer = self.buffer();

@@ -14,4 +14,5 @@ mod sending;
 mod settling;
 mod sheets;
 mod starting;
+mod terminal;
 mod unknown;

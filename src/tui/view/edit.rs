@@ -1,7 +1,7 @@
 //! The edit form: the input as text, and at every moment what it would send.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use tui_textarea::TextArea;
 
@@ -14,16 +14,17 @@ use crate::tui::theme;
 use super::frame::open;
 use super::pen::Pen;
 
-pub(super) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let size = form_size(area, form.area.lines().len());
     let note = "nothing is sent from here; closing keeps your text";
     let body = open(model, area, size, "Edit before approving", note, buf);
     let (text, foot) = form_parts(body);
     let mut pen = Pen::new(buf, body, 0);
     title(model, &form.key, &mut pen);
-    area_of(&form.area, text, form.field == EditField::Text, buf);
+    let cursor = area_of(&form.area, text, form.field == EditField::Text, buf);
     will_be_sent(form, foot, buf);
     buttons(form, foot, buf);
+    cursor
 }
 
 pub(super) fn title(model: &Model, key: &ActionKey, pen: &mut Pen<'_>) {
@@ -34,10 +35,10 @@ pub(super) fn title(model: &Model, key: &ActionKey, pen: &mut Pen<'_>) {
 }
 
 /// A text area drawn by ourselves, because what is typed over is foreign: hidden characters stay visible, long lines are
-/// wrapped.
-pub(super) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut Buffer) {
+/// wrapped. Returns where the terminal's own cursor is to stand while this is typed in.
+pub(super) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut Buffer) -> Option<Position> {
     if place.is_empty() {
-        return;
+        return None;
     }
     let cursor = area.cursor();
     let (line, column) = (cursor.0, cursor.1);
@@ -67,9 +68,10 @@ pub(super) fn area_of(area: &TextArea<'_>, place: Rect, focused: bool, buf: &mut
     for (nth, row) in rows.iter().skip(top).take(height).enumerate() {
         Pen::new(buf, place, nth as u16).shown(row, theme::PLAIN);
     }
-    if focused && let Some(cell) = buf.cell_mut((place.x + x as u16, place.y + (at - top) as u16)) {
-        cell.set_style(theme::SELECTED);
-    }
+    let cursor = Position::new(place.x + x as u16, place.y + (at - top) as u16);
+    // Past the last column of a full row: on it, so that it is never on the frame.
+    let cursor = Position { x: cursor.x.min(place.right() - 1), ..cursor };
+    focused.then_some(cursor)
 }
 
 /// Columns of the line before the cursor.

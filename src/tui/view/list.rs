@@ -1,7 +1,7 @@
 //! The rows: only those on screen are looked at.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::text;
@@ -42,6 +42,13 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
             Line::Action(index) => model.queue.slot(*index).map(|slot| action(model, slot, &row, buf)),
         };
     }
+}
+
+/// Where the row under the cursor begins.
+pub(super) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
+    let nth = u16::try_from(model.queue.at().checked_sub(model.queue.top)?).ok()?;
+    let on_screen = nth < layout.rows.height && !model.queue.lines().is_empty();
+    on_screen.then(|| Position::new(layout.rows.x, layout.rows.y + nth))
 }
 
 struct Row {

@@ -2,10 +2,10 @@
 //! [`crate::text::Shown`].
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::layout::{Layout, Shape, above_message};
-use super::model::{Modal, Model};
+use super::model::{Focus, Modal, Model};
 
 mod counts;
 mod edit;
@@ -26,18 +26,30 @@ mod words;
 
 pub use words::title;
 
-/// Draws everything.
-pub fn view(model: &Model, area: Rect, buf: &mut Buffer) {
+/// Draws everything. Returns where the terminal's cursor is to stand: in the text that is typed, else on the row under the
+/// cursor. Screen readers and input methods look for it there.
+pub fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let layout = model.layout_in(area);
-    if layout.shape == Shape::Counts {
+    let cursor = if layout.shape == Shape::Counts {
         counts::draw(model, area, buf);
-        return;
-    }
-    header::draw(model, &layout, buf);
-    body(model, &layout, buf);
-    status::draw(model, &layout, buf);
-    // What happened last stays in sight.
-    sheet(model, above_message(&layout, area), buf);
+        None
+    } else {
+        header::draw(model, &layout, buf);
+        body(model, &layout, buf);
+        status::draw(model, &layout, buf);
+        // What happened last stays in sight.
+        let typed = sheet(model, above_message(&layout, area), buf);
+        typed.or_else(|| if model.modal.is_none() { reading(model, &layout) } else { None })
+    };
+    model.theme.paint(buf);
+    cursor
+}
+
+/// The row under the cursor; in the preview, where its text begins.
+fn reading(model: &Model, layout: &Layout) -> Option<Position> {
+    let text = Position::new(layout.text.x, layout.text.y);
+    let in_preview = model.zoom || model.focus == Focus::Preview;
+    if in_preview && !layout.text.is_empty() { Some(text) } else { list::cursor(model, layout) }
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
@@ -50,15 +62,17 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
     preview::draw(model, layout, buf);
 }
 
-fn sheet(model: &Model, area: Rect, buf: &mut Buffer) {
+/// What is open over the rest; returns where the text is that is typed in it.
+fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     match &model.modal {
         None => {}
-        Some(Modal::Edit(form)) => edit::draw(model, form, area, buf),
-        Some(Modal::Reason(form)) => reason::draw(model, form, area, buf),
-        Some(Modal::Review(sheet)) => review::draw(model, sheet, area, buf),
+        Some(Modal::Edit(form)) => return edit::draw(model, form, area, buf),
+        Some(Modal::Reason(form)) => return reason::draw(model, form, area, buf),
+        Some(Modal::Review(sheet)) => return review::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report::draw(model, sheet, area, buf),
-        Some(Modal::Settle(sheet)) => settle::draw(model, sheet, area, buf),
+        Some(Modal::Settle(sheet)) => return settle::draw(model, sheet, area, buf),
         Some(Modal::Help { top }) => help::draw(model, *top, area, buf),
         Some(Modal::Quit) => help::quit(model, area, buf),
     }
+    None
 }

@@ -1,7 +1,7 @@
 //! Writes one row of cells from left to right, and never past its end.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
@@ -34,6 +34,11 @@ impl<'a> Pen<'a> {
         }
         self.base = style;
         self
+    }
+
+    /// Where the next character goes.
+    pub(super) const fn position(&self) -> Position {
+        Position::new(self.x, self.y)
     }
 
     pub(super) fn left(&self) -> usize {

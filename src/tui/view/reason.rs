@@ -1,7 +1,7 @@
 //! The field for a reason.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use crate::domain::ReasonRule;
 use crate::tui::model::{Model, ReasonForm};
@@ -11,7 +11,7 @@ use super::edit::{area_of, title};
 use super::frame::open;
 use super::pen::Pen;
 
-pub(super) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let note = "Enter excludes   Esc closes and keeps the text";
     let body = open(model, area, (76.min(area.width.saturating_sub(2)), 8), "Exclude, because", note, buf);
     let mut pen = Pen::new(buf, body, 0);
@@ -29,5 +29,5 @@ pub(super) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
     let mark = Rect { width: 2, ..field };
     Pen::new(buf, mark, 0).ours("> ", theme::KEY);
     let field = Rect { x: field.x + 2, width: field.width.saturating_sub(2), ..field };
-    area_of(&form.area, field, true, buf);
+    area_of(&form.area, field, true, buf)
 }

@@ -1,7 +1,7 @@
 //! The review sheet: what will be sent, in counts and in names, before anything is.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::domain::{Confirm, Untrusted};
@@ -24,12 +24,12 @@ const REASON: usize = 55;
 /// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
 const LISTED: usize = 500;
 
-pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let Some(review) = &sheet.review else {
         let body = open(model, area, (60, 5), "Review and submit", "nothing has been sent yet", buf);
         let line = format!("reading {} afresh…", words::count(sheet.keys.len(), "action"));
         Pen::new(buf, body, 1).ours(&line, theme::PLAIN);
-        return;
+        return None;
     };
     let lines = lines(model, review);
     let width = 78.min(area.width.saturating_sub(2));
@@ -44,7 +44,7 @@ pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
         Pen::new(buf, foot, 0)
             .ours(&format!("… {} more lines (PageDown)", lines.len() - top - room), theme::DIM);
     }
-    how(review, &sheet.typed, foot, buf);
+    how(review, &sheet.typed, foot, buf)
 }
 
 pub(super) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {
@@ -173,14 +173,18 @@ fn rest(all: usize, word: &str, lines: &mut Vec<Parts>) {
     }
 }
 
-/// What it takes to send. Going back is always Esc.
-fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) {
+/// What it takes to send. Going back is always Esc. Returns where a count is typed.
+fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let mut pen = Pen::new(buf, area, 1);
+    let mut cursor = None;
     match (&review.submission, &review.confirm) {
         (None, _) => drop(pen.ours("Nothing can be sent. Esc goes back.", theme::BOLD)),
         (Some(_), Confirm::Key) => drop(pen.ours("Press y to send. Esc goes back.", theme::BOLD)),
         (Some(_), Confirm::Count(count, why)) => {
             pen.ours(&format!("Type {count} and Enter to send. Esc goes back.   "), theme::BOLD);
+            let mut field = pen.position();
+            field.x += 2 + typed.len() as u16;
+            cursor = Some(field);
             pen.ours(&format!("[ {typed:<5}]"), theme::SELECTED);
             let why = format!("(a count is asked because {})", why.join(", "));
             for (nth, row) in Shown::ours(why).wrap(usize::from(area.width)).iter().take(2).enumerate() {
@@ -188,4 +192,5 @@ fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) {
             }
         }
     }
+    cursor
 }

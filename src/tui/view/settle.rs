@@ -1,7 +1,7 @@
 //! The sheet in which a human says what became of an action whose outcome nobody knows.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use crate::domain::Finding;
 use crate::text;
@@ -21,7 +21,7 @@ const CHOICES: [(Command, Finding, &str, &str); 3] = [
     (Command::RunAgain, Finding::RunAgain, "run it again", "only where twice does no harm"),
 ];
 
-pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let size = (76.min(area.width.saturating_sub(2)), 13);
     let body = open(model, area, size, "What became of it?", "look in the target first", buf);
     title(model, &sheet.key, &mut Pen::new(buf, body, 0));
@@ -49,7 +49,7 @@ pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
         width: body.width.saturating_sub(taken),
         height: u16::from(body.height > 7),
     };
-    area_of(&sheet.area, field, sheet.typing, buf);
+    let cursor = area_of(&sheet.area, field, sheet.typing, buf);
     let mut pen = Pen::new(buf, body, 9);
     match sheet.picked.and_then(|picked| CHOICES.iter().find(|choice| choice.1 == picked)) {
         _ if sheet.typing => {}
@@ -66,6 +66,7 @@ pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
             pen.ours(&line, theme::DIM);
         }
     }
+    cursor
 }
 
 /// `approved by kim at 14:02:11; nobody knows whether it landed`

@@ -1,11 +1,22 @@
 //! Styles by what they mean. ANSI colour names only; colour repeats what a letter or a word already says, so that nothing is
 //! lost under NO_COLOR.
+//!
+//! The names are roles: [`Theme::paint`] goes over the finished cells and gives each name the colour that the theme has for it.
+//! So whoever draws knows ten styles and no theme, and the terminal's own palette is simply the theme that changes nothing.
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
 use crate::config::Borders;
 use crate::domain::{DecisionKind, Risk};
+
+mod depth;
+mod palette;
+mod rgb;
+
+pub use depth::Depth;
+pub use palette::{Theme, ThemeError};
+pub use rgb::Rgb;
 
 pub(super) const PLAIN: Style = Style::new();
 pub(super) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);

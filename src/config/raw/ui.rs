@@ -1,0 +1,72 @@
+//! `[ui]` as it is written, and what it means.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::line_of;
+use crate::config::{Borders, ThemeChoice, Ui};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawUi {
+    borders: RawBorders,
+    theme: Spanned<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum RawBorders {
+    Line,
+    Ascii,
+}
+
+const THEMES: [(&str, ThemeChoice); 7] = [
+    ("terminal", ThemeChoice::Terminal),
+    ("auto", ThemeChoice::Auto),
+    ("dark", ThemeChoice::Dark),
+    ("light", ThemeChoice::Light),
+    ("high-contrast", ThemeChoice::HighContrast),
+    ("colour-blind", ThemeChoice::ColourBlind),
+    ("colour-blind-light", ThemeChoice::ColourBlindLight),
+];
+
+impl Default for RawUi {
+    fn default() -> Self {
+        Self { borders: RawBorders::Line, theme: Spanned::new(0..0, "terminal".to_owned()) }
+    }
+}
+
+impl RawUi {
+    /// `folder` is where a relative path begins.
+    pub(super) fn meaning(self, text: &str, folder: &Path) -> Result<Ui, String> {
+        Ok(Ui {
+            borders: match self.borders {
+                RawBorders::Line => Borders::Line,
+                RawBorders::Ascii => Borders::Ascii,
+            },
+            theme: theme(&self.theme, text, folder)?,
+        })
+    }
+}
+
+/// A name, or the path of a file: what has a slash or ends in `.toml`.
+fn theme(given: &Spanned<String>, text: &str, folder: &Path) -> Result<ThemeChoice, String> {
+    let name = given.get_ref().as_str();
+    if let Some((_, choice)) = THEMES.into_iter().find(|(known, _)| *known == name) {
+        return Ok(choice);
+    }
+    if name.contains('/') || Path::new(name).extension().is_some_and(|it| it == "toml") {
+        return Ok(ThemeChoice::File(folder.join(PathBuf::from(name))));
+    }
+    let nearest = THEMES.into_iter().map(|(known, _)| (strsim::jaro_winkler(name, known), known));
+    let nearest = nearest.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.6);
+    let hint = nearest.map_or_else(String::new, |(_, known)| format!("; did you mean {known:?}?"));
+    let line = line_of(text, given.span().start);
+    let known: Vec<&str> = THEMES.iter().map(|(known, _)| *known).collect();
+    Err(format!(
+        "line {line}, ui.theme: {name:?} is no theme{hint} There are {}, and a path to a file",
+        known.join(", ")
+    ))
+}
