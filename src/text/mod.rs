@@ -5,8 +5,10 @@
 
 use crate::domain::Untrusted;
 
+mod rows;
 mod shown;
 
+pub use rows::{NARROWEST, column, hidden, row};
 pub use shown::{Piece, Shown};
 
 /// Text for one line: line breaks become tokens.
@@ -21,5 +23,16 @@ pub fn count(n: usize, one: &str) -> String {
 
 /// Text for several lines: LF and CRLF end a line, everything else that is no plain character becomes a token.
 pub fn lines(text: &str) -> Vec<Shown> {
-    text.split('\n').map(|line| Shown::of_line(line.strip_suffix('\r').unwrap_or(line))).collect()
+    let last = (text.is_empty() || text.ends_with('\n')).then_some("");
+    text.split_inclusive('\n').chain(last).map(|line| part(line_of(line))).collect()
+}
+
+/// A part of one line.
+pub fn part(text: &str) -> Shown {
+    Shown::of_line(text)
+}
+
+/// A line without what ends it.
+pub fn line_of(text: &str) -> &str {
+    text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line))
 }

@@ -1,5 +1,7 @@
 //! Text that is safe to draw.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -71,6 +73,35 @@ impl Shown {
         cut
     }
 
+    /// Without its first `columns` columns.
+    #[must_use]
+    pub fn right_of(&self, columns: usize) -> Self {
+        let (mut rest, mut at) = (Self::default(), 0);
+        for piece in &self.pieces {
+            for grapheme in piece.text.graphemes(true) {
+                if at >= columns {
+                    rest.push(grapheme, piece.token);
+                }
+                at += grapheme.width();
+            }
+        }
+        rest
+    }
+
+    /// The text before and after the byte `at` of [`Self::plain`].
+    #[must_use]
+    pub fn split_at(&self, at: usize) -> (Self, Self) {
+        let (mut head, mut tail, mut left) = (Self::default(), Self::default(), at);
+        for piece in &self.pieces {
+            let (before, after) = piece.text.split_at(piece.text.floor_char_boundary(left));
+            left = left.saturating_sub(piece.text.len());
+            let part = |text: &str| Piece { text: text.to_owned(), token: piece.token };
+            head.pieces.extend((!before.is_empty()).then(|| part(before)));
+            tail.pieces.extend((!after.is_empty()).then(|| part(after)));
+        }
+        (head, tail)
+    }
+
     /// Broken into rows of at most `width` columns; always at least one row. Breaks after a space where one is near, else
     /// between graphemes; tokens stay whole where they fit. No character is lost.
     pub fn wrap(&self, width: usize) -> Vec<Self> {
@@ -117,23 +148,31 @@ impl Shown {
     }
 
     fn push_char(&mut self, c: char) {
-        let mut buffer = [0; 4];
-        match c {
-            '\t' => self.push("⟦TAB⟧", true),
-            '\n' => self.push("⟦LF⟧", true),
-            '\r' => self.push("⟦CR⟧", true),
-            '\u{1b}' => self.push("⟦ESC⟧", true),
-            '\u{7}' => self.push("⟦BEL⟧", true),
-            '\u{8}' => self.push("⟦BS⟧", true),
-            '\0' => self.push("⟦NUL⟧", true),
-            c if is_plain(c.encode_utf8(&mut buffer)) => self.push(c.encode_utf8(&mut buffer), false),
-            c => self.push(&format!("⟦U+{:04X}⟧", u32::from(c)), true),
+        match token(c) {
+            Some(token) => self.push(&token, true),
+            None => self.push(c.encode_utf8(&mut [0; 4]), false),
         }
     }
 }
 
+/// What stands for a character that a terminal would obey, hide or reorder; `None` for one that is drawn as itself.
+pub(super) fn token(c: char) -> Option<Cow<'static, str>> {
+    let named = match c {
+        '\t' => "⟦TAB⟧",
+        '\n' => "⟦LF⟧",
+        '\r' => "⟦CR⟧",
+        '\u{1b}' => "⟦ESC⟧",
+        '\u{7}' => "⟦BEL⟧",
+        '\u{8}' => "⟦BS⟧",
+        '\0' => "⟦NUL⟧",
+        c if is_plain(c.encode_utf8(&mut [0; 4])) => return None,
+        c => return Some(format!("⟦U+{:04X}⟧", u32::from(c)).into()),
+    };
+    Some(named.into())
+}
+
 /// A grapheme that is drawn as itself: every character visible, of a width terminals agree on.
-fn is_plain(grapheme: &str) -> bool {
+pub(super) fn is_plain(grapheme: &str) -> bool {
     let mut chars = grapheme.chars();
     let Some(first) = chars.next() else { return false };
     let marks = chars.clone().count();

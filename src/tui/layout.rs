@@ -42,6 +42,9 @@ pub(super) struct Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
     Panes,
+    /// The preview below the list, whatever the width.
+    Below,
+    ListOnly,
     PreviewOnly,
 }
 
@@ -81,6 +84,12 @@ pub(super) fn layout(area: Rect, body: Body) -> Layout {
         (Shape::Counts, _) => Layout { header: area, ..frame },
         (Shape::Stacked, body) => stacked(frame, rest, body),
         (Shape::TwoPanes | Shape::ThreePanes, Body::PreviewOnly) => with_preview(frame, rest),
+        (_, Body::ListOnly) => with_list(frame, rest),
+        (_, Body::Below) => {
+            let height = rest.height / 2;
+            let list = take_top(&mut rest, height);
+            with_preview(with_list(frame, list), rest)
+        }
         (Shape::TwoPanes, Body::Panes) => {
             let width = rest.width * 46 / 100;
             let list = take_left(&mut rest, width);
@@ -102,7 +111,7 @@ fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
         let head = take_top(&mut rest, 2);
         return Layout { preview: body, head, text: with_margin(rest), ..frame };
     }
-    if body.height < 12 {
+    if body.height < 12 || what == Body::ListOnly {
         return Layout { list: body, rows: body, ..frame };
     }
     let rows = take_top(&mut rest, body.height.div_ceil(2) + 1);
@@ -200,7 +209,7 @@ mod tests {
     #[test]
     fn every_part_stays_inside_every_screen() {
         for (width, height) in (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))) {
-            for body in [Body::Panes, Body::PreviewOnly] {
+            for body in [Body::Panes, Body::Below, Body::ListOnly, Body::PreviewOnly] {
                 let area = Rect::new(0, 0, width, height);
                 let l = layout(area, body);
                 for part in [

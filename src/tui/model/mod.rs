@@ -9,9 +9,12 @@ use super::keymap::{Chord, Keymap};
 use super::layout::{self, Body, Layout};
 use super::theme::Theme;
 use crate::config::Borders;
-use crate::domain::{ActionKey, BatchKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp};
+use crate::domain::{
+    ActionKey, BatchKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted,
+};
 use crate::journal::EditText;
 use crate::text::Shown;
+pub use crate::text::hidden;
 
 mod guard;
 mod merge;
@@ -19,6 +22,7 @@ mod modal;
 mod preview;
 mod queue;
 mod reading;
+mod search;
 mod slots;
 mod sources;
 mod stats;
@@ -30,9 +34,10 @@ pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
 };
-pub use preview::{Cached, Flags, Preview, Tab, hidden};
+pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab};
 pub use queue::{Cursor, Group, GroupKey, Line, Queue};
 pub use reading::Reading;
+pub use search::Search;
 pub use slots::{Settled, Slot, State};
 pub use sources::{SourceState, Syncing};
 pub use stats::Stats;
@@ -184,12 +189,32 @@ impl Model {
     }
 
     pub(in crate::tui) fn layout_in(&self, area: Rect) -> Layout {
-        layout::layout(area, if self.zoom { Body::PreviewOnly } else { Body::Panes })
+        layout::layout(area, if self.zoom { Body::PreviewOnly } else { self.panes() })
     }
 
     /// The layout with the list, whether it is on screen or not.
     pub(in crate::tui) fn layout_in_panes(&self) -> Layout {
-        layout::layout(Rect::new(0, 0, self.size.width, self.size.height), Body::Panes)
+        layout::layout(Rect::new(0, 0, self.size.width, self.size.height), self.panes())
+    }
+
+    const fn panes(&self) -> Body {
+        match self.preview.place {
+            PreviewPlace::Beside => Body::Panes,
+            PreviewPlace::Below => Body::Below,
+            PreviewPlace::Hidden => Body::ListOnly,
+        }
+    }
+
+    /// The addresses in the action that the preview shows, as they were written.
+    pub fn links(&self) -> Vec<Untrusted> {
+        let shown = self.preview.shown.as_ref().and_then(|key| self.preview.cached(key));
+        shown.map(|cached| super::page::links(cached)).unwrap_or_default()
+    }
+
+    /// The host or mailbox that an address leads to, to be shown before it is opened: what stands before an `@` in it, or in
+    /// its path, can look like another one.
+    pub fn leads_to(link: &Untrusted) -> Option<Untrusted> {
+        super::page::link_target(link.as_raw()).map(Untrusted::from)
     }
 
     /// Counts the queue anew.

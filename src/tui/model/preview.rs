@@ -1,6 +1,6 @@
 //! The action under the cursor in full, and those near it.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::domain::json::{self, Scanner, TokenKind};
@@ -8,6 +8,8 @@ use crate::domain::{ActionKey, Digest, PendingAction, Timestamp};
 use crate::inbox::Problem;
 use crate::text;
 use crate::tui::page::Page;
+
+use super::Search;
 
 /// So many actions are kept.
 const KEPT: usize = 256;
@@ -56,8 +58,27 @@ pub struct Preview {
     /// The tab that `Diff` returns to.
     pub before_diff: Tab,
     pub top: usize,
-    /// The text of the tab, wrapped once.
+    /// Columns that are left of the screen, where lines do not wrap.
+    pub left: usize,
+    pub wrap: bool,
+    pub place: Place,
+    /// Where it was last that was not hidden.
+    pub shown_at: Place,
+    /// The row of the Raw tab that folding is about.
+    pub cursor: usize,
+    /// What is folded, and of which content.
+    pub folds: Option<(ActionKey, Digest, Arc<BTreeSet<usize>>)>,
+    pub search: Option<Search>,
+    /// The text of the tab.
     pub page: Option<Page>,
+}
+
+/// Where the preview stands beside a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Beside,
+    Below,
+    Hidden,
 }
 
 impl Default for Preview {
@@ -74,6 +95,13 @@ impl Default for Preview {
             tab: Tab::Rendered,
             before_diff: Tab::Rendered,
             top: 0,
+            left: 0,
+            wrap: true,
+            place: Place::Beside,
+            shown_at: Place::Beside,
+            cursor: 0,
+            folds: None,
+            search: None,
             page: None,
         }
     }
@@ -99,6 +127,12 @@ impl Preview {
         }
     }
 
+    /// What is folded of this content.
+    pub fn folds(&self, key: &ActionKey, digest: &Digest) -> Arc<BTreeSet<usize>> {
+        let of = self.folds.as_ref().filter(|(folded, content, _)| folded == key && content == digest);
+        of.map(|(.., folds)| Arc::clone(folds)).unwrap_or_default()
+    }
+
     pub fn forget(&mut self, key: &ActionKey) {
         if self.cache.remove(key).is_some() {
             self.order.retain(|other| other != key);
@@ -115,7 +149,7 @@ impl Flags {
             if matches!(token.kind, TokenKind::Key | TokenKind::String) {
                 let decoded = json::decode(token.text);
                 flags.broken += usize::from(decoded.lossy);
-                flags.hidden += hidden(&decoded.text);
+                flags.hidden += text::hidden(&decoded.text);
             }
         }
         flags
@@ -124,17 +158,6 @@ impl Flags {
     pub fn any(&self) -> bool {
         self.hidden > 0 || self.broken > 0 || !self.duplicates.is_empty()
     }
-}
-
-/// Characters that are shown as tokens. Tabs are ordinary in code and tables: shown, not counted.
-pub fn hidden(text: &str) -> usize {
-    if text.bytes().all(|byte| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte)) {
-        return 0;
-    }
-    let shown = text::lines(text);
-    let tokens =
-        shown.iter().flat_map(text::Shown::pieces).filter(|piece| piece.token && piece.text != "⟦TAB⟧");
-    tokens.count()
 }
 
 impl Tab {

@@ -56,11 +56,15 @@ fn words(writer: &mut Writer, cached: &Cached) {
     writer.blank();
     writer.ours(Kind::Key, "The agent's words (not what runs)");
     if let Some(summary) = summary {
-        writer.text(Kind::Plain, 2, summary.as_raw());
+        writer.long(Kind::Plain, 2, summary.as_raw());
     }
     if let Some(preview) = preview {
         let text = readable(preview.as_str());
-        writer.text(Kind::Plain, 2, if text.starts_with('{') { json::pretty(&text) } else { text }.as_str());
+        if text.starts_with(['{', '[']) {
+            writer.json(2, json::pretty(&text));
+        } else {
+            writer.long(Kind::Plain, 2, text);
+        }
     }
 }
 

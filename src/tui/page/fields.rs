@@ -1,5 +1,7 @@
 //! The input: as fields to read, or as the JSON that runs.
 
+use std::collections::BTreeSet;
+
 use crate::contract::tool;
 use crate::domain::json::{self, Member};
 use crate::domain::{RawJson, Status, Untrusted};
@@ -7,7 +9,7 @@ use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
 
 use super::context::moment;
-use super::{Kind, Made, Writer};
+use super::{Kind, Made, Writer, fold};
 
 /// Longest key column; longer keys push their value to the right or below.
 const COLUMN: usize = 18;
@@ -26,7 +28,7 @@ pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     let input = ran(writer, cached).unwrap_or(&cached.action.input);
     match input.members() {
         Some(members) => members_of(writer, &members),
-        None => writer.text(Kind::Plain, 0, &readable(input.as_str())),
+        None => writer.long(Kind::Plain, 0, readable(input.as_str())),
     }
     footer(writer, cached);
 }
@@ -79,7 +81,7 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     let mut said = |name: &str, text: Option<&str>| {
         if let Some(text) = text {
             writer.ours(Kind::Key, name);
-            writer.text(Kind::Plain, 2, text);
+            writer.long(Kind::Plain, 2, text);
         }
     };
     said("reason", action.reason.as_ref().map(Untrusted::as_raw));
@@ -89,9 +91,9 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
 }
 
 /// The input as JSON, indented; every token as it was sent.
-pub(super) fn raw(writer: &mut Writer, cached: &Cached) {
+pub(super) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>) {
     flagged(writer, &cached.flags);
-    writer.text(Kind::Plain, 0, &json::pretty(cached.action.input.as_str()));
+    fold::raw(writer, &json::pretty(cached.action.input.as_str()).into(), folds);
 }
 
 fn members_of(writer: &mut Writer, members: &[Member<'_>]) {

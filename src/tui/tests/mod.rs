@@ -6,6 +6,7 @@ mod editing;
 mod effects;
 mod leaving;
 mod paused;
+mod previews;
 mod queue;
 mod reading;
 mod reviewing;

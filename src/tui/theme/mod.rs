@@ -26,6 +26,14 @@ pub(super) const GOOD: Style = Style::new().fg(Color::Green);
 pub(super) const BAD: Style = Style::new().fg(Color::Red);
 pub(super) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
 pub(super) const KEY: Style = Style::new().fg(Color::Cyan);
+/// In JSON. Quotes, digits and words say the same without colour.
+pub(super) const STRING: Style = Style::new().fg(Color::Green);
+pub(super) const NUMBER: Style = Style::new().fg(Color::Yellow);
+pub(super) const LITERAL: Style = Style::new().fg(Color::Magenta);
+pub(super) const LINK: Style = Style::new().add_modifier(Modifier::UNDERLINED);
+/// Found by a search, and the one it is at.
+pub(super) const MATCH: Style = Style::new().add_modifier(Modifier::REVERSED);
+pub(super) const MATCH_HERE: Style = MATCH.add_modifier(Modifier::BOLD.union(Modifier::UNDERLINED));
 /// Stands for something that would not be visible.
 pub(super) const TOKEN: Style = Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD);
 

@@ -3,7 +3,7 @@
 use crate::tui::model::{Focus, Modal, Model};
 use crate::tui::msg::Effect;
 
-use super::{edit, reason, settle};
+use super::{edit, find, reason, settle};
 
 /// One level back.
 pub(super) fn back(model: &mut Model) -> Vec<Effect> {
@@ -20,6 +20,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
         }
         Some(Modal::Settle(_)) => settle::back(model),
         Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) => model.modal = None,
+        None if model.preview.search.is_some() => return find::end(model),
         None if model.zoom => model.zoom = false,
         None if model.focus == Focus::Preview => model.focus = Focus::List,
         None if !model.queue.marks.is_empty() => model.queue.marks.clear(),

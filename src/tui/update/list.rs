@@ -3,7 +3,7 @@
 use crate::tui::model::{Cursor, Focus, Line, Modal, Model};
 use crate::tui::msg::Effect;
 
-use super::preview;
+use super::reader;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
@@ -41,7 +41,7 @@ fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
             let at = model.queue.at();
             model.queue.go_to(shift(at, way, by));
         }
-        Moves::Preview => drop(preview::scroll(model, way, by)),
+        Moves::Preview => drop(reader::step(model, way, by)),
         Moves::Sheet => scroll_sheet(model, way, by),
     }
     Vec::new()
@@ -119,6 +119,9 @@ pub(super) fn unfold(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
+    if matches!(moves(model), Moves::Preview) {
+        return reader::fold_all(model, folded);
+    }
     model.queue.fold_all(folded);
     Vec::new()
 }

@@ -14,16 +14,20 @@ use super::msg::{Effect, Msg, What};
 
 mod decide;
 mod edit;
+mod find;
 mod leave;
 mod list;
 mod lock;
 mod preview;
 mod queue;
+mod reader;
 mod reason;
 mod report;
 mod review;
 mod settle;
 mod stage;
+
+pub(super) use reader::has_cursor;
 
 /// What to ask of the world before anything has happened.
 pub fn start(model: &mut Model) -> Vec<Effect> {
@@ -99,6 +103,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
 }
 
 /// The router of commands: one line each, exhaustive.
+#[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
 fn run(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::Down => list::down(model, 1),
@@ -112,6 +117,8 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Unfold => list::unfold(model),
         Command::FoldAll => list::fold_all(model, true),
         Command::UnfoldAll => list::fold_all(model, false),
+        Command::NextUndecided if find::is_on(model) => find::next(model, list::Way::Down),
+        Command::PreviousUndecided if find::is_on(model) => find::next(model, list::Way::Up),
         Command::NextUndecided => list::next_undecided(model, list::Way::Down),
         Command::PreviousUndecided => list::next_undecided(model, list::Way::Up),
         Command::Mark => list::mark(model),
@@ -133,13 +140,20 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Reload => queue::reload(model),
         Command::ScrollDown => preview::scroll(model, list::Way::Down, 1),
         Command::ScrollUp => preview::scroll(model, list::Way::Up, 1),
-        Command::PageDown => preview::page(model, list::Way::Down),
+        Command::PageDown | Command::ReadOn => preview::page(model, list::Way::Down),
         Command::PageUp => preview::page(model, list::Way::Up),
         Command::PreviewEnd => preview::end(model),
         Command::PreviousTab => preview::tab(model, list::Way::Up),
         Command::NextTab => preview::tab(model, list::Way::Down),
         Command::Diff => preview::diff(model),
         Command::Zoom => list::zoom(model, !model.zoom),
+        Command::FoldHere => reader::fold(model),
+        Command::Wrap => reader::wrap(model),
+        Command::GoLeft => reader::sideways(model, list::Way::Up),
+        Command::GoRight => reader::sideways(model, list::Way::Down),
+        Command::HidePreview => reader::hide(model),
+        Command::PreviewBelow => reader::below(model),
+        Command::Search => find::open(model),
         Command::SwitchFocus => list::switch_focus(model),
         Command::FocusList => list::focus(model, Focus::List),
         Command::FocusPreview => list::focus(model, Focus::Preview),
@@ -160,6 +174,7 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
 /// Enter, in what is open.
 fn accept(model: &mut Model) -> Vec<Effect> {
     match &model.modal {
+        None if find::is_typing(model) => find::keep(model),
         Some(Modal::Review(_)) => review::enter(model),
         Some(Modal::Reason(_)) => reason::accept(model),
         Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
@@ -184,6 +199,7 @@ fn places(model: &Model) -> &'static [Place] {
         (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
         (Some(Modal::Help { .. }), _) => &[Place::Help, Place::Anywhere],
         (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
+        (None, _) if find::is_typing(model) => &[Place::Search, Place::Anywhere],
         (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
         (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
         (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
@@ -258,6 +274,7 @@ fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
 /// A key that is no command: text, where text is taken.
 fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     match &model.modal {
+        None if find::is_typing(model) => find::typed(model, key),
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::typed(model, key),
         Some(Modal::Edit(_)) => edit::button_key(model, key),
         Some(Modal::Reason(_)) => reason::typed(model, key),
@@ -269,6 +286,7 @@ fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 
 fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     match &model.modal {
+        None if find::is_typing(model) => find::pasted(model, text),
         Some(Modal::Edit(_)) => edit::pasted(model, text),
         Some(Modal::Reason(_)) => reason::pasted(model, text),
         Some(Modal::Settle(sheet)) if sheet.typing => settle::pasted(model, text),

@@ -1,5 +1,7 @@
 //! The preview follows the cursor, loads what it needs, scrolls, and notes what was on screen.
 
+use std::ops::Range;
+
 use ratatui::layout::Rect;
 
 use crate::domain::{ActionKey, Digest, Seen};
@@ -9,10 +11,15 @@ use crate::tui::model::{Line, Modal, Model, Tab};
 use crate::tui::msg::{Effect, Loaded};
 use crate::tui::page::{Made, Page};
 
+use super::find;
 use super::list::Way;
 
 /// While a key is held, the preview waits until it rests for so long.
 const REST: i64 = 80;
+/// Bytes of a long text that are counted in one message.
+const AT_ONCE: usize = 4 << 20;
+/// Milliseconds until counting goes on.
+const COUNT_ON: u64 = 1;
 
 /// After every message: shows the action under the cursor, and asks for it where it is not known.
 pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
@@ -32,6 +39,7 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
         model.dirty |= model.preview.shown != model.preview.target;
         model.preview.shown = model.preview.target.clone();
         model.preview.top = 0;
+        model.preview.left = 0;
     }
     let wanted = missing(model);
     if !wanted.is_empty() {
@@ -42,6 +50,9 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
         model.zoom = false;
     }
     make_page(model);
+    if model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
+        effects.push(Effect::WakeIn(COUNT_ON));
+    }
     effects
 }
 
@@ -66,17 +77,33 @@ fn missing(model: &Model) -> Vec<ActionKey> {
 }
 
 /// Wraps the text again when anything it depends on is another.
-fn make_page(model: &mut Model) {
+pub(super) fn make_page(model: &mut Model) {
     let made = made(model);
     if model.preview.page.as_ref().map(|page| &page.of) != made.as_ref() {
+        let before = model.preview.page.take().filter(|page| {
+            // Folds are other blocks, and have a cursor that stays.
+            made.as_ref().is_some_and(|made| page.of.is_other_width(made))
+        });
         model.preview.page = made.and_then(|made| {
             let cached = model.preview.cached(&made.key)?;
             let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
             Some(Page::new(made, cached, row, &model.settings.zone))
         });
+        if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
+            model.preview.top = page.row_of(&before.anchor(model.preview.top));
+            model.preview.cursor = page.row_of(&before.anchor(model.preview.cursor));
+        }
     }
+    if let Some(page) = model.preview.page.as_mut().filter(|page| !page.is_counted()) {
+        page.count(AT_ONCE);
+        model.dirty = true;
+    }
+    find::follow(model);
     let last = last_top(model);
     model.preview.top = model.preview.top.min(last);
+    // Where the text was scrolled away from the cursor, it comes along.
+    let bottom = model.preview.top + usize::from(model.layout().text.height).saturating_sub(1);
+    model.preview.cursor = model.preview.cursor.clamp(model.preview.top, bottom);
 }
 
 fn made(model: &Model) -> Option<Made> {
@@ -89,6 +116,8 @@ fn made(model: &Model) -> Option<Made> {
         digest: cached.digest,
         tab: model.preview.tab,
         width,
+        wrap: model.preview.wrap,
+        folds: model.preview.folds(key, &cached.digest),
         edits: model.edits_of(key).cloned(),
         status: status.clone(),
         paused: model.is_paused(&key.source),
@@ -96,11 +125,14 @@ fn made(model: &Model) -> Option<Made> {
 }
 
 fn last_top(model: &Model) -> usize {
-    let lines = model.preview.page.as_ref().map_or(0, |page| page.lines.len());
+    let lines = model.preview.page.as_ref().map_or(0, Page::len);
     lines.saturating_sub(usize::from(model.layout().text.height))
 }
 
 pub(super) fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    if let Some(page) = model.preview.page.as_mut().filter(|_| way == Way::Down && by == usize::MAX) {
+        page.count(usize::MAX);
+    }
     model.preview.top = super::list::shift(model.preview.top, way, by).min(last_top(model));
     Vec::new()
 }
@@ -138,6 +170,7 @@ pub(super) fn diff(model: &mut Model) -> Vec<Effect> {
 fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
     model.preview.tab = tab;
     model.preview.top = 0;
+    model.preview.left = 0;
     Vec::new()
 }
 
@@ -178,17 +211,28 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let (key, digest) = (page.of.key.clone(), page.of.digest);
-    let (top, total) = (model.preview.top, page.lines.len());
     let mut seen = Seen::Opened;
-    if matches!(page.of.tab, Tab::Rendered | Tab::Raw) && model.seen.of(&key, &digest) != Some(Seen::InFull) {
+    let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
+    if text && model.seen.of(&key, &digest) != Some(Seen::InFull) {
         // A jump to the end shows the end only: every line counts.
-        model.reading.note(&page.of, top..total.min(top + usize::from(area.height)));
-        if model.reading.unread(&page.of, total).is_none() {
+        for rows in whole(page, model.preview.top, usize::from(area.height), model.preview.left) {
+            model.reading.note(&page.of, rows);
+        }
+        if page.is_counted() && model.reading.unread(&page.of, page.len()).is_none() {
             seen = Seen::InFull;
             model.reading.forget(&key);
         }
     }
     note(model, key, digest, seen)
+}
+
+/// The rows on screen of which nothing is beyond its sides.
+fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize>> {
+    let rows = top..page.len().min(top + height);
+    if page.of.wrap {
+        return vec![rows];
+    }
+    rows.filter(|row| left == 0 && page.fits(*row)).map(|row| row..row + 1).collect()
 }
 
 fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {

@@ -8,9 +8,10 @@ use crate::domain::Seen;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Group, Model, Slot, Tab};
-use crate::tui::page::Kind;
+use crate::tui::model::{Focus, Group, Model, Search, Slot, Tab};
+use crate::tui::page::{Kind, Window};
 use crate::tui::theme;
+use crate::tui::update::has_cursor;
 
 use super::frame::{frame, rule};
 use super::pen::Pen;
@@ -41,7 +42,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, row, 0);
     pen.ours(" ", theme::PLAIN);
     tabs(model, slot, &mut pen);
-    let at = position(model, layout);
+    let at = short_note(model, layout);
     pen.shorten(at.len() + 2);
     pen.ours("  ", theme::PLAIN)
         .shown(&text::line(slot.entry.key.id.untrusted()), theme::DIM)
@@ -124,10 +125,17 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
     let Some(page) = model.preview.page.as_ref().filter(|page| page.of.key == *key) else {
         return say("loading…", theme::DIM);
     };
-    let lines = page.lines.get(model.preview.top..).unwrap_or_default();
-    for (nth, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+    let window = Window { left: model.preview.left, width: usize::from(area.width) };
+    let found = model.preview.search.as_ref().map(Search::found).unwrap_or_default();
+    let rows = (model.preview.top..page.len()).take(usize::from(area.height));
+    for (nth, row) in rows.enumerate() {
+        if row == model.preview.cursor && has_cursor(model) {
+            // The margin, so that the text has the width it is wrapped at.
+            let margin = Rect { x: area.x.saturating_sub(1), width: 1, ..area };
+            Pen::new(buf, margin, nth as u16).ours(">", theme::BOLD);
+        }
         let mut pen = Pen::new(buf, area, nth as u16);
-        for (kind, part) in &line.parts {
+        for (kind, part) in &page.row(row, window, found).parts {
             pen.shown(part, style_of(*kind));
         }
     }
@@ -137,10 +145,16 @@ const fn style_of(kind: Kind) -> Style {
     match kind {
         Kind::Plain => theme::PLAIN,
         Kind::Key => theme::KEY,
-        Kind::Dim => theme::DIM,
+        Kind::Dim | Kind::Punct => theme::DIM,
         Kind::Old => theme::BAD,
         Kind::New | Kind::Good => theme::GOOD,
         Kind::Warn => theme::WARN,
+        Kind::Link => theme::LINK,
+        Kind::Text => theme::STRING,
+        Kind::Number => theme::NUMBER,
+        Kind::Literal => theme::LITERAL,
+        Kind::Match => theme::MATCH,
+        Kind::Here => theme::MATCH_HERE,
     }
 }
 
@@ -189,14 +203,49 @@ fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
 
 fn note(model: &Model, layout: &Layout) -> String {
     let keys = &model.settings.keymap;
-    let (down, up) = (keys.key(Command::ScrollDown), keys.key(Command::ScrollUp));
-    format!("{down}/{up} scroll   {}", position(model, layout))
+    let key = |command| keys.key(command);
+    let at = position(model, layout);
+    if let Some(search) = &model.preview.search {
+        let more = if search.typing {
+            "Enter keeps   Esc ends".to_owned()
+        } else {
+            format!("{} {} others   Esc ends", key(Command::NextUndecided), key(Command::PreviousUndecided))
+        };
+        return format!("{}   {more}", searching(search));
+    }
+    let (down, up) = (key(Command::ScrollDown), key(Command::ScrollUp));
+    if has_cursor(model) {
+        let (fold, all, none) = (key(Command::FoldHere), key(Command::FoldAll), key(Command::UnfoldAll));
+        return format!("{fold} folds   {all} {none} all   {at}");
+    }
+    if !model.preview.wrap {
+        let (left, right) = (key(Command::GoLeft), key(Command::GoRight));
+        return format!("{left}/{right} sideways, from column {}   {at}", model.preview.left + 1);
+    }
+    format!("{down}/{up} scroll   {at}")
 }
 
-/// `1-21 of 38`
+/// `/word  match 2 of 9`
+fn searching(search: &Search) -> String {
+    let end = if search.typing { "_" } else { "" };
+    format!("/{}{end}   {}", text::part(&search.text).cut(24).plain(), search.count())
+}
+
+/// The same where one row must do.
+fn short_note(model: &Model, layout: &Layout) -> String {
+    let at = position(model, layout);
+    match &model.preview.search {
+        Some(search) => searching(search),
+        None if has_cursor(model) => format!("{} folds  {at}", model.settings.keymap.key(Command::FoldHere)),
+        None => at,
+    }
+}
+
+/// `1-21 of 38`; `more than 38` while the rows of a very long text are being counted.
 fn position(model: &Model, layout: &Layout) -> String {
-    let lines = model.preview.page.as_ref().map_or(0, |page| page.lines.len());
-    let first = (model.preview.top + 1).min(lines);
-    let last = (model.preview.top + usize::from(layout.text.height)).min(lines);
-    format!("{first}-{last} of {lines}")
+    let Some(page) = &model.preview.page else { return "0-0 of 0".to_owned() };
+    let first = (model.preview.top + 1).min(page.len());
+    let last = (model.preview.top + usize::from(layout.text.height)).min(page.len());
+    let more = if page.is_counted() { "" } else { "more than " };
+    format!("{first}-{last} of {more}{}", page.len())
 }

@@ -1,0 +1,200 @@
+//! Reading an action: folds, search, long texts, and where the preview stands.
+
+use crate::domain::Seen;
+use crate::tui::model::{PreviewPlace, Tab};
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, action, few};
+
+const NESTED: &str = r#"{"repo":"acme/site","labels":["bug","web"],"steps":[{"run":"deploy","env":{"REGION":"eu","DRY":false}},{"run":"notify","to":["ops","web"]}],"tries":3,"note":null}"#;
+
+/// Raw, in full, with these keys pressed.
+fn raw(keys: &str) -> Desk {
+    let mut desk = Desk::new(80, 24, vec![action("1 deploy agent low 1", "Deploy", NESTED)]);
+    desk.press("z]]");
+    desk.press(keys);
+    desk
+}
+
+fn seen(desk: &Desk) -> Option<Seen> {
+    desk.model.seen_of(desk.slot("1"))
+}
+
+#[test]
+fn enter_folds_what_the_cursor_is_in_and_unfolds_it() {
+    let mut desk = raw("jjj<Enter>");
+
+    assert!(desk.screen().contains(r#">  "labels": [ … 2 elements in 2 lines … ],"#), "{}", desk.screen());
+    assert!(!desk.screen().contains("\"bug\""));
+    desk.press("<Enter>");
+    assert!(desk.screen().contains("\"bug\""), "{}", desk.screen());
+    desk.press("jjjjjj<Enter>");
+    assert!(desk.screen().contains(">    { … 2 members in 5 lines … },"), "{}", desk.screen());
+}
+
+#[test]
+fn all_folds_at_once_and_what_is_folded_is_not_read() {
+    let mut desk = raw("");
+    assert_eq!(desk.model.preview.tab, Tab::Raw);
+    desk.press("-");
+
+    assert!(desk.screen().contains(r#""steps": [ … 2 elements in 14 lines … ],"#), "{}", desk.screen());
+    desk.press("jjj<Enter>");
+    assert!(desk.screen().contains("{ … 2 members in 5 lines … },"), "{}", desk.screen());
+    desk.press("=");
+    assert!(desk.screen().contains("\"REGION\""), "{}", desk.screen());
+}
+
+#[test]
+fn a_folded_page_is_not_reading_in_full() {
+    let many = (0..60).map(|n| format!("{{\"n\":{n}}}")).collect::<Vec<_>>().join(",");
+    let mut desk = Desk::new(80, 24, vec![action("1 deploy agent critical 1", "x", &format!("[{many}]"))]);
+    desk.press("z]]-G");
+    assert_eq!(seen(&desk), Some(Seen::Opened), "{}", desk.screen());
+
+    desk.press("a");
+    assert_eq!(desk.staged(), "");
+    desk.press("=gg");
+    for _ in 0..12 {
+        desk.press(" ");
+    }
+    assert_eq!(seen(&desk), Some(Seen::InFull));
+}
+
+#[test]
+fn a_search_goes_from_match_to_match_and_ends() {
+    let text = (0..200).map(|n| format!("line {n} of the report")).collect::<Vec<_>>().join("\\n");
+    let input = format!("{{\"content\":\"{text}\"}}");
+    let mut desk = Desk::new(80, 24, vec![action("1 save_document agent low 1", "Report", &input)]);
+
+    desk.press("z/line 19");
+    assert!(desk.screen().contains("/line 19_   match 1 of 11"), "{}", desk.screen());
+    desk.press("<Enter>n");
+    assert!(desk.screen().contains("match 2 of 11"), "{}", desk.screen());
+    assert!(desk.screen().contains("line 190 of the report"), "{}", desk.screen());
+    desk.press("NN");
+    assert!(desk.screen().contains("match 11 of 11"), "{}", desk.screen());
+    desk.press("<Esc>");
+    assert!(desk.model.zoom && desk.model.preview.search.is_none());
+    desk.press("gg/199<Esc>");
+    assert_eq!(desk.model.preview.top, 0, "given up, it goes back");
+}
+
+#[test]
+fn a_search_unfolds_says_when_there_is_nothing_and_decides_nothing() {
+    let mut desk = raw("-/a REGION");
+    assert!(desk.screen().contains("no match"), "{}", desk.screen());
+    assert_eq!(desk.staged(), "");
+    for _ in 0.."a REGION".len() {
+        desk.press("<Backspace>");
+    }
+    desk.say(What::Paste("region\nx".to_owned()));
+    assert!(desk.screen().contains("match 1 of 1"), "{}", desk.screen());
+    desk.press("<Enter>n");
+    assert_eq!(desk.here(), "1");
+}
+
+#[test]
+fn ten_megabytes_are_read_to_their_last_line_a_little_at_a_time() {
+    let text = "All work and no play makes Jack a dull boy.\\n".repeat(230_000);
+    let input = format!("{{\"text\":\"{text}the very last line\"}}");
+    let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
+
+    desk.drawn();
+    assert!(desk.screen().contains("more than"), "{}", desk.screen());
+    assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::WakeIn(1))));
+    for _ in 0..4 {
+        desk.say(What::Wake);
+    }
+    assert!(desk.screen().contains(" of 2300") && !desk.screen().contains("more"), "{}", desk.screen());
+    desk.press("3G");
+    assert!(desk.screen().contains("the very last line"), "{}", desk.screen());
+    assert_eq!(seen(&desk), Some(Seen::Opened));
+}
+
+#[test]
+fn the_end_is_reached_before_everything_is_counted() {
+    let text = "x".repeat(9 << 20);
+    let input = format!("{{\"text\":\"{text} the end\"}}");
+    let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "One line", &input)]);
+
+    desk.press("3G");
+
+    assert!(desk.screen().contains("the end"), "{}", desk.screen());
+}
+
+#[test]
+fn lines_that_go_on_to_the_right_are_not_read_until_they_wrap() {
+    let text = format!("{} and the far end", "word ".repeat(30));
+    let input = format!("{{\"text\":\"{text}\",\"n\":1}}");
+    let mut desk = Desk::new(80, 24, vec![action("1 save_document agent critical 1", "Long", &input)]);
+    desk.model.preview.wrap = false;
+    desk.press("z");
+    assert!(!desk.screen().contains("the far end"), "{}", desk.screen());
+
+    desk.press("LLLLLLLLLL");
+    assert!(desk.screen().contains("the far end"), "{}", desk.screen());
+    assert_eq!(seen(&desk), Some(Seen::Opened));
+    desk.press("w");
+    assert_eq!(seen(&desk), Some(Seen::InFull));
+    assert_eq!(desk.model.preview.left, 0);
+}
+
+#[test]
+fn another_width_keeps_the_place() {
+    let text = (0..400).map(|n| format!("{n} {}", "words ".repeat(20))).collect::<Vec<_>>().join("\\n");
+    let input = format!("{{\"content\":\"{text}\"}}");
+    let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "Report", &input)]);
+    desk.press("z/300 words<Enter><Esc>");
+    let top = desk.screen();
+    let first = top.lines().find(|line| line.contains(" words words")).unwrap().to_owned();
+
+    desk.say(What::Resize(160, 45));
+
+    let number = first.split_whitespace().find(|word| word.parse::<u32>().is_ok());
+    if let Some(number) = number {
+        assert!(desk.screen().contains(&format!("{number} words")), "{first}\n{}", desk.screen());
+    }
+    assert!(desk.screen().contains("300 words"), "{}", desk.screen());
+}
+
+#[test]
+fn the_preview_is_hidden_below_or_beside() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("p");
+    assert!(!desk.screen().contains("Preview"), "{}", desk.screen());
+    desk.press("p");
+    assert!(desk.screen().contains("Preview"));
+
+    desk.press("P");
+    let below = desk.screen();
+    assert_eq!(desk.model.preview.place, PreviewPlace::Below);
+    assert!(below.lines().any(|line| line.starts_with("┌─ Preview")), "{below}");
+    desk.press("pp");
+    assert_eq!(desk.model.preview.place, PreviewPlace::Below);
+    desk.press("P");
+    assert_eq!(desk.model.preview.place, PreviewPlace::Beside);
+}
+
+#[test]
+fn a_hidden_preview_is_not_reading() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("p");
+    desk.model.seen = crate::domain::SeenLog::default();
+
+    desk.press("j");
+
+    assert_eq!(desk.model.seen_of(desk.slot("2")), None);
+}
+
+#[test]
+fn links_are_told_for_who_opens_them() {
+    let input = r#"{"pr":"https://example.com/pr/7","text":"see (https://example.com/a_(b)) and mailto:kim@example.com.","n":1}"#;
+    let mut done = action("1 notify agent low 1", "x", input);
+    done.result = Some(crate::domain::RawJson::parse(r#"{"url":"https://example.com/pr/7"}"#).unwrap());
+    let desk = Desk::new(100, 30, vec![done]);
+
+    let links: Vec<String> = desk.model.links().iter().map(|link| link.as_raw().to_owned()).collect();
+
+    assert_eq!(links, ["https://example.com/pr/7", "https://example.com/a_(b)", "mailto:kim@example.com"]);
+}
