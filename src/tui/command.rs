@@ -52,6 +52,7 @@ pub enum Command {
     FocusList,
     FocusPreview,
     Help,
+    Palette,
     Repaint,
     Suspend,
     Back,
@@ -83,6 +84,7 @@ pub enum Place {
     Report,
     Settle,
     Help,
+    Palette,
     Quit,
 }
 
@@ -175,11 +177,13 @@ const CLOSABLE: &[Place] = &[
     Place::Report,
     Place::Settle,
     Place::Help,
+    Place::Palette,
     Place::Quit,
 ];
 /// Places that can be longer than the screen.
-const SCROLLS: &[Place] = &[Place::Inbox, Place::Review, Place::Report, Place::Help];
-const MOVES: &[Place] = &[Place::List, Place::Preview, Place::Review, Place::Report, Place::Help];
+const SCROLLS: &[Place] = &[Place::Inbox, Place::Review, Place::Report, Place::Help, Place::Palette];
+const MOVES: &[Place] =
+    &[Place::List, Place::Preview, Place::Review, Place::Report, Place::Help, Place::Palette];
 
 /// The order here is the order in the help overlay, within a group, and of hints in the hint bar. One line a command.
 #[rustfmt::skip]
@@ -235,18 +239,60 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
     spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
     spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
-    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Quit], &["Enter"], "in a sheet: take the count or reason; close; keep and quit").also("ok"),
-    spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle], &["Tab"], "in the edit form: to the next button; settling: to the reason"),
+    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Palette, Place::Quit], &["Enter"], "take the count, reason or search; close; keep and quit; in the palette: run").also("ok"),
+    spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle, Place::Palette], &["Tab"], "to the next button; settling: to the reason; in the palette: complete"),
     spec(Command::PreviousField, "previous-field", Group::Sheet, &[Place::Edit], &["BackTab"], "in the edit form: to the previous button"),
-    spec(Command::Help, "help", Group::Program, &[Place::Inbox, Place::Help], &["?", "F1"], "this help").hint("help").also("keys ?"),
+    spec(Command::Help, "help", Group::Program, &[Place::Anywhere], &["?", "F1"], "what the keys do here; type to find one").hint("help").also("keys which"),
+    spec(Command::Palette, "palette", Group::Program, &[Place::Inbox, Place::Review, Place::Report, Place::Settle], &[":"], "give any command by its name").also("command menu run"),
     spec(Command::Repaint, "repaint", Group::Program, &[Place::Anywhere], &["Ctrl-L"], "draw the screen again").also("redraw refresh"),
     spec(Command::Suspend, "suspend", Group::Program, &[Place::Anywhere], &["Ctrl-Z"], "back to the shell; `fg` returns").also("background"),
     spec(Command::Back, "back", Group::Program, CLOSABLE, &["Esc"], "one level back; never quits, never decides"),
-    spec(Command::Quit, "quit", Group::Program, &[Place::Inbox, Place::Report, Place::Help], &["q"], "close, or quit from the list; what is staged is kept").hint("quit").also("exit leave"),
+    spec(Command::Quit, "quit", Group::Program, &[Place::Inbox, Place::Report], &["q"], "close, or quit from the list; what is staged is kept").hint("quit").also("exit leave"),
     spec(Command::Interrupt, "interrupt", Group::Program, &[Place::Anywhere], &["Ctrl-C"], "close a sheet; twice within a second: keep and quit").also("exit abort"),
 ];
 
+/// A command that is given with an argument, in the palette only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    Help,
+}
+
+/// One row of the table of those. Its body is one line in `update/overlay.rs`.
+#[derive(Clone, Copy, Debug)]
+pub struct AskSpec {
+    pub ask: Ask,
+    pub name: &'static str,
+    /// What the argument is, for the palette: `WORD`.
+    pub argument: &'static str,
+    /// All it may be; empty where it is free text.
+    pub values: &'static [&'static str],
+    pub help: &'static str,
+}
+
+#[rustfmt::skip]
+pub const ASKS: &[AskSpec] = &[
+    AskSpec { ask: Ask::Help, name: "help", argument: "WORD", values: &[], help: "help on a word or a key" },
+];
+
 impl Place {
+    /// What a reader calls it, for help.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::List => "the list",
+            Self::Preview => "the preview",
+            Self::Search => "searching in the preview",
+            Self::Edit => "the edit form",
+            Self::Reason => "the field for a reason",
+            Self::Review => "the review sheet",
+            Self::Report => "the report",
+            Self::Settle => "the settling sheet",
+            Self::Quit => "leaving",
+            Self::Help => "the help",
+            Self::Palette => "the palette",
+            Self::Inbox | Self::Anywhere => "everywhere",
+        }
+    }
+
     /// Both may be open at once, so that one key cannot mean two things.
     pub fn overlaps(self, other: Self) -> bool {
         use Place as P;

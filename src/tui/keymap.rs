@@ -1,6 +1,7 @@
 //! Keys to commands: the table's defaults, with what `[keys]` replaces.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -97,6 +98,16 @@ impl Keymap {
         }
     }
 
+    /// What may follow these keys: the rest of the keys, and the command, in the order of the table.
+    pub fn following(&self, chords: &[Chord], places: &[Place]) -> Vec<(String, Command)> {
+        let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
+        let begun = self.bindings.iter().filter(here).filter(|binding| {
+            !chords.is_empty() && binding.chords.len() > chords.len() && binding.chords.starts_with(chords)
+        });
+        let rest = |written: &str| written.split(' ').skip(chords.len()).collect::<Vec<_>>().join(" ");
+        begun.map(|binding| (rest(&binding.written), binding.command)).collect()
+    }
+
     /// The keys of a command as a person writes them, the first one first; for hints and help.
     pub fn keys(&self, command: Command) -> Vec<&str> {
         let bound = self.bindings.iter().filter(|binding| binding.command == command);
@@ -149,6 +160,22 @@ impl Chord {
 
     pub fn code(self) -> KeyCode {
         self.code
+    }
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named =
+            [(KeyModifiers::CONTROL, "Ctrl-"), (KeyModifiers::ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")];
+        for (_, name) in named.iter().filter(|(modifier, _)| self.modifiers.contains(*modifier)) {
+            f.write_str(name)?;
+        }
+        match self.code {
+            KeyCode::Char(' ') => f.write_str("Space"),
+            KeyCode::Char(c) => write!(f, "{c}"),
+            KeyCode::F(n) => write!(f, "F{n}"),
+            other => write!(f, "{other:?}"),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::config::Config;
 pub mod command;
 mod effects;
 mod ending;
+mod find;
 pub mod keymap;
 mod keys;
 mod layout;

@@ -19,6 +19,7 @@ pub use crate::text::hidden;
 mod guard;
 mod merge;
 mod modal;
+mod overlay;
 mod preview;
 mod queue;
 mod reading;
@@ -34,6 +35,7 @@ pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
 };
+pub use overlay::{Finder, Overlay};
 pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab};
 pub use queue::{Cursor, Group, GroupKey, Line, Queue};
 pub use reading::Reading;
@@ -80,6 +82,7 @@ pub struct Model {
     pub focus: Focus,
     pub zoom: bool,
     pub modal: Option<Modal>,
+    pub overlay: Option<Overlay>,
     pub message: Option<Message>,
     pub guard: Guard,
     pub chords: Vec<Chord>,
@@ -166,6 +169,7 @@ impl Model {
             focus: Focus::List,
             zoom: false,
             modal: None,
+            overlay: None,
             message: None,
             guard: Guard::default(),
             chords: Vec::new(),

@@ -19,7 +19,6 @@ pub enum Modal {
     Review(Box<ReviewSheet>),
     Report(Box<ReportSheet>),
     Settle(Box<SettleSheet>),
-    Help { top: usize },
     Quit,
 }
 

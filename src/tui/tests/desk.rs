@@ -293,6 +293,8 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
         "Esc" => KeyCode::Esc,
         "Enter" => KeyCode::Enter,
         "Tab" => KeyCode::Tab,
+        "F1" => KeyCode::F(1),
+        "Up" => KeyCode::Up,
         "Backspace" => KeyCode::Backspace,
         "PageDown" => KeyCode::PageDown,
         "PageUp" => KeyCode::PageUp,

@@ -19,21 +19,13 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
             model.say("nothing was sent");
         }
         Some(Modal::Settle(_)) => settle::back(model),
-        Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) => model.modal = None,
+        Some(Modal::Report(_) | Modal::Quit) => model.modal = None,
         None if model.preview.search.is_some() => return find::end(model),
         None if model.zoom => model.zoom = false,
         None if model.focus == Focus::Preview => model.focus = Focus::List,
         None if !model.queue.marks.is_empty() => model.queue.marks.clear(),
         None => model.message = None,
     }
-    Vec::new()
-}
-
-pub(super) fn help(model: &mut Model) -> Vec<Effect> {
-    model.modal = match model.modal.take() {
-        Some(Modal::Help { .. }) => None,
-        _ => Some(Modal::Help { top: 0 }),
-    };
     Vec::new()
 }
 
@@ -55,7 +47,7 @@ pub(super) fn interrupt(model: &mut Model) -> Vec<Effect> {
         return now(model);
     }
     let mut effects = Vec::new();
-    if model.modal.is_some() {
+    if model.overlay.take().is_none() && model.modal.is_some() {
         effects = back(model);
     }
     model.say("Ctrl-C again quits and keeps what is staged");

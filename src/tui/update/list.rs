@@ -77,7 +77,6 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
     let top = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.top,
         Some(Modal::Report(sheet)) => &mut sheet.top,
-        Some(Modal::Help { top }) => top,
         Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Settle(_) | Modal::Quit) | None => return,
     };
     *top = shift(*top, way, by).min(longest);

@@ -9,7 +9,7 @@ use crate::inbox::EventKind;
 use super::command::{Command, Place};
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::{EditField, Focus, Modal, Model};
+use super::model::{EditField, Focus, Modal, Model, Overlay};
 use super::msg::{Effect, Msg, What};
 
 mod decide;
@@ -18,6 +18,8 @@ mod find;
 mod leave;
 mod list;
 mod lock;
+mod overlay;
+mod prefix;
 mod preview;
 mod queue;
 mod reader;
@@ -83,6 +85,8 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             settle::hidden(model);
             review::hidden(model)
         }
+        // What lies over it hides it.
+        What::Drawn if model.overlay.is_some() || !model.chords.is_empty() => Vec::new(),
         What::Drawn => preview::drawn(model),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
@@ -105,6 +109,9 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
 /// The router of commands: one line each, exhaustive.
 #[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
 fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+    if model.overlay.is_some() {
+        return overlay::run(model, command);
+    }
     match command {
         Command::Down => list::down(model, 1),
         Command::Up => list::up(model, 1),
@@ -157,7 +164,8 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::SwitchFocus => list::switch_focus(model),
         Command::FocusList => list::focus(model, Focus::List),
         Command::FocusPreview => list::focus(model, Focus::Preview),
-        Command::Help => leave::help(model),
+        Command::Help => overlay::help(model),
+        Command::Palette => overlay::palette(model),
         Command::Repaint => vec![Effect::Repaint],
         Command::Suspend => vec![Effect::Suspend],
         Command::Back => leave::back(model),
@@ -179,7 +187,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::accept(model),
         Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit) => leave::now(model),
-        Some(Modal::Edit(_) | Modal::Help { .. }) | None => Vec::new(),
+        Some(Modal::Edit(_)) | None => Vec::new(),
     }
 }
 
@@ -189,7 +197,16 @@ fn confirm(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Where keys go now.
-fn places(model: &Model) -> &'static [Place] {
+pub(super) fn places(model: &Model) -> &'static [Place] {
+    match &model.overlay {
+        Some(Overlay::Help(_)) => &[Place::Help, Place::Anywhere],
+        Some(Overlay::Palette(_)) => &[Place::Palette, Place::Anywhere],
+        None => places_beneath(model),
+    }
+}
+
+/// Where they go when nothing lies over it, the innermost place first.
+pub(super) fn places_beneath(model: &Model) -> &'static [Place] {
     match (&model.modal, model.focus) {
         (Some(Modal::Edit(_)), _) => &[Place::Edit, Place::Anywhere],
         (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
@@ -197,7 +214,6 @@ fn places(model: &Model) -> &'static [Place] {
         (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
         (Some(Modal::Settle(sheet)), _) if sheet.typing => &[Place::Reason, Place::Anywhere],
         (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
-        (Some(Modal::Help { .. }), _) => &[Place::Help, Place::Anywhere],
         (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
         (None, _) if find::is_typing(model) => &[Place::Search, Place::Anywhere],
         (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
@@ -219,26 +235,45 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     }
     let mut effects = decide::take_back_burst(model);
     let places = places(model);
+    if model.chords.is_empty() && chord.char().is_some() && !is_blind(model) && takes_text(model, chord) {
+        effects.extend(typed(model, key));
+        return effects;
+    }
     model.chords.push(chord);
-    loop {
-        match model.settings.keymap.lookup(&model.chords, places) {
-            Lookup::Command(command) => {
-                model.chords.clear();
-                effects.extend(if is_blind(model) { blind(model, command) } else { seeing(model, command) });
-                return effects;
-            }
-            Lookup::Prefix => return effects,
-            // The key after a prefix may mean something by itself.
-            Lookup::Nothing if model.chords.len() > 1 => model.chords = vec![chord],
-            Lookup::Nothing => {
-                model.chords.clear();
-                if !is_blind(model) {
-                    effects.extend(typed(model, key));
-                }
-                return effects;
+    match model.settings.keymap.lookup(&model.chords, places) {
+        Lookup::Command(command) => {
+            model.chords.clear();
+            effects.extend(given(model, command));
+        }
+        Lookup::Prefix => {}
+        Lookup::Nothing if model.chords.len() > 1 => effects.extend(prefix::ended(model, places, chord)),
+        Lookup::Nothing => {
+            model.chords.clear();
+            if !is_blind(model) {
+                effects.extend(typed(model, key));
             }
         }
     }
+    effects
+}
+
+/// Text is typed here: whatever a character is bound to elsewhere, it is a character.
+fn takes_text(model: &Model, chord: Chord) -> bool {
+    if model.overlay.is_some() {
+        return overlay::takes(model, chord);
+    }
+    match &model.modal {
+        Some(Modal::Edit(form)) => form.field == EditField::Text,
+        Some(Modal::Settle(sheet)) => sheet.typing,
+        Some(Modal::Reason(_)) => true,
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Quit) => false,
+        None => find::is_typing(model),
+    }
+}
+
+/// A command that was given, on whatever screen there is.
+fn given(model: &mut Model, command: Command) -> Vec<Effect> {
+    if is_blind(model) { blind(model, command) } else { seeing(model, command) }
 }
 
 /// The screen shows counts only: no action, no sheet, no form can be read on it.
@@ -255,8 +290,9 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
             | Command::ExcludeBecause
             | Command::Accept
             | Command::ReviewBatch
+            | Command::Palette
     );
-    if !still_deciding {
+    if model.overlay.is_none() && !still_deciding {
         model.decided_in = None;
     }
     run(model, command)
@@ -273,6 +309,9 @@ fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
 
 /// A key that is no command: text, where text is taken.
 fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    if model.overlay.is_some() {
+        return overlay::typed(model, key);
+    }
     match &model.modal {
         None if find::is_typing(model) => find::typed(model, key),
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::typed(model, key),
@@ -280,18 +319,20 @@ fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::typed(model, key),
         Some(Modal::Settle(_)) => settle::typed(model, key),
         Some(Modal::Review(_)) => review::typed(model, key),
-        Some(Modal::Report(_) | Modal::Help { .. } | Modal::Quit) | None => Vec::new(),
+        Some(Modal::Report(_) | Modal::Quit) | None => Vec::new(),
     }
 }
 
 fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if model.overlay.is_some() {
+        return overlay::pasted(model, text);
+    }
     match &model.modal {
         None if find::is_typing(model) => find::pasted(model, text),
         Some(Modal::Edit(_)) => edit::pasted(model, text),
         Some(Modal::Reason(_)) => reason::pasted(model, text),
         Some(Modal::Settle(sheet)) if sheet.typing => settle::pasted(model, text),
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Settle(_) | Modal::Help { .. } | Modal::Quit)
-        | None => {
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Settle(_) | Modal::Quit) | None => {
             model.warn(format!(
                 "ignored a paste of {} characters: text goes into a form only",
                 text.chars().count()

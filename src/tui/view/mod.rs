@@ -12,11 +12,12 @@ mod edit;
 mod empty;
 mod frame;
 mod header;
-mod help;
 mod list;
+mod overlay;
 mod pen;
 mod preview;
 mod queues;
+mod quit;
 mod reason;
 mod report;
 mod review;
@@ -39,7 +40,9 @@ pub fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         status::draw(model, &layout, buf);
         // What happened last stays in sight.
         let typed = sheet(model, above_message(&layout, area), buf);
-        typed.or_else(|| if model.modal.is_none() { reading(model, &layout) } else { None })
+        let bare = model.modal.is_none() && model.overlay.is_none();
+        let over = overlay::draw(model, &layout, area, buf);
+        over.or(typed).or_else(|| if bare { reading(model, &layout) } else { None })
     };
     model.theme.paint(buf);
     cursor
@@ -71,8 +74,7 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Some(Modal::Review(sheet)) => return review::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report::draw(model, sheet, area, buf),
         Some(Modal::Settle(sheet)) => return settle::draw(model, sheet, area, buf),
-        Some(Modal::Help { top }) => help::draw(model, *top, area, buf),
-        Some(Modal::Quit) => help::quit(model, area, buf),
+        Some(Modal::Quit) => quit::draw(model, area, buf),
     }
     None
 }

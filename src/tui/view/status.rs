@@ -96,7 +96,7 @@ fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// From the table, as many as fit; help is always among them.
 fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
-    if model.modal.is_some() {
+    if model.modal.is_some() || model.overlay.is_some() {
         let back = keymap.key(Command::Back);
         Pen::new(buf, layout.hints, 0)
             .ours(" ", theme::PLAIN)

@@ -1,0 +1,268 @@
+//! Keys and the commands behind them: what may follow a prefix, the help, the palette.
+
+use super::desk::{Desk, action, few, key};
+use crate::domain::Seen;
+use crate::tui::command::{COMMANDS, Command};
+use crate::tui::model::{Finder, Modal, Overlay, Tab};
+use crate::tui::msg::{Effect, What};
+
+fn foot(desk: &Desk, lines: usize) -> String {
+    let screen = desk.screen();
+    let all: Vec<&str> = screen.lines().collect();
+    all[all.len() - lines..].join("\n")
+}
+
+#[test]
+fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
+    let mut desk = Desk::new(80, 24, few(30));
+    desk.press("jjjjjjj");
+    let before = desk.here();
+
+    desk.press("g");
+
+    let screen = desk.screen();
+    assert!(screen.contains("g then") && screen.contains("Esc leaves"), "{screen}");
+    assert!(screen.contains("the preview's end"), "{screen}");
+    assert!(screen.lines().any(|line| line.starts_with('>')), "{screen}");
+    desk.press("g");
+    assert_ne!(desk.here(), before);
+    assert!(!desk.screen().contains("g then"));
+}
+
+#[test]
+fn every_prefix_leaves_the_cursors_row_in_sight() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45), (60, 12), (40, 10)] {
+        for prefix in ["g"] {
+            let mut desk = Desk::new(width, height, few(60));
+            for _ in 0..10 {
+                desk.press("jjjj");
+                desk.press(prefix);
+                let screen = desk.screen();
+                let row = screen.lines().find(|line| line.contains('>') && line.contains("Issue number"));
+                assert!(row.is_some(), "{width}x{height} after {prefix}:\n{screen}");
+                desk.press("<Esc>");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_follows_no_prefix_decides_nothing() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    for wrong in ["ga", "gx", "gA", "gs", "g<Enter>", "gq"] {
+        desk.press(wrong);
+        assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{wrong}");
+        assert!(desk.message().contains("did nothing"), "{wrong}: {}", desk.message());
+    }
+    assert_eq!(desk.message(), "g q means nothing, and did nothing; after g comes r g e");
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn esc_leaves_a_prefix_and_nothing_else() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("zg<Esc>");
+    assert!(desk.model.zoom && desk.model.chords.is_empty());
+    desk.press("g?");
+    assert!(matches!(desk.model.overlay, Some(Overlay::Help(_))), "what works everywhere still does");
+}
+
+#[test]
+fn what_lies_under_a_panel_is_not_taken_for_read() {
+    let text = "line\\n".repeat(400);
+    let long = vec![action(
+        "1 create_linear_issue support high 5",
+        "Long",
+        &format!("{{\"title\":\"Long\",\"description\":\"{text}\"}}"),
+    )];
+    for cover in ["g", "?", ":"] {
+        let mut desk = Desk::new(100, 30, long.clone());
+        desk.press(cover);
+        let seen = |desk: &Desk| format!("{:?}", desk.model.reading);
+        let before = seen(&desk);
+        desk.model.preview.top += 5;
+        desk.drawn();
+        assert_eq!(seen(&desk), before, "{cover}");
+        assert_ne!(desk.model.seen.last(&key("1")).map(|(_, seen)| seen), Some(Seen::InFull));
+    }
+}
+
+#[test]
+fn help_says_what_works_here_first() {
+    let first = |desk: &Desk| {
+        let screen = desk.screen();
+        screen.lines().find(|line| line.contains("HERE:")).map(str::to_owned).unwrap_or_default()
+    };
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("?");
+    assert!(first(&desk).contains("the list"), "{}", desk.screen());
+    desk.press("?<Tab>?");
+    assert!(first(&desk).contains("the preview"), "{}", desk.screen());
+    desk.press("<Esc>");
+    desk.press("<Tab>e<F1>");
+    assert!(first(&desk).contains("the edit form"), "{}", desk.screen());
+    desk.press("<Esc><Esc>");
+    desk.press("as");
+    desk.wait(500);
+    desk.press("?");
+    assert!(first(&desk).contains("the review sheet"), "{}", desk.screen());
+    assert!(desk.screen().contains("confirm"), "{}", desk.screen());
+    desk.press("<Esc>");
+    assert!(matches!(desk.model.modal, Some(Modal::Review(_))), "the sheet is still there");
+}
+
+#[test]
+fn help_is_found_by_words_and_by_keys() {
+    let rows = |typed: &str| {
+        let mut desk = Desk::new(100, 30, few(3));
+        desk.press("?");
+        desk.press(typed);
+        desk.screen()
+    };
+    let order = |screen: &str, first: &str, second: &str| {
+        let at = |word: &str| screen.find(word).unwrap_or_else(|| panic!("no {word}:\n{screen}"));
+        assert!(at(first) < at(second), "{screen}");
+    };
+    // Words of other programs, and their keys.
+    assert!(rows("delete").contains("exclude (reject)"));
+    assert!(rows("reject").contains("exclude with a reason"));
+    order(&rows("z"), "preview in full, and back", "undo the last staging step");
+    // A key: what it does here.
+    let screen = rows("S");
+    assert!(screen.contains("all batches") && !screen.contains("this batch"), "{screen}");
+    assert!(rows("ctrl-d").contains("half a page down"));
+    assert!(rows("gg").contains("first"));
+    assert!(rows("no such thing").contains("No command is found by that."));
+}
+
+#[test]
+fn help_scrolls_to_its_last_line_on_every_screen() {
+    for (width, height) in [(40, 10), (80, 24), (100, 30), (160, 45)] {
+        let mut desk = Desk::new(width, height, few(3));
+        desk.press("?");
+        let mut all = desk.screen();
+        loop {
+            let before = desk.model.overlay.as_ref().map(|overlay| overlay.finder().at);
+            desk.press("<PageDown>");
+            if desk.model.overlay.as_ref().map(|overlay| overlay.finder().at) == before {
+                break;
+            }
+            all.push_str(&desk.screen());
+        }
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for spec in COMMANDS {
+            let last = spec.help.rsplit(' ').next().unwrap();
+            assert!(words(&all).contains(last), "{width}x{height}: {} is cut", spec.name);
+        }
+        desk.press("<Esc>");
+        assert!(desk.model.overlay.is_none());
+    }
+}
+
+#[test]
+fn the_palette_gives_a_command_where_it_was_opened() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    desk.press(":approve<Enter>");
+    assert_eq!(desk.staged(), "1A");
+    desk.press(":und<Tab>");
+    assert!(desk.screen().contains(": undo"), "{}", desk.screen());
+    desk.press("<Enter>");
+    assert_eq!(desk.staged(), "");
+    desk.press("<Tab>:diff<Enter>");
+    assert_eq!(desk.model.preview.tab, Tab::Diff);
+    // By the word that somebody remembers.
+    desk.press(":reject<Enter>");
+    assert_eq!(desk.staged(), "1X");
+}
+
+#[test]
+fn the_palette_confirms_only_what_was_on_screen() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("as");
+    desk.wait(500);
+
+    desk.press(":confirm<Enter>");
+
+    assert_eq!(desk.submitted.len(), 1);
+    // A sheet that nobody saw yet.
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("a");
+    desk.hurry("s:", 20);
+    desk.press("confirm<Enter>");
+    assert!(desk.submitted.is_empty());
+}
+
+#[test]
+fn what_cannot_be_given_here_says_so() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    desk.press(":landed");
+    assert!(desk.screen().contains("(not here)"), "{}", desk.screen());
+    desk.press("<Enter>");
+    assert_eq!(desk.message(), "landed means nothing here");
+    desk.press("<Esc>");
+    desk.press(":nosuch<Enter>");
+    assert_eq!(desk.message(), "there is no such command");
+}
+
+#[test]
+fn pasted_text_decides_nothing_through_the_palette() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    desk.hurry(":approve<Enter>", 1);
+    desk.hurry("x", 1);
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.message().contains("too fast to be typed"), "{}", desk.message());
+    desk.press(":");
+    desk.say(What::Paste("approve\n".to_owned()));
+    assert_eq!(desk.staged(), "", "a paste is text");
+}
+
+#[test]
+fn a_command_with_a_word_takes_it() {
+    let mut desk = Desk::new(100, 30, few(3));
+
+    desk.press(":help undo<Enter>");
+
+    assert!(matches!(desk.model.overlay, Some(Overlay::Help(_))));
+    assert!(desk.screen().contains("undo the last staging step"), "{}", desk.screen());
+}
+
+#[test]
+fn every_command_is_in_the_palette_under_its_name() {
+    let mut desk = Desk::new(100, 30, few(3));
+    for spec in COMMANDS {
+        desk.model.overlay = Some(Overlay::Palette(Finder::with(spec.name)));
+        let screen = desk.screen();
+        let first = screen.lines().find(|line| line.contains("> ") && line.contains(spec.name));
+        assert!(first.is_some(), "{}:\n{screen}", spec.name);
+    }
+}
+
+#[test]
+fn a_character_is_a_character_where_text_is_typed() {
+    let mut desk = Desk::new(100, 30, few(3));
+    let keys = [("back", "Q"), ("accept", "T")];
+    let keys = keys.map(|(name, key)| (name.to_owned(), vec![key.to_owned()]));
+    desk.model.settings.keymap = crate::tui::keymap::Keymap::new(&keys.into()).unwrap();
+
+    desk.press("XQuiTe ");
+
+    let Some(Modal::Reason(form)) = &desk.model.modal else { panic!("{}", desk.screen()) };
+    assert_eq!(form.area.lines(), ["QuiTe "]);
+}
+
+#[test]
+fn suspending_and_leaving_work_over_help() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("?<C-c>");
+    assert!(desk.model.overlay.is_none());
+    desk.press("<C-c>");
+    assert!(desk.effects.contains(&Effect::Quit), "{:?}", desk.effects);
+    assert!(COMMANDS.iter().any(|spec| spec.command == Command::Palette));
+    assert!(!foot(&desk, 1).is_empty());
+}

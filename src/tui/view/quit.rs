@@ -1,0 +1,38 @@
+//! The question before quitting.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::tui::model::Model;
+use crate::tui::theme;
+
+use super::frame::open;
+use super::pen::Pen;
+use super::words;
+
+/// Keep and quit is the default, and nothing is ever lost by it.
+pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+    let staged = model.unsent();
+    let mut lines = Vec::new();
+    if staged > 0 {
+        lines.push(format!("{} staged and not sent; kept for next time.", words::count(staged, "decision")));
+    }
+    if model.sending.is_some() {
+        lines.push("A submission is on its way; quitting waits a few seconds for it.".to_owned());
+    }
+    if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
+        lines.push(format!("The gate at {} stops:", gate.url));
+        lines.push("agents cannot propose until placet runs again.".to_owned());
+    }
+    let size = (64.min(area.width), lines.len() as u16 + 6);
+    let body = open(model, area, size, "Quit?", "", buf);
+    for (nth, line) in lines.iter().enumerate() {
+        Pen::new(buf, body, nth as u16 + 1).ours(line, theme::PLAIN);
+    }
+    let foot = Rect { y: body.bottom().saturating_sub(2), height: 1.min(body.height), ..body };
+    Pen::new(buf, foot, 0)
+        .ours("Enter", theme::KEY)
+        .ours(" keep and quit   ", theme::BOLD)
+        .ours("Esc", theme::KEY)
+        .ours(" stay", theme::PLAIN);
+}
