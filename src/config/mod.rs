@@ -57,6 +57,8 @@ pub enum SourceKind {
 pub struct Ui {
     pub borders: Borders,
     pub theme: ThemeChoice,
+    /// After confirming, decisions wait so long before they are sent, and can be recalled; zero sends at once.
+    pub hold: Duration,
 }
 
 /// Which colours the screen has.

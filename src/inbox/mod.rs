@@ -181,6 +181,17 @@ impl Inbox {
         submit::submit(self, submission, left_pending).await
     }
 
+    /// Writes down what was confirmed and may still be recalled. Nothing is sent: [`Inbox::submit`] does that, or
+    /// [`Inbox::recall`] forgets it, or this run ends and it was never sent.
+    pub async fn hold(&self, submission: &Submission, left_pending: u64) -> Result<(), Problem> {
+        self.journal.hold(submission, left_pending, self.reviewer.as_deref()).await.map_err(Problem::from)
+    }
+
+    /// Forgets what is held. What is being sent already goes on.
+    pub async fn recall(&self, id: &SubmissionId) -> Result<(), Problem> {
+        self.journal.recall(id).await.map_err(Problem::from)
+    }
+
     /// Follows approved actions until they are executed, failed or final otherwise; every change is sent. Ends when all are
     /// final, when nobody listens, or after `limit`.
     pub async fn follow(&self, keys: Vec<ActionKey>, limit: Duration, changes: mpsc::Sender<Followed>) {

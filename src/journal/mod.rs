@@ -14,6 +14,7 @@ use crate::domain::{ActionKey, Digest, Draft, Seen, SeenLog, Step};
 use crate::sqlite::{self, Database};
 
 mod desk;
+mod held;
 mod owner;
 mod past;
 mod shape;
@@ -23,9 +24,10 @@ mod tests;
 use owner::Owner;
 pub use past::{Past, Sent, State};
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
+    include_str!("../../assets/migrations/journal/0003_held.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.

@@ -69,7 +69,8 @@ impl Past {
 }
 
 impl Journal {
-    /// Writes down what is about to be sent. Nothing may be sent before this returned; the same id twice is an error.
+    /// Writes down what is about to be sent. Nothing may be sent before this returned; the same id twice is an error. What this
+    /// run held under the id is held no longer.
     pub async fn begin(
         &self,
         submission: &Submission,
@@ -78,39 +79,8 @@ impl Journal {
     ) -> Result<(), JournalError> {
         let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
-        sqlx::query(
-            "INSERT INTO submission (id, owner, reviewer, state, left_pending, begun_at)
-             VALUES ($1, $2, $3, 'sent', $4, $5)",
-        )
-        .bind(submission.id().as_str())
-        .bind(&self.owner.id)
-        .bind(reviewer)
-        .bind(i64::try_from(left_pending).unwrap_or(i64::MAX))
-        .bind(time::now().as_millis())
-        .execute(&mut *tx)
-        .await
-        .map_err(failed)?;
-        let mut nth = 0_i64;
-        for batch in submission.batches() {
-            for item in batch.items() {
-                sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11)")
-                    .bind(submission.id().as_str())
-                    .bind(nth)
-                    .bind(batch.source().as_str())
-                    .bind(batch.batch().map(|batch| batch.as_raw().to_owned()))
-                    .bind(item.id.as_raw())
-                    .bind(item.tool.as_raw())
-                    .bind(item.title.as_raw())
-                    .bind(shape::write_decision(&item.decision))
-                    .bind(item.digest.to_string())
-                    .bind(item.effective.to_string())
-                    .bind(item.terms.map(|terms| terms.to_string()))
-                    .execute(&mut *tx)
-                    .await
-                    .map_err(failed)?;
-                nth += 1;
-            }
-        }
+        self.let_go(&mut tx, submission.id()).await.map_err(failed)?;
+        self.put(&mut tx, submission, left_pending, reviewer, "sent").await.map_err(failed)?;
         self.commit(tx).await
     }
 
@@ -151,12 +121,13 @@ impl Journal {
     }
 
     /// Takes over the submissions whose outcome nobody alive is after: those of runs that are gone, and our own that were
-    /// left open. Oldest first.
+    /// left open. Oldest first. What a run that is gone still held was never sent: it is in its draft, and nowhere else.
     pub async fn unsettled(&self) -> Result<Vec<Past>, JournalError> {
         let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
+        self.sweep_held(&mut tx).await.map_err(failed)?;
         let all: Vec<(String, String, String)> = sqlx::query_as(
-            "SELECT id, owner, state FROM submission WHERE state <> 'done' ORDER BY begun_at, id",
+            "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id",
         )
         .fetch_all(&mut *tx)
         .await
@@ -182,10 +153,11 @@ impl Journal {
         Ok(unsettled)
     }
 
-    /// One submission with its decisions; `None` when the journal does not know it.
+    /// One submission with its decisions; `None` when the journal does not know it, or only holds it.
     pub async fn past(&self, id: &SubmissionId) -> Result<Option<Past>, JournalError> {
         let row: Option<PastRow> = sqlx::query_as(
-            "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission WHERE id = $1",
+            "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
+             WHERE id = $1 AND state <> 'held'",
         )
         .bind(id.as_str())
         .fetch_optional(self.read())
@@ -197,11 +169,11 @@ impl Journal {
         }
     }
 
-    /// The newest submissions, newest first.
+    /// The newest submissions that were sent, newest first.
     pub async fn log(&self, limit: u32) -> Result<Vec<Past>, JournalError> {
         let rows: Vec<PastRow> = sqlx::query_as(
             "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
-             ORDER BY begun_at DESC, id DESC LIMIT $1",
+             WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1",
         )
         .bind(limit)
         .fetch_all(self.read())

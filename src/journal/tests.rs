@@ -10,6 +10,7 @@ use crate::domain::{
 };
 
 mod desks;
+mod held;
 
 struct Place(TempDir);
 

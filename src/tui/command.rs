@@ -194,7 +194,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Settle, "settle", Group::Decide, &[Place::Inbox], &["t"], "say what became of an action whose outcome is unknown").hint("settle").also("unknown lost"),
     spec(Command::Edit, "edit", Group::Decide, &[Place::Inbox], &["e"], "edit the input before approving").hint("edit").also("change modify"),
     spec(Command::Clear, "clear", Group::Decide, &[Place::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
-    spec(Command::Undo, "undo", Group::Decide, &[Place::Inbox], &["u"], "undo the last staging step").hint("undo").also("back z revert mistake"),
+    spec(Command::Undo, "undo", Group::Decide, &[Place::Inbox], &["u"], "recall what is about to be sent, else undo the last staging step").hint("undo").also("back z revert mistake"),
     spec(Command::Redo, "redo", Group::Decide, &[Place::Inbox], &["U"], "redo").also("again"),
     spec(Command::ApproveRest, "approve-rest", Group::Decide, &[Place::Inbox], &["A"], "approve the rest of this batch: opened, not high-risk").also("all batch"),
     spec(Command::ReviewBatch, "review-batch", Group::Submit, &[Place::Inbox], &["s"], "review and submit this batch").hint("submit...").also("send commit flush"),

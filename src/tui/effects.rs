@@ -80,6 +80,17 @@ impl Effects {
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
                 this.say(What::ReviewLoaded { review, id, actions }).await;
             })),
+            Effect::Hold { submission, left_pending } => drop(self.must_finish.spawn(async move {
+                let (inbox, id) = (this.inbox.clone(), submission.id().clone());
+                let answer = caught(async move { inbox.hold(&submission, left_pending).await }).await;
+                this.say(What::Held(id, answer)).await;
+            })),
+            Effect::Recall(id) => drop(self.must_finish.spawn(async move {
+                // What stays behind does no harm: it is never sent, and the next start forgets it.
+                if let Err(problem) = this.inbox.recall(&id).await {
+                    tracing::error!(what = problem.what, "cannot forget what was held");
+                }
+            })),
             Effect::Submit { submission, left_pending } => drop(self.must_finish.spawn(async move {
                 let id = submission.id().clone();
                 let answer = this.inbox.submit(*submission, left_pending).await;

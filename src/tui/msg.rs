@@ -42,6 +42,8 @@ pub enum What {
         id: SubmissionId,
         actions: Vec<Loaded>,
     },
+    /// The answer to an [`Effect::Hold`].
+    Held(SubmissionId, Result<(), Problem>),
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
     /// The answer to an [`Effect::Settle`].
@@ -86,6 +88,13 @@ pub enum Effect {
         review: u64,
         keys: Vec<ActionKey>,
     },
+    /// Write down what was confirmed; nothing is sent.
+    Hold {
+        submission: Box<Submission>,
+        left_pending: u64,
+    },
+    /// Forget what is held.
+    Recall(SubmissionId),
     Submit {
         submission: Box<Submission>,
         left_pending: u64,

@@ -71,6 +71,7 @@ pub async fn run(
         borders: config.ui.borders,
         zone: jiff::tz::TimeZone::system(),
         stale_after: config.watch.stale_after,
+        hold: config.ui.hold,
         place,
     };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());

@@ -1,6 +1,7 @@
 //! `[ui]` as it is written, and what it means.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -8,11 +9,15 @@ use toml::Spanned;
 use super::line_of;
 use crate::config::{Borders, ThemeChoice, Ui};
 
+/// Longest time that decisions wait for second thoughts. Seconds.
+const HOLD: u64 = 60;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawUi {
     borders: RawBorders,
     theme: Spanned<String>,
+    hold_seconds: u64,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -34,7 +39,7 @@ const THEMES: [(&str, ThemeChoice); 7] = [
 
 impl Default for RawUi {
     fn default() -> Self {
-        Self { borders: RawBorders::Line, theme: Spanned::new(0..0, "terminal".to_owned()) }
+        Self { borders: RawBorders::Line, theme: Spanned::new(0..0, "terminal".to_owned()), hold_seconds: 3 }
     }
 }
 
@@ -47,7 +52,15 @@ impl RawUi {
                 RawBorders::Ascii => Borders::Ascii,
             },
             theme: theme(&self.theme, text, folder)?,
+            hold: hold(self.hold_seconds)?,
         })
+    }
+}
+
+fn hold(seconds: u64) -> Result<Duration, String> {
+    match seconds {
+        0..=HOLD => Ok(Duration::from_secs(seconds)),
+        given => Err(format!("ui.hold_seconds is {given}; the most is {HOLD}, and 0 sends at once")),
     }
 }
 

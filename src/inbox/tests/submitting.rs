@@ -50,6 +50,24 @@ async fn every_decision_is_in_the_journal_before_it_is_sent_and_has_one_line() {
 }
 
 #[tokio::test]
+async fn what_is_held_is_sent_once_when_it_is_submitted_and_never_by_itself() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let decisions = submission("s-1", &[("s", None, "1", A)]);
+    inbox.hold(&decisions, 0).await.unwrap();
+    assert!(inbox.log(9).await.unwrap().is_empty() && source.sent().is_empty());
+    end(inbox, &[&source]);
+
+    let next = house.inbox(&[&source]).await;
+    assert!(next.reconcile().await.unwrap().is_empty(), "nothing is known of it any more");
+    assert!(source.sent().is_empty());
+    next.hold(&decisions, 0).await.unwrap();
+    next.submit(decisions, 0).await.unwrap();
+
+    assert_eq!((source.sent().len(), next.log(9).await.unwrap().len()), (1, 1));
+}
+
+#[tokio::test]
 async fn what_cannot_be_journalled_is_not_sent() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;

@@ -87,7 +87,7 @@ impl Queue {
         match slot.state {
             // The answer to our own submission comes in a moment.
             State::ToSettle | State::Sending => return,
-            State::Pending => merged.settled.push((key.clone(), by)),
+            State::Pending | State::Held => merged.settled.push((key.clone(), by)),
             State::Unknown | State::Settled(_) => merged.changed.push(key.clone()),
         }
         self.set_state(&key, State::ToSettle);
@@ -120,7 +120,7 @@ impl Queue {
                 self.set_state(key, State::Settled(settled));
                 merged.settled.push((key.clone(), None));
             }
-            State::Pending | State::Unknown => {
+            State::Pending | State::Held | State::Unknown => {
                 let ours = slot.state == State::Unknown;
                 let settled = Settled { status, by: by.clone(), at, ours, error: None };
                 self.set_state(key, State::Settled(settled));

@@ -17,6 +17,7 @@ use crate::text::Shown;
 pub use crate::text::hidden;
 
 mod guard;
+mod held;
 mod merge;
 mod modal;
 mod overlay;
@@ -30,6 +31,7 @@ mod stats;
 mod tally;
 
 pub use guard::Guard;
+pub use held::Held;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{
@@ -53,6 +55,8 @@ pub struct Settings {
     pub zone: jiff::tz::TimeZone,
     /// A source that says nothing for so long is called stale.
     pub stale_after: Duration,
+    /// How long a confirmed submission can be recalled; zero sends at once.
+    pub hold: Duration,
     pub place: super::Place,
 }
 
@@ -92,6 +96,8 @@ pub struct Model {
     pub decided_in: Option<BatchKey>,
     /// How many reviews were opened.
     pub reviews: u64,
+    /// Confirmed, and not sent yet.
+    pub held: Option<Held>,
     pub sending: Option<SubmissionId>,
     /// What was said of its outcome is on the way.
     pub settling: Option<ActionKey>,
@@ -177,6 +183,7 @@ impl Model {
             saved: Saved::default(),
             decided_in: None,
             reviews: 0,
+            held: None,
             sending: None,
             settling: None,
             last_report: None,
@@ -263,7 +270,7 @@ impl Model {
         staged.or_else(|| self.drafted.get(key))
     }
 
-    /// Decisions of the submission that has no answer yet. They are in the draft until it comes.
+    /// Decisions of the submission that was sent and has no answer yet. They are in the draft until it comes.
     pub fn under_way(&self) -> usize {
         let sending = |key: &ActionKey| self.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
         self.draft.iter().filter(|(key, _)| sending(key)).count()

@@ -263,7 +263,7 @@ impl Queue {
         let kept =
             std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open).map(|slot| match slot.state {
                 State::Unknown => Slot { state: State::Pending, ..slot },
-                State::Pending | State::Sending | State::Settled(_) | State::ToSettle => slot,
+                State::Pending | State::Held | State::Sending | State::Settled(_) | State::ToSettle => slot,
             });
         let held =
             self.held.drain().map(|(_, entry)| Slot { state: Slot::outstanding(&entry), entry, group: 0 });

@@ -14,6 +14,8 @@ pub struct Slot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     Pending,
+    /// Its decision is confirmed, and not sent yet: it can be recalled.
+    Held,
     /// Its decision is on the way.
     Sending,
     /// Nothing can be decided any more. The row stays where it is.
@@ -48,7 +50,7 @@ impl Slot {
 
     /// Counted as pending: the source has not said that anybody decided it.
     pub const fn counts_as_pending(&self) -> bool {
-        matches!(self.state, State::Pending | State::Sending | State::Unknown)
+        matches!(self.state, State::Pending | State::Held | State::Sending | State::Unknown)
     }
 
     /// Still something to do: the source has not said that it is over.

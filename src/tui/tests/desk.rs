@@ -73,6 +73,7 @@ impl Desk {
             borders: Borders::Line,
             zone: jiff::tz::TimeZone::UTC,
             stale_after: std::time::Duration::from_secs(40),
+            hold: std::time::Duration::ZERO,
             place,
         };
         let model =
@@ -136,6 +137,13 @@ impl Desk {
                 Effect::Save(writes) => {
                     self.saved.extend(writes);
                     self.say(What::Saved { saves: 1, answer: Ok(()) });
+                }
+                Effect::Hold { submission, left_pending } => {
+                    let id = submission.id().clone();
+                    self.effects.push(Effect::Hold { submission, left_pending });
+                    if self.answers {
+                        self.say(What::Held(id, Ok(())));
+                    }
                 }
                 Effect::Submit { submission, left_pending } => {
                     self.submitted.push((*submission).clone());
@@ -302,6 +310,7 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
         "End" => KeyCode::End,
         "Right" => KeyCode::Right,
         "C-c" => return (KeyCode::Char('c'), KeyModifiers::CONTROL),
+        "C-z" => return (KeyCode::Char('z'), KeyModifiers::CONTROL),
         "C-l" => return (KeyCode::Char('l'), KeyModifiers::CONTROL),
         "C-u" => return (KeyCode::Char('u'), KeyModifiers::CONTROL),
         other => panic!("no key {other}"),

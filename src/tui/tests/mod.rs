@@ -4,6 +4,7 @@ mod deciding;
 mod desk;
 mod editing;
 mod effects;
+mod holding;
 mod keys;
 mod leaving;
 mod paused;

@@ -206,6 +206,7 @@ fn say_why_not(model: &mut Model) {
             let parts = settled_by(settled);
             model.tell(Tone::Bad, parts);
         }
+        State::Held => drop(super::hold::is_in_the_way(model)),
         State::Sending => model.say("its decision is on the way"),
         State::Unknown => model.say("its decision was sent and we lost sight of it: R looks again"),
         State::ToSettle => say_to_settle(model),

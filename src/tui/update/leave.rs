@@ -3,7 +3,7 @@
 use crate::tui::model::{Focus, Modal, Model};
 use crate::tui::msg::Effect;
 
-use super::{edit, find, reason, settle};
+use super::{edit, find, hold, reason, settle};
 
 /// One level back.
 pub(super) fn back(model: &mut Model) -> Vec<Effect> {
@@ -54,9 +54,17 @@ pub(super) fn interrupt(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
+/// Back to the shell. Nobody could recall what is held from there.
+pub(super) fn suspend(model: &mut Model) -> Vec<Effect> {
+    let mut effects = hold::recall(model).unwrap_or_default();
+    effects.push(Effect::Suspend);
+    effects
+}
+
 /// Quits. What is staged is on disk; an open form is kept first.
 pub(super) fn now(model: &mut Model) -> Vec<Effect> {
-    let mut effects = close_form(model);
+    let mut effects = hold::recall(model).unwrap_or_default();
+    effects.extend(close_form(model));
     model.leaving = true;
     effects.push(Effect::Quit);
     effects

@@ -15,6 +15,7 @@ use super::msg::{Effect, Msg, What};
 mod decide;
 mod edit;
 mod find;
+mod hold;
 mod leave;
 mod list;
 mod lock;
@@ -38,10 +39,12 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Restore]
 }
 
-/// The inbox ends, whoever ends it: what was typed and not saved yet. Only saves are asked for.
+/// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
 pub fn end(model: &mut Model) -> Vec<Effect> {
+    let mut effects = hold::recall(model).unwrap_or_default();
     model.leaving = true;
-    leave::close_form(model)
+    effects.extend(leave::close_form(model));
+    effects
 }
 
 /// Takes one message, and says what to ask of the world.
@@ -76,7 +79,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             Vec::new()
         }
         What::Tick => tick(model),
-        What::Wake => Vec::new(),
+        What::Wake => hold::look(model),
         What::Stumbled => {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
@@ -92,6 +95,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Synced(source, answer) => queue::synced(model, &source, answer),
         What::Loaded(actions) => preview::loaded(model, actions),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
+        What::Held(id, answer) => hold::kept(model, &id, answer),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => {
             // Read again when it is looked at: result and error are in it now.
@@ -167,7 +171,7 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Help => overlay::help(model),
         Command::Palette => overlay::palette(model),
         Command::Repaint => vec![Effect::Repaint],
-        Command::Suspend => vec![Effect::Suspend],
+        Command::Suspend => leave::suspend(model),
         Command::Back => leave::back(model),
         Command::Quit => leave::quit(model),
         Command::Interrupt => leave::interrupt(model),
@@ -301,8 +305,9 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
 /// What cannot be read is not decided, sent or edited. Leaving works.
 fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
-        Command::Quit => vec![Effect::Quit],
+        Command::Quit => leave::now(model),
         Command::Interrupt | Command::Suspend | Command::Repaint => run(model, command),
+        Command::Undo => hold::recall(model).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
@@ -358,6 +363,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
         model.dirty = true;
     }
     let mut effects = edit::save(model);
+    effects.extend(hold::look(model));
     effects.extend(report::look_again(model));
     effects
 }

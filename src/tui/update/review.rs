@@ -8,9 +8,8 @@ use crate::domain::{
     ActionKey, BatchKey, Capabilities, Confirm, DecisionKind, PendingAction, Staged, StagedCounts,
     Submission, SubmissionId, Weight, confirm_by, freeze,
 };
-use crate::text;
 use crate::tui::keymap::Chord;
-use crate::tui::model::{GroupKey, Modal, Model, Refused, Review, ReviewSheet, State};
+use crate::tui::model::{GroupKey, Modal, Model, Refused, Review, ReviewSheet};
 use crate::tui::msg::{Effect, Loaded};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
@@ -37,6 +36,9 @@ pub(super) fn open_all(model: &mut Model) -> Vec<Effect> {
 }
 
 fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
+    if super::hold::is_in_the_way(model) {
+        return Vec::new();
+    }
     if model.sending.is_some() {
         model.say("still sending the last ones; what you stage meanwhile goes next");
         return Vec::new();
@@ -240,22 +242,5 @@ fn send(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     model.modal = None;
-    model.sending = Some(submission.id().clone());
-    for key in keys_of(&submission) {
-        model.queue.set_state(&key, State::Sending);
-    }
-    model.say(format!("sending {}", text::count(submission.len(), "decision")));
-    vec![Effect::Submit { submission: Box::new(submission), left_pending: left as u64 }]
-}
-
-fn keys_of(submission: &Submission) -> Vec<ActionKey> {
-    let key = |batch: &crate::domain::SubmissionBatch, item: &crate::domain::Item| ActionKey {
-        source: batch.source().clone(),
-        id: item.id.clone(),
-    };
-    submission
-        .batches()
-        .iter()
-        .flat_map(|batch| batch.items().iter().map(move |item| key(batch, item)))
-        .collect()
+    super::hold::confirmed(model, submission, left as u64)
 }

@@ -45,6 +45,9 @@ pub(super) fn is_too_early(model: &mut Model) -> bool {
 }
 
 pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
+    if let Some(effects) = super::hold::recall(model) {
+        return effects;
+    }
     if is_too_early(model) || super::decide::is_burst(model) {
         return Vec::new();
     }
@@ -61,7 +64,8 @@ pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
-    if is_too_early(model) || super::decide::is_burst(model) {
+    // It could change what is about to be sent.
+    if super::hold::is_in_the_way(model) || is_too_early(model) || super::decide::is_burst(model) {
         return Vec::new();
     }
     let Some(step) = model.draft.redo() else {

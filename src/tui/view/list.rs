@@ -138,7 +138,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let risk = if lost { UNKNOWN.len() } else { columns.risk };
     let right = match &slot.state {
         State::Settled(settled) => return outcome(settled, slot, pen),
-        State::Pending | State::Sending | State::Unknown | State::ToSettle => {
+        State::Pending | State::Held | State::Sending | State::Unknown | State::ToSettle => {
             columns.tool + risk + columns.age
         }
     };
@@ -176,11 +176,11 @@ fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
         (State::Settled(_), _) => pen.ours("~", theme::DIM),
         (State::Unknown | State::ToSettle, _) => pen.ours("?", theme::WARN),
         (State::Sending, _) => pen.ours("^", theme::KEY),
-        (State::Pending, Some(staged)) => {
+        (State::Pending | State::Held, Some(staged)) => {
             let kind = staged.decision.kind();
             pen.ours(&kind.letter().to_string(), theme::decision(kind))
         }
-        (State::Pending, None) => pen.ours(".", theme::DIM),
+        (State::Pending | State::Held, None) => pen.ours(".", theme::DIM),
     };
 }
 

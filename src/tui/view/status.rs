@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::keymap::short;
 use crate::tui::layout::Layout;
-use crate::tui::model::{Model, State, Tone};
+use crate::tui::model::{Held, Model, State, Tone};
 use crate::tui::theme;
 
 use super::frame::rule;
@@ -42,6 +42,8 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, layout.staged, 0);
     if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.can.can_decide()) {
         pen.ours(" READ-ONLY: this token cannot decide", theme::WARN);
+    } else if let Some(held) = &model.held {
+        counting_down(model, held, &mut pen);
     } else if counts.total() == 0 {
         pen.ours(" nothing staged", theme::DIM);
     } else if narrow {
@@ -68,6 +70,20 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
         let style = if unopened > 0 { theme::WARN } else { theme::PLAIN };
         pen.right(&format!("unopened approvals {unopened} "), style);
     }
+}
+
+/// Nothing is sent before this has run out.
+fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
+    let n = words::count(held.submission.len(), "decision");
+    let line = match held.seconds(model.now) {
+        Some(seconds) => format!(" SENDING {n} in {seconds} s"),
+        None => format!(" SENDING {n}"),
+    };
+    let key = model.settings.keymap.key(Command::Undo);
+    pen.ours(&line, theme::BOLD)
+        .ours("   ", theme::PLAIN)
+        .ours(&key, theme::KEY)
+        .ours(" recalls", theme::PLAIN);
 }
 
 fn saved(model: &Model) -> (String, Style) {

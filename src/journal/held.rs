@@ -1,0 +1,99 @@
+//! What was confirmed and may still be recalled: written down, and not sent. The decisions stay in the draft meanwhile, so
+//! that a run that ends, however it ends, has them staged as before.
+
+use sqlx::{Sqlite, Transaction};
+
+use super::{Journal, JournalError, shape};
+use crate::contract::time;
+use crate::domain::{Submission, SubmissionId};
+
+type Tx = Transaction<'static, Sqlite>;
+
+impl Journal {
+    /// Writes down what was confirmed and is not sent yet; the same id twice is an error. Either [`Self::begin`] follows, or
+    /// [`Self::recall`], or this run ends: then it was never sent.
+    pub async fn hold(
+        &self,
+        submission: &Submission,
+        left_pending: u64,
+        reviewer: Option<&str>,
+    ) -> Result<(), JournalError> {
+        let mut tx = self.begin_write().await?;
+        self.put(&mut tx, submission, left_pending, reviewer, "held")
+            .await
+            .map_err(|error| self.failed(error))?;
+        self.commit(tx).await
+    }
+
+    /// Forgets what this run held. What is being sent already, or was, stays.
+    pub async fn recall(&self, id: &SubmissionId) -> Result<(), JournalError> {
+        let mut tx = self.begin_write().await?;
+        self.let_go(&mut tx, id).await.map_err(|error| self.failed(error))?;
+        self.commit(tx).await
+    }
+
+    pub(super) async fn let_go(&self, tx: &mut Tx, id: &SubmissionId) -> sqlx::Result<()> {
+        sqlx::query("DELETE FROM submission WHERE id = $1 AND owner = $2 AND state = 'held'")
+            .bind(id.as_str())
+            .bind(&self.owner.id)
+            .execute(&mut **tx)
+            .await
+            .map(drop)
+    }
+
+    /// Forgets what runs held that are gone.
+    pub(super) async fn sweep_held(&self, tx: &mut Tx) -> sqlx::Result<()> {
+        let held: Vec<(String, String)> =
+            sqlx::query_as("SELECT id, owner FROM submission WHERE state = 'held'")
+                .fetch_all(&mut **tx)
+                .await?;
+        for (id, _) in held.into_iter().filter(|(_, owner)| !self.owner.is_alive(owner)) {
+            sqlx::query("DELETE FROM submission WHERE id = $1").bind(id).execute(&mut **tx).await?;
+        }
+        Ok(())
+    }
+
+    /// A submission with its decisions, none of which has an outcome.
+    pub(super) async fn put(
+        &self,
+        tx: &mut Tx,
+        submission: &Submission,
+        left_pending: u64,
+        reviewer: Option<&str>,
+        state: &str,
+    ) -> sqlx::Result<()> {
+        sqlx::query(
+            "INSERT INTO submission (id, owner, reviewer, state, left_pending, begun_at)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(submission.id().as_str())
+        .bind(&self.owner.id)
+        .bind(reviewer)
+        .bind(state)
+        .bind(i64::try_from(left_pending).unwrap_or(i64::MAX))
+        .bind(time::now().as_millis())
+        .execute(&mut **tx)
+        .await?;
+        let mut nth = 0_i64;
+        for batch in submission.batches() {
+            for item in batch.items() {
+                sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11)")
+                    .bind(submission.id().as_str())
+                    .bind(nth)
+                    .bind(batch.source().as_str())
+                    .bind(batch.batch().map(|batch| batch.as_raw().to_owned()))
+                    .bind(item.id.as_raw())
+                    .bind(item.tool.as_raw())
+                    .bind(item.title.as_raw())
+                    .bind(shape::write_decision(&item.decision))
+                    .bind(item.digest.to_string())
+                    .bind(item.effective.to_string())
+                    .bind(item.terms.map(|terms| terms.to_string()))
+                    .execute(&mut **tx)
+                    .await?;
+                nth += 1;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! A submission that was confirmed and is not sent before its time.
+
+use crate::domain::{Submission, Timestamp};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub submission: Submission,
+    pub left_pending: u64,
+    /// When it is sent; `None` until the journal has it, and nothing is counted down before.
+    pub until: Option<Timestamp>,
+}
+
+impl Held {
+    /// Whole seconds until it is sent, at least one.
+    pub fn seconds(&self, now: Timestamp) -> Option<i64> {
+        self.until.map(|until| ((until.since(now) + 999) / 1_000).max(1))
+    }
+}
