@@ -14,6 +14,7 @@ pub mod error;
 pub mod fields;
 pub mod propose;
 pub mod settle;
+mod show;
 pub mod time;
 pub mod tool;
 pub mod tool_result;

@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+pub use super::show::{Field, Form, Reversible, Showing, Unit};
+
+use super::show::FileField;
 use crate::domain::{Effect, PreviewShape, Risk, json};
 
 /// Longest title, in characters. Longer ones are cut with `…`: a title is a label, the input is what counts.
@@ -32,7 +35,10 @@ struct File {
     effect: String,
     title: String,
     approving: String,
+    reversible: String,
     preview: Option<FilePreview>,
+    #[serde(default)]
+    show: Vec<FileField>,
 }
 
 #[derive(Deserialize, Default)]
@@ -61,10 +67,23 @@ const FILES: [&str; 12] = [
     include_str!("../../assets/tools/update_linear_issue.toml"),
 ];
 
-static DEFINITIONS: LazyLock<BTreeMap<String, Definition>> = LazyLock::new(|| {
+static DEFINITIONS: LazyLock<BTreeMap<String, (Definition, Showing)>> = LazyLock::new(|| {
     let files = FILES.iter().filter_map(|text| toml::from_str::<File>(text).ok());
-    files.map(|file| (file.name.clone(), file.into())).collect()
+    files.map(|mut file| (file.name.clone(), (file.showing(), file))).map(read).collect()
 });
+
+fn read((name, (showing, file)): (String, (Showing, File))) -> (String, (Definition, Showing)) {
+    (name, (file.into(), showing))
+}
+
+impl File {
+    fn showing(&mut self) -> Showing {
+        Showing {
+            fields: std::mem::take(&mut self.show).into_iter().map(Into::into).collect(),
+            reversible: Reversible::parse(&self.reversible),
+        }
+    }
+}
 
 impl From<File> for Definition {
     fn from(file: File) -> Self {
@@ -84,7 +103,12 @@ impl From<File> for Definition {
 
 /// What is known of the tool; medium risk and nothing else for an unknown one.
 pub fn definition(tool: &str) -> &'static Definition {
-    DEFINITIONS.get(tool).unwrap_or(&UNKNOWN)
+    DEFINITIONS.get(tool).map_or(&UNKNOWN, |(definition, _)| definition)
+}
+
+/// How the tool's input is laid out for deciding; `None` for an unknown one.
+pub fn showing(tool: &str) -> Option<&'static Showing> {
+    DEFINITIONS.get(tool).map(|(_, showing)| showing)
 }
 
 impl Definition {
@@ -150,6 +174,34 @@ mod tests {
             toml::from_str::<File>(text).unwrap();
         }
         assert_eq!(DEFINITIONS.len(), FILES.len());
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/tools");
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), FILES.len(), "a file that is not in the list");
+    }
+
+    #[test]
+    fn every_tool_says_how_it_is_shown_and_whether_it_can_be_undone() {
+        for (name, (_, showing)) in DEFINITIONS.iter() {
+            assert!(showing.reversible.is_some(), "{name}: no, yes, or by hand: how");
+            assert!(!showing.fields.is_empty(), "{name}");
+            for field in &showing.fields {
+                if let Form::Table(columns) = &field.form {
+                    assert!(!columns.is_empty(), "{name}: {} has no columns", field.key);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn units_are_told_apart_and_a_mistake_is_one() {
+        let field = |text: &str| toml::from_str::<FileField>(text).map(Field::from);
+
+        let unit = |unit: &str| field(&format!("field = 'x'\nunit = '{unit}'")).unwrap().unit.unwrap();
+        assert_eq!(unit("{currency}"), Unit::Of("currency".to_owned()));
+        assert_eq!((unit("cents"), unit("share")), (Unit::Cents, Unit::Share));
+        assert_eq!(unit("minutes"), Unit::Word("minutes".to_owned()));
+        assert!(field("field = 'x'\nlable = 'y'").is_err());
+        assert!(field("field = 'x'\nas = 'chart'").is_err());
+        assert_eq!(Reversible::parse("maybe"), None);
     }
 
     /// The action in the documentation of the first gated backend, with the preview that its own code built.

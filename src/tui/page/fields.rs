@@ -2,19 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::contract::tool;
+use crate::contract::tool::{self, Reversible, Showing};
 use crate::domain::json::{self, Member};
 use crate::domain::{RawJson, Status, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
 
 use super::context::moment;
+use super::said::Said;
+use super::value::Values;
 use super::{Kind, Made, Writer, fold};
 
-/// Longest key column; longer keys push their value to the right or below.
-const COLUMN: usize = 18;
+/// An input of more fields is shown as JSON.
+const FIELDS: usize = 2_000;
 
-/// Every field of the input, strings as their meaning and everything else as written, then what approving does.
+/// What runs, every field of it; what approving does; then what the agent says of it.
 pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     settled(writer, cached, of.paused, zone);
     flagged(writer, &cached.flags);
@@ -26,11 +28,19 @@ pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
         writer.blank();
     }
     let input = ran(writer, cached).unwrap_or(&cached.action.input);
+    let said = Said::of(cached);
+    let mut values = Values::new(writer, &said);
+    let showing = tool::showing(cached.action.row.tool.as_raw());
     match input.members() {
-        Some(members) => members_of(writer, &members),
-        None => writer.long(Kind::Plain, 0, readable(input.as_str())),
+        Some(members) if members.len() <= FIELDS => {
+            values.input(&members, showing.map_or(&[], |showing| &showing.fields));
+        }
+        _ if input.as_str().trim_start().starts_with(['{', '[']) => values.nested(0, input.as_str(), None),
+        _ => writer.long(Kind::Plain, 0, readable(input.as_str())),
     }
-    footer(writer, cached);
+    writer.needed_until_here();
+    footer(writer, cached, showing);
+    said.write(writer);
 }
 
 /// Of an outcome that nobody knows, the input that ran is what counts: with the approver's edits, where there were some.
@@ -96,17 +106,6 @@ pub(super) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>)
     fold::raw(writer, &json::pretty(cached.action.input.as_str()).into(), folds);
 }
 
-fn members_of(writer: &mut Writer, members: &[Member<'_>]) {
-    let shown: Vec<(Shown, String)> = members.iter().map(|m| (key_of(m), readable(m.value))).collect();
-    let widest = shown.iter().map(|(key, _)| key.width() + 2).filter(|width| *width <= COLUMN).max();
-    for (key, value) in &shown {
-        writer.field(widest.unwrap_or_default(), key, value, Kind::Plain);
-    }
-    if members.is_empty() {
-        writer.ours(Kind::Dim, "(no fields)");
-    }
-}
-
 /// Keys can hold line breaks too; on one line they are tokens.
 pub(super) fn key_of(member: &Member<'_>) -> Shown {
     text::line(&Untrusted::from(member.key.text.as_ref()))
@@ -150,7 +149,7 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
     }
 }
 
-fn footer(writer: &mut Writer, cached: &Cached) {
+fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
     writer.blank();
     let size = size(cached.action.input.as_str().len());
     if cached.flags.hidden == 0 {
@@ -163,14 +162,16 @@ fn footer(writer: &mut Writer, cached: &Cached) {
     }
     writer.blank();
     writer.ours(Kind::Key, "What approving does");
-    match tool::definition(cached.action.row.tool.as_raw()).approving.as_deref() {
-        Some(approving) => writer.wrapped(Kind::Plain, 2, &Shown::ours(approving)),
-        None => writer.wrapped(
-            Kind::Plain,
-            2,
-            &Shown::ours("runs this tool with exactly this input; placet knows no more of it"),
-        ),
-    }
+    let known = tool::definition(cached.action.row.tool.as_raw()).approving.as_deref();
+    let approving = known.unwrap_or("runs this tool with exactly this input; placet knows no more of it");
+    writer.wrapped(Kind::Plain, 2, &Shown::ours(approving));
+    let undone = match showing.and_then(|showing| showing.reversible.as_ref()) {
+        Some(Reversible::No) => (Kind::Warn, "cannot be undone".to_owned()),
+        Some(Reversible::Yes) => (Kind::Plain, "can be undone".to_owned()),
+        Some(Reversible::ByHand(how)) => (Kind::Plain, format!("can be undone by hand: {how}")),
+        None => return,
+    };
+    writer.wrapped(undone.0, 2, &Shown::ours(undone.1));
 }
 
 /// Names, through the door, joined.

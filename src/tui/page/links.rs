@@ -34,6 +34,18 @@ pub(in crate::tui) fn links(cached: &Cached) -> Vec<Untrusted> {
     all
 }
 
+/// A text that is one address and nothing else.
+pub(super) fn is_link(text: &str) -> bool {
+    in_text(text).next() == Some(text)
+}
+
+/// Where an address leads to that looks as if it led somewhere else: a name before an `@`, or letters that are not ASCII.
+pub(super) fn misleading(text: &str) -> Option<&str> {
+    let host = target(text).filter(|_| is_link(text) && !text.starts_with("mailto:"))?;
+    let plain = text.split_once("://").is_some_and(|(_, rest)| rest.starts_with(host));
+    (!plain || !host.is_ascii() || host.contains("xn--")).then_some(host)
+}
+
 /// The host that an `http` address leads to, or the mailbox of a `mailto` one: what stands before an `@` in an address is no
 /// host, however much it looks like one.
 pub(in crate::tui) fn target(link: &str) -> Option<&str> {
@@ -112,5 +124,8 @@ mod tests {
         assert_eq!(target("https://github.com@evil.example/login"), Some("evil.example"));
         assert_eq!(target("https://evil.example\\@github.com"), Some("evil.example"));
         assert_eq!(target("mailto:kim@c.example?subject=x"), Some("kim@c.example"));
+        assert_eq!(misleading("https://github.com@evil.example/login"), Some("evil.example"));
+        assert_eq!(misleading("https://github.com/a@b"), None);
+        assert!(is_link("https://a.example") && !is_link("https://a.example b") && !is_link("x"));
     }
 }

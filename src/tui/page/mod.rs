@@ -18,7 +18,13 @@ mod fold;
 mod lex;
 mod links;
 mod long;
+mod said;
 mod search;
+mod table;
+#[cfg(test)]
+mod tests;
+mod units;
+mod value;
 
 pub(in crate::tui) use fields::listed;
 pub(in crate::tui) use fold::{all as folds, at as fold_at};
@@ -34,6 +40,8 @@ pub struct Page {
     /// The first row of every block that was begun to be counted.
     firsts: Vec<usize>,
     rows: usize,
+    /// The blocks of what runs; those after them are about it.
+    needed: usize,
 }
 
 /// Everything a page depends on; another one needs another page.
@@ -128,7 +136,7 @@ impl Block {
 impl Page {
     pub fn new(of: Made, cached: &Cached, row: &Row, zone: &jiff::tz::TimeZone) -> Self {
         let width = usize::from(of.width).max(text::NARROWEST);
-        let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new() };
+        let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
         match of.tab {
             Tab::Rendered => fields::rendered(&mut writer, cached, &of, zone),
             Tab::Diff => diff::diff(&mut writer, cached, of.edits.as_ref()),
@@ -136,7 +144,8 @@ impl Page {
             Tab::Context => context::context(&mut writer, cached, row, zone),
         }
         writer.flush();
-        Self { of, blocks: writer.blocks, firsts: vec![0], rows: 0 }
+        let needed = writer.needed.unwrap_or(writer.blocks.len());
+        Self { of, blocks: writer.blocks, firsts: vec![0], rows: 0, needed }
     }
 
     /// Counts rows, looking at about so many bytes; [`Self::is_counted`] says whether that were all.
@@ -160,6 +169,12 @@ impl Page {
     /// All rows are known. Until then there are more than [`Self::len`].
     pub fn is_counted(&self) -> bool {
         self.firsts.len() > self.blocks.len()
+    }
+
+    /// The rows of what runs: who has had them before their eyes has read it in full. What approving does and what the agent
+    /// says of it are not among them. `None` while they are counted.
+    pub fn needed(&self) -> Option<usize> {
+        self.firsts.get(self.needed).copied()
     }
 
     /// Rows that are known.
@@ -331,9 +346,16 @@ struct Writer {
     /// Since the last long text.
     lines: Vec<PageLine>,
     blocks: Vec<Block>,
+    needed: Option<usize>,
 }
 
 impl Writer {
+    /// What comes is about what runs.
+    fn needed_until_here(&mut self) {
+        self.flush();
+        self.needed = Some(self.blocks.len());
+    }
+
     fn blank(&mut self) {
         self.lines.push(PageLine::default());
     }
@@ -383,21 +405,5 @@ impl Writer {
         for row in shown.wrap(self.width.saturating_sub(indent).max(2)) {
             self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (kind, row)]);
         }
-    }
-
-    /// `key  value` on one line where both fit, else the value below, indented.
-    fn field(&mut self, column: usize, key: &Shown, value: &str, kind: Kind) {
-        let gap = column.max(key.width() + 2).saturating_sub(key.width());
-        if !value.contains('\n') && value.len() <= 4 * self.width {
-            let only = text::part(value);
-            if key.width() + gap + only.width() <= self.width {
-                let gap = Shown::ours(" ".repeat(gap));
-                return self.push(vec![(Kind::Key, key.clone()), (Kind::Plain, gap), (kind, only)]);
-            }
-        }
-        for row in key.wrap(self.width) {
-            self.push(vec![(Kind::Key, row)]);
-        }
-        self.long(kind, 2, value);
     }
 }

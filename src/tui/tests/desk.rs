@@ -322,7 +322,7 @@ pub(super) fn source() -> SourceName {
     SourceName::new("gate")
 }
 
-pub(super) fn key(id: &str) -> ActionKey {
+pub(in crate::tui) fn key(id: &str) -> ActionKey {
     ActionKey { source: source(), id: ActionId::new(id) }
 }
 
@@ -335,7 +335,7 @@ fn entry(action: &PendingAction, can: Capabilities) -> Entry {
 }
 
 /// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.
-pub(super) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
+pub(in crate::tui) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
     let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let input = RawJson::parse(input.to_owned()).unwrap();
     let row = Row {

@@ -1,7 +1,7 @@
 //! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
 
 mod deciding;
-mod desk;
+pub(super) mod desk;
 mod editing;
 mod effects;
 mod holding;

@@ -87,10 +87,10 @@ fn three_panes() {
 │   medium       3  ######## ││   X    Close stale ticket #1182                             low     30m ││ your edits replace: title (the Diff tab shows them) │
 │   low          2  ######   ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
 │                            ││  . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m ││ title        Escalate: EU outage                    │
-│ Age                        ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ priority     3                                      │
-│   < 15 m       2  ###      ││   .  * Overwrite Q3 plan.docx                               med     22m ││ team         SUP                                    │
-│   15-60 m      6  ######## ││   . !* Create Meeting notes 11-20                           spi…    12m ││ labels       ["outage","eu"]                        │
-│   1-4 h        0           ││                                                                         ││ assignee     null                                   │
+│ Age                        ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ team         SUP                                    │
+│   < 15 m       2  ###      ││   .  * Overwrite Q3 plan.docx                               med     22m ││ priority     3                                      │
+│   15-60 m      6  ######## ││   . !* Create Meeting notes 11-20                           spi…    12m ││ assignee     null                                   │
+│   1-4 h        0           ││                                                                         ││ labels       ["outage","eu"]                        │
 │   > 4 h        0           ││                                                                         ││ description                                         │
 │                            ││                                                                         ││   Three enterprise clients in eu-west-1 report      │
 │ Staged                     ││                                                                         ││   502s since 13:40 UTC.                             │
@@ -100,6 +100,7 @@ fn three_panes() {
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││ What approving does                                 │
 │                            ││                                                                         ││   creates one issue in Linear                       │
+│                            ││                                                                         ││   can be undone by hand: cancel the issue in Linear │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
@@ -115,8 +116,7 @@ fn three_panes() {
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 3 of 11 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-16 of 16 ───────────────────────────┘
+└────────────────────────────┘└─ row 3 of 11 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-17 of 17 ───────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                                                                             unopened approvals 0
 
@@ -170,7 +170,7 @@ fn list_above_preview() {
 
     desk.press("nn");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @r#"
  placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
 ────────────────────────────────────────────────────────────────────────────────
   v create_linear_issue  refunds-agent                         1 of 3 undecided
@@ -183,11 +183,11 @@ fn list_above_preview() {
 > . !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             2 of 2 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
-── [Rendered]  Diff   Raw   Context   pa-0214 ───────────────────── 1-7 of 12 ──
+── [Rendered]  Diff   Raw   Context   pa-0214 ───────────────────── 1-7 of 13 ──
  ! hidden characters: 1, shown as ⟦…⟧
  ! duplicate keys: to; executors differ in which one they take
 
- amount    1.10
+ amount    1.10 EUR
  currency  EUR
  to        ⟦U+202E⟧yrollam
  to        alice
@@ -195,7 +195,7 @@ fn list_above_preview() {
  STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
-");
+"#);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn the_review() {
 
     desk.press("S");
 
-    insta::assert_snapshot!(sheet(&desk), @r"
+    insta::assert_snapshot!(sheet(&desk), @r#"
 ┌─ Queue ──┌─ Review and submit ────────────────────────────────────────────────────────┐──────────┐
 │  v create│  3 decisions in 2 batches will be sent:                                    │          │
 │   A    Re│                                                                            │          │
@@ -44,9 +44,9 @@ fn the_review() {
 │          │                                                                            │          │
 │          │                                                                            │          │
 │          └─ nothing has been sent yet ────────────────────────────────────────────────┘          │
-└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
+└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-");
+"#);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_report() {
         at: Timestamp::default(),
     }));
 
-    insta::assert_snapshot!(sheet(&desk), @r"
+    insta::assert_snapshot!(sheet(&desk), @r#"
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue   refunds-agent                │
 │   =    Refund double-charge INV-… executed ││ risk medium   seen in full   32m old               │
@@ -94,9 +94,9 @@ fn the_report() {
 │                                            ││                                                    │
 │                                            ││ What approving does                                │
 │                                            ││   creates one issue in Linear                      │
-└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 17 ──────────────────────────┘
+└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-");
+"#);
 }
 
 #[test]
@@ -140,14 +140,14 @@ fn a_hostile_action_in_full() {
 
     desk.press("nnz");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.screen(), @r#"
  placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
-── [Rendered]  Diff   Raw   Context   pa-0214 ──────────────────── 1-12 of 12 ──
+── [Rendered]  Diff   Raw   Context   pa-0214 ──────────────────── 1-13 of 13 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
  ! hidden characters: 1, shown as ⟦…⟧
  ! duplicate keys: to; executors differ in which one they take
 
- amount    1.10
+ amount    1.10 EUR
  currency  EUR
  to        ⟦U+202E⟧yrollam
  to        alice
@@ -156,7 +156,7 @@ fn a_hostile_action_in_full() {
 
  What approving does
    sends money back to a customer; it cannot be called back
-
+   cannot be undone
 
 
 
@@ -165,7 +165,7 @@ fn a_hostile_action_in_full() {
  STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
-");
+"#);
 }
 
 #[test]

@@ -70,7 +70,8 @@ fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
 fn next_unread(model: &Model, key: &ActionKey) -> Option<usize> {
     let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
-    let line = model.reading.unread(&page.of, page.len()).filter(|_| text)?;
+    let line =
+        model.reading.unread(&page.of, page.needed().unwrap_or_else(|| page.len())).filter(|_| text)?;
     Some(line + 1)
 }
 

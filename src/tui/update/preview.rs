@@ -218,7 +218,8 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
         for rows in whole(page, model.preview.top, usize::from(area.height), model.preview.left) {
             model.reading.note(&page.of, rows);
         }
-        if page.is_counted() && model.reading.unread(&page.of, page.len()).is_none() {
+        let needed = page.needed();
+        if needed.is_some_and(|rows| model.reading.unread(&page.of, rows).is_none()) {
             seen = Seen::InFull;
             model.reading.forget(&key);
         }
