@@ -13,6 +13,7 @@ use crate::domain::{
 use crate::journal::{Journal, JournalError, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
 
+pub mod filter;
 mod follow;
 mod judge;
 mod list;

@@ -42,6 +42,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("rustls", &["src/net/", "src/gate/tls.rs"]),
     ("tokio_rustls", &["src/gate/tls.rs"]),
     ("jsonschema", &["src/schema/"]),
+    ("nucleo_matcher", &["src/inbox/filter"]),
 ];
 
 /// Crates that the domain may use: pure ones.

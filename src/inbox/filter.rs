@@ -1,0 +1,355 @@
+//! The filter language: which actions are shown. Pure, for every shell.
+//!
+//! A filter is words and fields, all of which must hold: `outage risk:>=high -draft age:>1h`.
+//!
+//! | written | holds for |
+//! |---|---|
+//! | `outage`, `outge` | a title, tool, agent, mission or source much like it (exactly, with a digit in it), or an id that begins so |
+//! | `'outage`, `"two words"` | exactly this text in one of them, or in any id |
+//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id`; `tool:=x` is all of it |
+//! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
+//! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
+//! | `is:unopened` | a state, see [`Is`] |
+//! | `kind:exclude` | what is staged: approve, edit, exclude, retry |
+//! | `-…` | whatever the rest does not hold for; a word after `-` is exact |
+//!
+//! A word in lower case takes any case. A comma is an or. Quotes keep spaces, commas and colons together.
+
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use crate::domain::{DecisionKind, Entry, Timestamp};
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub use parse::{FilterError, Mistake};
+
+/// What every shown action must be like. [`Filter::parse`] makes one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    text: String,
+    /// Those first that cost least to decide.
+    terms: Vec<Term>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Term {
+    negated: bool,
+    want: Want,
+}
+
+/// Where several are listed, one of them is enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Want {
+    Is(Vec<Is>),
+    Kind(Vec<DecisionKind>),
+    Risk(Vec<(Compare, i64)>),
+    Effect(Vec<(Compare, i64)>),
+    /// In milliseconds.
+    Age(Vec<(Compare, i64)>),
+    Expires(Vec<Expiry>),
+    Field(Field, Vec<FieldText>),
+    Exact(Word),
+    Fuzzy(Word),
+}
+
+/// A state of an action that only the shell knows, but for `high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Is {
+    /// Its present content was never on screen.
+    Unopened,
+    Opened,
+    /// A decision is staged.
+    Staged,
+    /// It can be decided, and nothing is staged.
+    Undecided,
+    Marked,
+    /// It has hidden characters, duplicate keys or broken text, as far as it was loaded.
+    Flagged,
+    /// High or critical risk, or a risk that is not known.
+    High,
+    /// It came with the last reload.
+    New,
+    /// Nobody knows what became of it.
+    Unknown,
+    /// Its source has not been heard for a while.
+    Stale,
+    /// It cannot be decided any more.
+    Settled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compare {
+    Less,
+    AtMost,
+    Equal,
+    AtLeast,
+    More,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expiry {
+    Never,
+    /// So many milliseconds from now.
+    In(Compare, i64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Title,
+    Tool,
+    Agent,
+    Mission,
+    Batch,
+    Checkpoint,
+    Run,
+    Session,
+    Workspace,
+    Source,
+    Id,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FieldText {
+    word: Word,
+    /// All of the field, not a part of it.
+    whole: bool,
+}
+
+/// Text as the matcher takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Word {
+    /// In lower case, where any case will do.
+    text: String,
+    any_case: bool,
+}
+
+/// An action as a filter looks at it. What costs something is asked for only where a filter names it.
+pub trait Subject {
+    fn entry(&self) -> &Entry;
+    /// The kind of decision that is staged.
+    fn staged(&self) -> Option<DecisionKind>;
+    fn is(&self, state: Is) -> bool;
+}
+
+/// Decides whether filters hold. Keeps the memory that this takes; make one and use it for many actions.
+#[derive(Clone, Debug)]
+pub struct Finder {
+    matcher: Matcher,
+    hay: Vec<char>,
+    needle: Vec<char>,
+    folded: String,
+}
+
+/// What the matcher gives for each character that it found. One word is like another when its gaps cost no more than what it
+/// gains by beginnings of words and by runs: then it is worth this much for each of its characters.
+const WORTH: usize = 16;
+
+impl Filter {
+    /// Reads a filter. A mistake says where it is, and names the nearest field.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        parse::parse(text)
+    }
+
+    /// The filter as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// It holds for everything.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whatever this holds for, `other` held for a moment before: it is enough to look at those.
+    pub fn narrows(&self, other: &Self) -> bool {
+        other.terms.iter().all(|old| self.terms.iter().any(|new| new.implies(old)))
+    }
+}
+
+impl Term {
+    fn implies(&self, old: &Self) -> bool {
+        let longer = |new: &Word, old: &Word| {
+            let same: String =
+                if old.any_case { new.text.chars().map(lower).collect() } else { new.text.clone() };
+            (old.any_case || !new.any_case) && same.starts_with(&old.text)
+        };
+        match (&self.want, &old.want) {
+            _ if self == old => true,
+            _ if self.negated || old.negated => false,
+            (Want::Fuzzy(new), Want::Fuzzy(old)) | (Want::Exact(new), Want::Exact(old)) => longer(new, old),
+            _ => false,
+        }
+    }
+}
+
+impl Default for Finder {
+    fn default() -> Self {
+        Self {
+            matcher: Matcher::new(Config::DEFAULT),
+            hay: Vec::new(),
+            needle: Vec::new(),
+            folded: String::new(),
+        }
+    }
+}
+
+impl Finder {
+    /// Whether the filter holds for an action. A few hundred nanoseconds, mostly less.
+    pub fn holds(&mut self, filter: &Filter, subject: &impl Subject, now: Timestamp) -> bool {
+        filter.terms.iter().all(|term| self.wanted(&term.want, subject, now) != term.negated)
+    }
+
+    fn wanted(&mut self, want: &Want, subject: &impl Subject, now: Timestamp) -> bool {
+        let entry = subject.entry();
+        let row = &entry.row;
+        let any =
+            |orders: &[(Compare, i64)], value: i64| orders.iter().any(|(how, than)| how.holds(value, *than));
+        match want {
+            Want::Is(states) => states.iter().any(|state| match state {
+                Is::High => row.risk.is_high(),
+                Is::Staged => subject.staged().is_some(),
+                other => subject.is(*other),
+            }),
+            Want::Kind(kinds) => subject.staged().is_some_and(|staged| kinds.contains(&staged)),
+            Want::Risk(orders) => any(orders, row.risk.rank().into()),
+            Want::Effect(orders) => {
+                row.effect.as_ref().is_some_and(|effect| any(orders, effect.rank().into()))
+            }
+            Want::Age(orders) => any(orders, now.since(row.created_at)),
+            Want::Expires(wanted) => wanted.iter().any(|wanted| match (wanted, row.expires_at) {
+                (Expiry::Never, at) => at.is_none(),
+                (Expiry::In(how, than), Some(at)) => how.holds(at.since(now), *than),
+                (Expiry::In(..), None) => false,
+            }),
+            Want::Field(field, texts) => field.of(entry).is_some_and(|hay| {
+                texts.iter().any(|text| {
+                    if text.whole { self.is_all(hay, &text.word) } else { self.contains(hay, &text.word) }
+                })
+            }),
+            Want::Exact(word) => {
+                Field::ALL.iter().any(|field| field.of(entry).is_some_and(|hay| self.contains(hay, word)))
+            }
+            Want::Fuzzy(word) => {
+                Field::NAMES.iter().any(|field| field.of(entry).is_some_and(|hay| self.is_like(hay, word)))
+                    || self.begins(entry.key.id.as_raw(), word)
+            }
+        }
+    }
+
+    fn contains(&mut self, hay: &str, word: &Word) -> bool {
+        if hay.is_ascii() {
+            return self.ask(hay, word, &word.text, Matcher::substring_match).is_some();
+        }
+        // nucleo-matcher 0.3.1 misses what stands at the very end of such a text.
+        self.folded.clear();
+        self.folded.extend(hay.chars().map(nucleo_matcher::chars::normalize));
+        if word.any_case {
+            self.folded = self.folded.chars().map(lower).collect();
+        }
+        self.folded.contains(&word.text)
+    }
+
+    fn is_all(&mut self, hay: &str, word: &Word) -> bool {
+        self.ask(hay, word, &word.text, Matcher::exact_match).is_some()
+    }
+
+    fn begins(&mut self, hay: &str, word: &Word) -> bool {
+        self.ask(hay, word, &word.text, Matcher::prefix_match).is_some()
+    }
+
+    /// Something in the text is much like the word, and like each of its beginnings: so a longer word never finds more.
+    fn is_like(&mut self, hay: &str, word: &Word) -> bool {
+        if self.contains(hay, word) {
+            return true;
+        }
+        // A number is never nearly right.
+        if word.text.contains(char::is_numeric) {
+            return false;
+        }
+        let ends = word.text.char_indices().map(|(at, c)| at + c.len_utf8());
+        ends.enumerate().collect::<Vec<_>>().into_iter().rev().all(|(nth, end)| {
+            let beginning = word.text.get(..end).unwrap_or_default();
+            let worth = self.ask(hay, word, beginning, Matcher::fuzzy_match);
+            worth.is_some_and(|worth| usize::from(worth) >= WORTH * (nth + 1))
+        })
+    }
+
+    fn ask(
+        &mut self,
+        hay: &str,
+        word: &Word,
+        needle: &str,
+        how: impl Fn(&mut Matcher, Utf32Str<'_>, Utf32Str<'_>) -> Option<u16>,
+    ) -> Option<u16> {
+        self.matcher.config.ignore_case = word.any_case;
+        let hay = Utf32Str::new(hay, &mut self.hay);
+        how(&mut self.matcher, hay, Utf32Str::new(needle, &mut self.needle))
+    }
+}
+
+impl Compare {
+    fn holds(self, value: i64, than: i64) -> bool {
+        match self {
+            Self::Less => value < than,
+            Self::AtMost => value <= than,
+            Self::Equal => value == than,
+            Self::AtLeast => value >= than,
+            Self::More => value > than,
+        }
+    }
+}
+
+impl Field {
+    const ALL: [Self; 11] = [
+        Self::Title,
+        Self::Tool,
+        Self::Agent,
+        Self::Mission,
+        Self::Batch,
+        Self::Checkpoint,
+        Self::Run,
+        Self::Session,
+        Self::Workspace,
+        Self::Source,
+        Self::Id,
+    ];
+    /// Where a word need only be much alike.
+    const NAMES: [Self; 5] = [Self::Title, Self::Tool, Self::Agent, Self::Mission, Self::Source];
+
+    fn of(self, entry: &Entry) -> Option<&str> {
+        let row = &entry.row;
+        let text = match self {
+            Self::Title => Some(&row.title),
+            Self::Tool => Some(&row.tool),
+            Self::Agent => row.agent.as_ref(),
+            Self::Mission => row.mission.as_ref(),
+            Self::Batch => row.batch.as_ref().map(crate::domain::BatchId::untrusted),
+            Self::Checkpoint => row.checkpoint.as_ref(),
+            Self::Run => row.run.as_ref(),
+            Self::Session => row.session.as_ref(),
+            Self::Workspace => row.workspace.as_ref(),
+            Self::Source => return Some(entry.key.source.as_str()),
+            Self::Id => Some(entry.key.id.untrusted()),
+        };
+        text.map(crate::domain::Untrusted::as_raw)
+    }
+}
+
+impl Word {
+    /// Text in lower case takes any case.
+    fn smart(text: &str) -> Self {
+        Self::new(text, !text.chars().any(char::is_uppercase))
+    }
+
+    fn new(text: &str, any_case: bool) -> Self {
+        let plain = text.chars().map(nucleo_matcher::chars::normalize);
+        let text = if any_case { plain.map(lower).collect() } else { plain.collect() };
+        Self { text, any_case }
+    }
+}
+
+fn lower(c: char) -> char {
+    nucleo_matcher::chars::to_lower_case(c)
+}

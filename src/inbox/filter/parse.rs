@@ -1,0 +1,320 @@
+//! From what was written to what it means.
+
+use crate::domain::{DecisionKind, Effect, Risk};
+
+use super::{Compare, Expiry, Field, FieldText, Filter, Is, Term, Want, Word};
+
+/// A filter that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} (at character {at})")]
+pub struct FilterError {
+    /// Where, in characters from 1.
+    pub at: usize,
+    pub what: Mistake,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    #[error("there is no field {name}:, did you mean {nearest}:? In quotes it is a word like any other")]
+    UnknownField { name: String, nearest: &'static str },
+    #[error("{field}: takes {takes}")]
+    Value { field: &'static str, takes: &'static str },
+}
+
+/// A field's name, and what it takes.
+struct Known {
+    name: &'static str,
+    takes: &'static str,
+    read: Read,
+}
+
+#[derive(Clone, Copy)]
+enum Read {
+    Text(Field),
+    Risk,
+    Effect,
+    Age,
+    Expires,
+    Is,
+    Kind,
+}
+
+const TEXT: &str = "text, or = and all of the text";
+
+const FIELDS: &[Known] = &[
+    Known { name: "tool", takes: TEXT, read: Read::Text(Field::Tool) },
+    Known {
+        name: "risk",
+        takes: "low, medium, high or critical, with > >= < or <= before it",
+        read: Read::Risk,
+    },
+    Known { name: "age", takes: "> or < and a time in s, m, h, d or w, as in age:>1h", read: Read::Age },
+    Known {
+        name: "expires",
+        takes: "never, or > or < and a time in s, m, h, d or w, as in expires:<30m",
+        read: Read::Expires,
+    },
+    Known {
+        name: "is",
+        takes: "unopened, opened, staged, undecided, marked, flagged, high, new, unknown, stale or settled",
+        read: Read::Is,
+    },
+    Known { name: "source", takes: TEXT, read: Read::Text(Field::Source) },
+    Known { name: "agent", takes: TEXT, read: Read::Text(Field::Agent) },
+    Known { name: "mission", takes: TEXT, read: Read::Text(Field::Mission) },
+    Known { name: "batch", takes: TEXT, read: Read::Text(Field::Batch) },
+    Known { name: "checkpoint", takes: TEXT, read: Read::Text(Field::Checkpoint) },
+    Known { name: "run", takes: TEXT, read: Read::Text(Field::Run) },
+    Known { name: "session", takes: TEXT, read: Read::Text(Field::Session) },
+    Known { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
+    Known { name: "kind", takes: "approve, edit, exclude or retry", read: Read::Kind },
+    Known {
+        name: "effect",
+        takes: "read, write, external or destructive, with > >= < or <= before it",
+        read: Read::Effect,
+    },
+    Known { name: "title", takes: TEXT, read: Read::Text(Field::Title) },
+    Known { name: "id", takes: TEXT, read: Read::Text(Field::Id) },
+];
+
+const STATES: &[(&str, Is)] = &[
+    ("unopened", Is::Unopened),
+    ("opened", Is::Opened),
+    ("staged", Is::Staged),
+    ("undecided", Is::Undecided),
+    ("marked", Is::Marked),
+    ("flagged", Is::Flagged),
+    ("high", Is::High),
+    ("new", Is::New),
+    ("unknown", Is::Unknown),
+    ("stale", Is::Stale),
+    ("settled", Is::Settled),
+];
+
+const KINDS: &[(&str, DecisionKind)] = &[
+    ("approve", DecisionKind::Approve),
+    ("edit", DecisionKind::ApproveWithEdits),
+    ("exclude", DecisionKind::Reject),
+    ("retry", DecisionKind::Retry),
+];
+
+pub(super) fn parse(text: &str) -> Result<Filter, FilterError> {
+    let mut reader = Reader { rest: text, at: 1 };
+    let mut terms = Vec::new();
+    while let Some(term) = reader.term()? {
+        terms.push(term);
+    }
+    // What costs least is asked first.
+    terms.sort_by_key(|term| match term.want {
+        Want::Is(_) | Want::Kind(_) => 1,
+        Want::Risk(_) | Want::Effect(_) | Want::Age(_) | Want::Expires(_) => 0,
+        Want::Field(..) => 2,
+        Want::Exact(_) => 3,
+        Want::Fuzzy(_) => 4,
+    });
+    Ok(Filter { text: text.trim().to_owned(), terms })
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    /// Characters from 1.
+    at: usize,
+}
+
+/// Text without its quotes.
+struct Value {
+    text: String,
+    at: usize,
+    was_quoted: bool,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn take(&mut self) -> Option<char> {
+        let mut chars = self.rest.chars();
+        let c = chars.next()?;
+        self.rest = chars.as_str();
+        self.at += 1;
+        Some(c)
+    }
+
+    fn takes(&mut self, wanted: char) -> bool {
+        let is = self.peek() == Some(wanted);
+        if is {
+            self.take();
+        }
+        is
+    }
+
+    /// The next term. One that has hardly begun, a dash or an open quote say, is none yet.
+    fn term(&mut self) -> Result<Option<Term>, FilterError> {
+        loop {
+            while self.peek().is_some_and(char::is_whitespace) {
+                self.take();
+            }
+            if self.peek().is_none() {
+                return Ok(None);
+            }
+            let negated = self.takes('-');
+            let exact = self.takes('\'');
+            let at = self.at;
+            if !exact && let Some(name) = self.field() {
+                let want = self.wanted(name, at)?;
+                return Ok(Some(Term { negated, want }));
+            }
+            let value = self.value(|_| false);
+            if value.text.is_empty() {
+                continue;
+            }
+            let word = Word::smart(&value.text);
+            let exact = exact || negated || value.was_quoted;
+            return Ok(Some(Term {
+                negated,
+                want: if exact { Want::Exact(word) } else { Want::Fuzzy(word) },
+            }));
+        }
+    }
+
+    /// Letters and a colon. `https://…` and `10:30` are words.
+    fn field(&mut self) -> Option<String> {
+        let (name, after) = self.rest.split_once(':')?;
+        let is_name = !name.is_empty() && name.chars().all(char::is_alphabetic) && !after.starts_with("//");
+        if !is_name {
+            return None;
+        }
+        let name = name.to_lowercase();
+        while self.take().is_some_and(|c| c != ':') {}
+        Some(name)
+    }
+
+    /// Up to a space, or whatever else ends it; quotes hold together.
+    fn value(&mut self, ends: impl Fn(char) -> bool) -> Value {
+        let mut value = Value { text: String::new(), at: self.at, was_quoted: false };
+        while let Some(c) = self.peek().filter(|c| !c.is_whitespace() && !ends(*c)) {
+            self.take();
+            if c != '"' {
+                value.text.push(c);
+                continue;
+            }
+            value.was_quoted = true;
+            while let Some(c) = self.take().filter(|c| *c != '"') {
+                value.text.push(c);
+            }
+        }
+        value
+    }
+
+    fn wanted(&mut self, name: String, at: usize) -> Result<Want, FilterError> {
+        let Some(known) = FIELDS.iter().find(|known| known.name == name) else {
+            return Err(FilterError { at, what: Mistake::UnknownField { nearest: nearest(&name), name } });
+        };
+        let mut values = Vec::new();
+        loop {
+            let how = self.compare();
+            let value = self.value(|c| c == ',');
+            values.push((how, value));
+            if !self.takes(',') {
+                break;
+            }
+        }
+        // A comma with nothing after it yet is no mistake.
+        if values.len() > 1 {
+            values.retain(|(how, value)| how.is_some() || !value.text.is_empty());
+        }
+        known
+            .read(&values)
+            .map_err(|at| FilterError { at, what: Mistake::Value { field: known.name, takes: known.takes } })
+    }
+
+    fn compare(&mut self) -> Option<Compare> {
+        let how = match self.peek()? {
+            '>' => (Compare::More, Compare::AtLeast),
+            '<' => (Compare::Less, Compare::AtMost),
+            '=' => (Compare::Equal, Compare::Equal),
+            _ => return None,
+        };
+        self.take();
+        Some(if self.takes('=') { how.1 } else { how.0 })
+    }
+}
+
+type Written = (Option<Compare>, Value);
+
+impl Known {
+    /// What is wanted of this field, or where a value is that it does not take.
+    fn read(&self, values: &[Written]) -> Result<Want, usize> {
+        Ok(match self.read {
+            Read::Text(field) => Want::Field(
+                field,
+                each(values, |how, text| {
+                    let whole = how == Some(Compare::Equal);
+                    let is_text = !text.is_empty() && (how.is_none() || whole);
+                    // Fields are names: any case will do.
+                    is_text.then(|| FieldText { word: Word::new(text, true), whole })
+                })?,
+            ),
+            Read::Risk => Want::Risk(each(values, |how, text| {
+                let risk = ["low", "medium", "high", "critical"].iter().find(|word| begins(word, text))?;
+                Some((how.unwrap_or(Compare::Equal), Risk::parse(risk).rank().into()))
+            })?),
+            Read::Effect => Want::Effect(each(values, |how, text| {
+                let effect =
+                    ["read", "write", "external", "destructive"].iter().find(|word| begins(word, text))?;
+                Some((how.unwrap_or(Compare::Equal), Effect::parse(effect).rank().into()))
+            })?),
+            Read::Age => Want::Age(each(values, |how, text| Some((how?, time(text)?)))?),
+            Read::Expires => Want::Expires(each(values, |how, text| match how {
+                None => (text == "never").then_some(Expiry::Never),
+                Some(how) => time(text).map(|than| Expiry::In(how, than)),
+            })?),
+            Read::Is => Want::Is(each(values, |how, text| named(STATES, how, text))?),
+            Read::Kind => Want::Kind(each(values, |how, text| named(KINDS, how, text))?),
+        })
+    }
+}
+
+/// All values as `read` takes them, or where the first one is that it does not.
+fn each<T>(values: &[Written], read: impl Fn(Option<Compare>, &str) -> Option<T>) -> Result<Vec<T>, usize> {
+    values.iter().map(|(how, value)| read(*how, &value.text).ok_or(value.at)).collect()
+}
+
+fn named<T: Copy>(known: &[(&str, T)], how: Option<Compare>, text: &str) -> Option<T> {
+    let text = text.to_lowercase();
+    known.iter().find(|(name, _)| *name == text && how.is_none()).map(|(_, it)| *it)
+}
+
+/// `med` is enough for `medium`.
+fn begins(word: &str, text: &str) -> bool {
+    let text = text.to_lowercase();
+    word == text || (text.len() >= 3 && word.starts_with(&text))
+}
+
+/// Milliseconds in `90s`, `1h30m`, `2d`.
+fn time(text: &str) -> Option<i64> {
+    let (mut total, mut digits) = (0_i64, String::new());
+    for c in text.chars() {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        let unit = match c.to_ascii_lowercase() {
+            's' => 1_000,
+            'm' => 60_000,
+            'h' => 3_600_000,
+            'd' => 86_400_000,
+            'w' => 604_800_000,
+            _ => return None,
+        };
+        let count: i64 = std::mem::take(&mut digits).parse().ok()?;
+        total = total.checked_add(count.checked_mul(unit)?)?;
+    }
+    (digits.is_empty() && !text.is_empty()).then_some(total)
+}
+
+fn nearest(name: &str) -> &'static str {
+    let scored = FIELDS.iter().map(|known| (strsim::jaro_winkler(name, known.name), known.name));
+    scored.max_by(|a, b| a.0.total_cmp(&b.0)).map_or("tool", |(_, name)| name)
+}

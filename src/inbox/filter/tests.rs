@@ -1,0 +1,311 @@
+//! The filter language, against hand-picked actions and against a reference that takes its time.
+
+use proptest::prelude::*;
+
+use crate::domain::{
+    ActionId, ActionKey, BatchId, Capabilities, DecisionKind, Effect, Entry, Revision, Risk, Row, SourceName,
+    Status, Timestamp,
+};
+
+use super::{Filter, Finder, Is, Subject};
+
+const NOW: i64 = 1_000_000_000;
+const MINUTE: i64 = 60_000;
+
+#[derive(Clone, Debug)]
+struct Known {
+    entry: Entry,
+    staged: Option<DecisionKind>,
+    is: Vec<Is>,
+}
+
+impl Subject for Known {
+    fn entry(&self) -> &Entry {
+        &self.entry
+    }
+    fn staged(&self) -> Option<DecisionKind> {
+        self.staged
+    }
+    fn is(&self, state: Is) -> bool {
+        self.is.contains(&state)
+    }
+}
+
+fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i64) -> Known {
+    let row = Row {
+        id: ActionId::new("pa-3f9c"),
+        batch: Some(BatchId::new("m-81:issues")),
+        checkpoint: Some("cp 7".into()),
+        workspace: None,
+        mission: Some("onboarding".into()),
+        session: None,
+        run: None,
+        agent: Some(agent.into()),
+        tool: tool.into(),
+        title: title.into(),
+        risk: Risk::parse(risk),
+        effect: Some(Effect::External),
+        status: Status::Pending,
+        created_at: Timestamp::from_millis(NOW - minutes * MINUTE),
+        expires_at: None,
+        resolved_at: None,
+        resolved_by: None,
+        size: 1,
+        digest: None,
+        revision: Revision(1),
+    };
+    let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
+    Known { entry: Entry { key, row, can: Capabilities::READ_ONLY }, staged: None, is: vec![Is::Unopened] }
+}
+
+fn outage() -> Known {
+    known("Escalate: outage in EU region", "create_linear_issue", "support-bot", "high", 90)
+}
+
+fn holds(filter: &str, subject: &Known) -> bool {
+    let filter = Filter::parse(filter).unwrap_or_else(|error| panic!("{filter:?}: {error}"));
+    Finder::default().holds(&filter, subject, Timestamp::from_millis(NOW))
+}
+
+#[track_caller]
+fn check(subject: &Known, yes: &[&str], no: &[&str]) {
+    for filter in yes {
+        assert!(holds(filter, subject), "{filter:?} should hold");
+    }
+    for filter in no {
+        assert!(!holds(filter, subject), "{filter:?} should not hold");
+    }
+}
+
+#[test]
+fn words_are_found_when_they_are_much_alike() {
+    check(
+        &outage(),
+        &[
+            "",
+            "  ",
+            "outage",
+            "OUTAGE".to_lowercase().as_str(),
+            "outge",
+            "escal",
+            "linear",
+            "eu region",
+            "bot",
+            "team",
+            "onboard",
+            "pa-3f",
+            "out reg",
+            "\"in EU\"",
+            "'age",
+            "-",
+            "'",
+            "\"",
+            "Esc",
+        ],
+        &["outrage", "ozq", "cghr", "drive", "ESC", "'outge", "\"EU in\"", "3f9c", "egion esz"],
+    );
+}
+
+#[test]
+fn a_dash_takes_away_exactly_what_is_written() {
+    check(
+        &outage(),
+        &["-draft", "-outge", "-tool:drive", "outage -draft"],
+        &["-outage", "-tool:linear", "-\"in EU\""],
+    );
+}
+
+#[test]
+fn fields_look_at_one_thing_each() {
+    check(
+        &outage(),
+        &[
+            "tool:linear",
+            "tool:LINEAR",
+            "agent:bot",
+            "source:team",
+            "mission:onb",
+            "batch:m-81",
+            "checkpoint:\"cp 7\"",
+            "title:EU",
+            "id:3f9c",
+            "tool:drive,linear",
+            "tool:=create_linear_issue",
+            "effect:external",
+            "effect:>=external",
+            "effect:ext",
+        ],
+        &["tool:outage", "tool:=linear", "run:x", "agent:drive,mail", "effect:write", "effect:>external"],
+    );
+}
+
+#[test]
+fn risks_and_times_have_an_order() {
+    let mut soon = outage();
+    soon.entry.row.expires_at = Some(Timestamp::from_millis(NOW + 20 * MINUTE));
+    check(
+        &soon,
+        &[
+            "risk:high",
+            "risk:>=medium",
+            "risk:>med",
+            "risk:low,high",
+            "risk:<critical",
+            "age:>1h",
+            "age:>1h29m",
+            "age:<2h",
+            "expires:<30m",
+            "expires:>10m,never",
+            "is:high",
+        ],
+        &["risk:low", "risk:>high", "risk:<=medium", "age:>2h", "age:<1h", "expires:>30m", "expires:never"],
+    );
+    check(&outage(), &["expires:never", "-expires:<1d"], &["expires:<1d", "expires:>1s"]);
+    check(&known("t", "x", "y", "spicy", 1), &["risk:high", "risk:>=high", "is:high"], &["risk:low,medium"]);
+}
+
+#[test]
+fn states_are_asked_of_the_shell() {
+    let mut subject = outage();
+    check(
+        &subject,
+        &["is:unopened", "is:opened,unopened", "-is:staged", "-kind:exclude"],
+        &["is:opened", "kind:exclude"],
+    );
+    subject.staged = Some(DecisionKind::Reject);
+    check(&subject, &["is:staged", "kind:exclude", "kind:edit,exclude"], &["kind:approve", "-is:staged"]);
+}
+
+#[test]
+fn mistakes_say_where_they_are_and_what_would_do() {
+    let error = |text: &str| Filter::parse(text).unwrap_err().to_string();
+
+    assert_eq!(
+        error("outage tol:linear"),
+        "there is no field tol:, did you mean tool:? In quotes it is a word like any other (at character 8)"
+    );
+    assert_eq!(
+        error("risk:low,hihg"),
+        "risk: takes low, medium, high or critical, with > >= < or <= before it (at character 10)"
+    );
+    assert!(error("age:1h").contains("> or < and a time"), "a bare age says neither older nor younger");
+    for text in
+        ["age:>", "age:>5", "age:>99999999999999999w", "is:foo", "is:>high", "kind:x", "tool:", "tool:>x"]
+    {
+        assert!(Filter::parse(text).is_err(), "{text:?}");
+    }
+    for text in ["https://example.com", "10:30", "\"fix:this\"", "'fix:this", "a-b", "risk:low,"] {
+        assert!(Filter::parse(text).is_ok(), "{text:?}");
+    }
+}
+
+#[test]
+fn what_only_gets_longer_only_gets_fewer() {
+    let narrows = |new: &str, old: &str| Filter::parse(new).unwrap().narrows(&Filter::parse(old).unwrap());
+
+    assert!(narrows("outage", "out") && narrows("out reg", "out") && narrows("Out", "o") && narrows("x", ""));
+    assert!(narrows("out risk:high", "out") && narrows("risk:high out", "out risk:high"));
+    assert!(!narrows("ou", "out") && !narrows("-outa", "-out") && !narrows("risk:low,high", "risk:low"));
+    assert!(!narrows("out", "Out") && !narrows("outage", "'out") && !narrows("", "x"));
+}
+
+const WORDS: [&str; 8] = ["outage", "refund", "EU", "region", "Zürich", "退款", "to", "INV-8841"];
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), 0..6).prop_map(|words| words.join(" "))
+}
+
+fn subjects() -> impl Strategy<Value = Known> {
+    let risk = prop::sample::select(&["low", "medium", "high", "critical", "spicy"][..]);
+    (text(), text(), text(), risk, 0..300_i64)
+        .prop_map(|(title, tool, agent, risk, minutes)| known(&title, &tool, &agent, risk, minutes))
+}
+
+/// A term as it is written, and what it means to somebody who only knows how to look for text.
+#[derive(Clone, Debug)]
+enum Plain {
+    Exact(&'static str),
+    Tool(&'static str),
+    Risk(&'static str, u8),
+    Older(i64),
+}
+
+fn plain() -> impl Strategy<Value = (bool, Plain)> {
+    let word = || prop::sample::select(&WORDS[..]);
+    let risk = prop::sample::select(&[("low", 0), ("medium", 1), ("high", 2), ("critical", 3)][..]);
+    let one = prop_oneof![
+        word().prop_map(Plain::Exact),
+        word().prop_map(Plain::Tool),
+        risk.prop_map(|(word, rank)| Plain::Risk(word, rank)),
+        (0..300_i64).prop_map(Plain::Older),
+    ];
+    (any::<bool>(), one)
+}
+
+fn written((negated, plain): &(bool, Plain)) -> String {
+    let dash = if *negated { "-" } else { "" };
+    match plain {
+        Plain::Exact(word) => format!("{dash}'{word}"),
+        Plain::Tool(word) => format!("{dash}tool:{word}"),
+        Plain::Risk(word, _) => format!("{dash}risk:>={word}"),
+        Plain::Older(minutes) => format!("{dash}age:>{minutes}m"),
+    }
+}
+
+fn reference((negated, plain): &(bool, Plain), subject: &Known) -> bool {
+    // The matcher takes a letter with and without its accent for the same.
+    let fold = |text: &str| text.to_lowercase().replace('ü', "u");
+    let row = &subject.entry.row;
+    let holds = match plain {
+        Plain::Exact(word) => {
+            let cased = word.chars().any(char::is_uppercase);
+            let like = |text: &str| if cased { text.replace('ü', "u") } else { fold(text) };
+            let all = [
+                row.title.as_raw(),
+                row.tool.as_raw(),
+                row.agent.as_ref().unwrap().as_raw(),
+                "team-gate",
+                "onboarding",
+                "pa-3f9c",
+                "m-81:issues",
+                "cp 7",
+            ];
+            all.iter().any(|text| like(text).contains(&like(word)))
+        }
+        Plain::Tool(word) => fold(row.tool.as_raw()).contains(&fold(word)),
+        Plain::Risk(_, rank) => row.risk.rank() >= *rank,
+        Plain::Older(minutes) => NOW - row.created_at.as_millis() > minutes * MINUTE,
+    };
+    holds != *negated
+}
+
+proptest! {
+    #[test]
+    fn exact_terms_hold_as_the_slow_reference_says(
+        terms in prop::collection::vec(plain(), 0..4), subject in subjects(),
+    ) {
+        let filter = terms.iter().map(written).collect::<Vec<_>>().join(" ");
+        let expected = terms.iter().all(|term| reference(term, &subject));
+        prop_assert_eq!(holds(&filter, &subject), expected, "{}", filter);
+    }
+
+    #[test]
+    fn a_word_finds_at_least_its_text_and_a_longer_one_never_more(
+        subject in subjects(), word in "[a-zE]{1,6}", more in "[a-zE]{0,3}",
+    ) {
+        if holds(&format!("'{word}"), &subject) && !"pa-3f9c m-81:issues cp 7".contains(&word) {
+            prop_assert!(holds(&word, &subject), "{word}");
+        }
+        let (short, long) = (Filter::parse(&word).unwrap(), Filter::parse(&format!("{word}{more}")).unwrap());
+        if long.narrows(&short) && holds(long.text(), &subject) {
+            prop_assert!(holds(short.text(), &subject), "{} but not {word}", long.text());
+        }
+    }
+
+    #[test]
+    fn anything_can_be_typed(text in "\\PC{0,40}") {
+        if let Ok(filter) = Filter::parse(&text) {
+            Finder::default().holds(&filter, &outage(), Timestamp::from_millis(NOW));
+        }
+    }
+}
