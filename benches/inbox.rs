@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use divan::{Bencher, black_box};
 use placet::config::Borders;
 use placet::domain::{
@@ -42,6 +43,7 @@ fn model(rows: usize) -> Model {
         stale_after: std::time::Duration::from_secs(40),
         hold: std::time::Duration::ZERO,
         place: Place::default(),
+        triage: placet::tui::model::Triage::default(),
     };
     let source = SourceName::new("gate");
     let mut model = Model::new(settings, vec![source.clone()], Size::new(160, 45), Timestamp::default());
@@ -135,4 +137,56 @@ fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
 fn sync_everything(bencher: Bencher<'_, '_>, rows: usize) {
     let source = SourceName::new("gate");
     bencher.with_inputs(|| model(rows)).bench_local_values(|mut model| synced(&mut model, &source, rows));
+}
+
+/// One more letter of a filter, and one less: the first looks at what is shown, the other at everything.
+#[divan::bench(args = SIZES)]
+fn type_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    for key in ['/', 'o', 'u', 't', 'a', 'g', 'e', ' ', '9'] {
+        type_key(&mut model, KeyCode::Char(key));
+    }
+    bencher.bench_local(|| {
+        type_key(&mut model, KeyCode::Char('9'));
+        type_key(&mut model, KeyCode::Backspace);
+    });
+}
+
+/// The longest that a key of a filter holds up the next one.
+#[divan::bench(args = SIZES)]
+fn one_stretch_of_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    type_key(&mut model, KeyCode::Char('/'));
+    bencher.bench_local(|| {
+        for key in [KeyCode::Char('9'), KeyCode::Backspace] {
+            let at = model.now.plus_millis(200);
+            black_box(update(
+                &mut model,
+                Msg { at, what: What::Key(KeyEvent::new(key, KeyModifiers::NONE)) },
+            ));
+        }
+    });
+}
+
+/// A key of the filter line, until the rows are those it asks for.
+fn type_key(model: &mut Model, key: KeyCode) {
+    let at = model.now.plus_millis(200);
+    update(model, Msg { at, what: What::Key(KeyEvent::new(key, KeyModifiers::NONE)) });
+    while model.filtering.scan.is_some() {
+        update(model, Msg { at, what: What::Wake });
+    }
+}
+
+/// By risk, and by age again.
+#[divan::bench(args = SIZES)]
+fn sort(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    bencher.bench_local(|| [',', 'r', ',', 'a'].map(|key| press(&mut model, key, 200)));
+}
+
+/// By shape, and by batch again.
+#[divan::bench(args = SIZES)]
+fn group(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    bencher.bench_local(|| [',', 'x', ',', 'b'].map(|key| press(&mut model, key, 200)));
 }

@@ -28,6 +28,8 @@ pub struct Config {
     /// Empty: the embedded gate is the only source.
     pub sources: Vec<SourceConfig>,
     pub ui: Ui,
+    /// At most nine have a key.
+    pub filters: Vec<NamedFilter>,
     /// Command name to keys, replacing the defaults of that command. An empty list unbinds.
     pub keys: BTreeMap<String, Vec<String>>,
     pub watch: Watch,
@@ -59,6 +61,9 @@ pub struct Ui {
     pub theme: ThemeChoice,
     /// After confirming, decisions wait so long before they are sent, and can be recalled; zero sends at once.
     pub hold: Duration,
+    /// How the list begins.
+    pub group: GroupBy,
+    pub sort: SortBy,
 }
 
 /// Which colours the screen has.
@@ -74,6 +79,37 @@ pub enum ThemeChoice {
     ColourBlind,
     ColourBlindLight,
     File(PathBuf),
+}
+
+/// By what actions stand together in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupBy {
+    Batch,
+    Mission,
+    Checkpoint,
+    Agent,
+    Source,
+    /// Near-identical actions.
+    Shape,
+}
+
+/// What stands first in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortBy {
+    Age,
+    Risk,
+    Expiry,
+    Tool,
+    Source,
+}
+
+/// A filter with a name, as it is written; the inbox reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFilter {
+    pub name: String,
+    pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

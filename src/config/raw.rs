@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Config, SourceConfig, SourceKind, TokenFrom, Watch};
+use super::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom, Watch};
 use crate::domain::SourceName;
 
 mod gate;
@@ -40,6 +40,7 @@ struct RawConfig {
     reviewer: RawReviewer,
     source: Vec<RawSource>,
     ui: RawUi,
+    filter: Vec<RawFilter>,
     keys: BTreeMap<String, Vec<String>>,
     watch: RawWatch,
     gate: RawGate,
@@ -69,6 +70,13 @@ struct RawSource {
 enum RawKind {
     Gate,
     Praxiom,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFilter {
+    name: String,
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -122,6 +130,11 @@ impl RawConfig {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
             sources,
             ui: self.ui.meaning(text, folder)?,
+            filters: self
+                .filter
+                .into_iter()
+                .map(|RawFilter { name, text }| NamedFilter { name, text })
+                .collect(),
             keys: self.keys,
             watch: Watch {
                 poll: seconds("watch.poll_seconds", self.watch.poll_seconds, 3_600)?,

@@ -56,6 +56,7 @@ fn the_example_documents_every_key() {
         "[reviewer]\nzz=1",
         "[[source]]\nzz=1",
         "[ui]\nzz=1",
+        "[[filter]]\nzz=1",
         "[watch]\nzz=1",
         "[gate]\nzz=1",
         "[gate.limits]\nzz=1",

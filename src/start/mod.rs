@@ -104,6 +104,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
         Some(Command::Config { command: ConfigCommand::Check }) => cli::config_check(&paths, |config| {
             tui::check_keys(config)?;
+            tui::check_filters(config)?;
             Ok(tui::check_theme(config)?)
         }),
     }

@@ -21,6 +21,7 @@ pub(super) async fn inbox(paths: &Paths) -> anyhow::Result<Exit> {
     let mistake = || format!("the configuration {} has a mistake", paths.config.display());
     tui::check_keys(&config).with_context(mistake)?;
     tui::check_theme(&config)?;
+    tui::check_filters(&config).with_context(mistake)?;
     tui::check_terminal()?;
     let _log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;

@@ -1,6 +1,8 @@
 //! Everything a key can ask for, once. This table feeds the keymap, the names in `[keys]`, the hint bar, what may follow a
 //! prefix, the help overlay, the palette, the man pages and the README.
 
+use super::model::{GroupBy, SortBy};
+
 /// Something a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
@@ -18,6 +20,15 @@ pub enum Command {
     NextUndecided,
     PreviousUndecided,
     Mark,
+    Range,
+    RangeDown,
+    RangeUp,
+    MarkShown,
+    Filter,
+    SavedFilters,
+    SortBy(SortBy),
+    GroupBy(GroupBy),
+    Freeze,
     Approve,
     ApproveRest,
     Exclude,
@@ -86,6 +97,8 @@ pub enum Place {
     Help,
     Palette,
     Quit,
+    /// The line in which a filter is written, and the choice of a saved one.
+    Filter,
 }
 
 /// What a command is for: the headings of help, README and man page, in this order.
@@ -179,6 +192,7 @@ const CLOSABLE: &[Place] = &[
     Place::Help,
     Place::Palette,
     Place::Quit,
+    Place::Filter,
 ];
 /// Places that can be longer than the screen.
 const SCROLLS: &[Place] = &[Place::Inbox, Place::Review, Place::Report, Place::Help, Place::Palette];
@@ -196,11 +210,15 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Clear, "clear", Group::Decide, &[Place::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
     spec(Command::Undo, "undo", Group::Decide, &[Place::Inbox], &["u"], "recall what is about to be sent, else undo the last staging step").hint("undo").also("back z revert mistake"),
     spec(Command::Redo, "redo", Group::Decide, &[Place::Inbox], &["U"], "redo").also("again"),
-    spec(Command::ApproveRest, "approve-rest", Group::Decide, &[Place::Inbox], &["A"], "approve the rest of this batch: opened, not high-risk").also("all batch"),
-    spec(Command::ReviewBatch, "review-batch", Group::Submit, &[Place::Inbox], &["s"], "review and submit this batch").hint("submit...").also("send commit flush"),
+    spec(Command::ApproveRest, "approve-rest", Group::Decide, &[Place::Inbox], &["A"], "approve the rest of this group, as shown: opened, not high-risk").also("all batch"),
+    spec(Command::ReviewBatch, "review-batch", Group::Submit, &[Place::Inbox], &["s"], "review and submit this batch, or all batches of this group").hint("submit...").also("send commit flush"),
     spec(Command::ReviewAll, "review-all", Group::Submit, &[Place::Inbox], &["S"], "review and submit all batches").hint("all...").also("send commit flush everything"),
     spec(Command::LastReport, "last-report", Group::Submit, &[Place::Inbox], &["g r"], "what became of the last submission").also("result sent"),
     spec(Command::Mark, "mark", Group::Move, &[Place::List], &["Space"], "mark or unmark, and move down").hint("mark").also("select tick"),
+    spec(Command::Range, "range", Group::Move, &[Place::List], &["v"], "begin a range; v or Space ends and marks it, Esc drops it").also("visual select lines"),
+    spec(Command::RangeDown, "range-down", Group::Move, &[Place::List], &["Shift-Down"], "a range, one row further down").also("select"),
+    spec(Command::RangeUp, "range-up", Group::Move, &[Place::List], &["Shift-Up"], "a range, one row further up").also("select"),
+    spec(Command::MarkShown, "mark-shown", Group::Move, &[Place::List], &["*"], "mark everything the filter shows; again: unmark it").also("select all pattern"),
     spec(Command::NextUndecided, "next-undecided", Group::Move, &[Place::Inbox], &["n"], "next undecided, across batches and folds; in a search: next match").hint("next").also("jump"),
     spec(Command::PreviousUndecided, "previous-undecided", Group::Move, &[Place::Inbox], &["N"], "previous undecided action, or match"),
     spec(Command::Down, "down", Group::Move, MOVES, &["j", "Down", "Ctrl-N"], "down"),
@@ -209,16 +227,30 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Bottom, "bottom", Group::Move, MOVES, &["G", "End"], "last").also("end"),
     spec(Command::HalfDown, "half-page-down", Group::Move, &[Place::List, Place::Preview], &["Ctrl-D"], "half a page down"),
     spec(Command::HalfUp, "half-page-up", Group::Move, &[Place::List, Place::Preview], &["Ctrl-U"], "half a page up"),
-    spec(Command::Open, "open", Group::Move, &[Place::List], &["Enter"], "fold or unfold the batch; on an action: preview in full").also("fold expand"),
-    spec(Command::Unfold, "unfold", Group::Move, &[Place::List], &["l", "Right"], "unfold the batch; on an action: preview in full"),
-    spec(Command::Fold, "fold", Group::Move, &[Place::List], &["h", "Left"], "fold the batch"),
-    spec(Command::FoldAll, "fold-all", Group::Move, &[Place::List, Place::Preview], &["-"], "fold every batch; in the Raw tab: every object and array"),
-    spec(Command::UnfoldAll, "unfold-all", Group::Move, &[Place::List, Place::Preview], &["="], "unfold every batch; in the Raw tab: everything"),
+    spec(Command::Open, "open", Group::Move, &[Place::List], &["Enter"], "fold or unfold the group; on an action: preview in full").also("fold expand"),
+    spec(Command::Unfold, "unfold", Group::Move, &[Place::List], &["l", "Right"], "unfold the group; on an action: preview in full"),
+    spec(Command::Fold, "fold", Group::Move, &[Place::List], &["h", "Left"], "fold the group"),
+    spec(Command::FoldAll, "fold-all", Group::Move, &[Place::List, Place::Preview], &["-"], "fold every group; in the Raw tab: every object and array"),
+    spec(Command::UnfoldAll, "unfold-all", Group::Move, &[Place::List, Place::Preview], &["="], "unfold every group; in the Raw tab: everything"),
     spec(Command::PageDown, "page-down", Group::Move, SCROLLS, &["PageDown"], "a page down"),
     spec(Command::PageUp, "page-up", Group::Move, SCROLLS, &["PageUp"], "a page up"),
     spec(Command::SwitchFocus, "switch-focus", Group::Move, &[Place::Inbox], &["Tab"], "between list and preview"),
     spec(Command::FocusList, "focus-list", Group::Move, &[Place::Inbox], &["1", "2"], "to the list"),
     spec(Command::FocusPreview, "focus-preview", Group::Move, &[Place::Inbox], &["3"], "to the preview"),
+    spec(Command::Filter, "filter", Group::Find, &[Place::List], &["/"], "narrow the list: words, tool: risk:>=high age:>1h is:unopened -word").hint("filter").also("search find limit query"),
+    spec(Command::SavedFilters, "saved-filters", Group::Find, &[Place::List], &["'"], "a saved filter: then 1 to 9, or ' for none").also("views presets"),
+    spec(Command::SortBy(SortBy::Age), "sort-by-age", Group::View, &[Place::Inbox], &[", a"], "sort: the oldest first").also("order time"),
+    spec(Command::SortBy(SortBy::Risk), "sort-by-risk", Group::View, &[Place::Inbox], &[", r"], "sort: the most harmful first").also("order danger"),
+    spec(Command::SortBy(SortBy::Expiry), "sort-by-expiry", Group::View, &[Place::Inbox], &[", e"], "sort: what expires next is first").also("order deadline"),
+    spec(Command::SortBy(SortBy::Tool), "sort-by-tool", Group::View, &[Place::Inbox], &[", t"], "sort: by tool").also("order"),
+    spec(Command::SortBy(SortBy::Source), "sort-by-source", Group::View, &[Place::Inbox], &[", s"], "sort: by source").also("order"),
+    spec(Command::GroupBy(GroupBy::Batch), "group-by-batch", Group::View, &[Place::Inbox], &[", b"], "group: by batch").also("default"),
+    spec(Command::GroupBy(GroupBy::Mission), "group-by-mission", Group::View, &[Place::Inbox], &[", m"], "group: by mission"),
+    spec(Command::GroupBy(GroupBy::Checkpoint), "group-by-checkpoint", Group::View, &[Place::Inbox], &[", c"], "group: by checkpoint, its batches together").also("subtask cascade"),
+    spec(Command::GroupBy(GroupBy::Agent), "group-by-agent", Group::View, &[Place::Inbox], &[", g"], "group: by agent"),
+    spec(Command::GroupBy(GroupBy::Source), "group-by-source", Group::View, &[Place::Inbox], &[", o"], "group: by source").also("origin backend"),
+    spec(Command::GroupBy(GroupBy::Shape), "group-by-shape", Group::View, &[Place::Inbox], &[", x"], "group: near-identical actions in one row").also("similar same duplicates"),
+    spec(Command::Freeze, "freeze", Group::View, &[Place::Inbox], &["f"], "freeze the rows while counts go on; again: live").also("follow pause live frozen stop updates"),
     spec(Command::ScrollDown, "scroll-down", Group::Look, &[Place::Inbox], &["J"], "scroll the preview down"),
     spec(Command::ScrollUp, "scroll-up", Group::Look, &[Place::Inbox], &["K"], "scroll the preview up"),
     spec(Command::PreviewEnd, "preview-end", Group::Look, &[Place::Inbox], &["g e"], "the preview's end"),
@@ -239,7 +271,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
     spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
     spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
-    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Palette, Place::Quit], &["Enter"], "take the count, reason or search; close; keep and quit; in the palette: run").also("ok"),
+    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take the count, reason, search or filter; close; keep and quit; in the palette: run").also("ok"),
     spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle, Place::Palette], &["Tab"], "to the next button; settling: to the reason; in the palette: complete"),
     spec(Command::PreviousField, "previous-field", Group::Sheet, &[Place::Edit], &["BackTab"], "in the edit form: to the previous button"),
     spec(Command::Help, "help", Group::Program, &[Place::Anywhere], &["?", "F1"], "what the keys do here; type to find one").hint("help").also("keys which"),
@@ -289,6 +321,7 @@ impl Place {
             Self::Quit => "leaving",
             Self::Help => "the help",
             Self::Palette => "the palette",
+            Self::Filter => "the filter line",
             Self::Inbox | Self::Anywhere => "everywhere",
         }
     }

@@ -292,12 +292,12 @@ mod tests {
 
     #[test]
     fn shift_on_a_named_key_counts_where_it_is_bound_and_only_there() {
-        let keymap = with("mark", &["Shift-Down"]).unwrap();
+        let keymap = with("mark", &["Shift-PageDown"]).unwrap();
         let list = [Place::List, Place::Inbox, Place::Anywhere];
-        let down = |keymap: &Keymap| keymap.lookup(&chords("Shift-Down"), &list);
+        let down = |keymap: &Keymap| keymap.lookup(&chords("Shift-PageDown"), &list);
 
         assert_eq!(down(&keymap), Lookup::Command(Command::Mark));
-        assert_eq!(down(&Keymap::new(&BTreeMap::new()).unwrap()), Lookup::Command(Command::Down));
+        assert_eq!(down(&Keymap::new(&BTreeMap::new()).unwrap()), Lookup::Command(Command::PageDown));
         assert_eq!(keymap.lookup(&chords("Down"), &list), Lookup::Command(Command::Down));
         assert_eq!(chords("Shift-Tab"), chords("BackTab"));
     }

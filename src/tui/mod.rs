@@ -10,7 +10,8 @@
 
 use std::path::PathBuf;
 
-use crate::config::Config;
+use crate::config::{self, Config};
+use crate::inbox::filter::{Filter, FilterError};
 
 pub mod command;
 mod effects;
@@ -49,6 +50,46 @@ pub fn check_keys(config: &Config) -> Result<(), KeymapError> {
 /// Can its theme be used?
 pub fn check_theme(config: &Config) -> Result<(), ThemeError> {
     theme::Theme::load(&config.ui.theme, theme::Depth::Full).map(drop)
+}
+
+/// How the list begins, and the filters that have names. Fails where one of them cannot be read.
+fn triage(config: &Config) -> Result<model::Triage, SavedFilterError> {
+    let filters = config.filters.iter().map(|named| {
+        let wrong = |error| SavedFilterError { name: named.name.clone(), error };
+        let filter = Filter::parse(&named.text).map_err(wrong)?;
+        Ok(model::SavedFilter { name: named.name.clone(), filter })
+    });
+    Ok(model::Triage {
+        group: match config.ui.group {
+            config::GroupBy::Batch => model::GroupBy::Batch,
+            config::GroupBy::Mission => model::GroupBy::Mission,
+            config::GroupBy::Checkpoint => model::GroupBy::Checkpoint,
+            config::GroupBy::Agent => model::GroupBy::Agent,
+            config::GroupBy::Source => model::GroupBy::Source,
+            config::GroupBy::Shape => model::GroupBy::Shape,
+        },
+        sort: match config.ui.sort {
+            config::SortBy::Age => model::SortBy::Age,
+            config::SortBy::Risk => model::SortBy::Risk,
+            config::SortBy::Expiry => model::SortBy::Expiry,
+            config::SortBy::Tool => model::SortBy::Tool,
+            config::SortBy::Source => model::SortBy::Source,
+        },
+        filters: filters.collect::<Result<_, _>>()?,
+    })
+}
+
+/// Can the saved filters of the configuration be read?
+pub fn check_filters(config: &Config) -> Result<(), SavedFilterError> {
+    triage(config).map(drop)
+}
+
+/// A saved filter that cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the saved filter {name:?}: {error}")]
+pub struct SavedFilterError {
+    pub name: String,
+    pub error: FilterError,
 }
 
 /// What the screens say about where they are.

@@ -73,6 +73,7 @@ pub async fn run(
         stale_after: config.watch.stale_after,
         hold: config.ui.hold,
         place,
+        triage: super::triage(config)?,
     };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.theme = theme;

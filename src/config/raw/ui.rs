@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::line_of;
-use crate::config::{Borders, ThemeChoice, Ui};
+use crate::config::{Borders, GroupBy, SortBy, ThemeChoice, Ui};
 
 /// Longest time that decisions wait for second thoughts. Seconds.
 const HOLD: u64 = 60;
@@ -18,6 +18,8 @@ pub(super) struct RawUi {
     borders: RawBorders,
     theme: Spanned<String>,
     hold_seconds: u64,
+    group: GroupBy,
+    sort: SortBy,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -39,7 +41,13 @@ const THEMES: [(&str, ThemeChoice); 7] = [
 
 impl Default for RawUi {
     fn default() -> Self {
-        Self { borders: RawBorders::Line, theme: Spanned::new(0..0, "terminal".to_owned()), hold_seconds: 3 }
+        Self {
+            borders: RawBorders::Line,
+            theme: Spanned::new(0..0, "terminal".to_owned()),
+            hold_seconds: 3,
+            group: GroupBy::Batch,
+            sort: SortBy::Age,
+        }
     }
 }
 
@@ -53,6 +61,8 @@ impl RawUi {
             },
             theme: theme(&self.theme, text, folder)?,
             hold: hold(self.hold_seconds)?,
+            group: self.group,
+            sort: self.sort,
         })
     }
 }

@@ -9,15 +9,18 @@ use super::keymap::{Chord, Keymap};
 use super::layout::{self, Body, Layout};
 use super::theme::Theme;
 use crate::config::Borders;
-use crate::domain::{
-    ActionKey, BatchKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted,
-};
+use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::journal::EditText;
 use crate::text::Shown;
 pub use crate::text::hidden;
 
+mod arrange;
+mod filter;
+mod group;
 mod guard;
 mod held;
+mod later;
+mod marks;
 mod merge;
 mod modal;
 mod overlay;
@@ -25,13 +28,18 @@ mod preview;
 mod queue;
 mod reading;
 mod search;
+mod shape;
 mod slots;
 mod sources;
+mod spread;
 mod stats;
 mod tally;
 
+pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
+pub use group::{Group, GroupBy, GroupKey, SortBy};
 pub use guard::Guard;
 pub use held::Held;
+pub use later::Later;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{
@@ -39,11 +47,13 @@ pub use modal::{
 };
 pub use overlay::{Finder, Overlay};
 pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab};
-pub use queue::{Cursor, Group, GroupKey, Line, Queue};
+pub use queue::{Cursor, Line, Queue};
 pub use reading::Reading;
 pub use search::Search;
+pub use shape::{Shape, varying};
 pub use slots::{Settled, Slot, State};
 pub use sources::{SourceState, Syncing};
+pub use spread::Spread;
 pub use stats::Stats;
 pub use tally::Tally;
 
@@ -58,6 +68,15 @@ pub struct Settings {
     /// How long a confirmed submission can be recalled; zero sends at once.
     pub hold: Duration,
     pub place: super::Place,
+    pub triage: Triage,
+}
+
+/// How the list begins, and the filters that have names.
+#[derive(Clone, Debug, Default)]
+pub struct Triage {
+    pub group: GroupBy,
+    pub sort: SortBy,
+    pub filters: Vec<SavedFilter>,
 }
 
 /// The whole state.
@@ -69,11 +88,15 @@ pub struct Model {
     pub size: Size,
     pub sources: Vec<SourceState>,
     pub queue: Queue,
+    pub filtering: Filtering,
+    /// While the list is frozen: what happened meanwhile.
+    pub frozen: Option<Later>,
     pub stats: Stats,
     /// When that was counted.
     pub stats_at: Timestamp,
     pub draft: Draft,
     pub tally: Tally,
+    pub spread: Spread,
     pub seen: SeenLog,
     /// Typed into edit forms and not staged.
     pub edit_texts: HashMap<ActionKey, EditText>,
@@ -92,8 +115,8 @@ pub struct Model {
     pub chords: Vec<Chord>,
     pub theme: Theme,
     pub saved: Saved,
-    /// The batch decided in last, while nothing but deciding was done since: auto-advance may have left it.
-    pub decided_in: Option<BatchKey>,
+    /// The group decided in last, while nothing but deciding was done since: auto-advance may have left it.
+    pub decided_in: Option<GroupKey>,
     /// How many reviews were opened.
     pub reviews: u64,
     /// Confirmed, and not sent yet.
@@ -156,16 +179,20 @@ impl Message {
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
         let sources = sources.into_iter().map(|name| SourceState::new(name, settings.stale_after)).collect();
+        let queue = Queue::new(settings.triage.group, settings.triage.sort);
         Self {
             settings,
             now,
             size,
             sources,
-            queue: Queue::default(),
+            queue,
+            filtering: Filtering::default(),
+            frozen: None,
             stats: Stats::default(),
             stats_at: now,
             draft: Draft::default(),
             tally: Tally::default(),
+            spread: Spread::default(),
             seen: SeenLog::default(),
             edit_texts: HashMap::new(),
             drafted: HashMap::new(),
@@ -230,7 +257,7 @@ impl Model {
 
     /// Counts the queue anew.
     pub fn recount(&mut self) {
-        self.stats = Stats::of(&self.queue, self.now);
+        self.stats = Stats::of(&self.queue, self.frozen.as_ref(), self.now);
         self.stats_at = self.now;
     }
 

@@ -1,6 +1,6 @@
 //! Sheets and forms over the inbox. At most one is open.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ratatui::layout::Rect;
 use tui_textarea::TextArea;
@@ -12,6 +12,8 @@ use crate::domain::{
 use crate::text::{self, Shown};
 use crate::tui::layout::{form_parts, form_size, sheet, sheet_text};
 
+use super::FilterLine;
+
 #[derive(Clone, Debug)]
 pub enum Modal {
     Edit(Box<EditForm>),
@@ -20,6 +22,10 @@ pub enum Modal {
     Report(Box<ReportSheet>),
     Settle(Box<SettleSheet>),
     Quit,
+    /// The line in which a filter is written.
+    Filter(Box<FilterLine>),
+    /// Which saved filter?
+    Saved,
 }
 
 /// The input as text. Nothing is sent or staged from it but by its approve button.
@@ -72,7 +78,7 @@ pub struct ReviewSheet {
     /// Counts the reviews of this run: only the answer to this one is taken.
     pub number: u64,
     /// `None`: everything that is staged.
-    pub scope: Option<BatchKey>,
+    pub scope: Option<HashSet<BatchKey>>,
     pub keys: Vec<ActionKey>,
     /// `None` while the actions are read afresh.
     pub review: Option<Review>,
@@ -100,6 +106,8 @@ pub struct Review {
     /// Undecided actions of these batches.
     pub left_pending: usize,
     pub sources: usize,
+    /// Decisions on actions that the filter does not show.
+    pub hidden: usize,
     pub confirm: Confirm,
 }
 

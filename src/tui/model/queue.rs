@@ -1,25 +1,17 @@
-//! The list: batches and their actions in the order they are shown. Rows never move by themselves: arrivals are held back and
-//! settled actions stay in place until [`Queue::take_in`].
+//! The list: actions in groups, in the order they are shown. Rows never move by themselves: arrivals are held back and settled
+//! actions stay in place until [`Queue::take_in`]; a grouping, an order or a filter changes when the reviewer asks.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{ActionKey, BatchKey, Entry};
 
-use super::{Slot, State};
+use super::{Group, GroupBy, GroupKey, Slot, SortBy, State};
 
 /// Where the reviewer is: an identity, never a row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cursor {
     Header(GroupKey),
     Action(ActionKey),
-}
-
-/// What stands together in the list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum GroupKey {
-    /// Actions of all batches whose outcome nobody knows. Always first.
-    ToSettle,
-    Batch(BatchKey),
 }
 
 /// One visible line, by index.
@@ -29,65 +21,45 @@ pub enum Line {
     Action(u32),
 }
 
-#[derive(Clone, Debug)]
-pub struct Group {
-    pub key: GroupKey,
-    /// Indices of its actions, oldest first.
-    pub slots: Vec<u32>,
-    pub folded: bool,
-    /// Actions that nobody has decided, or settled, yet.
-    pub open: usize,
-    /// Place of its header among the visible lines.
-    line: usize,
-}
-
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     pub(super) slots: Vec<Slot>,
     pub(super) by_key: HashMap<ActionKey, u32>,
-    groups: Vec<Group>,
-    by_group: HashMap<GroupKey, u32>,
-    lines: Vec<Line>,
     pub(super) held: HashMap<ActionKey, Entry>,
-    cursor: Option<Cursor>,
-    at: usize,
+    pub(super) group_by: GroupBy,
+    pub(super) sort_by: SortBy,
+    /// All actions in the order of the list, filtered out ones too.
+    pub(super) order: Vec<u32>,
+    /// By index, whether the filter shows an action; `None` without a filter.
+    pub(super) shown: Option<Vec<bool>>,
+    /// All groups there would be without a filter; a slot knows its own.
+    pub(super) buckets: Vec<GroupKey>,
+    pub(super) batches: HashMap<BatchKey, u32>,
+    pub(super) by_key_of_bucket: HashMap<GroupKey, u32>,
+    /// Index of a bucket's group; none when nothing of it is shown.
+    pub(super) group_of_bucket: Vec<u32>,
+    /// Groups that are folded where others are not, or the other way round.
+    pub(super) turned: HashSet<GroupKey>,
+    pub(super) groups: Vec<Group>,
+    pub(super) lines: Vec<Line>,
+    pub(super) cursor: Option<Cursor>,
+    pub(super) at: usize,
     /// The first visible line on screen.
     pub top: usize,
     pub marks: HashSet<ActionKey>,
-}
-
-impl Group {
-    /// An action alone: one line, no header, nothing to fold.
-    pub fn is_single(&self) -> bool {
-        self.slots.len() == 1 && self.key != GroupKey::ToSettle
-    }
-}
-
-impl GroupKey {
-    /// The batch that is decided with one key; what is to be settled is none.
-    pub fn batch(&self) -> Option<&BatchKey> {
-        match self {
-            Self::ToSettle => None,
-            Self::Batch(batch) => Some(batch),
-        }
-    }
-
-    fn of(slot: &Slot) -> Self {
-        match slot.state {
-            State::ToSettle => Self::ToSettle,
-            _ => Self::Batch(slot.entry.batch()),
-        }
-    }
-
-    fn counts(&self, slot: &Slot) -> bool {
-        match self {
-            Self::ToSettle => slot.state == State::ToSettle,
-            Self::Batch(_) => slot.counts_as_pending(),
-        }
-    }
+    /// So many marks went because their actions are settled.
+    pub(super) marks_gone: usize,
+    /// The other end of a range, and its line.
+    pub(super) anchor: Option<(Cursor, usize)>,
+    /// Grows whenever the rows that are shown may be others.
+    pub(super) arrangement: u64,
 }
 
 impl Queue {
+    pub fn new(group_by: GroupBy, sort_by: SortBy) -> Self {
+        Self { group_by, sort_by, ..Self::default() }
+    }
+
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
@@ -122,6 +94,19 @@ impl Queue {
         self.at
     }
 
+    pub fn group_by(&self) -> GroupBy {
+        self.group_by
+    }
+
+    pub fn sort_by(&self) -> SortBy {
+        self.sort_by
+    }
+
+    /// Another number when other rows are shown.
+    pub fn arrangement(&self) -> u64 {
+        self.arrangement
+    }
+
     pub fn get(&self, key: &ActionKey) -> Option<&Slot> {
         self.slots.get(*self.by_key.get(key)? as usize)
     }
@@ -140,14 +125,30 @@ impl Queue {
     }
 
     pub fn find_group(&self, key: &GroupKey) -> Option<&Group> {
-        self.group(*self.by_group.get(key)?)
+        self.group(self.group_index(key)?)
     }
 
+    /// `None` for an action that the filter does not show.
     pub fn group_of(&self, slot: &Slot) -> Option<&Group> {
         self.group(slot.group)
     }
 
-    /// The action under the cursor; `None` on a batch's header.
+    /// The action is in the list, folded or not, and not filtered out.
+    pub fn is_shown(&self, key: &ActionKey) -> bool {
+        self.get(key).is_some_and(|slot| self.group_of(slot).is_some())
+    }
+
+    /// It is in the list, and the filter does not show it.
+    pub fn is_filtered_out(&self, key: &ActionKey) -> bool {
+        self.get(key).is_some_and(|slot| self.group_of(slot).is_none())
+    }
+
+    /// How many actions the filter shows.
+    pub fn n_shown(&self) -> usize {
+        self.groups.iter().map(|group| group.slots.len()).sum()
+    }
+
+    /// The action under the cursor; `None` on a group's header.
     pub fn here(&self) -> Option<&Slot> {
         match self.cursor.as_ref()? {
             Cursor::Action(key) => self.get(key),
@@ -155,7 +156,7 @@ impl Queue {
         }
     }
 
-    /// The batch under the cursor, or of the action under it.
+    /// The group under the cursor, or of the action under it.
     pub fn group_here(&self) -> Option<&Group> {
         match self.cursor.as_ref()? {
             Cursor::Action(key) => self.group(self.get(key)?.group),
@@ -169,15 +170,33 @@ impl Queue {
         self.cursor = self.lines.get(self.at).and_then(|line| self.identity(*line));
     }
 
-    /// Puts the cursor on an action, unfolding its batch.
+    /// Puts the cursor on an action, unfolding its group. One that is filtered out leaves the cursor where it is.
     pub fn go_to_action(&mut self, index: u32) {
         let Some(slot) = self.slot(index) else { return };
         let (key, group) = (slot.entry.key.clone(), slot.group);
-        if self.group(group).is_some_and(|group| group.folded) {
+        let Some(found) = self.group(group) else { return };
+        if found.folded {
             self.fold(group, false);
         }
         self.cursor = Some(Cursor::Action(key));
         self.find_cursor();
+    }
+
+    /// Puts the cursor on what is still there of where it was.
+    pub fn go_to_identity(&mut self, cursor: &Cursor) {
+        match cursor {
+            Cursor::Action(key) => {
+                if let Some(index) = self.index(key) {
+                    self.go_to_action(index);
+                }
+            }
+            Cursor::Header(key) => {
+                if self.find_group(key).is_some_and(|group| !group.is_single()) {
+                    self.cursor = Some(cursor.clone());
+                    self.find_cursor();
+                }
+            }
+        }
     }
 
     /// All actions in the order of the list, folded ones too, starting after the cursor and going round.
@@ -194,45 +213,21 @@ impl Queue {
     fn place(&self) -> (usize, usize) {
         match &self.cursor {
             None => (0, 0),
-            Some(Cursor::Header(key)) => (self.by_group.get(key).map_or(0, |index| *index as usize), 0),
+            Some(Cursor::Header(key)) => (self.group_index(key).map_or(0, |index| index as usize), 0),
             Some(Cursor::Action(key)) => {
-                let index = self.by_key.get(key).copied().unwrap_or_default();
-                let group = self.slot(index).map_or(0, |slot| slot.group);
-                let slots = self.group(group).map(|group| group.slots.as_slice()).unwrap_or_default();
-                let nth = slots.binary_search(&index).unwrap_or_default();
+                let slot = self.get(key);
+                let group = slot.map_or(0, |slot| slot.group);
+                let nth = slot.and_then(|slot| self.place_in_group(slot)).unwrap_or_default();
                 (group as usize, nth + 1)
             }
         }
     }
 
-    /// Folds or unfolds a batch. A cursor inside a folding batch goes to its header.
-    pub fn fold(&mut self, group: u32, folded: bool) {
-        let inside = self.here().is_some_and(|slot| slot.group == group);
-        let Some(found) = self.groups.get_mut(group as usize) else { return };
-        if found.folded == folded || found.is_single() {
-            return;
-        }
-        found.folded = folded;
-        if inside && folded {
-            self.cursor = Some(Cursor::Header(found.key.clone()));
-        }
-        self.flatten();
-    }
-
-    pub fn fold_all(&mut self, folded: bool) {
-        let alone = self.group_here().is_some_and(Group::is_single);
-        let header = self.group_here().map(|group| group.key.clone());
-        let many = self.groups.iter_mut().filter(|group| !group.is_single());
-        many.for_each(|group| group.folded = folded);
-        if let (true, Some(header)) = (folded, header.filter(|_| !alone)) {
-            self.cursor = Some(Cursor::Header(header));
-        }
-        self.flatten();
-    }
-
-    /// Index of a batch, for folding.
+    /// Index of a group, for folding.
     pub fn group_index(&self, key: &GroupKey) -> Option<u32> {
-        self.by_group.get(key).copied()
+        let bucket = *self.by_key_of_bucket.get(key)?;
+        let group = *self.group_of_bucket.get(bucket as usize)?;
+        self.group(group).map(|_| group)
     }
 
     /// Changes where an action stands, in place.
@@ -248,111 +243,13 @@ impl Queue {
         if let Some(group) = group {
             group.open = (group.open + usize::from(is)).saturating_sub(usize::from(was));
         }
-        if !slot.counts_as_pending() {
-            self.marks.remove(key);
+        if !slot.counts_as_pending() && self.marks.remove(key) {
+            self.marks_gone += 1;
         }
     }
 
-    /// Takes in what was held back and lets go of what is settled. The cursor stays on its row, on its line of the screen,
-    /// or goes to the nearest row that is left.
-    pub fn take_in(&mut self) {
-        let nearest = self.survivors();
-        let screen_line = self.at.saturating_sub(self.top);
-        let folded: HashSet<GroupKey> =
-            self.groups.iter().filter(|group| group.folded).map(|group| group.key.clone()).collect();
-        let kept =
-            std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open).map(|slot| match slot.state {
-                State::Unknown => Slot { state: State::Pending, ..slot },
-                State::Pending | State::Held | State::Sending | State::Settled(_) | State::ToSettle => slot,
-            });
-        let held =
-            self.held.drain().map(|(_, entry)| Slot { state: Slot::outstanding(&entry), entry, group: 0 });
-        self.slots = kept.chain(held).collect();
-        self.regroup(&folded);
-        let found = nearest.into_iter().find(|cursor| match cursor {
-            Cursor::Action(key) => self.by_key.contains_key(key),
-            Cursor::Header(key) => self.find_group(key).is_some_and(|group| !group.is_single()),
-        });
-        self.cursor = found;
-        self.flatten();
-        if self.cursor.is_none() {
-            // The first action rather than a header: the preview has something to show at once.
-            self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Header(_)))));
-        }
-        self.top = self.at.saturating_sub(screen_line);
-        self.marks.retain(|key| self.by_key.contains_key(key));
-    }
-
-    /// The cursor, then what stands below it, then what stands above: where it may go when rows leave.
-    fn survivors(&self) -> Vec<Cursor> {
-        let Some(cursor) = self.cursor.clone() else { return Vec::new() };
-        let open = |line: &&Line| match line {
-            Line::Action(index) => self.slot(*index).is_some_and(Slot::is_open),
-            Line::Header(_) => false,
-        };
-        let below = self.lines.get(self.at..).unwrap_or_default().iter().find(open);
-        let above = self.lines.get(..self.at).unwrap_or_default().iter().rev().find(open);
-        let near = below.into_iter().chain(above).filter_map(|line| self.identity(*line));
-        std::iter::once(cursor).chain(near).collect()
-    }
-
-    /// Sorts the actions by age, and the batches by their oldest action. What is to be settled goes first.
-    fn regroup(&mut self, folded: &HashSet<GroupKey>) {
-        self.slots.sort_by(|a, b| {
-            let waits = |slot: &Slot| slot.state != State::ToSettle;
-            let age = |slot: &Slot| slot.entry.row.created_at;
-            let order = waits(a).cmp(&waits(b)).then_with(|| age(a).cmp(&age(b)));
-            order.then_with(|| a.entry.key.cmp(&b.entry.key))
-        });
-        self.by_key.clear();
-        self.by_group.clear();
-        self.groups.clear();
-        for (index, slot) in self.slots.iter_mut().enumerate() {
-            let key = GroupKey::of(slot);
-            let fresh = self.groups.len() as u32;
-            let group = *self.by_group.entry(key.clone()).or_insert(fresh);
-            if group == fresh {
-                let folded = folded.contains(&key);
-                self.groups.push(Group { key, slots: Vec::new(), folded, open: 0, line: 0 });
-            }
-            slot.group = group;
-            self.by_key.insert(slot.entry.key.clone(), index as u32);
-            if let Some(group) = self.groups.get_mut(group as usize) {
-                group.slots.push(index as u32);
-                group.open += usize::from(group.key.counts(slot));
-            }
-        }
-    }
-
-    fn flatten(&mut self) {
-        self.lines.clear();
-        for (index, group) in self.groups.iter_mut().enumerate() {
-            group.line = self.lines.len();
-            // An action alone needs no header.
-            if !group.is_single() {
-                self.lines.push(Line::Header(index as u32));
-            }
-            if !group.folded || group.is_single() {
-                self.lines.extend(group.slots.iter().map(|slot| Line::Action(*slot)));
-            }
-        }
-        self.find_cursor();
-    }
-
-    /// Finds the cursor's line again. Logarithmic in the size of its batch: its actions stand in the order of their indices.
-    fn find_cursor(&mut self) {
-        let found = match &self.cursor {
-            None => None,
-            Some(Cursor::Header(key)) => self.find_group(key).map(|group| group.line),
-            Some(Cursor::Action(key)) => self.by_key.get(key).and_then(|index| {
-                let group = self.group(self.slot(*index)?.group)?;
-                Some(group.line + usize::from(!group.is_single()) + group.slots.binary_search(index).ok()?)
-            }),
-        };
-        self.at = found.unwrap_or_default();
-    }
-
-    fn identity(&self, line: Line) -> Option<Cursor> {
+    /// What a visible line is about.
+    pub fn identity(&self, line: Line) -> Option<Cursor> {
         match line {
             Line::Header(index) => self.group(index).map(|group| Cursor::Header(group.key.clone())),
             Line::Action(index) => self.slot(index).map(|slot| Cursor::Action(slot.entry.key.clone())),

@@ -2,13 +2,23 @@
 
 use crate::domain::{Entry, Status, Timestamp, Untrusted};
 
+use super::arrange::NOWHERE;
+
 /// An action the list knows. It keeps its place until the next reload, whatever becomes of it.
 #[derive(Clone, Debug)]
 pub struct Slot {
     pub entry: Entry,
     pub state: State,
-    /// Index of its group.
+    /// Came with the last reload.
+    pub fresh: bool,
+    /// Index of its group, where the filter shows it.
     pub(super) group: u32,
+    /// Index of the group it would be in without a filter.
+    pub(super) bucket: u32,
+    /// Counts the batches of the list.
+    pub(super) batch: u32,
+    /// Its place in the order of the list.
+    pub(super) rank: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +49,11 @@ pub struct Settled {
 }
 
 impl Slot {
+    pub(super) fn arrived(entry: Entry) -> Self {
+        let state = Self::outstanding(&entry);
+        Self { entry, state, fresh: true, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+    }
+
     pub const fn is_pending(&self) -> bool {
         matches!(self.state, State::Pending)
     }

@@ -1,8 +1,8 @@
 //! Counts over the whole queue, held-back arrivals included; made anew after each sync, not per frame.
 
-use crate::domain::{Row, SourceName, Timestamp};
+use crate::domain::{Entry, Row, SourceName, Timestamp};
 
-use super::{Queue, Slot, State};
+use super::{Later, Queue, Slot, State};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -20,13 +20,20 @@ pub struct Stats {
 const MINUTE: i64 = 60_000;
 
 impl Stats {
-    pub fn of(queue: &Queue, now: Timestamp) -> Self {
+    /// `later` is what was not taken into the list: it counts as if it had been.
+    pub fn of<'a>(queue: &'a Queue, later: Option<&'a Later>, now: Timestamp) -> Self {
         let mut stats = Self::default();
         let slots = || queue.slots().iter();
         let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToSettle);
         stats.unknown = slots().filter(|slot| slot.state == State::ToSettle).count() + lost.count();
         let open = slots().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
-        for entry in open.chain(queue.held_pending()) {
+        let present = |entry: &'a Entry| match later {
+            Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),
+            None => Some(entry),
+        };
+        let known = open.chain(queue.held_pending()).filter_map(present);
+        let arrived = later.into_iter().flat_map(|later| later.arrived(queue));
+        for entry in known.chain(arrived.filter(|entry| entry.row.status.is_pending())) {
             stats.count(&entry.row, now);
             match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
                 Some((_, count)) => *count += 1,

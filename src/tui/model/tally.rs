@@ -46,9 +46,9 @@ impl Tally {
     }
 
     pub fn add(&mut self, staged: &Staged) {
-        *field(&mut self.total, staged) += 1;
+        add(&mut self.total, staged);
         self.unopened += usize::from(is_unopened(staged));
-        *field(self.batches.entry(staged.batch.clone()).or_default(), staged) += 1;
+        add(self.batches.entry(staged.batch.clone()).or_default(), staged);
     }
 
     pub fn remove(&mut self, staged: &Staged) {
@@ -60,6 +60,10 @@ impl Tally {
             *count = count.saturating_sub(1);
         }
     }
+}
+
+pub(super) fn add(counts: &mut StagedCounts, staged: &Staged) {
+    *field(counts, staged) += 1;
 }
 
 fn field<'a>(counts: &'a mut StagedCounts, staged: &Staged) -> &'a mut usize {

@@ -75,6 +75,7 @@ impl Desk {
             stale_after: std::time::Duration::from_secs(40),
             hold: std::time::Duration::ZERO,
             place,
+            triage: crate::tui::model::Triage::default(),
         };
         let model =
             Model::new(settings, vec![source()], Size::new(width, height), Timestamp::from_millis(NOW));
@@ -309,6 +310,8 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
         "Down" => KeyCode::Down,
         "End" => KeyCode::End,
         "Right" => KeyCode::Right,
+        "S-Down" => return (KeyCode::Down, KeyModifiers::SHIFT),
+        "S-Up" => return (KeyCode::Up, KeyModifiers::SHIFT),
         "C-c" => return (KeyCode::Char('c'), KeyModifiers::CONTROL),
         "C-z" => return (KeyCode::Char('z'), KeyModifiers::CONTROL),
         "C-l" => return (KeyCode::Char('l'), KeyModifiers::CONTROL),

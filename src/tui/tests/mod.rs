@@ -18,4 +18,5 @@ mod settling;
 mod sheets;
 mod starting;
 mod terminal;
+mod triage;
 mod unknown;

@@ -120,7 +120,7 @@ fn three_panes() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                                                                             unopened approvals 0
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs  z zoom  q quit                                                 ? help
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
 "#);
 }
 
@@ -160,7 +160,7 @@ fn two_panes() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                 unopened approvals 0
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 ");
 }
 

@@ -209,6 +209,6 @@ fn nothing_pending() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 "#);
 }

@@ -78,7 +78,7 @@ fn one_alone_has_its_heading_too() {
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged
 
- t settle  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+ t settle  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 ");
 }
 
@@ -324,9 +324,9 @@ fn the_sheet_closes_when_somebody_else_was_first() {
     desk.wait(500);
 
     desk.changes(vec![decided(few(4).remove(3), Status::Failed, "lee")]);
+    assert_eq!(desk.message(), "Issue number 4 was settled meanwhile: it is failed now");
     desk.press("f");
 
     assert!(settles(&desk).is_empty());
     assert!(desk.model.modal.is_none());
-    assert_eq!(desk.message(), "Issue number 4 was settled meanwhile: it is failed now");
 }

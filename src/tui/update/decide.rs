@@ -147,22 +147,20 @@ pub(super) fn approve_rest(model: &mut Model) -> Vec<Effect> {
             .map(|(n, why)| format!("{n} {why}"))
             .collect();
     let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
-    model.say(format!("approved the rest of this batch: {approved}{left}"));
+    let word = model.queue.group_by().word();
+    let shown = if model.queue.shown().is_some() { " as far as it is shown" } else { "" };
+    model.say(format!("approved the rest of this {word}{shown}: {approved}{left}"));
     effects
 }
 
-/// The marked actions that can still be decided, else the one under the cursor.
+/// The marked actions that are shown and can still be decided, else the one under the cursor. What the filter hides is left
+/// alone: a key decides on what the list shows.
 pub(super) fn targets(model: &Model) -> Vec<ActionKey> {
-    if model.queue.marks.is_empty() {
-        return model
-            .here()
-            .filter(|slot| slot.is_pending())
-            .map(|slot| slot.entry.key.clone())
-            .into_iter()
-            .collect();
+    if !model.queue.marks.is_empty() {
+        return model.queue.marked();
     }
-    let marked = model.queue.slots().iter().filter(|slot| model.queue.marks.contains(&slot.entry.key));
-    marked.filter(|slot| slot.is_pending()).map(|slot| slot.entry.key.clone()).collect()
+    let here = model.here().filter(|slot| slot.is_pending());
+    here.map(|slot| slot.entry.key.clone()).into_iter().collect()
 }
 
 /// What a decision key aims at, or `None` after saying why there is nothing to decide.
@@ -198,8 +196,16 @@ fn say_why_not(model: &mut Model) {
     {
         return say_to_settle(model);
     }
+    if !model.queue.marks.is_empty() {
+        let marked = model.queue.marks.len();
+        model.say(format!("{marked} marked, none of them shown: Esc unmarks, or clear the filter first"));
+        return;
+    }
     let Some(slot) = model.here() else {
-        model.say("this is a batch: A approves the rest of it, Space marks all of it, l goes into it");
+        let word = model.queue.group_by().word();
+        model.say(format!(
+            "this is a {word}: A approves the rest of it, Space marks all of it, l goes into it"
+        ));
         return;
     };
     match &slot.state {
@@ -231,16 +237,22 @@ fn settled_by(settled: &Settled) -> Vec<text::Shown> {
 
 /// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
 pub(super) fn finish(model: &mut Model) {
-    model.decided_in = model.queue.group_here().and_then(|group| group.key.batch().cloned());
+    model.decided_in = model.queue.group_here().map(|group| group.key.clone());
     if !model.queue.marks.is_empty() {
-        model.queue.marks.clear();
+        let marked = model.queue.marked();
+        let hidden = model.queue.marks_hidden();
+        model.queue.turn_marks(marked);
+        if hidden > 0 {
+            model.warn(format!("{hidden} marked that the filter hides were left alone, and stay marked"));
+        }
         return;
     }
     let staged_here = |slot: &Slot| model.draft.get(&slot.entry.key).is_some();
     if model.here().is_some_and(staged_here) && !list::step_to_undecided(model, Way::Down) {
         let (batch, all) =
             (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
-        model.say(format!("everything is decided: {batch} or {all} reviews and submits"));
+        let what = if model.queue.shown().is_some() { "everything shown" } else { "everything" };
+        model.say(format!("{what} is decided: {batch} or {all} reviews and submits"));
     }
 }
 

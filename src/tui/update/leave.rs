@@ -19,11 +19,14 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
             model.say("nothing was sent");
         }
         Some(Modal::Settle(_)) => settle::back(model),
-        Some(Modal::Report(_) | Modal::Quit) => model.modal = None,
+        Some(Modal::Filter(_)) => return super::filter::put_back(model),
+        Some(Modal::Saved | Modal::Report(_) | Modal::Quit) => model.modal = None,
         None if model.preview.search.is_some() => return find::end(model),
         None if model.zoom => model.zoom = false,
         None if model.focus == Focus::Preview => model.focus = Focus::List,
-        None if !model.queue.marks.is_empty() => model.queue.marks.clear(),
+        None if model.queue.has_range() => model.queue.drop_range(),
+        None if !model.queue.marks.is_empty() => model.queue.unmark_all(),
+        None if model.filtering.applied.is_some() => super::filter::clear(model),
         None => model.message = None,
     }
     Vec::new()

@@ -77,7 +77,15 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
     let top = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.top,
         Some(Modal::Report(sheet)) => &mut sheet.top,
-        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Settle(_) | Modal::Quit) | None => return,
+        Some(
+            Modal::Edit(_)
+            | Modal::Reason(_)
+            | Modal::Settle(_)
+            | Modal::Quit
+            | Modal::Filter(_)
+            | Modal::Saved,
+        )
+        | None => return,
     };
     *top = shift(*top, way, by).min(longest);
 }
@@ -128,7 +136,9 @@ pub(super) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
 /// The next undecided action in the order of the list, across batches and folds, and round the end.
 pub(super) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
     if !step_to_undecided(model, way) {
-        model.say("nothing is undecided");
+        let shown =
+            if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
+        model.say(shown);
     }
     Vec::new()
 }
@@ -157,26 +167,49 @@ fn find_undecided(model: &Model, way: Way) -> Option<u32> {
     }
 }
 
+/// Marks or unmarks, and goes down. With a range open it is the range that is marked.
 pub(super) fn mark(model: &mut Model) -> Vec<Effect> {
-    let lines = match model.queue.cursor() {
-        Some(Cursor::Action(key)) => vec![key.clone()],
-        // On a header: the whole batch.
-        Some(Cursor::Header(group)) => {
-            let slots = model.queue.find_group(group).map(|group| group.slots.clone()).unwrap_or_default();
-            slots.iter().filter_map(|index| Some(model.queue.slot(*index)?.entry.key.clone())).collect()
-        }
-        None => return Vec::new(),
-    };
-    let pending = |key: &&crate::domain::ActionKey| {
-        model.queue.get(key).is_some_and(crate::tui::model::Slot::is_pending)
-    };
-    let keys: Vec<_> = lines.iter().filter(pending).cloned().collect();
-    if keys.iter().all(|key| model.queue.marks.contains(key)) {
-        model.queue.marks.retain(|key| !keys.contains(key));
-    } else {
-        model.queue.marks.extend(keys);
+    if model.queue.has_range() {
+        model.queue.keep_range();
+        return Vec::new();
     }
+    let keys = model.queue.pending_here();
+    model.queue.turn_marks(keys);
     down(model, 1)
+}
+
+/// Begins a range at the cursor, or ends it.
+pub(super) fn range(model: &mut Model) -> Vec<Effect> {
+    if model.queue.has_range() {
+        model.queue.keep_range();
+    } else {
+        model.queue.begin_range();
+    }
+    Vec::new()
+}
+
+/// Goes on with the range, and begins one first where there is none.
+pub(super) fn extend(model: &mut Model, way: Way) -> Vec<Effect> {
+    if !model.queue.has_range() {
+        model.queue.begin_range();
+    }
+    go(model, way, 1)
+}
+
+/// Marks everything that is shown; when all of it is, nothing is marked any more.
+pub(super) fn mark_shown(model: &mut Model) -> Vec<Effect> {
+    model.queue.drop_range();
+    let keys = model.queue.shown_pending();
+    model.queue.turn_marks(keys);
+    let (marked, hidden) = (model.queue.marks.len(), model.queue.marks_hidden());
+    model.say(match (marked, hidden) {
+        (0, _) => "nothing is marked".to_owned(),
+        (_, 0) => format!("{} marked", crate::text::count(marked, "action")),
+        _ => {
+            format!("{} marked, {hidden} of them hidden by the filter", crate::text::count(marked, "action"))
+        }
+    });
+    Vec::new()
 }
 
 pub(super) fn zoom(model: &mut Model, zoom: bool) -> Vec<Effect> {

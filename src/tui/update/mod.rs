@@ -6,19 +6,22 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use crate::domain::Finding;
 use crate::inbox::EventKind;
 
-use super::command::{Command, Place};
+use super::command::{COMMANDS, Command, Group, Place};
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::{EditField, Focus, Modal, Model, Overlay};
+use super::model::{EditField, Focus, Modal, Model, Overlay, Spread};
 use super::msg::{Effect, Msg, What};
 
 mod decide;
 mod edit;
+mod filter;
 mod find;
+mod group;
 mod hold;
 mod leave;
 mod list;
 mod lock;
+mod order;
 mod overlay;
 mod prefix;
 mod preview;
@@ -51,9 +54,15 @@ pub fn end(model: &mut Model) -> Vec<Effect> {
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
     model.dirty |= !is_quiet(&msg.what);
+    let restored = matches!(msg.what, What::Restored(_));
     let mut effects = route(model, msg.what);
+    let decided = effects.iter().any(|effect| matches!(effect, Effect::Save(_)));
+    if decided || restored || !model.spread.is_of(model) {
+        model.spread = Spread::of(model);
+    }
     list::keep_in_view(model);
     effects.extend(preview::follow(model));
+    effects.extend(group::read_ahead(model));
     effects
 }
 
@@ -79,7 +88,11 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             Vec::new()
         }
         What::Tick => tick(model),
-        What::Wake => hold::look(model),
+        What::Wake => {
+            let mut effects = hold::look(model);
+            effects.extend(filter::search(model));
+            effects
+        }
         What::Stumbled => {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
@@ -93,7 +106,10 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Drawn => preview::drawn(model),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
-        What::Loaded(actions) => preview::loaded(model, actions),
+        What::Loaded(actions) => {
+            model.dirty |= group::is_read(model);
+            preview::loaded(model, actions)
+        }
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
@@ -133,6 +149,15 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextUndecided => list::next_undecided(model, list::Way::Down),
         Command::PreviousUndecided => list::next_undecided(model, list::Way::Up),
         Command::Mark => list::mark(model),
+        Command::Range => list::range(model),
+        Command::RangeDown => list::extend(model, list::Way::Down),
+        Command::RangeUp => list::extend(model, list::Way::Up),
+        Command::MarkShown => list::mark_shown(model),
+        Command::Filter => filter::open(model),
+        Command::SavedFilters => filter::open_saved(model),
+        Command::SortBy(by) => order::sort(model, by),
+        Command::GroupBy(by) => order::group(model, by),
+        Command::Freeze => order::freeze(model),
         Command::Approve => decide::approve(model),
         Command::ApproveRest => decide::approve_rest(model),
         Command::Exclude => decide::exclude(model),
@@ -191,7 +216,8 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::accept(model),
         Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit) => leave::now(model),
-        Some(Modal::Edit(_)) | None => Vec::new(),
+        Some(Modal::Filter(_)) => filter::keep(model),
+        Some(Modal::Saved | Modal::Edit(_)) | None => Vec::new(),
     }
 }
 
@@ -220,6 +246,7 @@ pub(super) fn places_beneath(model: &Model) -> &'static [Place] {
         (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
         (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
         (None, _) if find::is_typing(model) => &[Place::Search, Place::Anywhere],
+        (Some(Modal::Filter(_) | Modal::Saved), _) => &[Place::Filter, Place::Anywhere],
         (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
         (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
         (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
@@ -269,8 +296,8 @@ fn takes_text(model: &Model, chord: Chord) -> bool {
     match &model.modal {
         Some(Modal::Edit(form)) => form.field == EditField::Text,
         Some(Modal::Settle(sheet)) => sheet.typing,
-        Some(Modal::Reason(_)) => true,
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Quit) => false,
+        Some(Modal::Reason(_) | Modal::Filter(_)) => true,
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Quit | Modal::Saved) => false,
         None => find::is_typing(model),
     }
 }
@@ -299,6 +326,10 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
     if model.overlay.is_none() && !still_deciding {
         model.decided_in = None;
     }
+    // What is decided on is what the range marked.
+    if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
+        model.queue.keep_range();
+    }
     run(model, command)
 }
 
@@ -324,6 +355,8 @@ fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::typed(model, key),
         Some(Modal::Settle(_)) => settle::typed(model, key),
         Some(Modal::Review(_)) => review::typed(model, key),
+        Some(Modal::Filter(_)) => filter::typed(model, key),
+        Some(Modal::Saved) => filter::saved_key(model, key),
         Some(Modal::Report(_) | Modal::Quit) | None => Vec::new(),
     }
 }
@@ -337,7 +370,8 @@ fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
         Some(Modal::Edit(_)) => edit::pasted(model, text),
         Some(Modal::Reason(_)) => reason::pasted(model, text),
         Some(Modal::Settle(sheet)) if sheet.typing => settle::pasted(model, text),
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Settle(_) | Modal::Quit) | None => {
+        Some(Modal::Filter(_)) => filter::pasted(model, text),
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Settle(_) | Modal::Quit | Modal::Saved) | None => {
             model.warn(format!(
                 "ignored a paste of {} characters: text goes into a form only",
                 text.chars().count()

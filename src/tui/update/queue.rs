@@ -3,7 +3,7 @@
 use crate::domain::{ActionKey, SourceName, Status, Untrusted};
 use crate::inbox::{Connection, Event, EventKind, Problem, Synced};
 use crate::text::{self, Shown};
-use crate::tui::model::{Merged, Modal, Model, Slot, State, Syncing, Tone};
+use crate::tui::model::{Later, Merged, Modal, Model, Slot, State, Syncing, Tone};
 use crate::tui::msg::Effect;
 
 use super::stage::{settle, tell_problem};
@@ -63,14 +63,35 @@ pub(super) fn sync_all(model: &mut Model) -> Vec<Effect> {
 
 /// Takes in what was held back, lets go of what is settled, and asks again.
 pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
+    model.message = None;
+    // Who asks for what is new gets it, frozen or not.
+    let mut effects = match &mut model.frozen {
+        Some(later) => {
+            let later = std::mem::take(later);
+            catch_up(model, later)
+        }
+        None => Vec::new(),
+    };
     take_in(model);
     model.preview.problems.clear();
-    model.message = None;
-    sync_all(model)
+    effects.extend(sync_all(model));
+    effects
+}
+
+/// Takes what happened while the list was frozen.
+pub(super) fn catch_up(model: &mut Model, mut later: Later) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (source, rows) in later.take() {
+        let merged = model.queue.merge(&source, rows);
+        effects.extend(merged_in(model, &merged));
+    }
+    model.recount();
+    effects
 }
 
 fn take_in(model: &mut Model) {
     model.queue.take_in();
+    super::filter::again(model);
     model.recount();
 }
 
@@ -95,8 +116,17 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             if let Some(item) = news {
                 unreadable(model, name, &item);
             }
-            let merged = model.queue.merge(name, synced.rows);
-            merged_in(model, &merged)
+            match &mut model.frozen {
+                Some(later) => {
+                    later.keep(&model.queue, name, synced.rows);
+                    model.recount();
+                    Vec::new()
+                }
+                None => {
+                    let merged = model.queue.merge(name, synced.rows);
+                    merged_in(model, &merged)
+                }
+            }
         }
     };
     if again {
@@ -114,15 +144,17 @@ fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
 
 fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     let here = model.here().map(|slot| slot.entry.key.clone());
+    say_unmarked(model, merged);
     let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
     if merged.changed.iter().any(touched_here) || merged.settled.iter().any(|(key, _)| touched_here(key)) {
         model.guard.changed(model.now);
     }
     merged.changed.iter().for_each(|key| model.preview.forget(key));
     merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
-    if !model.touched || model.queue.lines().is_empty() {
+    if !model.touched || model.queue.slots().is_empty() {
         let before = model.queue.cursor().cloned();
         model.queue.take_in();
+        super::filter::again(model);
         if before.is_some() && model.queue.cursor() != before.as_ref() {
             model.guard.changed(model.now);
         }
@@ -132,6 +164,16 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     super::settle::settled_elsewhere(model);
     effects.extend(drop_settled(model));
     effects
+}
+
+/// Marks go with what they were on: a decision on the marked ones is no longer what it was.
+fn say_unmarked(model: &mut Model, merged: &Merged) {
+    let gone = model.queue.marks_gone();
+    if merged.settled.is_empty() || gone == 0 {
+        return;
+    }
+    let left = model.queue.marks.len();
+    model.warn(format!("{left} of {} marked still pending: the others were settled elsewhere", left + gone));
 }
 
 /// Says which staged decisions went because somebody else was first.

@@ -246,6 +246,6 @@ pub(super) fn longest(model: &Model) -> usize {
     match &model.modal {
         Some(Modal::Report(sheet)) => sheet.report.lines.len() * 2,
         Some(Modal::Review(sheet)) => sheet.keys.len() * 2,
-        Some(Modal::Edit(_) | Modal::Reason(_) | Modal::Settle(_) | Modal::Quit) | None => 0,
+        Some(_) | None => 0,
     }
 }

@@ -9,16 +9,21 @@ use crate::domain::{
     Submission, SubmissionId, Weight, confirm_by, freeze,
 };
 use crate::tui::keymap::Chord;
-use crate::tui::model::{GroupKey, Modal, Model, Refused, Review, ReviewSheet};
+use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet};
 use crate::tui::msg::{Effect, Loaded};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const SETTLE: i64 = 400;
 
 pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
-    let decided_in = model.decided_in.clone().filter(|batch| model.tally.batch(batch).total() > 0);
-    let here = || model.queue.group_here().and_then(|group| group.key.batch().cloned());
-    let scope = decided_in.or_else(here);
+    let staged = |group: &Group| {
+        let mut batches = model.queue.batches_of(group);
+        batches.retain(|batch| model.tally.batch(batch).total() > 0);
+        Some(batches).filter(|batches| !batches.is_empty())
+    };
+    let decided_in = model.decided_in.as_ref().and_then(|key| model.queue.find_group(key));
+    let here = || model.queue.group_here().and_then(staged);
+    let scope = decided_in.and_then(staged).or_else(here);
     open(model, scope)
 }
 
@@ -35,7 +40,9 @@ pub(super) fn open_all(model: &mut Model) -> Vec<Effect> {
     open(model, None)
 }
 
-fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
+/// What is staged in these batches, or everything. What was just decided may have moved the cursor on to another batch: then
+/// everything is reviewed.
+fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
     if super::hold::is_in_the_way(model) {
         return Vec::new();
     }
@@ -43,9 +50,7 @@ fn open(model: &mut Model, scope: Option<BatchKey>) -> Vec<Effect> {
         model.say("still sending the last ones; what you stage meanwhile goes next");
         return Vec::new();
     }
-    // What was just decided may have moved the cursor on to another batch: then everything is reviewed.
-    let scope = scope.filter(|batch| model.tally.batch(batch).total() > 0);
-    let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| staged.batch == *scope);
+    let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
     let chosen = model.draft.iter().filter(|(_, staged)| inside(staged));
     let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
     if keys.is_empty() {
@@ -143,6 +148,7 @@ fn review(
         id,
         confirm: confirm_by(Weight { counts, high_risk, unopened: unopened.len() }),
         left_pending,
+        hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
         changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
@@ -181,10 +187,14 @@ fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
     for (_, staged) in sent {
         *batches.entry(&staged.batch).or_default() += 1;
     }
+    // Of the whole batch, whatever the list shows of it.
+    let mut open: HashMap<BatchKey, usize> = HashMap::new();
+    let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
+    for entry in listed.chain(model.queue.held_pending()) {
+        *open.entry(entry.batch()).or_default() += 1;
+    }
     let left = |(batch, sent): (&&BatchKey, &usize)| {
-        let listed = model.queue.find_group(&GroupKey::Batch((*batch).clone())).map_or(0, |group| group.open);
-        let held = model.queue.held_pending().filter(|entry| entry.batch() == **batch).count();
-        (listed + held).saturating_sub(*sent)
+        open.get(*batch).copied().unwrap_or_default().saturating_sub(*sent)
     };
     (batches.len(), batches.iter().map(left).sum())
 }

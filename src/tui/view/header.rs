@@ -7,6 +7,7 @@ use crate::tui::layout::{Layout, Shape};
 use crate::tui::model::Model;
 use crate::tui::theme;
 
+use super::filter;
 use super::frame::rule;
 use super::pen::Pen;
 use super::words;
@@ -39,6 +40,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if staged > 0 && roomy {
         pen.ours(&format!("  {staged} staged"), theme::PLAIN);
     }
+    filter::short(model, "  ", &mut pen);
     if model.queue.n_held() > 0 {
         pen.ours(&format!("  {} new", model.queue.n_held()), theme::WARN);
     }
@@ -48,6 +50,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let above = ratatui::layout::Rect { height: layout.list.height.min(1), ..layout.list };
     if layout.rows.y > layout.list.y {
         rule(model, above, buf);
+        filter::above(model, above, buf);
     }
 }
 
@@ -77,6 +80,9 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         pen.ours(&format!("   staged {} ({})", counts.total(), words::staged(counts)), theme::BOLD);
     }
     let one_line = layout.header.height < 2;
+    if one_line {
+        filter::short(model, "   ", &mut pen);
+    }
     if one_line && model.queue.n_held() > 0 {
         pen.ours(&format!("   {} new", model.queue.n_held()), theme::WARN);
     }
@@ -85,7 +91,9 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return;
     }
     let mut pen = Pen::new(buf, layout.header, 1);
+    filter::long(model, &mut pen);
     match model.queue.n_held() {
+        0 if model.filtering.applied.is_some() || model.frozen.is_some() => &mut pen,
         0 => pen.ours(" nothing held back", theme::DIM),
         held => {
             let key = model.settings.keymap.key(Command::Reload);

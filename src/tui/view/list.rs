@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use crate::text;
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Group, Line, Model, Settled, Slot, State};
+use crate::tui::model::{Focus, Group, GroupBy, GroupKey, Line, Model, Settled, Slot, SortBy, State};
 use crate::tui::theme;
 
 use super::frame::frame;
@@ -31,12 +31,20 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
     if layout.shape != Shape::Stacked {
         let style = if model.focus == Focus::List { theme::PLAIN } else { theme::DIM };
-        frame(model, layout.list, "Queue", &note(model), style, buf);
+        frame(model, layout.list, &title(model), &note(model), style, buf);
     }
+    if model.queue.lines().is_empty() {
+        let all = model.queue.slots().len();
+        let words = format!(" None of {} matches.", words::count(all, "action"));
+        Pen::new(buf, layout.rows, 1).ours(&words, theme::BOLD);
+        return;
+    }
+    let range = model.queue.range();
     let lines = model.queue.lines().get(model.queue.top..).unwrap_or_default();
     for (nth, line) in lines.iter().take(usize::from(layout.rows.height)).enumerate() {
         let here = model.queue.top + nth == model.queue.at();
-        let row = Row { area: layout.rows, nth: nth as u16, here };
+        let marked = range.is_some_and(|(first, last)| (first..=last).contains(&(model.queue.top + nth)));
+        let row = Row { area: layout.rows, nth: nth as u16, here, marked };
         match line {
             Line::Header(index) => model.queue.group(*index).map(|group| batch(model, group, &row, buf)),
             Line::Action(index) => model.queue.slot(*index).map(|slot| action(model, slot, &row, buf)),
@@ -55,6 +63,8 @@ struct Row {
     area: Rect,
     nth: u16,
     here: bool,
+    /// Inside a range.
+    marked: bool,
 }
 
 impl Row {
@@ -75,18 +85,35 @@ impl Row {
 
 fn note(model: &Model) -> String {
     let at = format!("row {} of {}", model.queue.at() + 1, model.queue.lines().len());
-    match model.queue.marks.len() {
-        0 => at,
-        marked => format!("{at}   {marked} marked"),
+    if let Some((first, last)) = model.queue.range() {
+        return format!("{at}   RANGE of {}", words::count(last + 1 - first, "row"));
     }
+    let (marked, gone, hidden) =
+        (model.queue.marks.len(), model.queue.marks_gone(), model.queue.marks_hidden());
+    let hidden = if hidden > 0 { format!(", {hidden} hidden") } else { String::new() };
+    match (marked, gone) {
+        (0, 0) => at,
+        (_, 0) => format!("{at}   {marked} marked{hidden}"),
+        (_, gone) => format!("{at}   {marked} of {} marked still pending{hidden}", marked + gone),
+    }
+}
+
+/// `Queue by checkpoint, risk first`
+fn title(model: &Model) -> String {
+    let (group, sort) = (model.queue.group_by(), model.queue.sort_by());
+    let by = if group == GroupBy::default() { String::new() } else { format!(" by {}", group.word()) };
+    let first = if sort == SortBy::default() { String::new() } else { format!(", {} first", sort.first()) };
+    format!("Queue{by}{first}")
 }
 
 /// `v tool · agent     2 of 4 undecided`
 fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
-    let Some(key) = group.key.batch() else { return to_settle(model, group, row, buf) };
+    if group.key == GroupKey::ToSettle {
+        return to_settle(model, group, row, buf);
+    }
     let mut pen = row.pen(buf);
     let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
-    let staged = model.tally.batch(key);
+    let staged = model.staged_in(group);
     let undecided = group.open.saturating_sub(staged.total());
     let wide = row.area.width >= 60;
     let mut note = match (wide, undecided) {
@@ -101,10 +128,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     }
     pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
     pen.shorten(note.len() + 2);
-    pen.shown(&text::line(&first.entry.row.tool), theme::BOLD);
-    if let Some(who) = first.entry.row.agent.as_ref().or(first.entry.row.mission.as_ref()) {
-        pen.ours("  ", theme::PLAIN).shown(&text::line(who), theme::DIM);
-    }
+    super::group::name(group, first, &mut pen);
     row.note(&note, if undecided == 0 { theme::GOOD } else { theme::PLAIN }, buf);
 }
 
@@ -127,7 +151,10 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
 fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let key = &slot.entry.key;
     let mut pen = row.pen(buf);
-    pen.ours(if model.queue.marks.contains(key) { "+" } else { " " }, super::pen::bold(theme::KEY));
+    pen.ours(
+        if row.marked || model.queue.marks.contains(key) { "+" } else { " " },
+        super::pen::bold(theme::KEY),
+    );
     // An action alone stands where headers stand, so that it does not seem to belong to the batch above it.
     let single = model.queue.group_of(slot).is_some_and(Group::is_single);
     pen.ours(if single { "" } else { " " }, theme::PLAIN);

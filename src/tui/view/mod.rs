@@ -10,7 +10,9 @@ use super::model::{Focus, Modal, Model};
 mod counts;
 mod edit;
 mod empty;
+mod filter;
 mod frame;
+mod group;
 mod header;
 mod list;
 mod overlay;
@@ -38,8 +40,9 @@ pub fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         header::draw(model, &layout, buf);
         body(model, &layout, buf);
         status::draw(model, &layout, buf);
+        let filter = filter::draw(model, &layout, buf);
         // What happened last stays in sight.
-        let typed = sheet(model, above_message(&layout, area), buf);
+        let typed = filter.or(sheet(model, above_message(&layout, area), buf));
         let bare = model.modal.is_none() && model.overlay.is_none();
         let over = overlay::draw(model, &layout, area, buf);
         over.or(typed).or_else(|| if bare { reading(model, &layout) } else { None })
@@ -56,7 +59,7 @@ fn reading(model: &Model, layout: &Layout) -> Option<Position> {
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    if model.queue.lines().is_empty() {
+    if model.queue.slots().is_empty() {
         empty::draw(model, layout, buf);
         return;
     }
@@ -68,7 +71,9 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// What is open over the rest; returns where the text is that is typed in it.
 fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
     match &model.modal {
-        None => {}
+        // Written at the foot, so that the list stays in sight.
+        None | Some(Modal::Filter(_)) => {}
+        Some(Modal::Saved) => filter::saved(model, area, buf),
         Some(Modal::Edit(form)) => return edit::draw(model, form, area, buf),
         Some(Modal::Reason(form)) => return reason::draw(model, form, area, buf),
         Some(Modal::Review(sheet)) => return review::draw(model, sheet, area, buf),

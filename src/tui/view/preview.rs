@@ -8,7 +8,7 @@ use crate::domain::Seen;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Group, Model, Search, Slot, Tab};
+use crate::tui::model::{Focus, Group, GroupKey, Model, Search, Slot, Tab};
 use crate::tui::page::{Kind, Window};
 use crate::tui::theme;
 use crate::tui::update::has_cursor;
@@ -167,8 +167,13 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
         ..layout.head
     };
     let area = area.intersection(layout.preview);
-    let Some(key) = group.key.batch() else { return to_settle(model, group, area, buf) };
-    let staged = model.tally.batch(key);
+    if group.key == GroupKey::ToSettle {
+        return to_settle(model, group, area, buf);
+    }
+    if group.key.batch().is_none() {
+        return super::group::draw(model, group, area, buf);
+    }
+    let staged = model.staged_in(group);
     let keys = &model.settings.keymap;
     let Some(row) =
         group.slots.first().and_then(|index| model.queue.slot(*index)).map(|slot| &slot.entry.row)

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::tui::command::Command;
 use crate::tui::layout::{Layout, inner};
 use crate::tui::model::Model;
 use crate::tui::theme;
@@ -39,7 +40,25 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
         ("exclude", counts.reject),
         ("retry", counts.retry),
     ];
-    bars(area, nth + 1, "Staged", staged.get(..3).unwrap_or(&staged), buf);
+    nth = bars(area, nth + 1, "Staged", staged.get(..3).unwrap_or(&staged), buf);
+    saved(model, area, nth + 1, buf);
+}
+
+/// The filters that have names, the one that stands marked.
+fn saved(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) {
+    let filters = &model.settings.triage.filters;
+    if filters.is_empty() {
+        return;
+    }
+    Pen::new(buf, area, nth).ours("Saved filters", theme::DIM);
+    let key = model.settings.keymap.key(Command::SavedFilters);
+    for (row, saved) in filters.iter().take(9).enumerate() {
+        let stands = model.filtering.applied.as_ref() == Some(&saved.filter);
+        let mut pen = Pen::new(buf, area, nth + 1 + row as u16);
+        pen.ours(if stands { "> " } else { "  " }, theme::BOLD);
+        pen.ours(&format!("{key}{}  ", row + 1), theme::KEY);
+        pen.ours(&saved.name, if stands { theme::BOLD } else { theme::PLAIN });
+    }
 }
 
 fn sources(model: &Model, area: Rect, buf: &mut Buffer) -> u16 {

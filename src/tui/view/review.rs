@@ -158,6 +158,11 @@ fn named(review: &Review, lines: &mut Vec<Parts>) {
         lines.extend(why.wrap(REASON).into_iter().map(|row| vec![indent(), (row, theme::DIM)]));
     }
     rest(review.refused.len(), "not sent", lines);
+    if review.hidden > 0 {
+        let line =
+            format!("  ! not shown     {} hidden by the filter", words::count(review.hidden, "decision"));
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
     if review.high_risk > 0 {
         let line = format!("  ! high-risk    {} approved", words::count(review.high_risk, "action"));
         lines.push(vec![ours(line, theme::WARN)]);

@@ -60,6 +60,11 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
             pen.ours(&format!("  {n}{word}"), theme::PLAIN);
         }
     }
+    let hidden = model.staged_hidden();
+    if hidden > 0 {
+        let words = if narrow { "hidden" } else { "hidden by the filter" };
+        pen.ours(&format!("  {hidden} {words}"), theme::WARN);
+    }
     if model.sending.is_some() {
         pen.ours("   SENDING", theme::KEY);
     }

@@ -1,0 +1,168 @@
+//! What stands together in the list, and in which order. A new grouping or order is applied when the reviewer asks for it, and
+//! when rows are taken in; never by itself.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use crate::domain::{BatchKey, SourceName, Untrusted};
+
+use super::shape::Shape;
+use super::{Slot, State};
+
+/// By what actions stand together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GroupBy {
+    #[default]
+    Batch,
+    Mission,
+    Checkpoint,
+    Agent,
+    Source,
+    /// Near-identical actions.
+    Shape,
+}
+
+/// What stands first. The oldest does among equals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SortBy {
+    /// The oldest.
+    #[default]
+    Age,
+    /// The most harmful.
+    Risk,
+    /// What expires next.
+    Expiry,
+    Tool,
+    Source,
+}
+
+/// What stands together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GroupKey {
+    /// Actions of all batches whose outcome nobody knows. Always first.
+    ToSettle,
+    Batch(BatchKey),
+    /// `None`: those that name no mission.
+    Mission(SourceName, Option<Untrusted>),
+    Checkpoint(SourceName, Option<Untrusted>),
+    Agent(SourceName, Option<Untrusted>),
+    Source(SourceName),
+    Shape(Arc<Shape>),
+}
+
+/// Actions that stand together: those that the filter shows.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub key: GroupKey,
+    /// Indices of its actions, in the order of the list.
+    pub slots: Vec<u32>,
+    pub folded: bool,
+    /// Actions that nobody has decided, or settled, yet.
+    pub open: usize,
+    /// How many batches its actions are of.
+    pub batches: usize,
+    /// Place of its header among the visible lines.
+    pub(super) line: usize,
+}
+
+impl GroupBy {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Batch => "batch",
+            Self::Mission => "mission",
+            Self::Checkpoint => "checkpoint",
+            Self::Agent => "agent",
+            Self::Source => "source",
+            Self::Shape => "shape",
+        }
+    }
+}
+
+impl SortBy {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Age => "age",
+            Self::Risk => "risk",
+            Self::Expiry => "expiry",
+            Self::Tool => "tool",
+            Self::Source => "source",
+        }
+    }
+
+    /// What stands first, as in `the oldest first`.
+    pub const fn first(self) -> &'static str {
+        match self {
+            Self::Age => "oldest",
+            Self::Risk => "risk",
+            Self::Expiry => "expiry",
+            Self::Tool => "tool",
+            Self::Source => "source",
+        }
+    }
+
+    /// Indices of all actions in this order. What is to be settled goes first.
+    pub(super) fn order(self, slots: &[Slot]) -> Vec<u32> {
+        match self {
+            Self::Age => sorted(slots, |_| ()),
+            Self::Risk => sorted(slots, |slot| Reverse(slot.entry.row.risk.rank())),
+            Self::Expiry => sorted(slots, |slot| {
+                let at = slot.entry.row.expires_at;
+                (at.is_none(), at)
+            }),
+            Self::Tool => sorted(slots, |slot| &slot.entry.row.tool),
+            Self::Source => sorted(slots, |slot| &slot.entry.key.source),
+        }
+    }
+}
+
+/// Compares what was looked up once: rows are large, and far apart.
+fn sorted<'a, K: Ord>(slots: &'a [Slot], key: impl Fn(&'a Slot) -> K) -> Vec<u32> {
+    let key = |(index, slot): (usize, &'a Slot)| {
+        let waits = slot.state != State::ToSettle;
+        ((waits, key(slot), slot.entry.row.created_at), &slot.entry.key, index as u32)
+    };
+    let mut keyed: Vec<_> = slots.iter().enumerate().map(key).collect();
+    keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
+    keyed.into_iter().map(|(_, _, index)| index).collect()
+}
+
+impl GroupKey {
+    /// The batch that is decided with one key, where the group is one.
+    pub fn batch(&self) -> Option<&BatchKey> {
+        match self {
+            Self::Batch(batch) => Some(batch),
+            _ => None,
+        }
+    }
+
+    pub(super) fn of(slot: &Slot, by: GroupBy) -> Self {
+        if slot.state == State::ToSettle {
+            return Self::ToSettle;
+        }
+        let (entry, row) = (&slot.entry, &slot.entry.row);
+        let source = || entry.key.source.clone();
+        match by {
+            GroupBy::Batch => Self::Batch(entry.batch()),
+            GroupBy::Mission => Self::Mission(source(), row.mission.clone()),
+            GroupBy::Checkpoint => Self::Checkpoint(source(), row.checkpoint.clone()),
+            GroupBy::Agent => Self::Agent(source(), row.agent.clone()),
+            GroupBy::Source => Self::Source(source()),
+            GroupBy::Shape => Self::Shape(Arc::new(Shape::of(entry))),
+        }
+    }
+
+    /// It counts among those that wait for somebody.
+    pub(super) fn counts(&self, slot: &Slot) -> bool {
+        match self {
+            Self::ToSettle => slot.state == State::ToSettle,
+            _ => slot.counts_as_pending(),
+        }
+    }
+}
+
+impl Group {
+    /// An action alone: one line, no header, nothing to fold.
+    pub fn is_single(&self) -> bool {
+        self.slots.len() == 1 && self.key != GroupKey::ToSettle
+    }
+}

@@ -1,0 +1,528 @@
+//! Filter, order, groups, marks, ranges, and a list that is frozen.
+
+use crate::domain::{PendingAction, Status, Timestamp};
+use crate::inbox::filter::Filter;
+use crate::tui::model::{GroupBy, SavedFilter};
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{CAN, Desk, NOW, action, decided, few, key};
+use super::screens::queue;
+
+/// Two checkpoints with two batches each, and a loner.
+fn checkpoints() -> Vec<PendingAction> {
+    let at = |spec: &str, title: &str, checkpoint: Option<&str>| {
+        let mut one = action(spec, title, &format!("{{\"title\":\"{title}\",\"team\":\"SUP\"}}"));
+        one.row.checkpoint = checkpoint.map(Into::into);
+        one
+    };
+    vec![
+        at("1 create_linear_issue support low 60", "Issue about login", Some("onboarding")),
+        at("2 save_document support low 50", "Guide for login", Some("onboarding")),
+        at("3 create_linear_issue support medium 40", "Issue about billing", Some("onboarding")),
+        at("4 refund_payment billing high 30", "Refund 1.10 EUR to ilka@example.com", Some("refunds")),
+        at("5 refund_payment billing low 20", "Refund 49.00 EUR to bram@example.com", Some("refunds")),
+        at("6 send_email billing low 10", "Mail to oda", None),
+    ]
+}
+
+fn ids(desk: &Desk) -> String {
+    let queue = &desk.model.queue;
+    let slots = queue.groups().iter().flat_map(|group| &group.slots).filter_map(|index| queue.slot(*index));
+    slots.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_list_narrows_with_every_key_and_esc_puts_everything_back() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("jjj");
+    let before = (desk.here(), desk.model.queue.top, desk.screen());
+
+    desk.press("/ref");
+    assert_eq!(ids(&desk), "4 5");
+    assert!(desk.screen().contains(" / ref"), "{}", desk.screen());
+    assert!(desk.screen().contains("2 of 6"), "{}", desk.screen());
+    desk.press("u");
+    assert_eq!((ids(&desk).as_str(), desk.staged().as_str()), ("4 5", ""), "letters are text here");
+    desk.press("<Backspace><Backspace><Backspace><Backspace>");
+    assert_eq!(ids(&desk).len(), 11, "nothing written shows everything");
+    desk.press("refund<Esc>");
+
+    assert_eq!((desk.here(), desk.model.queue.top, desk.screen()), before);
+}
+
+#[test]
+fn enter_keeps_the_filter_and_esc_clears_it() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/risk:>=medium -refund<Enter>");
+    assert_eq!(ids(&desk), "3");
+    assert_eq!(desk.here(), "3", "the cursor goes to the nearest row that is left");
+    assert!(
+        desk.screen().contains("filter: risk:>=medium -refund   1 of 6 shown (Esc clears)"),
+        "{}",
+        desk.screen()
+    );
+    desk.press("/<Backspace><Esc>");
+    assert_eq!(ids(&desk), "3", "Esc in the line puts back the filter that stood");
+    desk.press("<Esc>");
+
+    assert_eq!(ids(&desk).len(), 11);
+    assert_eq!(desk.here(), "3");
+    assert!(!desk.screen().contains("(Esc clears)"), "{}", desk.screen());
+}
+
+#[test]
+fn a_filter_that_cannot_be_read_says_why_and_leaves_the_list() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/tol:linear");
+    assert!(desk.screen().contains("there is no field tol:, did you mean tool:?"), "{}", desk.screen());
+    desk.press("<Enter>");
+
+    assert!(desk.model.modal.is_some(), "the line stays open");
+    desk.press("<Esc>");
+    assert_eq!(ids(&desk).len(), 11);
+    desk.press("/nothing like this<Enter>");
+    assert!(desk.screen().contains("None of 6 actions matches."), "{}", desk.screen());
+    desk.press("ax");
+    assert_eq!(desk.staged(), "");
+}
+
+#[test]
+fn a_filter_never_hides_in_silence_what_will_be_sent() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("jax");
+    let staged = desk.staged();
+    assert_eq!(desk.model.draft.len(), 2, "{staged}");
+
+    desk.press("/oda<Enter>");
+    assert!(desk.screen().contains("2 hidden by the filter"), "{}", desk.screen());
+    desk.press("S");
+
+    assert!(desk.screen().contains("2 decisions in 2 batches will be sent"), "{}", desk.screen());
+    assert!(desk.screen().contains("2 decisions hidden by the filter"), "{}", desk.screen());
+}
+
+#[test]
+fn arrivals_that_match_are_held_back_and_r_shows_them() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("/refund<Enter>");
+    let late = action("7 refund_payment billing low 1", "Refund 3.00 EUR", r#"{"title":"x"}"#);
+    let other = action("8 send_email billing low 1", "Mail", r#"{"title":"x"}"#);
+
+    desk.changes(vec![late, other]);
+    assert_eq!(ids(&desk), "4 5");
+    assert!(desk.screen().contains("held back: 2 new"), "{}", desk.screen());
+    desk.press("R");
+
+    assert_eq!(ids(&desk), "4 5 7");
+    desk.press("<Esc>/is:new<Enter>");
+    assert_eq!(ids(&desk), "7 8");
+}
+
+#[test]
+fn states_are_looked_up_when_the_filter_is_written_and_rows_stay_when_they_change() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.press("jx/is:undecided<Enter>");
+    assert_eq!(ids(&desk), "1 3 4");
+
+    desk.press("ggx");
+
+    assert_eq!(ids(&desk), "1 3 4", "no row moves because of a decision");
+    desk.press("n");
+    assert!(!desk.message().contains("nothing"), "{}", desk.message());
+    desk.press("xxxx");
+    desk.press("/<Esc><Esc>");
+    assert_eq!(ids(&desk), "1 2 3 4");
+}
+
+#[test]
+fn next_undecided_stays_inside_the_filter() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/refund<Enter>nnn");
+    assert!("4 5".contains(&desk.here()));
+    desk.press("xx");
+
+    assert_eq!(desk.staged(), "4X 5X");
+    assert!(desk.message().starts_with("everything shown is decided"), "{}", desk.message());
+}
+
+/// UX budget: at most seven keys beyond the typed words.
+#[test]
+fn one_action_among_ten_thousand_is_found_by_words_and_excluded() {
+    let issue = |i: usize| {
+        let title = if i == 7_321 {
+            "Purge the audit log of tenant 44".to_owned()
+        } else {
+            format!("Issue number {i}")
+        };
+        action(&format!("pa-{i} create_linear_issue support low {}", i % 50), &title, r#"{"title":"x"}"#)
+    };
+    let mut desk = Desk::new(160, 45, (1..=10_000).map(issue).collect());
+
+    desk.press("/");
+    desk.press("purge audit");
+    desk.press("<Enter>x");
+
+    assert_eq!(desk.staged(), "pa-7321X", "three keys beyond the words");
+}
+
+#[test]
+fn a_hundred_thousand_rows_are_searched_in_stretches() {
+    let issue = |i: usize| {
+        let title = format!("Issue number {i}");
+        action(&format!("pa-{i} create_linear_issue support low {}", i % 50), &title, r#"{"title":"x"}"#)
+    };
+    let mut desk = Desk::new(100, 30, (1..=50_000).map(issue).collect());
+    desk.press("/");
+    desk.effects.clear();
+
+    desk.hurry("4", 200);
+    assert_eq!(desk.effects, [Effect::WakeIn(0)], "it goes on after other keys had their turn");
+    assert!(desk.screen().contains("looking…"), "{}", desk.screen());
+    desk.hurry("9", 20);
+    desk.hurry("999", 200);
+    assert_eq!(desk.model.queue.n_shown(), 50_000, "the rows stay until the search is over");
+    while desk.model.filtering.scan.is_some() {
+        desk.say(What::Wake);
+    }
+
+    assert_eq!(ids(&desk), "pa-49999");
+    desk.press("<Backspace><Enter>");
+    assert_eq!(desk.model.queue.n_shown(), 10 + 1 + 4, "Enter waits for the end of the search");
+}
+
+#[test]
+fn the_cursor_stays_on_its_action_in_every_order_and_grouping() {
+    let mut desk = Desk::new(160, 45, queue());
+    desk.press("jj");
+    let here = desk.here();
+
+    for keys in [",r", ",e", ",t", ",s", ",a", ",m", ",c", ",g", ",o", ",b"] {
+        desk.press(keys);
+        assert_eq!(desk.here(), here, "{keys}");
+    }
+    desk.press(",x,b");
+    assert_ne!(desk.here(), "-");
+}
+
+#[test]
+fn a_new_order_is_taken_only_when_asked_for() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",o,r");
+    assert_eq!(ids(&desk), "4 3 1 2 5 6", "high first, then the oldest");
+    let mut changed = checkpoints().remove(5);
+    changed.row.risk = crate::domain::Risk::Critical;
+
+    desk.changes(vec![changed]);
+    assert_eq!(ids(&desk), "4 3 1 2 5 6", "rows never move by themselves");
+    desk.press("R");
+
+    assert_eq!(ids(&desk), "6 4 3 1 2 5");
+}
+
+#[test]
+fn a_checkpoints_batches_are_decided_together() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",cgg");
+    let screen = desk.screen();
+    assert!(screen.contains("v checkpoint onboarding  2 batches"), "{screen}");
+    assert!(screen.contains("no checkpoint") || screen.contains("Mail to oda"), "{screen}");
+
+    desk.press(" a");
+    assert_eq!(desk.staged(), "1A 2A 3A");
+    desk.press("s");
+
+    assert!(desk.screen().contains("3 decisions in 2 batches will be sent"), "{}", desk.screen());
+    assert!(!desk.screen().contains("Refund 1.10 EUR to ilka@example.com    "), "{}", desk.screen());
+}
+
+#[test]
+fn near_identical_actions_are_one_row_until_it_is_opened() {
+    let close = |i: usize| {
+        let spec = format!("{i} update_linear_issue support low {}", 60 - i);
+        let input = format!("{{\"issue_id\":\"LIN-{i}\",\"state\":\"Done\",\"note\":\"n{i}\"}}");
+        action(&spec, &format!("Close stale ticket LIN-{i}"), &input)
+    };
+    let mut actions: Vec<_> = (1..=9).map(close).collect();
+    actions.push(action("90 refund_payment billing low 5", "Refund 3 EUR", r#"{"amount":3}"#));
+    let mut desk = Desk::new(160, 45, actions);
+
+    desk.press(",xgg");
+    assert_eq!(desk.model.queue.lines().len(), 2, "{}", desk.screen());
+    assert!(desk.screen().contains("+ Close stale ticket …  update_linear_issue"), "{}", desk.screen());
+    assert!(desk.screen().contains("issue_id               note"), "{}", desk.screen());
+    assert!(!desk.screen().contains("\"Done\""), "what is the same is not in the table: {}", desk.screen());
+    desk.press(" x");
+    assert_eq!(desk.model.draft.len(), 9);
+    desk.press("ggl");
+    assert_eq!(desk.model.queue.lines().len(), 11);
+}
+
+#[test]
+fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press("jjjjjjjjjgg");
+    desk.press(",c/login<Enter>A");
+
+    assert!(
+        desk.model.draft.iter().all(|(key, _)| ["1", "2"].contains(&key.id.as_raw())),
+        "{}",
+        desk.staged()
+    );
+    assert!(
+        desk.message().starts_with("approved the rest of this checkpoint as far as it is shown"),
+        "{}",
+        desk.message()
+    );
+}
+
+#[test]
+fn a_range_grows_with_the_cursor_and_is_what_a_decision_is_about() {
+    let mut desk = Desk::new(100, 30, few(6));
+
+    desk.press("vjj");
+    assert!(desk.screen().contains("RANGE of 3 rows"), "{}", desk.screen());
+    desk.press("k");
+    assert!(desk.screen().contains("RANGE of 2 rows"), "{}", desk.screen());
+    desk.press("x");
+    assert_eq!(desk.staged(), "1X 2X");
+    assert!(desk.model.queue.marks.is_empty() && !desk.model.queue.has_range());
+
+    desk.press("ggjvG<Esc>");
+    assert!(desk.model.queue.marks.is_empty(), "Esc drops it");
+    desk.press("ggj<S-Down><S-Down><S-Up> ");
+    assert_eq!(desk.model.queue.marked(), [key("1"), key("2")]);
+}
+
+#[test]
+fn moving_with_a_held_key_changes_nothing() {
+    let mut desk = Desk::new(100, 30, few(6));
+    let before = ids(&desk);
+
+    desk.hurry("jjjjjjjjjjjjkkkkkkkkkkkkkk", 30);
+
+    assert_eq!((ids(&desk), desk.staged()), (before, String::new()));
+    assert!(desk.model.queue.marks.is_empty());
+}
+
+#[test]
+fn a_star_marks_what_is_shown_and_a_filter_is_a_pattern_for_marks() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+
+    desk.press("/login<Enter>*");
+    assert_eq!(desk.message(), "2 actions marked");
+    desk.press("*");
+    assert_eq!(desk.message(), "nothing is marked");
+    desk.press("*/refund<Enter>");
+    assert!(desk.screen().contains("2 marked, 2 hidden"), "{}", desk.screen());
+    desk.press("x");
+    assert_eq!(desk.staged(), "", "what the filter hides is not decided on");
+    assert!(desk.message().contains("none of them shown"), "{}", desk.message());
+    desk.press("*x");
+
+    assert_eq!(desk.staged(), "4X 5X");
+    assert_eq!(desk.model.queue.marks.len(), 2, "the hidden ones stay marked");
+}
+
+#[test]
+fn marks_on_rows_that_are_gone_are_told() {
+    let mut desk = Desk::new(100, 30, few(5));
+    desk.press("*");
+
+    desk.changes(vec![
+        decided(few(5).remove(0), Status::Approved, "lee"),
+        decided(few(5).remove(3), Status::Rejected, "lee"),
+    ]);
+
+    assert!(desk.message().contains("3 of 5 marked still pending"), "{}", desk.message());
+    assert!(desk.screen().contains("3 of 5 marked still pending"), "{}", desk.screen());
+    desk.press("x");
+    assert_eq!(desk.staged(), "2X 3X 5X");
+}
+
+#[test]
+fn a_frozen_list_counts_on_and_catches_up_when_asked() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("jf");
+    let rows = |desk: &Desk| {
+        desk.screen()
+            .lines()
+            .filter(|line| line.contains("Issue number"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let before = rows(&desk);
+
+    desk.changes(vec![
+        decided(few(3).remove(0), Status::Approved, "lee"),
+        action("9 send_email x low 1", "Late", "{}"),
+        action("8 send_email x low 1", "Later", "{}"),
+    ]);
+
+    assert_eq!(rows(&desk), before);
+    assert!(desk.screen().contains("FROZEN: 3 changes not shown (f follows)"), "{}", desk.screen());
+    assert!(desk.screen().contains("pending 4"), "counts go on: {}", desk.screen());
+    desk.press("f");
+    assert!(desk.screen().contains("held back: 2 new"), "{}", desk.screen());
+    assert!(desk.screen().contains("approved by lee"), "{}", desk.screen());
+    assert!(!desk.screen().contains("FROZEN"), "{}", desk.screen());
+}
+
+#[test]
+fn saved_filters_have_numbers() {
+    let mut desk = Desk::unstarted(160, 45, CAN);
+    let saved =
+        |name: &str, text: &str| SavedFilter { name: name.to_owned(), filter: Filter::parse(text).unwrap() };
+    desk.model.settings.triage.filters = vec![saved("money", "tool:refund"), saved("risky", "is:high")];
+    desk.say(What::Restored(Ok(Box::default())));
+    desk.lists(checkpoints());
+
+    desk.press("'");
+    assert!(desk.screen().contains("2  risky"), "{}", desk.screen());
+    desk.press("2");
+    assert_eq!(ids(&desk), "4");
+    assert!(desk.screen().contains("> '2  risky"), "{}", desk.screen());
+    desk.press("'1");
+    assert_eq!(ids(&desk), "4 5");
+    desk.press("''");
+    assert_eq!(ids(&desk).len(), 11);
+    desk.press("'9");
+    assert!(desk.message().contains("there is no saved filter 9"), "{}", desk.message());
+}
+
+#[test]
+fn what_expires_next_comes_first() {
+    let mut actions = few(3);
+    actions[2].row.expires_at = Some(Timestamp::from_millis(NOW + 60_000));
+    actions[1].row.expires_at = Some(Timestamp::from_millis(NOW + 90_000));
+    let mut desk = Desk::new(100, 30, actions);
+
+    desk.press(",e");
+
+    assert_eq!(ids(&desk), "3 2 1");
+    assert_eq!(desk.model.queue.group_by(), GroupBy::Batch);
+}
+
+#[test]
+fn a_filter_on_three_panes() {
+    let mut desk = Desk::new(160, 45, queue());
+    desk.press("x,r/risk:>=high,med -drive<Enter>*");
+
+    insta::assert_snapshot!(top(&desk, 14), @r"
+ placet   gate   pending 8   undecided 7   staged 1 (x1)                                                                                            LIVE  14:22
+ filter: risk:>=high,med -drive   3 of 8 shown (Esc clears)                                                                                          oldest 44m
+┌─ Queues ───────────────────┐┌─ Queue, risk first ─────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
+│ gate                     8 ││>+. !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m ││ refund_payment   billing-agent                      │
+│                            ││  v create_linear_issue  refunds-agent                  1 of 2 undecided ││ risk CRITICAL   seen in full   28m old              │
+│ Risk                       ││ + X    Refund double-charge INV-8841                        med     44m ││ id pa-0214                                          │
+│   critical     1  ###      ││ + .    Escalate: EU outage                                  med     32m ││ [Rendered]  Diff   Raw   Context                    │
+│   high         1  ###      ││                                                                         ││                                                     │
+│   medium       3  ######## ││                                                                         ││ ! hidden characters: 1, shown as ⟦…⟧                │
+│   low          3  ######## ││                                                                         ││ ! duplicate keys: to; executors differ in which     │
+│                            ││                                                                         ││ one they take                                       │
+│ Age                        ││                                                                         ││                                                     │
+│   < 15 m       1  ##       ││                                                                         ││ amount    1.10                                      │
+│   15-60 m      7  ######## ││                                                                         ││ currency  EUR                                       │
+ STAGED  1 exclude   saved 14:22:36                                                                                                        unopened approvals 0
+ 3 actions marked
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
+");
+}
+
+#[test]
+fn a_filter_being_written_above_a_preview() {
+    let mut desk = Desk::new(80, 24, queue());
+    desk.press("jx/linear out");
+
+    insta::assert_snapshot!(desk.screen(), @r#"
+ placet  8 pending  7 undecided  1 staged  /1 of 8             LIVE  oldest 44m
+── filter: linear out ──────────────────────────────────────────────────────────
+> X    Escalate: EU outage                    create_linear_issue   med     32m
+
+
+
+
+
+
+
+
+
+── [Rendered]  Diff   Raw   Context   pa-3f9c ───────────────────── 1-7 of 13 ──
+ title        Escalate: EU outage
+ priority     3
+ team         SUP
+ labels       ["outage","eu"]
+ assignee     null
+ description
+   Three enterprise clients in eu-west-1 report 502s since 13:40 UTC.
+────────────────────────────────────────────────────────────────────────────────
+ STAGED x1   saved 14:22:31                                unopened approvals 0
+ / linear out                                                            1 of 8
+ Enter keeps   Esc puts back   words  'exact  -not  tool: agent: risk:>=high age
+"#);
+}
+
+#[test]
+fn checkpoints_in_two_panes() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",cggvjj");
+
+    insta::assert_snapshot!(top(&desk, 16), @r"
+ placet   gate   pending 6   undecided 6                                                LIVE  14:22
+ nothing held back                                                                     oldest 1h00m
+┌─ Queue by checkpoint ──────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│  v checkpoint onboarding  2 batches    3/3 ││ save_document   support                            │
+│ + .    Issue about login             1h00m ││ risk low   seen in full   50m old                  │
+│>+ .    Guide for login                 50m ││ id 2                                               │
+│   .  * Issue about billing             40m ││ [Rendered]  Diff   Raw   Context                   │
+│  v checkpoint refunds  1 batch         2/2 ││                                                    │
+│   . !* Refund 1.10 EUR to ilka@exa…    30m ││ title  Guide for login                             │
+│   .  * Refund 49.00 EUR to bram@ex…    20m ││ team   SUP                                         │
+│  .  * Mail to oda                      10m ││                                                    │
+│                                            ││ Hidden characters: none.  40 bytes                 │
+│                                            ││                                                    │
+│                                            ││ What approving does                                │
+│                                            ││   saves a document in the workspace                │
+│                                            ││                                                    │
+ nothing staged   saved 14:22:32
+ grouped by checkpoint
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+");
+}
+
+#[test]
+fn shapes_in_two_panes() {
+    let mut desk = Desk::new(100, 30, checkpoints());
+    desk.press(",xggjjj");
+
+    insta::assert_snapshot!(top(&desk, 16), @r#"
+ placet   gate   pending 6   undecided 6                                                LIVE  14:22
+ nothing held back                                                                     oldest 1h00m
+┌─ Queue by shape ───────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│  .    Issue about login              1h00m ││ Refund … EUR to …  refund_payment                  │
+│  .    Guide for login                  50m ││ 2 open, 2 undecided, 0 staged, in 1 batch          │
+│  .    Issue about billing              40m ││ A approves the rest   Space marks all   s reviews  │
+│> + Refund … EUR to …  refund_payment   2/2 ││                                                    │
+│  .  * Mail to oda                      10m ││     title                                          │
+│                                            ││  .  "Refund 1.10 EUR to ilka@example.com"          │
+│                                            ││  .  "Refund 49.00 EUR to bram@example.com"         │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+│                                            ││                                                    │
+ nothing staged   saved 14:22:32
+ grouped by shape: near-identical actions are one row; l opens it
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+"#);
+}
+
+fn top(desk: &Desk, lines: usize) -> String {
+    let screen = desk.screen();
+    let all: Vec<&str> = screen.lines().collect();
+    let foot = all.len() - 3;
+    [&all[..lines], &all[foot..]].concat().join("\n")
+}

@@ -1,0 +1,54 @@
+//! In which order and groups the list stands, and whether it follows what happens.
+
+use crate::tui::model::{GroupBy, Later, Model, SortBy};
+use crate::tui::msg::Effect;
+
+pub(super) fn sort(model: &mut Model, by: SortBy) -> Vec<Effect> {
+    model.queue.drop_range();
+    model.queue.sort(by);
+    model.say(match by {
+        SortBy::Age => "sorted by age: the oldest first",
+        SortBy::Risk => "sorted by risk: the most harmful first",
+        SortBy::Expiry => "sorted by expiry: what expires next is first",
+        SortBy::Tool => "sorted by tool",
+        SortBy::Source => "sorted by source",
+    });
+    Vec::new()
+}
+
+pub(super) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
+    model.queue.drop_range();
+    model.queue.regroup(by);
+    model.say(match by {
+        GroupBy::Batch => "grouped by batch",
+        GroupBy::Mission => "grouped by mission",
+        GroupBy::Checkpoint => "grouped by checkpoint",
+        GroupBy::Agent => "grouped by agent",
+        GroupBy::Source => "grouped by source",
+        GroupBy::Shape => "grouped by shape: near-identical actions are one row; l opens it",
+    });
+    Vec::new()
+}
+
+/// Frozen: counts go on, rows stay as they are. Live again: everything that happened meanwhile.
+pub(super) fn freeze(model: &mut Model) -> Vec<Effect> {
+    match model.frozen.take() {
+        None => {
+            model.frozen = Some(Later::default());
+            model.say("frozen: the rows stay as they are, the counts go on");
+            Vec::new()
+        }
+        Some(later) => {
+            let news = later.len();
+            let effects = super::queue::catch_up(model, later);
+            if model.message.as_ref().is_none_or(|message| message.at != model.now) {
+                model.say(if news == 0 {
+                    "live: nothing happened meanwhile".to_owned()
+                } else {
+                    format!("live: {} caught up with", crate::text::count(news, "change"))
+                });
+            }
+            effects
+        }
+    }
+}
