@@ -2,10 +2,18 @@
 
 use super::{Scanner, Token, TokenKind};
 
-/// The text with two spaces a level and one member or element a line, for reading and editing.
-/// Malformed text is returned as it is.
+/// So many levels are indented; what is deeper stands below each other. Else a text that is small on the wire would be
+/// gigabytes of spaces: ten megabytes of `1,` at 500 levels.
+const INDENTED: usize = 16;
+/// The same for a text of more than a megabyte.
+const INDENTED_LONG: usize = 4;
+
+/// The text with two spaces a level and one member or element a line, for reading and editing. At most 35 times as long as
+/// the text, and 11 times from a megabyte on. Malformed text is returned as it is.
 pub fn pretty(text: &str) -> String {
-    write(text, &mut Pretty { out: String::with_capacity(text.len() * 5 / 4), fresh: true, after_key: false })
+    let deepest = if text.len() > 1 << 20 { INDENTED_LONG } else { INDENTED };
+    let out = String::with_capacity(text.len() * 5 / 4);
+    write(text, &mut Pretty { out, fresh: true, after_key: false, deepest })
         .unwrap_or_else(|| text.to_owned())
 }
 
@@ -38,6 +46,8 @@ struct Pretty {
     /// Nothing stands yet in the open object or array.
     fresh: bool,
     after_key: bool,
+    /// Levels that are indented.
+    deepest: usize,
 }
 
 fn write(text: &str, pretty: &mut Pretty) -> Option<String> {
@@ -78,7 +88,7 @@ impl Pretty {
 
     fn line(&mut self, level: usize) {
         self.out.push('\n');
-        self.out.extend(std::iter::repeat_n("  ", level));
+        self.out.extend(std::iter::repeat_n("  ", level.min(self.deepest)));
     }
 }
 
@@ -95,6 +105,16 @@ mod tests {
         let want = "{\n  \"a\": 1.10,\n  \"b\": [],\n  \"c\": [\n    1,\n    {\n      \"d\": \"x y\"\n    }\n  ],\n  \"e\": {},\n  \"a\": 2\n}";
         assert_eq!(pretty, want);
         assert_eq!(compact(&pretty), text);
+    }
+
+    #[test]
+    fn depth_is_no_way_to_gigabytes_of_spaces() {
+        let deep = format!("{}{}1{}", "[".repeat(500), "1,".repeat(100_000), "]".repeat(500));
+
+        assert!(pretty(&deep).len() <= 35 * deep.len());
+        assert_eq!(compact(&pretty(&deep)), deep);
+        let long = format!("{}{}1{}", "[".repeat(500), "1,".repeat(600_000), "]".repeat(500));
+        assert!(pretty(&long).len() <= 11 * long.len());
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl<'a, 'w> Values<'a, 'w> {
                 Form::Table(columns) => Some(columns.as_slice()),
                 Form::Value | Form::Text => None,
             });
-            return self.nested(indent + 2, value, columns);
+            return self.nested(indent + mark_width(entry) + 2, value, columns);
         }
         let text = readable(value);
         let kind = if links::is_link(&text) { Kind::Link } else { Kind::Plain };
@@ -100,9 +100,10 @@ impl<'a, 'w> Values<'a, 'w> {
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind), &after) {
             self.head(indent, entry);
-            self.writer.long(kind, indent + 2, text);
+            let indent = indent + mark_width(entry) + 2;
+            self.writer.long(kind, indent, text);
             for (kind, after) in after {
-                self.line(indent + 2, kind, &after);
+                self.line(indent, kind, &after);
             }
         }
     }

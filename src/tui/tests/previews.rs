@@ -292,8 +292,7 @@ fn a_refund_beside_the_list() {
 │                                            ││ + currency  EUR                                    │
 │                                            ││ + customer  Marla ⟦U+202E⟧tsiuQ                    │
 │                                            ││   order_id  ORD-88466                              │
-│                                            ││   reason                                           │
-│                                            ││   Duplicate charge                                 │
+│                                            ││   reason    Duplicate charge                       │
 │                                            ││                                                    │
 │                                            ││ 117 bytes                                          │
 │                                            ││                                                    │
@@ -302,7 +301,8 @@ fn a_refund_beside_the_list() {
 │                                            ││   called back                                      │
 │                                            ││   cannot be undone                                 │
 │                                            ││                                                    │
-└─ row 3 of 3 ───────────────────────────────┘└─ J/K scroll   1-17 of 22 ──────────────────────────┘
+│                                            ││ The agent says (these words do not run)            │
+└─ row 3 of 3 ───────────────────────────────┘└─ J/K scroll   1-17 of 21 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
