@@ -25,6 +25,8 @@ mod tests;
 pub struct Config {
     /// Who decides, for the journal and the screen; else the token's subject, else the login name.
     pub reviewer: Option<String>,
+    /// Reasons that are often given, to be chosen with a key; one line each.
+    pub reasons: Vec<String>,
     /// Empty: the embedded gate is the only source.
     pub sources: Vec<SourceConfig>,
     pub ui: Ui,

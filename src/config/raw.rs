@@ -50,6 +50,7 @@ struct RawConfig {
 #[serde(deny_unknown_fields, default)]
 struct RawReviewer {
     name: Option<String>,
+    reasons: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -128,6 +129,7 @@ impl RawConfig {
         }
         Ok(Config {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
+            reasons: reasons(self.reviewer.reasons)?,
             sources,
             ui: self.ui.meaning(text, folder)?,
             filters: self
@@ -181,6 +183,14 @@ impl RawSource {
             RawKind::Praxiom => SourceKind::Praxiom,
         };
         Ok(SourceConfig { name: SourceName::new(name), kind, url, workspace: self.workspace, token, ca_file })
+    }
+}
+
+/// Each is one line that says something.
+fn reasons(given: Vec<String>) -> Result<Vec<String>, String> {
+    match given.iter().find(|reason| reason.trim().is_empty() || reason.contains(['\n', '\r'])) {
+        Some(wrong) => Err(format!("reviewer.reasons has {wrong:?}; a reason is one line of text")),
+        None => Ok(given.into_iter().map(|reason| reason.trim().to_owned()).collect()),
     }
 }
 

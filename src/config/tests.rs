@@ -96,6 +96,7 @@ fn every_mistake_says_what_to_do() {
         ("[gate.tools.x]\neffect = \"read\"".to_owned(), "is not gated"),
         ("[watch]\npoll_seconds = 0".to_owned(), "watch.poll_seconds is 0; the least is 1"),
         ("[watch]\npoll_seconds = 3601".to_owned(), "watch.poll_seconds is 3601; the most is 3600"),
+        ("[reviewer]\nreasons = [\" \"]".to_owned(), "reviewer.reasons has \" \"; a reason is one line"),
         ("[ui]\nhold_seconds = 61".to_owned(), "ui.hold_seconds is 61; the most is 60, and 0 sends at once"),
         ("[watch]\nstale_seconds = 0".to_owned(), "watch.stale_seconds is 0; the least is 1"),
         ("[watch]\nstale_seconds = 86401".to_owned(), "the most is 86400"),

@@ -2,7 +2,7 @@
 
 use sqlx::{Sqlite, Transaction};
 
-use super::{EditText, Journal, JournalError, Restored, Write, shape};
+use super::{EditText, Journal, JournalError, Restored, Says, Write, shape};
 use crate::contract::time;
 use crate::domain::{ActionKey, Change, Digest, Draft, Staged, Step};
 
@@ -51,6 +51,16 @@ impl Journal {
             let of = self.digest(&of)?;
             restored.edit_texts.insert(shape::key(source, action), EditText { text, of });
         }
+        let reasons: Vec<(String, String, String, String)> =
+            sqlx::query_as("SELECT source, action, decision, text FROM reason_text WHERE desk = $1")
+                .bind(desk)
+                .fetch_all(self.read())
+                .await
+                .map_err(failed)?;
+        for (source, action, word, text) in reasons {
+            let says = shape::read_says(&word).ok_or_else(|| self.damaged("a reason is unreadable"))?;
+            restored.reason_texts.insert((shape::key(source, action), says), text);
+        }
         let seen: Vec<(String, String, String, String)> =
             sqlx::query_as("SELECT source, action, digest, seen FROM seen")
                 .fetch_all(self.read())
@@ -84,6 +94,9 @@ impl Journal {
                         .await
                         .map(drop)
                 }
+                Write::ReasonText { key, says, text } => {
+                    put_reason(&mut tx, desk, key, *says, text.as_deref()).await
+                }
                 Write::EditText { key, text } => put_text(&mut tx, desk, key, text.as_ref()).await,
             };
             written.map_err(|error| self.failed(error))?;
@@ -114,7 +127,8 @@ impl Journal {
         let mut tx = self.begin_write().await?;
         let desks: Vec<(i64, String)> = sqlx::query_as(
             "SELECT id, owner FROM desk ORDER BY EXISTS (SELECT 1 FROM change WHERE desk = id)
-                OR EXISTS (SELECT 1 FROM edit_text WHERE desk = id) DESC, used_at DESC",
+                OR EXISTS (SELECT 1 FROM edit_text WHERE desk = id)
+                OR EXISTS (SELECT 1 FROM reason_text WHERE desk = id) DESC, used_at DESC",
         )
         .fetch_all(&mut *tx)
         .await
@@ -210,11 +224,37 @@ async fn put_text(tx: &mut Tx, desk: i64, key: &ActionKey, text: Option<&EditTex
     query.execute(&mut **tx).await.map(drop)
 }
 
+async fn put_reason(
+    tx: &mut Tx,
+    desk: i64,
+    key: &ActionKey,
+    says: Says,
+    text: Option<&str>,
+) -> sqlx::Result<()> {
+    let query = match text {
+        Some(_) => sqlx::query("INSERT OR REPLACE INTO reason_text VALUES ($1, $2, $3, $4, $5)"),
+        None => sqlx::query(
+            "DELETE FROM reason_text WHERE desk = $1 AND source = $2 AND action = $3 AND decision = $4
+                AND $5 IS NULL",
+        ),
+    };
+    query
+        .bind(desk)
+        .bind(key.source.as_str())
+        .bind(key.id.as_raw())
+        .bind(shape::write_says(says))
+        .bind(text)
+        .execute(&mut **tx)
+        .await
+        .map(drop)
+}
+
 /// Mirrors [`Draft::settle`]: changes about the keys go, steps that are then empty go, and the position counts what stays.
 async fn settle(tx: &mut Tx, desk: i64, keys: &[ActionKey]) -> sqlx::Result<()> {
-    const FORGET: [&str; 3] = [
+    const FORGET: [&str; 4] = [
         "DELETE FROM change WHERE desk = $1 AND source = $2 AND action = $3",
         "DELETE FROM edit_text WHERE desk = $1 AND source = $2 AND action = $3",
+        "DELETE FROM reason_text WHERE desk = $1 AND source = $2 AND action = $3",
         // What was seen of an action that is over is of no use to any desk.
         "DELETE FROM seen WHERE $1 > 0 AND source = $2 AND action = $3",
     ];

@@ -24,10 +24,11 @@ mod tests;
 use owner::Owner;
 pub use past::{Past, Sent, State};
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
+    include_str!("../../assets/migrations/journal/0004_reason_text.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.
@@ -79,11 +80,28 @@ pub enum Write {
         digest: Digest,
         seen: Seen,
     },
+    /// What was typed as a reason, a comment or guidance; `None` when there is none.
+    ReasonText {
+        key: ActionKey,
+        says: Says,
+        text: Option<String>,
+    },
     /// The text in an edit form; `None` when it is as proposed.
     EditText {
         key: ActionKey,
         text: Option<EditText>,
     },
+}
+
+/// What a text beside a decision is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Says {
+    /// Why it is rejected.
+    Reason,
+    /// Beside an approval.
+    Comment,
+    /// What the agent should do otherwise.
+    Guidance,
 }
 
 /// What somebody typed into an edit form and did not stage.
@@ -100,6 +118,7 @@ pub struct Restored {
     pub draft: Draft,
     pub seen: SeenLog,
     pub edit_texts: HashMap<ActionKey, EditText>,
+    pub reason_texts: HashMap<(ActionKey, Says), String>,
 }
 
 impl Journal {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Says;
 use crate::domain::{
     ActionId, ActionKey, BatchId, BatchKey, Decision, Digest, Edits, Outcome, RawJson, Seen, SourceName,
     Staged, Status, Timestamp, Untrusted,
@@ -109,6 +110,18 @@ pub(super) fn read_outcome(text: &str) -> Option<Outcome> {
         OutcomeShape::Failed { why } => Outcome::Failed { why: Untrusted::from(why) },
         OutcomeShape::Unknown { why } => Outcome::Unknown { why: Untrusted::from(why) },
     })
+}
+
+pub(super) const fn write_says(says: Says) -> &'static str {
+    match says {
+        Says::Reason => "reject",
+        Says::Comment => "approve",
+        Says::Guidance => "retry",
+    }
+}
+
+pub(super) fn read_says(word: &str) -> Option<Says> {
+    [Says::Reason, Says::Comment, Says::Guidance].into_iter().find(|says| write_says(*says) == word)
 }
 
 pub(super) const fn write_seen(seen: Seen) -> &'static str {

@@ -71,6 +71,7 @@ pub async fn run(
         borders: config.ui.borders,
         zone: jiff::tz::TimeZone::system(),
         stale_after: config.watch.stale_after,
+        reasons: config.reasons.clone(),
         hold: config.ui.hold,
         place,
         triage: super::triage(config)?,

@@ -66,3 +66,25 @@ async fn what_could_not_be_read_is_not_written_over() {
     let drafts = [first.restore().await.unwrap().draft, second.restore().await.unwrap().draft];
     assert!(drafts.contains(&some_desk().draft) && drafts.contains(&one("9").draft), "{drafts:?}");
 }
+
+#[tokio::test]
+async fn reasons_comments_and_guidance_come_back_each_as_what_it_is_until_they_are_settled() {
+    let place = Place::new();
+    let journal = place.open().await;
+    let all = [(Says::Reason, "no"), (Says::Comment, "c\u{202e}"), (Says::Guidance, "again")];
+    let text =
+        |says, text: Option<&str>| Write::ReasonText { key: key("1"), says, text: text.map(str::to_owned) };
+    let mut writes: Vec<Write> = all.iter().map(|(says, it)| text(*says, Some(it))).collect();
+    writes.extend([text(Says::Reason, Some("not this")), text(Says::Guidance, None)]);
+    journal.save(&writes).await.unwrap();
+    crash(journal).await;
+
+    let next = place.open().await;
+    let texts = next.restore().await.unwrap().reason_texts;
+    let kept = |says| texts.get(&(key("1"), says)).map(String::as_str);
+    let want = (Some("not this"), Some("c\u{202e}"), None);
+    assert_eq!((kept(Says::Reason), kept(Says::Comment), kept(Says::Guidance)), want);
+
+    next.save(&[Write::Settle(vec![key("1")])]).await.unwrap();
+    assert!(next.restore().await.unwrap().reason_texts.is_empty());
+}

@@ -10,7 +10,7 @@ use super::layout::{self, Body, Layout};
 use super::theme::Theme;
 use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
-use crate::journal::EditText;
+use crate::journal::{EditText, Says};
 use crate::text::Shown;
 pub use crate::text::hidden;
 
@@ -65,6 +65,8 @@ pub struct Settings {
     pub zone: jiff::tz::TimeZone,
     /// A source that says nothing for so long is called stale.
     pub stale_after: Duration,
+    /// Reasons that are often given.
+    pub reasons: Vec<String>,
     /// How long a confirmed submission can be recalled; zero sends at once.
     pub hold: Duration,
     pub place: super::Place,
@@ -102,8 +104,8 @@ pub struct Model {
     pub edit_texts: HashMap<ActionKey, EditText>,
     /// What those texts would send, where that is known.
     pub drafted: HashMap<ActionKey, Edits>,
-    /// Typed into reason fields and not staged.
-    pub reason_texts: HashMap<ActionKey, String>,
+    /// Typed into reason fields, staged or not.
+    pub reason_texts: HashMap<(ActionKey, Says), String>,
     pub preview: Preview,
     pub reading: Reading,
     pub focus: Focus,

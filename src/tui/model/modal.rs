@@ -9,6 +9,7 @@ use crate::domain::{
     ActionKey, BatchKey, Confirm, Digest, EditError, Edits, Finding, Followed, RawJson, ReasonRule, Report,
     StagedCounts, Submission, SubmissionId, Timestamp, Untrusted,
 };
+use crate::journal::Says;
 use crate::text::{self, Shown};
 use crate::tui::layout::{form_parts, form_size, sheet, sheet_text};
 
@@ -51,12 +52,15 @@ pub enum EditField {
     Close,
 }
 
-/// Why something is excluded.
+/// What is said beside a decision: why it is excluded, a comment, or guidance for another try.
 #[derive(Clone, Debug)]
 pub struct ReasonForm {
+    pub says: Says,
     pub keys: Vec<ActionKey>,
     pub area: TextArea<'static>,
     pub rule: ReasonRule,
+    /// Typed since the last save.
+    pub unsaved: bool,
 }
 
 /// What became of an action whose outcome nobody knows.

@@ -73,6 +73,7 @@ impl Desk {
             borders: Borders::Line,
             zone: jiff::tz::TimeZone::UTC,
             stale_after: std::time::Duration::from_secs(40),
+            reasons: Vec::new(),
             hold: std::time::Duration::ZERO,
             place,
             triage: crate::tui::model::Triage::default(),

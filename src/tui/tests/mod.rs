@@ -11,6 +11,7 @@ mod paused;
 mod previews;
 mod queue;
 mod reading;
+mod reasons;
 mod reviewing;
 mod screens;
 mod sending;

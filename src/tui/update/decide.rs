@@ -1,7 +1,7 @@
 //! The decision keys. They are toggles, and stage only: nothing here reaches a source.
 
 use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, changed_keys};
-use crate::journal::Write;
+use crate::journal::{Says, Write};
 use crate::text;
 use crate::tui::command::Command;
 use crate::tui::model::{GroupKey, Model, Settled, Slot, State, Tab, Tone};
@@ -10,6 +10,8 @@ use crate::tui::msg::Effect;
 use super::list::{self, Way};
 use super::lock::lock;
 use super::stage::{is_too_early, save, stage};
+
+const READ_ONLY: &str = "read-only: the token of this source has no `decide` scope";
 
 /// Approves what is aimed at; back to undecided when all of it was.
 pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
@@ -46,8 +48,9 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// The decision that approving this action stages: with the edits of its form, when somebody typed some.
-fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
+/// The decision that approving this action stages: with the edits of its form, when somebody typed some, and with the comment
+/// that stands beside it.
+pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
     let Some(slot) = model.queue.get(key) else { return Err("this action is gone".to_owned()) };
     if let Some(why) = lock(model, slot) {
         let keys = &model.settings.keymap;
@@ -57,13 +60,19 @@ fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
             "{why}: read it to the end first ({down} scrolls, {zoom} zooms{unread}), then approve"
         ));
     }
-    let Some(draft) = model.edit_texts.get(key) else { return Ok(Decision::APPROVE) };
+    let comment = model.draft.get(key).and_then(|staged| match &staged.decision {
+        Decision::Approve { comment, .. } => comment.clone(),
+        Decision::Reject { .. } | Decision::Retry { .. } => None,
+    });
+    let Some(draft) = model.edit_texts.get(key) else {
+        return Ok(Decision::Approve { edits: None, comment });
+    };
     let Some(cached) = model.preview.cached(key).filter(|cached| cached.digest == draft.of) else {
         return Err("its edits were typed over another content; open the form and look again".to_owned());
     };
     let edits = changed_keys(&cached.action.input, &draft.text)
         .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
-    Ok(Decision::Approve { edits, comment: None })
+    Ok(Decision::Approve { edits, comment })
 }
 
 /// The number of the first line that was not on screen, where its text is.
@@ -90,7 +99,7 @@ pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
         model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
     };
     if targets.iter().any(demands) {
-        return super::reason::open_for(model, targets);
+        return super::reason::open_for(model, Says::Reason, targets);
     }
     let effects = stage(model, targets.into_iter().map(|key| (key, Some(Decision::REJECT))).collect());
     finish(model);
@@ -172,10 +181,22 @@ pub(super) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
         return None;
     }
     if targets.iter().any(|key| model.queue.get(key).is_some_and(|slot| !slot.entry.can.can_decide())) {
-        model.warn("read-only: the token of this source has no `decide` scope");
+        model.warn(READ_ONLY);
         return None;
     }
     Some(targets)
+}
+
+/// Whether this very action may be decided now, after saying why not.
+pub(super) fn may_decide(model: &mut Model, key: &ActionKey) -> bool {
+    if ready_at_all(model).is_err() {
+        return false;
+    }
+    let can = model.queue.get(key).is_some_and(|slot| slot.entry.can.can_decide());
+    if !can {
+        model.warn(READ_ONLY);
+    }
+    can
 }
 
 /// No decision at something that changed an instant ago, or from keys nobody typed.
@@ -190,7 +211,7 @@ fn ready_at_all(model: &mut Model) -> Result<(), ()> {
     Ok(())
 }
 
-fn say_why_not(model: &mut Model) {
+pub(super) fn say_why_not(model: &mut Model) {
     if model.queue.group_here().is_some_and(|group| group.key == GroupKey::ToSettle)
         && model.here().is_none_or(|slot| slot.state == State::ToSettle)
     {

@@ -9,11 +9,7 @@ use super::{edit, find, hold, reason, settle};
 pub(super) fn back(model: &mut Model) -> Vec<Effect> {
     match &model.modal {
         Some(Modal::Edit(_)) => return edit::close(model),
-        Some(Modal::Reason(_)) => {
-            if let Some(Modal::Reason(form)) = model.modal.take() {
-                reason::close(model, &form);
-            }
-        }
+        Some(Modal::Reason(_)) => return reason::close(model),
         Some(Modal::Review(_)) => {
             model.modal = None;
             model.say("nothing was sent");
@@ -77,6 +73,7 @@ pub(super) fn now(model: &mut Model) -> Vec<Effect> {
 pub(super) fn close_form(model: &mut Model) -> Vec<Effect> {
     let effects = match &model.modal {
         Some(Modal::Edit(_)) => edit::close(model),
+        Some(Modal::Reason(_)) => reason::close(model),
         _ => Vec::new(),
     };
     model.modal = None;

@@ -5,6 +5,7 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::domain::Finding;
 use crate::inbox::EventKind;
+use crate::journal::Says;
 
 use super::command::{COMMANDS, Command, Group, Place};
 use super::keymap::{Chord, Lookup};
@@ -161,7 +162,10 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Approve => decide::approve(model),
         Command::ApproveRest => decide::approve_rest(model),
         Command::Exclude => decide::exclude(model),
-        Command::ExcludeBecause => reason::open(model),
+        Command::ExcludeBecause => reason::open(model, Says::Reason),
+        Command::Comment => reason::comment(model),
+        Command::Retry => reason::open(model, Says::Guidance),
+        Command::NextReason => reason::next_template(model),
         Command::Settle => settle::open(model),
         Command::Landed => settle::pick(model, Finding::Landed),
         Command::NotLanded => settle::pick(model, Finding::NotLanded),
@@ -319,6 +323,9 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Approve
             | Command::Exclude
             | Command::ExcludeBecause
+            | Command::Comment
+            | Command::Retry
+            | Command::NextReason
             | Command::Accept
             | Command::ReviewBatch
             | Command::Palette
@@ -397,6 +404,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
         model.dirty = true;
     }
     let mut effects = edit::save(model);
+    effects.extend(reason::save(model));
     effects.extend(hold::look(model));
     effects.extend(report::look_again(model));
     effects

@@ -1,49 +1,119 @@
-//! The one-line field for a reason.
+//! The one-line field for what is said beside a decision: why something is excluded, a comment, guidance for another try. What
+//! was typed is kept until the action is settled, staged or not.
 
 use crossterm::event::KeyEvent;
 use tui_textarea::{CursorMove, TextArea};
 
-use crate::domain::{ActionKey, Decision, ReasonRule};
-use crate::tui::model::{Modal, Model, ReasonForm};
+use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule};
+use crate::journal::{Says, Write};
+use crate::tui::keymap::Chord;
+use crate::tui::model::{Modal, Model, ReasonForm, Slot};
 use crate::tui::msg::Effect;
 
-use super::decide::{finish, ready};
-use super::stage::stage;
+use super::decide::{approval, finish, ready, say_why_not};
+use super::stage::{self, stage};
 
-pub(super) fn open(model: &mut Model) -> Vec<Effect> {
-    match ready(model) {
-        Some(targets) => open_for(model, targets),
-        None => Vec::new(),
+pub(super) fn open(model: &mut Model, says: Says) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    let cannot = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| !slot.entry.can.retry);
+    if says == Says::Guidance && targets.iter().any(cannot) {
+        let keys = &model.settings.keymap;
+        let because = keys.key(crate::tui::command::Command::ExcludeBecause);
+        model.warn(format!(
+            "this source cannot ask the agent to try again; {because} excludes it with a reason instead"
+        ));
+        return Vec::new();
     }
+    open_for(model, says, targets)
 }
 
-pub(super) fn open_for(model: &mut Model, keys: Vec<ActionKey>) -> Vec<Effect> {
-    let rules = keys.iter().filter_map(|key| model.queue.get(key)).map(|slot| slot.entry.can.reason);
+/// For the action under the cursor alone: a rejection's comment is its reason, a retry's is its guidance, and an action that is
+/// undecided is approved with it.
+pub(super) fn comment(model: &mut Model) -> Vec<Effect> {
+    let Some(slot) = model.here().filter(|slot| slot.is_pending()) else {
+        say_why_not(model);
+        return Vec::new();
+    };
+    let key = slot.entry.key.clone();
+    let says = match model.draft.get(&key).map(|staged| staged.decision.kind()) {
+        Some(DecisionKind::Reject) => Says::Reason,
+        Some(DecisionKind::Retry) => Says::Guidance,
+        Some(DecisionKind::Approve | DecisionKind::ApproveWithEdits) => Says::Comment,
+        None if !super::decide::may_decide(model, &key) => return Vec::new(),
+        None => match approval(model, &key) {
+            Ok(_) => Says::Comment,
+            Err(why) => {
+                model.warn(why);
+                return Vec::new();
+            }
+        },
+    };
+    open_for(model, says, vec![key])
+}
+
+pub(super) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>) -> Vec<Effect> {
+    let rule = |slot: &Slot| match says {
+        Says::Reason => slot.entry.can.reason,
+        Says::Comment if slot.entry.can.comment => ReasonRule::Optional,
+        Says::Comment => ReasonRule::NotKept,
+        Says::Guidance => ReasonRule::Required,
+    };
+    let rules = keys.iter().filter_map(|key| model.queue.get(key)).map(rule);
     let rule = rules.max_by_key(|rule| match rule {
         ReasonRule::NotKept => 0,
         ReasonRule::Optional => 1,
         ReasonRule::Required => 2,
     });
-    let text = keys.first().and_then(|key| known_reason(model, key)).unwrap_or_default();
-    let mut area = TextArea::new(vec![text]);
-    area.move_cursor(CursorMove::End);
+    let text = keys.iter().find_map(|key| known_text(model, key, says)).unwrap_or_default();
+    let rule = rule.unwrap_or(ReasonRule::NotKept);
     model.modal =
-        Some(Modal::Reason(Box::new(ReasonForm { keys, area, rule: rule.unwrap_or(ReasonRule::NotKept) })));
+        Some(Modal::Reason(Box::new(ReasonForm { says, keys, area: area(text), rule, unsaved: false })));
     Vec::new()
 }
 
-/// What was typed before, staged or not.
-fn known_reason(model: &Model, key: &ActionKey) -> Option<String> {
-    let staged = model.draft.get(key).and_then(|staged| match &staged.decision {
-        Decision::Reject { reason } => reason.clone(),
-        Decision::Approve { .. } | Decision::Retry { .. } => None,
-    });
-    staged.or_else(|| model.reason_texts.get(key).cloned())
+fn area(text: String) -> TextArea<'static> {
+    let mut area = TextArea::new(vec![text]);
+    area.move_cursor(CursorMove::End);
+    area
 }
 
+/// What was typed before, staged or not.
+fn known_text(model: &Model, key: &ActionKey, says: Says) -> Option<String> {
+    let staged = model.draft.get(key).and_then(|staged| match (&staged.decision, says) {
+        (Decision::Reject { reason }, Says::Reason) => reason.clone(),
+        (Decision::Approve { comment, .. }, Says::Comment) => comment.clone(),
+        (Decision::Retry { guidance }, Says::Guidance) => Some(guidance.clone()),
+        _ => None,
+    });
+    staged.or_else(|| model.reason_texts.get(&(key.clone(), says)).cloned())
+}
+
+/// A digit in an empty field takes the reason of that number.
 pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    if let Some(Modal::Reason(form)) = &mut model.modal {
-        form.area.input(key);
+    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
+    let template = digit.and_then(|n| model.settings.reasons.get((n as usize).checked_sub(1)?));
+    match template.filter(|_| form.says == Says::Reason) {
+        Some(reason) => form.area = area(reason.clone()),
+        None => drop(form.area.input(key)),
+    }
+    form.unsaved = true;
+    Vec::new()
+}
+
+/// The configured reasons in turn. What was typed by hand is not written over.
+pub(super) fn next_template(model: &mut Model) -> Vec<Effect> {
+    let reasons = &model.settings.reasons;
+    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    let text = text_of(form);
+    let at = reasons.iter().position(|reason| *reason == text);
+    let free = at.is_some() || text.is_empty();
+    let next = reasons.get(at.map_or(0, |at| (at + 1) % reasons.len().max(1)));
+    if let Some(reason) = next.filter(|_| free && form.says == Says::Reason) {
+        form.area = area(reason.clone());
+        form.unsaved = true;
+    } else if !free {
+        model.say("your own text stays: empty the field to choose a reason");
     }
     Vec::new()
 }
@@ -54,42 +124,90 @@ pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
         form.area.insert_str(
             text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
         );
+        form.unsaved = true;
     }
     Vec::new()
 }
 
 pub(super) fn accept(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Reason(form)) = model.modal.take() else { return Vec::new() };
-    let text = text_of(&form);
-    if text.trim().is_empty() && form.rule == ReasonRule::Required {
-        model.modal = Some(Modal::Reason(form));
-        model.warn("this source asks for a reason with every rejection");
+    let Some(Modal::Reason(form)) = &model.modal else { return Vec::new() };
+    let (says, rule, text) = (form.says, form.rule, text_of(form).trim().to_owned());
+    if text.is_empty() && rule == ReasonRule::Required {
+        model.warn(match says {
+            Says::Guidance => "say what the agent should do otherwise",
+            Says::Reason | Says::Comment => "this source asks for a reason with every rejection",
+        });
         return Vec::new();
     }
-    let reason = Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-    form.keys.iter().for_each(|key| drop(model.reason_texts.remove(key)));
-    // Somebody else may have been first while the reason was typed.
-    let pending = form
-        .keys
-        .into_iter()
-        .filter(|key| model.queue.get(key).is_some_and(crate::tui::model::Slot::is_pending));
-    let wanted: Vec<_> =
-        pending.map(|key| (key, Some(Decision::Reject { reason: reason.clone() }))).collect();
+    let keys = form.keys.clone();
+    let mut effects = close(model);
+    let said = Some(text.clone()).filter(|text| !text.is_empty());
+    // Somebody else may have been first while it was typed.
+    let pending = keys.into_iter().filter(|key| model.queue.get(key).is_some_and(Slot::is_pending));
+    let mut wanted = Vec::new();
+    let mut locked = None;
+    for key in pending {
+        let decision = match says {
+            Says::Reason => Ok(Decision::Reject { reason: said.clone() }),
+            Says::Guidance => Ok(Decision::Retry { guidance: text.clone() }),
+            Says::Comment => commented(model, &key, said.clone()),
+        };
+        match decision {
+            Ok(decision) => wanted.push((key, Some(decision))),
+            Err(why) => locked = Some(why),
+        }
+    }
     if wanted.is_empty() {
-        model.warn("nothing was excluded: it was decided elsewhere meanwhile");
-        return Vec::new();
+        let gone = || "nothing was decided: it was decided elsewhere meanwhile".to_owned();
+        model.warn(locked.unwrap_or_else(gone));
+        return effects;
     }
-    let effects = stage(model, wanted);
-    finish(model);
+    // A comment beside what was decided before moves nothing.
+    let decided = says == Says::Comment && wanted.iter().all(|(key, _)| model.draft.get(key).is_some());
+    effects.extend(stage(model, wanted));
+    if !decided {
+        finish(model);
+    }
     effects
 }
 
+/// The approval that is staged, or one that may be, with another comment.
+fn commented(model: &Model, key: &ActionKey, said: Option<String>) -> Result<Decision, String> {
+    let staged = model.draft.get(key).map(|staged| staged.decision.clone());
+    let decision = match staged {
+        Some(decision @ Decision::Approve { .. }) => decision,
+        _ => approval(model, key)?,
+    };
+    Ok(match decision {
+        Decision::Approve { edits, .. } => Decision::Approve { edits, comment: said },
+        other => other,
+    })
+}
+
 /// Closing keeps what was typed for the next time the field opens.
-pub(super) fn close(model: &mut Model, form: &ReasonForm) {
-    let text = text_of(form);
-    if !text.is_empty() {
-        form.keys.iter().for_each(|key| drop(model.reason_texts.insert(key.clone(), text.clone())));
+pub(super) fn close(model: &mut Model) -> Vec<Effect> {
+    let effects = save(model);
+    model.modal = None;
+    effects
+}
+
+/// What was typed since the last time goes to disk.
+pub(super) fn save(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    if !std::mem::take(&mut form.unsaved) {
+        return Vec::new();
     }
+    let (keys, says) = (form.keys.clone(), form.says);
+    let text = Some(text_of(form)).filter(|text| !text.is_empty());
+    let mut writes = Vec::new();
+    for key in keys {
+        match &text {
+            Some(text) => drop(model.reason_texts.insert((key.clone(), says), text.clone())),
+            None => drop(model.reason_texts.remove(&(key.clone(), says))),
+        }
+        writes.push(Write::ReasonText { key, says, text: text.clone() });
+    }
+    stage::save(model, writes)
 }
 
 fn text_of(form: &ReasonForm) -> String {

@@ -2,7 +2,7 @@
 
 use crate::domain::{ActionKey, BatchKey, Decision, Seen, Staged};
 use crate::inbox::Problem;
-use crate::journal::{Restored, Write};
+use crate::journal::{Restored, Says, Write};
 use crate::text::{self, Shown};
 use crate::tui::model::{Model, Tally, Tone};
 use crate::tui::msg::Effect;
@@ -95,7 +95,9 @@ pub(super) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, 
         }
         model.edit_texts.remove(key);
         model.drafted.remove(key);
-        model.reason_texts.remove(key);
+        for says in [Says::Reason, Says::Comment, Says::Guidance] {
+            model.reason_texts.remove(&(key.clone(), says));
+        }
     }
     let effects = if keys.is_empty() { Vec::new() } else { save(model, vec![Write::Settle(keys.to_vec())]) };
     (dropped, effects)
@@ -142,6 +144,7 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     model.tally = Tally::of(&model.draft);
     model.seen = restored.seen;
     model.edit_texts.extend(restored.edit_texts);
+    model.reason_texts.extend(restored.reason_texts);
     if !model.draft.is_empty() {
         let staged = text::count(model.draft.len(), "staged decision");
         let pronoun = if model.draft.len() == 1 { "it" } else { "them" };

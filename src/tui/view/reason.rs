@@ -1,9 +1,11 @@
-//! The field for a reason.
+//! The field for what is said beside a decision.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use crate::domain::ReasonRule;
+use crate::domain::{ReasonRule, Untrusted};
+use crate::journal::Says;
+use crate::text;
 use crate::tui::model::{Model, ReasonForm};
 use crate::tui::theme;
 
@@ -11,23 +13,48 @@ use super::edit::{area_of, title};
 use super::frame::open;
 use super::pen::Pen;
 
+/// So many of the configured reasons are listed; Tab comes to the others, too.
+const LISTED: usize = 9;
+
 pub(super) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let note = "Enter excludes   Esc closes and keeps the text";
-    let body = open(model, area, (76.min(area.width.saturating_sub(2)), 8), "Exclude, because", note, buf);
+    let (heading, does) = match form.says {
+        Says::Reason => ("Exclude, because", "excludes"),
+        Says::Comment => ("Approve, with a comment", "approves"),
+        Says::Guidance => ("Try again, with guidance", "asks for another try"),
+    };
+    let note = format!("Enter {does}   Esc closes and keeps the text");
+    let reasons: &[String] = if form.says == Says::Reason { &model.settings.reasons } else { &[] };
+    let listed = reasons.len().min(LISTED) as u16;
+    let height = if listed > 0 { 9 + listed } else { 8 };
+    let body = open(model, area, (76.min(area.width.saturating_sub(2)), height), heading, &note, buf);
     let mut pen = Pen::new(buf, body, 0);
     match form.keys.as_slice() {
         [only] => title(model, only, &mut pen),
-        many => drop(pen.ours(&format!("{} actions, one reason", many.len()), theme::BOLD)),
+        many => drop(pen.ours(&format!("{} actions, one text", many.len()), theme::BOLD)),
     }
-    let says = match form.rule {
-        ReasonRule::NotKept => "This source keeps no reason; it stays in your journal.",
-        ReasonRule::Optional => "The source keeps the reason with the rejection.",
-        ReasonRule::Required => "This source asks for a reason with every rejection.",
-    };
-    Pen::new(buf, body, 1).ours(says, theme::DIM);
+    Pen::new(buf, body, 1).ours(kept(form), theme::DIM);
     let field = Rect { y: body.y + 3, height: 1.min(body.height.saturating_sub(3)), ..body };
     let mark = Rect { width: 2, ..field };
     Pen::new(buf, mark, 0).ours("> ", theme::KEY);
     let field = Rect { x: field.x + 2, width: field.width.saturating_sub(2), ..field };
+    for (nth, reason) in reasons.iter().take(LISTED).enumerate() {
+        Pen::new(buf, body, 5 + nth as u16)
+            .ours(&format!("{} ", nth + 1), theme::KEY)
+            .shown(&text::line(&Untrusted::from(reason.as_str())), theme::PLAIN);
+    }
     area_of(&form.area, field, true, buf)
+}
+
+/// What becomes of the text.
+const fn kept(form: &ReasonForm) -> &'static str {
+    match (form.says, form.rule) {
+        (Says::Reason, ReasonRule::NotKept) => "This source keeps no reason; it stays in your journal.",
+        (Says::Reason, ReasonRule::Optional) => "The source keeps the reason with the rejection.",
+        (Says::Reason, ReasonRule::Required) => "This source asks for a reason with every rejection.",
+        (Says::Comment, ReasonRule::NotKept) => {
+            "This source keeps no comment; it is kept in your journal only."
+        }
+        (Says::Comment, _) => "The source keeps the comment with the approval.",
+        (Says::Guidance, _) => "The agent gets this text and proposes again.",
+    }
 }

@@ -1,0 +1,142 @@
+//! What is said beside a decision: reasons, comments, guidance; and that none of it is lost.
+
+use crate::domain::{Capabilities, Decision, DecisionKind, ReasonRule};
+use crate::journal::{Restored, Says, Write};
+use crate::tui::msg::What;
+
+use super::desk::{CAN, Desk, action, few, key};
+
+fn decision(desk: &Desk, id: &str) -> Decision {
+    desk.model.draft.get(&key(id)).unwrap().decision.clone()
+}
+
+fn rejected(reason: &str) -> Decision {
+    Decision::Reject { reason: Some(reason.to_owned()) }
+}
+
+fn approved(comment: Option<&str>) -> Decision {
+    Decision::Approve { edits: None, comment: comment.map(str::to_owned) }
+}
+
+#[test]
+fn one_reason_for_everything_that_is_marked() {
+    let mut desk = Desk::new(100, 30, few(4));
+
+    desk.press("  Xother team<Enter>");
+
+    assert_eq!((desk.staged().as_str(), decision(&desk, "1")), ("1X 2X", rejected("other team")));
+    assert_eq!(decision(&desk, "2"), rejected("other team"));
+    desk.press("u");
+    assert_eq!(desk.staged(), "", "one step");
+}
+
+#[test]
+fn a_configured_reason_takes_a_digit_or_tab() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.model.settings.reasons = vec!["duplicate".to_owned(), "wrong team".to_owned()];
+
+    desk.press("X");
+    let screen = desk.screen();
+    assert!(screen.contains("1 duplicate") && screen.contains("2 wrong team"), "{screen}");
+    desk.press("2<Enter>");
+    assert_eq!(decision(&desk, "1"), rejected("wrong team"));
+    desk.press("X<Tab><Tab><Tab><Enter>");
+    assert_eq!(decision(&desk, "2"), rejected("duplicate"), "round again");
+    desk.press("Xby 2<Tab><Enter>");
+    assert_eq!(decision(&desk, "3"), rejected("by 2"), "what was typed by hand stays");
+}
+
+#[test]
+fn a_comment_is_staged_with_the_approval_it_stands_beside() {
+    let mut desk = Desk::new(100, 30, few(4));
+
+    desk.press("akcas agreed<Enter>");
+    assert_eq!((decision(&desk, "1"), desk.here().as_str()), (approved(Some("as agreed")), "1"));
+    desk.press("a");
+    assert_eq!(desk.staged(), "", "the toggle takes both");
+    desk.press("c");
+    assert!(desk.screen().contains("> as agreed"), "{}", desk.screen());
+    assert!(desk.screen().contains("Approve, with a comment"));
+    desk.press("<Enter>");
+    assert_eq!((decision(&desk, "1"), desk.here().as_str()), (approved(Some("as agreed")), "2"));
+    desk.press("xkc too late<Enter>");
+    assert_eq!(decision(&desk, "2"), rejected("too late"), "a rejection's comment is its reason");
+}
+
+#[test]
+fn a_comment_opens_no_lock() {
+    let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
+    let risky = action("9 refund_payment billing critical 5", "Refund everything", &format!("{{{body}}}"));
+    let mut desk = Desk::new(100, 30, vec![risky]);
+
+    desk.press("c");
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.model.modal.is_none() && desk.message().starts_with("high-risk"), "{}", desk.message());
+}
+
+#[test]
+fn where_the_source_keeps_no_comment_it_is_said() {
+    let mut desk = Desk::with(100, 30, few(2), Capabilities { comment: false, ..CAN });
+
+    desk.press("c");
+
+    assert!(desk.screen().contains("kept in your journal only"), "{}", desk.screen());
+    let mut desk = Desk::with(100, 30, few(2), Capabilities::READ_ONLY);
+    desk.press("c");
+    assert!(desk.model.modal.is_none() && desk.message().contains("read-only"));
+}
+
+#[test]
+fn retry_goes_with_guidance_to_a_source_that_can_and_is_explained_elsewhere() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("r");
+    assert!(desk.model.modal.is_none());
+    assert_eq!(
+        desk.message(),
+        "this source cannot ask the agent to try again; X excludes it with a reason instead"
+    );
+
+    let mut desk = Desk::with(100, 30, few(2), Capabilities { retry: true, ..CAN });
+    desk.press("r<Enter>");
+    assert_eq!(desk.staged(), "", "without guidance there is nothing to try");
+    desk.press("use the owner<Enter>");
+    assert_eq!(desk.staged(), "1R");
+    desk.press("s");
+    desk.wait(500);
+    desk.press("y");
+
+    let item = &desk.submitted[0].batches()[0].items()[0];
+    assert_eq!(item.kind(), DecisionKind::Retry);
+    assert_eq!(item.decision, Decision::Retry { guidance: "use the owner".to_owned() });
+}
+
+#[test]
+fn what_is_typed_is_on_disk_within_a_second_and_comes_back_after_a_crash() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("Xnot this");
+    desk.saved.clear();
+
+    desk.say(What::Tick);
+
+    let text = Some("not this".to_owned());
+    assert_eq!(desk.saved, [Write::ReasonText { key: key("1"), says: Says::Reason, text: text.clone() }]);
+    let mut next = Desk::unstarted(100, 30, CAN);
+    let reason_texts = [((key("1"), Says::Reason), "not this".to_owned())].into();
+    next.restored(Restored { reason_texts, ..Restored::default() });
+    next.lists(few(2));
+    next.press("X");
+    assert!(next.screen().contains("> not this"), "{}", next.screen());
+}
+
+#[test]
+fn shift_tab_and_letters_in_the_field_are_text_and_decide_nothing() {
+    let mut desk = Desk::with(100, 30, few(2), Capabilities { reason: ReasonRule::Required, ..CAN });
+
+    desk.press("xaxAsSyX");
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.screen().contains("> axAsSyX"), "{}", desk.screen());
+    desk.press("<Esc>");
+    assert_eq!(desk.staged(), "");
+}
