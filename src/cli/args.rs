@@ -14,6 +14,9 @@ pub struct Args {
     /// The configuration file [default: see `placet config path`]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// The inbox in typed words and plain lines, for screen readers; also PLACET_A11Y=1 or TERM=dumb
+    #[arg(long)]
+    pub plain: bool,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -24,7 +27,11 @@ const EXIT_CODES: &str = "Exit codes: 0 all done, 1 failed, 2 wrong arguments or
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Try the inbox on a throw-away gate with a realistic queue
-    Demo,
+    Demo {
+        /// In typed words and plain lines, for screen readers
+        #[arg(long)]
+        plain: bool,
+    },
     /// Run and manage the gate
     Gate {
         #[command(subcommand)]

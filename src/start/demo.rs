@@ -12,10 +12,10 @@ use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, TokenFrom};
 use crate::domain::json;
 use crate::sources::Proposer;
-use crate::tui;
 
 use super::embedded::{Embedded, Heir};
-use super::{logging, screen};
+use super::logging;
+use super::screen::{self, Shell};
 
 const CONFIG: &str = include_str!("../../assets/demo/config.toml");
 const QUEUE: &str = include_str!("../../assets/demo/queue.json");
@@ -25,8 +25,8 @@ const ARRIVALS: &str = include_str!("../../assets/demo/arrivals.json");
 const ARRIVAL_EVERY: Duration = Duration::from_secs(6);
 
 /// Runs the demo until the reviewer leaves. The user's configuration and state stay untouched.
-pub(super) async fn run() -> anyhow::Result<Exit> {
-    tui::check_terminal()?;
+pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
+    shell.check()?;
     let folder = tempfile::Builder::new()
         .prefix("placet-demo-")
         .tempdir()
@@ -49,7 +49,7 @@ pub(super) async fn run() -> anyhow::Result<Exit> {
     };
     let stop = CancellationToken::new();
     let proposing = tokio::spawn(propose(Proposer::open(&agent)?, stop.clone()));
-    let shown = screen::show(&paths, &config, Some(embedded), Some(executed.clone())).await;
+    let shown = screen::show(&paths, &config, Some(embedded), Some(executed.clone()), shell).await;
     stop.cancel();
     drop(proposing.await);
     drop(log);

@@ -12,7 +12,7 @@ use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
 use crate::contract::time;
 use crate::gate::GateError;
-use crate::tui::{self, KeymapError, NoTerminal};
+use crate::tui::{self, KeymapError, NoTerminal, plain};
 
 mod demo;
 mod embedded;
@@ -20,6 +20,8 @@ mod headless;
 mod logging;
 mod screen;
 mod serve;
+
+use screen::Shell;
 
 /// Runs placet. The only thing that `main` does.
 pub fn run() -> ExitCode {
@@ -69,11 +71,16 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
     )
 }
 
+/// The screen, or words: as the arguments and the environment ask for it.
+fn shell(plain: bool) -> Shell {
+    plain::Why::of(plain, |name| std::env::var(name).ok()).map_or(Shell::Screen, Shell::Plain)
+}
+
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
     match args.command {
-        None => screen::inbox(&paths).await,
-        Some(Command::Demo) => demo::run().await,
+        None => screen::inbox(&paths, shell(args.plain)).await,
+        Some(Command::Demo { plain }) => demo::run(shell(args.plain || plain)).await,
         Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
         Some(Command::Gate { command: GateCommand::Backup { database, file } }) => {
             let config = Config::load(&paths)?.gate;

@@ -10,22 +10,43 @@ use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::inbox::Inbox;
 use crate::journal::Journal;
-use crate::tui::{self, GatePlace, Left, LeftBy, Place};
+use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, Place, plain};
 
 use super::embedded::{Embedded, Heir};
 use super::{headless, logging};
 
+/// How the inbox is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shell {
+    Screen,
+    /// In words, and why.
+    Plain(plain::Why),
+}
+
+impl Shell {
+    /// Is there what it needs? Words need no terminal.
+    pub(super) fn check(self) -> Result<(), NoTerminal> {
+        match self {
+            Self::Screen => tui::check_terminal(),
+            Self::Plain(_) => Ok(()),
+        }
+    }
+}
+
 /// `placet` without a command.
-pub(super) async fn inbox(paths: &Paths) -> anyhow::Result<Exit> {
+pub(super) async fn inbox(paths: &Paths, shell: Shell) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let mistake = || format!("the configuration {} has a mistake", paths.config.display());
     tui::check_keys(&config).with_context(mistake)?;
     tui::check_theme(&config)?;
     tui::check_filters(&config).with_context(mistake)?;
     tui::check_terminal()?;
+    tui::check_keys(&config)
+        .with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
+    shell.check()?;
     let _log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;
-    show(paths, &config, embedded, None).await
+    show(paths, &config, embedded, None, shell).await
 }
 
 /// Shows the inbox until the reviewer leaves; then closes what was opened, journal before gate.
@@ -34,6 +55,7 @@ pub(super) async fn show(
     config: &Config,
     embedded: Option<Embedded>,
     demo: Option<PathBuf>,
+    shell: Shell,
 ) -> anyhow::Result<Exit> {
     let sources = headless::sources_of(config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
@@ -51,7 +73,11 @@ pub(super) async fn show(
         }),
         demo,
     };
-    let shown = tui::run(inbox.clone(), config, place, CancellationToken::new()).await;
+    let shutdown = CancellationToken::new();
+    let shown = match shell {
+        Shell::Screen => tui::run(inbox.clone(), config, place, shutdown).await,
+        Shell::Plain(why) => plain::run(inbox.clone(), config, place, why, shutdown).await,
+    };
     inbox.close().await;
     if let Some(embedded) = embedded {
         let (url, serving) = (embedded.note.url.clone(), embedded.is_serving());

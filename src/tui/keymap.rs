@@ -76,6 +76,16 @@ impl Keymap {
         Ok(Self { bindings })
     }
 
+    /// No keys at all: a command is called by a word, where it has one.
+    pub fn of_words(word: impl Fn(Command) -> Option<&'static str>) -> Self {
+        let bindings = COMMANDS.iter().filter_map(|spec| {
+            let written = word(spec.command)?.to_owned();
+            let (command, places, name) = (spec.command, spec.places, spec.name);
+            Some(Binding { chords: Vec::new(), command, places, name, written })
+        });
+        Self { bindings: bindings.collect() }
+    }
+
     /// What the keys mean in these places. Shift on a named key is let go where it means nothing by itself.
     pub fn lookup(&self, chords: &[Chord], places: &[Place]) -> Lookup {
         match (self.find(chords, places), chords.split_last()) {

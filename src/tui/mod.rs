@@ -23,6 +23,7 @@ mod layout;
 pub mod model;
 pub mod msg;
 mod page;
+pub mod plain;
 mod run;
 mod terminal;
 pub mod theme;

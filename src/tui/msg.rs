@@ -10,6 +10,9 @@ use crate::domain::{
 use crate::inbox::{Event, Problem, Reconciled, Synced};
 use crate::journal::{Restored, Write};
 
+use super::command::Command;
+use super::model::Tab;
+
 /// Something that happened, and when. The only way time reaches the model.
 #[derive(Clone, Debug)]
 pub struct Msg {
@@ -20,6 +23,8 @@ pub struct Msg {
 #[derive(Clone, Debug)]
 pub enum What {
     Key(KeyEvent),
+    /// A line of words asks for something, with all that belongs to it.
+    Given(Given),
     /// Bracketed paste.
     Paste(String),
     Resize(u16, u16),
@@ -56,6 +61,36 @@ pub enum What {
     Saved {
         saves: usize,
         answer: Result<(), Problem>,
+    },
+}
+
+/// Something asked for by its value, where a screen takes a row of keys. About the action under the cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    Command(Command),
+    /// To this action.
+    Go(ActionKey),
+    /// Its page, from the first line.
+    Look(Tab),
+    /// Never back to undecided, as the key does.
+    Approve {
+        comment: Option<String>,
+    },
+    Exclude {
+        reason: Option<String>,
+    },
+    /// For the decision that is staged.
+    Comment(String),
+    /// With this guidance.
+    Retry(String),
+    /// The whole input as JSON text, kept as a draft; `None` is the input as it was proposed.
+    Draft(Option<String>),
+    /// To the question of the review: exactly what it asks for sends, anything else goes back.
+    Answer(String),
+    /// What became of an action whose outcome is unknown.
+    Settle {
+        finding: Finding,
+        reason: Option<String>,
     },
 }
 

@@ -26,7 +26,9 @@ static STUMBLED: AtomicBool = AtomicBool::new(false);
 
 /// There is nothing to draw on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`")]
+#[error(
+    "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`, or `placet --plain` for its words"
+)]
 pub struct NoTerminal;
 
 /// Raw mode and the alternate screen, given back when dropped.

@@ -14,6 +14,7 @@ mod demo;
 mod job;
 mod killed;
 mod logs;
+mod plain;
 mod support;
 mod team;
 mod terminal;

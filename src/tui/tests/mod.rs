@@ -8,6 +8,7 @@ mod holding;
 mod keys;
 mod leaving;
 mod paused;
+mod plain;
 mod previews;
 mod queue;
 mod reading;

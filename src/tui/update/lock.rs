@@ -4,7 +4,7 @@ use crate::domain::{self, Lock, Sight};
 use crate::tui::model::{Model, Slot};
 
 /// Why an action must be seen in full first; `None` when it may be approved.
-pub(super) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
+pub(in crate::tui) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
     domain::lock(Sight {
         seen: model.seen_of(slot),
         risk: &slot.entry.row.risk,

@@ -17,6 +17,7 @@ mod decide;
 mod edit;
 mod filter;
 mod find;
+mod given;
 mod group;
 mod hold;
 mod leave;
@@ -34,6 +35,7 @@ mod review;
 mod settle;
 mod stage;
 
+pub(in crate::tui) use lock::lock;
 pub(super) use reader::has_cursor;
 
 /// What to ask of the world before anything has happened.
@@ -83,6 +85,7 @@ fn is_quiet(what: &What) -> bool {
 fn route(model: &mut Model, what: What) -> Vec<Effect> {
     match what {
         What::Key(key) => pressed(model, key),
+        What::Given(given) => given::given(model, given),
         What::Paste(text) => pasted(model, &text),
         What::Resize(width, height) => {
             model.size = ratatui::layout::Size::new(width, height);

@@ -167,7 +167,7 @@ pub(super) fn diff(model: &mut Model) -> Vec<Effect> {
     show_tab(model, to)
 }
 
-fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
+pub(super) fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
     model.preview.tab = tab;
     model.preview.top = 0;
     model.preview.left = 0;

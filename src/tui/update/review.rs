@@ -246,8 +246,25 @@ fn open_review(model: &Model) -> Option<&Review> {
     sheet.review.as_ref().filter(|review| settled && review.submission.is_some())
 }
 
+fn reviewed(model: &Model) -> Option<&Review> {
+    match &model.modal {
+        Some(Modal::Review(sheet)) => sheet.review.as_ref(),
+        _ => None,
+    }
+}
+
+/// What was typed as a whole, after the question: exactly what is asked for sends, anything else goes back.
+pub(super) fn answered(model: &mut Model, answer: &str) -> Vec<Effect> {
+    let Some(review) = reviewed(model) else { return Vec::new() };
+    let right = match &review.confirm {
+        Confirm::Key => answer == "yes",
+        Confirm::Count(count, _) => answer == count.to_string(),
+    };
+    if right { send(model) } else { super::leave::back(model) }
+}
+
 fn send(model: &mut Model) -> Vec<Effect> {
-    let Some(review) = open_review(model) else { return Vec::new() };
+    let Some(review) = reviewed(model) else { return Vec::new() };
     let (Some(submission), left) = (review.submission.clone(), review.left_pending) else {
         return Vec::new();
     };

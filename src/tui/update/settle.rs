@@ -90,10 +90,24 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
 fn send(model: &mut Model, finding: Finding) -> Vec<Effect> {
     let Some(Modal::Settle(sheet)) = model.modal.take() else { return Vec::new() };
     let reason = sheet.area.lines().join(" ").trim().to_owned();
-    let key = sheet.key;
+    tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()))
+}
+
+/// Says it without a sheet, where all of it is given at once.
+pub(super) fn given(model: &mut Model, finding: Finding, reason: Option<String>) -> Vec<Effect> {
+    match target(model) {
+        Ok(key) => tell_source(model, key, finding, reason),
+        Err(why) => {
+            model.warn(why);
+            Vec::new()
+        }
+    }
+}
+
+fn tell_source(model: &mut Model, key: ActionKey, finding: Finding, reason: Option<String>) -> Vec<Effect> {
     model.settling = Some(key.clone());
     model.say("telling the source");
-    vec![Effect::Settle { key, finding, reason: Some(reason).filter(|reason| !reason.is_empty()) }]
+    vec![Effect::Settle { key, finding, reason }]
 }
 
 pub(super) fn to_reason(model: &mut Model) -> Vec<Effect> {

@@ -1,0 +1,229 @@
+//! The deciding words. They stage only, and only about what was read out before the line was typed.
+
+use crate::domain::{Finding, ReasonRule, Timestamp};
+use crate::tui::command::Command;
+use crate::tui::model::{Slot, State};
+use crate::tui::msg::Given;
+use crate::tui::update::lock;
+
+use super::session::{Session, Spoken, Turn};
+use super::{look, say};
+
+/// A decision this soon after an action was read out was meant for another one. Milliseconds.
+const REST: i64 = 300;
+/// An answer this soon after its question was typed before it. Milliseconds.
+pub(super) const SETTLE: i64 = 400;
+
+/// `because TEXT`, or nothing; anything else is a mistake.
+fn because(rest: &str) -> Result<Option<String>, &'static str> {
+    let (first, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match (first.to_lowercase().as_str(), text.trim()) {
+        ("", _) => Ok(None),
+        ("because", "") => Err("Nothing was decided: after because comes a text."),
+        ("because", text) => Ok(Some(text.to_owned())),
+        _ => Err("Nothing was decided. A text comes after the word because."),
+    }
+}
+
+/// The action under the cursor is the one that was read out, unchanged, and the line came after it.
+pub(super) fn may_decide(session: &mut Session, at: Timestamp) -> bool {
+    let now = session.model.now;
+    let here = session.model.here().map(|slot| Spoken::of(slot, now));
+    let why = match (&session.spoken, &here) {
+        (_, None) => None,
+        (Some(spoken), Some(here)) if spoken.key != here.key => Some("another action is next now"),
+        (Some(spoken), Some(here)) if spoken.label != here.label => Some("it changed since it was read out"),
+        (Some(spoken), Some(_)) if session.how.interactive && at.since(spoken.at) < REST => {
+            Some("the line came before the action was read out")
+        }
+        (Some(_), Some(_)) => return true,
+        (None, Some(_)) => Some("no action was read out yet"),
+    };
+    if let Some(why) = why {
+        session.say(&format!("Nothing was decided: {why}. Here it is."));
+    }
+    look::announce(session);
+    false
+}
+
+pub(super) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
+    let comment = match because(rest) {
+        Ok(comment) => comment,
+        Err(why) => return session.say(why),
+    };
+    if !may_decide(session, at) {
+        return;
+    }
+    let lock =
+        session.model.here().filter(|slot| slot.is_pending()).and_then(|slot| lock(&session.model, slot));
+    if let Some(why) = lock {
+        return session.say(&say::sentence(&format!(
+            "not approved: it is {why}, so it must be read to its end first; show reads it"
+        )));
+    }
+    stage(session, Given::Approve { comment });
+}
+
+pub(super) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
+    let reason = match because(rest) {
+        Ok(reason) => reason,
+        Err(why) => return session.say(why),
+    };
+    if !may_decide(session, at) {
+        return;
+    }
+    let rule = session.model.here().map(|slot| slot.entry.can.reason);
+    if rule == Some(ReasonRule::Required) && reason.is_none() {
+        return session
+            .say("Nothing was decided: this source asks for a reason. Say exclude because, and the reason.");
+    }
+    let lost = rule == Some(ReasonRule::NotKept) && reason.is_some();
+    stage(session, Given::Exclude { reason });
+    if lost {
+        session.say("Its source keeps no reasons; this one stays in the journal on this machine.");
+    }
+}
+
+/// To the decision that is staged for this action.
+pub(super) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
+    if rest.is_empty() {
+        return session.say("Say comment, and the text.");
+    }
+    if !may_decide(session, at) {
+        return;
+    }
+    if look::here(&session.model).is_none_or(|key| session.model.draft.get(&key).is_none()) {
+        return session.say(
+            "Nothing is staged for this action: say approve because, or exclude because, and the text.",
+        );
+    }
+    let kept = session.model.here().is_some_and(|slot| slot.entry.can.comment);
+    stage(session, Given::Comment(rest.to_owned()));
+    if !kept {
+        session.say("Its source keeps no comments; this one stays in the journal on this machine.");
+    }
+}
+
+pub(super) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
+    if session.model.here().is_some_and(|slot| !slot.entry.can.retry) {
+        return session.say("Nothing was decided: its source cannot ask the agent to try again.");
+    }
+    if rest.is_empty() {
+        return session.say("Nothing was decided. Say retry, and what the agent should do otherwise.");
+    }
+    if may_decide(session, at) {
+        stage(session, Given::Retry(rest.to_owned()));
+    }
+}
+
+/// Stages, says what, and reads out the next undecided action.
+fn stage(session: &mut Session, given: Given) {
+    let Some(key) = look::here(&session.model) else { return };
+    let before = session.model.draft.get(&key).map(|staged| staged.decision.clone());
+    session.give(given);
+    let heard = session.heard();
+    let after = session.model.draft.get(&key).map(|staged| staged.decision.clone());
+    match after {
+        Some(decision) if before.as_ref() != Some(&decision) => {
+            let left = session.model.undecided();
+            session.say(&format!("Staged: {}. {left} undecided left.", say::decision(&decision)));
+        }
+        Some(decision) if heard.is_none() || before.is_some() => {
+            return session.say(&format!("It was staged so already: {}.", say::decision(&decision)));
+        }
+        Some(_) | None => {
+            return session.say(&heard.unwrap_or_else(|| "Nothing was decided.".to_owned()));
+        }
+    }
+    if look::here(&session.model) == Some(key) {
+        session.say("Everything here is decided. submit reviews it, and asks before it sends.");
+        return look::say_held(session);
+    }
+    look::announce(session);
+}
+
+pub(super) fn rest(session: &mut Session) {
+    session.give(Given::Command(Command::ApproveRest));
+    session.say_heard();
+}
+
+pub(super) fn clear(session: &mut Session) {
+    let Some(key) = look::here(&session.model) else { return look::announce(session) };
+    let had = session.model.draft.get(&key).is_some();
+    session.give(Given::Command(Command::Clear));
+    session.heard();
+    session.say(if had {
+        "Cleared: this action is undecided again."
+    } else {
+        "This action was undecided already."
+    });
+}
+
+pub(super) fn undo(session: &mut Session) {
+    back_or_forth(session, Command::Undo);
+}
+
+pub(super) fn redo(session: &mut Session) {
+    back_or_forth(session, Command::Redo);
+}
+
+fn back_or_forth(session: &mut Session, command: Command) {
+    let before = session.model.draft.position();
+    session.give(Given::Command(command));
+    let heard = session.heard();
+    let moved = session.model.draft.position() != before;
+    let done = if command == Command::Redo { "Done again." } else { "Undone." };
+    session.say(&heard.unwrap_or_else(|| done.to_owned()));
+    if moved {
+        look::announce(session);
+    }
+}
+
+/// `landed`, `failed` or `again`, with a reason perhaps: asks before it says so.
+pub(super) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
+    let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (finding, says) = match word {
+        "landed" => (Finding::Landed, "that it landed"),
+        "failed" => (Finding::NotLanded, "that it did not land; it is not run again"),
+        "again" => (Finding::RunAgain, "to run it again, which is right only where twice does no harm"),
+        _ => {
+            return session
+                .say("Say settle landed, settle failed or settle again. Look in the target first.");
+        }
+    };
+    let reason = match because(rest) {
+        Ok(reason) => reason,
+        Err(why) => return session.say(why),
+    };
+    let lost = |slot: &Slot| slot.state == State::ToSettle;
+    if !session.model.here().is_some_and(lost) {
+        return session.say(
+            "Nothing was settled: only an action whose outcome is unknown is settled, and this one is not.",
+        );
+    }
+    if !may_decide(session, at) {
+        return;
+    }
+    session.say(&format!("This tells the source {says}. Type yes to tell it, anything else goes back."));
+    session.turn = Turn::Settling(finding, reason, session.model.now);
+}
+
+pub(super) fn settle_answer(
+    session: &mut Session,
+    answer: &str,
+    (finding, reason): (Finding, Option<String>),
+    at: Timestamp,
+    asked: Timestamp,
+) {
+    if session.how.interactive && at.since(asked) < SETTLE {
+        return session.say(
+            "Ignored: that was typed before the question. Type yes to tell it, anything else goes back.",
+        );
+    }
+    session.turn = Turn::Word;
+    if answer != "yes" {
+        return session.say("Nothing was settled.");
+    }
+    session.give(Given::Settle { finding, reason });
+    session.say_heard();
+}

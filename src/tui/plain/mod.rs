@@ -1,0 +1,63 @@
+//! The inbox in words, for screen readers, braille displays, dumb terminals and transcripts: `placet --plain`.
+//!
+//! A second view on the same [`super::model::Model`], with the same `update` and the same effects: guards, drafts, journal,
+//! review and following are the code of the screen. What differs is at the edges: lines of typed words come in (a word is a
+//! [`super::command::Command`], or a value given at once: [`super::msg::Given`]), and lines of text go out. Nothing is redrawn,
+//! no escape code is written, and the terminal stays as it is.
+//!
+//! What it holds to: a decision is about the action that was read out last, and comes in a line that was typed after it; only
+//! the exact answer to the question of a review sends; what arrives by itself is told between answers, never inside one.
+
+mod decide;
+mod edit;
+mod input;
+mod look;
+mod news;
+mod open;
+mod read;
+mod run;
+mod say;
+mod send;
+mod session;
+mod sheet;
+mod word;
+
+#[cfg(test)]
+pub(in crate::tui) use input::Typed;
+pub use run::run;
+#[cfg(test)]
+pub(in crate::tui) use session::{How, Session};
+#[cfg(test)]
+pub(in crate::tui) use word::{WORDS, keymap};
+
+/// Why the inbox speaks in words, as its first line says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// `--plain`.
+    Asked,
+    /// `PLACET_A11Y`.
+    Accessibility,
+    /// `TERM=dumb`.
+    DumbTerminal,
+}
+
+impl Why {
+    /// What the arguments and the environment ask for; `None` for the screen.
+    pub fn of(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let on = |name: &str| env(name).is_some_and(|it| !it.is_empty() && it != "0");
+        match () {
+            () if asked => Some(Self::Asked),
+            () if on("PLACET_A11Y") => Some(Self::Accessibility),
+            () if env("TERM").as_deref() == Some("dumb") => Some(Self::DumbTerminal),
+            () => None,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Asked => "--plain",
+            Self::Accessibility => "PLACET_A11Y is set",
+            Self::DumbTerminal => "TERM is dumb",
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What happens by itself, in one line worth hearing: between answers, a few seconds apart, many of a kind as one number.
+
+use std::collections::VecDeque;
+
+use crate::domain::{Status, Timestamp};
+use crate::inbox::Connection;
+use crate::tui::model::{Modal, Model, State};
+use crate::tui::msg::{Msg, What};
+use crate::tui::update;
+
+use super::session::{Session, Spoken, Turn};
+use super::{look, open, say, send};
+
+/// From one line to the next. Milliseconds.
+const APART: i64 = 3_000;
+/// So many lines wait at most; then the oldest go.
+const WAITING: usize = 50;
+
+#[derive(Debug)]
+pub(super) struct News {
+    quiet: bool,
+    arrived: usize,
+    settled: usize,
+    executed: usize,
+    lines: VecDeque<String>,
+    /// When something was said last, by whomever.
+    said: Timestamp,
+    pub(super) began: Timestamp,
+}
+
+impl News {
+    pub(super) fn new(model: &Model) -> Self {
+        Self {
+            quiet: false,
+            arrived: 0,
+            settled: 0,
+            executed: 0,
+            lines: VecDeque::new(),
+            said: model.now,
+            began: model.now,
+        }
+    }
+
+    pub(super) fn spoke(&mut self, now: Timestamp) {
+        self.said = now;
+    }
+
+    fn note(&mut self, line: String) {
+        self.lines.push_back(line);
+        while self.lines.len() > WAITING {
+            self.lines.pop_front();
+        }
+    }
+}
+
+/// What is compared before and after a message.
+struct Standing {
+    actions: usize,
+    settled: usize,
+    good: Vec<bool>,
+}
+
+impl Standing {
+    fn of(model: &Model, counted: bool) -> Self {
+        let elsewhere = || {
+            let slots = model.queue.slots().iter();
+            slots.filter(|slot| matches!(&slot.state, State::Settled(settled) if !settled.ours)).count()
+        };
+        Self {
+            actions: model.queue.slots().len() + model.queue.n_held(),
+            settled: if counted { elsewhere() } else { 0 },
+            good: model.sources.iter().map(|source| open::is_good(model, source)).collect(),
+        }
+    }
+}
+
+/// Takes a message, and notes what of it is worth hearing.
+pub(super) fn take(session: &mut Session, msg: Msg) {
+    let counted = matches!(msg.what, What::Synced(..));
+    let (was_sending, was_held) = (session.model.sending.is_some(), session.model.held.is_some());
+    let answered = matches!(msg.what, What::Submitted(..) | What::Settled(..));
+    if matches!(&msg.what, What::Followed(followed) if followed.status == Status::Executed) {
+        session.news.executed += 1;
+    }
+    let before = Standing::of(&session.model, counted);
+    let effects = update::update(&mut session.model, msg);
+    session.ask(effects);
+    if session.turn == Turn::Opening {
+        return;
+    }
+    let after = Standing::of(&session.model, counted);
+    if counted {
+        session.news.arrived += after.actions.saturating_sub(before.actions);
+        session.news.settled += after.settled.saturating_sub(before.settled);
+    }
+    connections(session, &before, &after);
+    review_closed(session);
+    let begun = !was_sending && session.model.sending.is_some();
+    let answered = answered || begun || was_held != session.model.held.is_some();
+    let reported = matches!(session.model.modal, Some(Modal::Report(_)));
+    let heard = session.heard();
+    if reported {
+        send::reported(session);
+    } else if let Some(heard) = heard {
+        if answered { session.say(&heard) } else { session.news.note(heard) }
+    }
+    if counted {
+        read_out_gone(session);
+    }
+}
+
+fn connections(session: &mut Session, before: &Standing, after: &Standing) {
+    let changed: Vec<(String, bool)> = session
+        .model
+        .sources
+        .iter()
+        .zip(before.good.iter().zip(&after.good))
+        // Before it was there first, it is not lost.
+        .filter(|(source, (was, is))| was != is && (source.listed || matches!(source.connection, Connection::Stopped { .. })))
+        .map(|(source, (_, is))| (source.name.to_string(), *is))
+        .collect();
+    for (name, good) in changed {
+        session.news.note(if good {
+            format!("Source {name} is back.")
+        } else {
+            format!("Source {name} is lost; it is tried again. What is staged is safe.")
+        });
+    }
+}
+
+/// A question that nobody can answer any more is taken back at once.
+fn review_closed(session: &mut Session) {
+    let asked = matches!(session.turn, Turn::Confirming(_) | Turn::Reviewing);
+    if asked && !matches!(session.model.modal, Some(Modal::Review(_))) {
+        session.turn = Turn::Word;
+        let why = session.heard().unwrap_or_default();
+        session.say(format!("The review is closed and nothing was sent. {why}").trim_end());
+    }
+}
+
+/// The action that was read out last was decided by somebody else, or became another one.
+fn read_out_gone(session: &mut Session) {
+    let Some(spoken) = session.spoken.clone() else {
+        // An empty list that is empty no more.
+        if session.model.here().is_some() && session.turn == Turn::Word {
+            look::announce(session);
+        }
+        return;
+    };
+    let Some(slot) = session.model.queue.get(&spoken.key) else { return };
+    let now = Spoken::of(slot, spoken.at);
+    let place = say::place(&session.model, slot);
+    let elsewhere = matches!(&slot.state, State::Settled(settled) if !settled.ours);
+    if spoken.pending && elsewhere {
+        let standing = say::standing(&session.model, slot);
+        session.news.note(format!("{place}, which was read out last: {standing} next goes on."));
+    } else if spoken.label != now.label {
+        // Told once; a decision meets the same comparison.
+        if session.spoken.as_ref().is_some_and(|it| it.pending) {
+            session.news.note(format!("{place}, which was read out last, changed. show reads it again."));
+        }
+    } else {
+        return;
+    }
+    session.spoken = Some(Spoken { pending: false, ..spoken });
+}
+
+/// Tells one line when it is time: nothing is waited for, and the last words are a while ago.
+pub(super) fn tell(session: &mut Session) {
+    let now = session.model.now;
+    let news = &mut session.news;
+    if news.quiet || session.turn != Turn::Word || now.since(news.said) < APART {
+        return;
+    }
+    if let Some(line) = news.lines.pop_front() {
+        return session.say(&line);
+    }
+    if let Some(line) = counted(session) {
+        session.say(&line);
+    }
+}
+
+/// `3 new actions; 44 pending. reload takes them in.`
+fn counted(session: &mut Session) -> Option<String> {
+    let news = &mut session.news;
+    let (arrived, settled, executed) = (
+        std::mem::take(&mut news.arrived),
+        std::mem::take(&mut news.settled),
+        std::mem::take(&mut news.executed),
+    );
+    let kinds = [(arrived, "new"), (settled, "settled elsewhere"), (executed, "executed after approval")];
+    let said: Vec<String> =
+        kinds.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if said.is_empty() {
+        return None;
+    }
+    let held =
+        if arrived > 0 && session.model.queue.n_held() > 0 { " reload takes in what is new." } else { "" };
+    Some(format!("Actions: {}; {} pending.{held}", said.join(", "), session.model.stats.pending))
+}
+
+pub(super) fn quiet(session: &mut Session, quiet: bool) {
+    session.news.quiet = quiet;
+    session.say(if quiet {
+        "Quiet: news is kept back until you say speak. The answers to your words are not."
+    } else {
+        "News is told again."
+    });
+}

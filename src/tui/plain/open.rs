@@ -1,0 +1,73 @@
+//! The first sentences: how things stand, and the first undecided action.
+
+use crate::inbox::Connection;
+use crate::tui::model::{Model, SourceState};
+
+use super::session::{Session, Turn};
+use super::{look, say};
+
+/// What has not answered by then is told as it is. Milliseconds.
+const PATIENCE: i64 = 5_000;
+
+/// Says them as soon as they are known. True when the session can go on.
+pub(super) fn opened(session: &mut Session) -> bool {
+    let model = &session.model;
+    let answered = |source: &SourceState| {
+        source.listed || source.problem.is_some() || matches!(source.connection, Connection::Stopped { .. })
+    };
+    let known = model.restored && model.sources.iter().all(answered);
+    if !known && model.now.since(session.began()) < PATIENCE {
+        return false;
+    }
+    session.turn = Turn::Word;
+    let message = session.heard();
+    let mut said = format!("Plain mode on, because {}. ", session.how.why);
+    said += &if session.model.sources.iter().any(|source| source.listed) {
+        say::counts(&session.model)
+    } else {
+        "No source has answered yet.".to_owned()
+    };
+    session.say(&said);
+    session.say_all(&troubles(&session.model));
+    match session.model.unsent() {
+        0 => {}
+        1 => session.say("1 decision is staged from last time; staged names it."),
+        staged => session.say(&format!("{staged} decisions are staged from last time; staged names them.")),
+    }
+    if let Some(message) = message.filter(|_| session.model.saved.failed.is_some() || !known) {
+        session.say(&message);
+    }
+    if !session.how.interactive {
+        session.say(
+            "Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.",
+        );
+    }
+    look::first_undecided(session);
+    session.say(
+        "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.",
+    );
+    true
+}
+
+/// One sentence for each source that cannot be trusted now, and for each that runs nothing.
+pub(super) fn troubles(model: &Model) -> Vec<String> {
+    let mut all = Vec::new();
+    for source in &model.sources {
+        if let Some(problem) = &source.problem {
+            all.push(format!("Source {}: {}.", source.name, problem.what));
+        } else if !is_good(model, source) {
+            all.push(format!("Source {} is not connected.", source.name));
+        }
+        if source.paused.is_some() {
+            all.push(format!(
+                "Source {} is paused: nothing that is approved runs until somebody resumes it.",
+                source.name
+            ));
+        }
+    }
+    all
+}
+
+pub(super) fn is_good(model: &Model, source: &SourceState) -> bool {
+    matches!(source.connection, Connection::Live | Connection::Polling) && !source.is_stale(model.now)
+}

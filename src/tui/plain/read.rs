@@ -1,0 +1,147 @@
+//! Reading an action: its page in full, or in parts that a person asks for. What was put before the reviewer counts as seen.
+
+use crate::domain::{ActionKey, Seen};
+use crate::text::Shown;
+use crate::tui::command::Command;
+use crate::tui::model::Tab;
+use crate::tui::msg::{Given, What};
+use crate::tui::page::{Found, Kind, PageLine, Window};
+
+use super::session::{Session, Spoken, Turn};
+use super::{look, say};
+
+/// What is read, and how far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    key: ActionKey,
+    tab: Tab,
+    /// Lines of its page that were read out.
+    read: usize,
+}
+
+pub(super) fn start(session: &mut Session, tab: Tab) {
+    if session.model.here().is_none() {
+        return look::announce(session);
+    }
+    session.give(Given::Look(tab));
+    session.turn = Turn::Reading(tab);
+}
+
+/// The content is here, or cannot be had: reads it, or says so. False while it is on its way.
+pub(super) fn arrived(session: &mut Session, tab: Tab) -> bool {
+    let Some(slot) = session.model.here() else {
+        session.turn = Turn::Word;
+        look::announce(session);
+        return true;
+    };
+    let (key, spoken) = (slot.entry.key.clone(), Spoken::of(slot, session.model.now));
+    let head = format!("{}, {}.", say::place(&session.model, slot), say::foreign(&slot.entry.row.title));
+    if let Some(problem) = session.model.preview.problems.get(&key) {
+        let said = format!("Its content cannot be read: {}. reload tries again.", problem.what);
+        session.turn = Turn::Word;
+        session.say(&said);
+        return true;
+    }
+    let page = session.model.preview.page.as_ref();
+    if page.is_none_or(|page| page.of.key != key || page.of.tab != tab) {
+        return false;
+    }
+    session.turn = Turn::Word;
+    session.spoken = Some(spoken);
+    session.reading = Some(Reading { key, tab, read: 0 });
+    session.say(&head);
+    read_on(session);
+    true
+}
+
+pub(super) fn more(session: &mut Session) {
+    let here = look::here(&session.model);
+    match session.reading.clone().filter(|reading| here.as_ref() == Some(&reading.key)) {
+        None => session.say("Nothing is being read. show reads the action."),
+        Some(reading) if !is_on_page(session, &reading) => start(session, reading.tab),
+        Some(_) => read_on(session),
+    }
+}
+
+fn is_on_page(session: &Session, reading: &Reading) -> bool {
+    let page = session.model.preview.page.as_ref();
+    page.is_some_and(|page| {
+        page.of.key == reading.key
+            && page.of.tab == reading.tab
+            && (reading.read < page.len() || !page.is_counted())
+    })
+}
+
+/// The next part; all parts where nobody asks for more.
+fn read_on(session: &mut Session) {
+    while let Some(left) = read_part(session) {
+        match left {
+            Left::Nothing => return ended(session),
+            Left::Lines(left) if session.how.interactive => {
+                return session.say(&format!("{left} more lines. more reads on."));
+            }
+            Left::Lines(_) => {}
+            // Long texts are counted a part at a time.
+            Left::Uncounted => session.tell(What::Wake),
+        }
+    }
+}
+
+/// How much of a page is left to read.
+enum Left {
+    Nothing,
+    Lines(usize),
+    /// Some more, after what is counted by now.
+    Uncounted,
+}
+
+/// Reads as much as a screen would show, and notes that it was.
+fn read_part(session: &mut Session) -> Option<Left> {
+    let reading = session.reading.clone()?;
+    if reading.read > 0 {
+        session.give(Given::Command(Command::PageDown));
+    }
+    let model = &session.model;
+    let page = model.preview.page.as_ref()?;
+    let end = (model.preview.top + usize::from(model.layout().text.height)).min(page.len());
+    let left = match page.len().saturating_sub(end) {
+        0 if page.is_counted() => Left::Nothing,
+        0 => Left::Uncounted,
+        left => Left::Lines(left),
+    };
+    let window = Window { left: 0, width: usize::from(page.of.width) };
+    let row = |nth: usize| said(&page.row(nth, window, Found::default()));
+    let lines: Vec<String> = (reading.read..end).map(row).collect();
+    session.say_all(&lines);
+    session.reading = Some(Reading { read: end.max(reading.read), ..reading });
+    session.tell(What::Drawn);
+    Some(left)
+}
+
+/// A line of a page. What a colour or a sign says on a screen is a word here.
+fn said(line: &PageLine) -> String {
+    let text: String = line.parts.iter().map(|(kind, part)| spoken(*kind, part)).collect();
+    let has = |kind| line.parts.iter().any(|(other, _)| *other == kind);
+    let bare = || text.trim_start_matches(['-', '+', ' ']).trim_end();
+    match () {
+        () if has(Kind::Old) => format!("was: {}", bare()),
+        () if has(Kind::New) && text.starts_with('+') => format!("becomes: {}", bare()),
+        () => text.trim_end().to_owned(),
+    }
+}
+
+fn spoken(kind: Kind, part: &Shown) -> String {
+    let text = part.plain();
+    match (kind, text.trim()) {
+        (Kind::Warn, "+") => "left out of the agent's preview: ".to_owned(),
+        (Kind::Warn, warning) if warning.starts_with('!') => text.replacen('!', "Warning:", 1),
+        _ => text,
+    }
+}
+
+fn ended(session: &mut Session) {
+    let seen = session.model.here().and_then(|slot| session.model.seen_of(slot));
+    let tab = session.reading.as_ref().map(|reading| reading.tab);
+    let full = seen == Some(Seen::InFull) && matches!(tab, Some(Tab::Rendered | Tab::Raw));
+    session.say(if full { "End. Read in full." } else { "End." });
+}

@@ -1,0 +1,191 @@
+//! The review and the report in sentences.
+
+use std::collections::HashMap;
+
+use crate::domain::{
+    Confirm, DecisionKind, Outcome, ReportLine, Status, Submission, SubmissionBatch, Untrusted,
+};
+use crate::text::{self, count};
+use crate::tui::model::{Model, ReportSheet, Review, ReviewSheet};
+use crate::tui::page::listed;
+
+use super::say::{self, foreign};
+
+/// So many names of a kind are said; the rest is a number.
+const NAMED: usize = 5;
+/// So many decisions are named without being asked for.
+const FEW: usize = 10;
+
+pub(super) fn review(model: &Model, sheet: &ReviewSheet, review: &Review) -> Vec<String> {
+    let mut said = Vec::new();
+    if review.submission.is_some() {
+        said.push(what(review));
+    }
+    if sheet.scope.is_some() {
+        let other = model.unsent().saturating_sub(sheet.keys.len());
+        said.push(format!("This batch only; {} stay staged.", count(other, "other decision")));
+    }
+    if review.left_pending > 0 {
+        said.push(format!(
+            "Left alone: {} of these batches.",
+            count(review.left_pending, "undecided action")
+        ));
+    }
+    for (title, keys) in review.edited.iter().take(NAMED) {
+        said.push(format!("Edited: {}. Changed: {}.", foreign(title), listed(keys)));
+    }
+    rest(review.edited.len(), "edited", &mut said);
+    warned("Warning, approved and never opened", &review.unopened, &mut said);
+    warned("Warning, changed since it was read", &review.changed, &mut said);
+    if review.high_risk > 0 {
+        let are = if review.high_risk == 1 { "is" } else { "are" };
+        said.push(format!("Warning: {} {are} high-risk.", count(review.high_risk, "approval")));
+    }
+    for refused in review.refused.iter().take(NAMED) {
+        let why = text::line(&Untrusted::from(refused.why.as_str())).plain();
+        said.push(format!("Not sent: {}. {}", foreign(&refused.title), say::sentence(&why)));
+    }
+    rest(review.refused.len(), "not sent", &mut said);
+    match &review.submission {
+        None => said.push("Nothing can be sent.".to_owned()),
+        Some(submission) if submission.len() <= FEW => said.extend(by_name(review)),
+        Some(_) => said.push("list names all of them.".to_owned()),
+    }
+    if review.submission.is_some() {
+        said.push(question(review));
+    }
+    said
+}
+
+/// `2 batches, 8 decisions: 5 approve, 1 approve with edit, 2 exclude (final). As kim.`
+fn what(review: &Review) -> String {
+    let counts = review.counts;
+    let kinds = [
+        (counts.approve, "approve"),
+        (counts.edit, "approve with edit"),
+        (counts.reject, "exclude (final)"),
+        (counts.retry, "retry"),
+    ];
+    let kinds: Vec<String> =
+        kinds.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let batches =
+        if review.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", review.batches) };
+    format!("{batches}, {}: {}.", count(counts.total(), "decision"), kinds.join(", "))
+}
+
+/// What to type, and why a count is asked for.
+pub(super) fn question(review: &Review) -> String {
+    match &review.confirm {
+        Confirm::Key => "Type yes to send, anything else goes back.".to_owned(),
+        Confirm::Count(count, why) => {
+            format!(
+                "A count is asked because {}. Type {count} to send, anything else goes back.",
+                why.join(", ")
+            )
+        }
+    }
+}
+
+pub(super) fn by_name(review: &Review) -> Vec<String> {
+    let batches = review.submission.iter().flat_map(Submission::batches);
+    batches
+        .flat_map(SubmissionBatch::items)
+        .map(|item| {
+            let kind = say::kind(item.kind());
+            format!(
+                "{}: {}. Title: {}.",
+                say::sentence(kind).trim_end_matches('.'),
+                foreign(&item.tool),
+                foreign(&item.title)
+            )
+        })
+        .collect()
+}
+
+fn warned(what: &str, titles: &[Untrusted], said: &mut Vec<String>) {
+    said.extend(titles.iter().take(NAMED).map(|title| format!("{what}: {}.", foreign(title))));
+    rest(titles.len(), "of these", said);
+}
+
+fn rest(all: usize, what: &str, said: &mut Vec<String>) {
+    if all > NAMED {
+        said.push(format!("And {} more {what}.", all - NAMED));
+    }
+}
+
+/// `Sent. 5 approved, 2 rejected, 1 skipped, 3 left pending.` and a sentence for what did not go as asked.
+pub(super) fn report(model: &Model, sheet: &ReportSheet) -> Vec<String> {
+    let counts = sheet.report.counts();
+    let all = [
+        (counts.approved, "approved"),
+        (counts.rejected, "rejected"),
+        (counts.skipped, "skipped"),
+        (counts.accepted, "accepted and settled later"),
+        (counts.failed, "failed"),
+        (counts.unknown, "unknown"),
+        (counts.left_pending, "left pending"),
+    ];
+    let all: Vec<String> =
+        all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let mut said = vec![format!("Sent. {}.", say::sentence(&all.join(", ")).trim_end_matches('.'))];
+    said.extend(sheet.report.lines.iter().filter_map(trouble));
+    said.extend(followed(model, sheet));
+    said
+}
+
+/// A sentence for what did not go as asked, with the reason.
+fn trouble(line: &ReportLine) -> Option<String> {
+    let title = foreign(&line.title);
+    match &line.outcome {
+        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
+        Outcome::Skipped { status, by } => {
+            let was = status.as_ref().map_or_else(|| "settled".to_owned(), say::status);
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {}", foreign(by)));
+            Some(format!("Skipped: {title}. It was {was}{by} before."))
+        }
+        Outcome::Failed { why } => {
+            Some(format!("Failed: {title}. It stays staged. {}", say::sentence(&foreign(why))))
+        }
+        Outcome::Unknown { why } => Some(format!(
+            "Unknown: {title}. It is looked for again and not sent again. {}",
+            say::sentence(&foreign(why))
+        )),
+    }
+}
+
+/// How far the approved ones have come.
+fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
+    let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let total = sheet.report.lines.iter().filter(approved).count();
+    if total == 0 || sheet.report.lines.iter().all(|line| line.decision == DecisionKind::Reject) {
+        return Vec::new();
+    }
+    let mut ended: HashMap<String, usize> = HashMap::new();
+    for followed in sheet.followed.values().filter(|followed| followed.status.is_final()) {
+        *ended.entry(say::status(&followed.status)).or_default() += 1;
+    }
+    let open = total.saturating_sub(ended.values().sum());
+    let mut said: Vec<String> = ended.into_iter().map(|(word, n)| format!("{n} {word}")).collect();
+    said.sort();
+    if open > 0 {
+        said.push(format!("{open} not finished"));
+    }
+    let mut said = vec![format!("After approval: {}.", said.join(", "))];
+    if sheet.report.lines.iter().filter(approved).any(|line| model.is_paused(&line.key.source)) {
+        said.push("The source is paused: nothing approved runs until somebody resumes it.".to_owned());
+    }
+    let lost = sheet.followed.values().filter(|it| matches!(it.status, Status::Failed | Status::Unknown));
+    let mut lost: Vec<String> = lost
+        .map(|it| {
+            let why = it.error.as_ref().map_or_else(String::new, |why| format!(" {}.", foreign(why)));
+            format!(
+                "{}: {}.{why}",
+                say::sentence(&say::status(&it.status)).trim_end_matches('.'),
+                foreign(&it.title)
+            )
+        })
+        .collect();
+    lost.sort();
+    said.extend(lost);
+    said
+}

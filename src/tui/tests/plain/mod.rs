@@ -1,0 +1,5 @@
+//! Plain mode: lines in, lines out. No terminal, no clock, no sleeping.
+
+mod guards;
+mod talk;
+mod words;

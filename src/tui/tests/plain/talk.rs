@@ -1,0 +1,217 @@
+//! Somebody who types words and hears lines, on the desk of the screen.
+
+use std::collections::HashMap;
+
+use crate::domain::{
+    ActionKey, Capabilities, DecisionKind, Entry, Outcome, PendingAction, Report, ReportLine, Submission,
+    SubmissionId, Timestamp,
+};
+use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
+use crate::journal::Write;
+use crate::tui::model::Model;
+use crate::tui::msg::{Effect, Loaded, Msg, What};
+use crate::tui::plain::{How, Session, Typed, keymap};
+
+use crate::tui::tests::desk::{CAN, Desk, NOW, action, key, source};
+
+/// A reviewer who types and hears.
+pub(super) struct Talk {
+    pub(super) session: Session,
+    pub(super) at: i64,
+    pub(super) world: HashMap<ActionKey, PendingAction>,
+    pub(super) can: Capabilities,
+    pub(super) submitted: Vec<Submission>,
+    pub(super) settled: usize,
+    pub(super) saved: Vec<Write>,
+    /// Answers to loads are kept back.
+    pub(super) slow: bool,
+    pub(super) waiting: Vec<Effect>,
+    pub(super) left: bool,
+    /// Everything on the terminal, typed lines echoed as a terminal does.
+    pub(super) heard: String,
+}
+
+/// Lines are not broken, so that sentences can be found.
+pub(super) const TERMINAL: How = How { why: "--plain", interactive: true, width: None, rows: 24 };
+pub(super) const SCRIPT: How = How { interactive: false, ..TERMINAL };
+
+impl Talk {
+    pub(super) fn new(how: How, actions: Vec<PendingAction>) -> Self {
+        Self::with(how, actions, CAN)
+    }
+
+    pub(super) fn with(how: How, actions: Vec<PendingAction>, can: Capabilities) -> Self {
+        let mut model = Desk::unstarted(80, 24, can).model;
+        model.settings.keymap = keymap();
+        let mut talk = Self {
+            session: Session::new(model, how),
+            at: NOW,
+            world: HashMap::new(),
+            can,
+            submitted: Vec::new(),
+            settled: 0,
+            saved: Vec::new(),
+            slow: false,
+            waiting: Vec::new(),
+            left: false,
+            heard: String::new(),
+        };
+        let effects = talk.session.start();
+        talk.perform(effects);
+        talk.take(What::Restored(Ok(Box::default())));
+        talk.take(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
+        talk.lists(actions);
+        talk
+    }
+
+    pub(super) fn model(&self) -> &Model {
+        &self.session.model
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.at)
+    }
+
+    pub(super) fn lists(&mut self, actions: Vec<PendingAction>) {
+        let entries = self.entries(actions);
+        self.synced(Rows::All(entries));
+    }
+
+    pub(super) fn changes(&mut self, actions: Vec<PendingAction>) {
+        let entries = self.entries(actions);
+        self.synced(Rows::Changes { entries, gone: Vec::new() });
+    }
+
+    pub(super) fn entries(&mut self, actions: Vec<PendingAction>) -> Vec<Entry> {
+        let can = self.can;
+        let entry = |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: it.row.clone(), can };
+        let entries = actions.iter().map(entry).collect();
+        self.world.extend(actions.into_iter().map(|it| (key(it.row.id.as_raw()), it)));
+        entries
+    }
+
+    pub(super) fn synced(&mut self, rows: Rows) {
+        let synced =
+            Synced { source: source(), rows, revision: None, unreadable: Vec::new(), at: self.now() };
+        self.take(What::Synced(source(), Ok(synced)));
+    }
+
+    pub(super) fn take(&mut self, what: What) {
+        let effects = self.session.take(Msg { at: self.now(), what });
+        self.perform(effects);
+    }
+
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Load(_) | Effect::LoadForReview { .. } if self.slow => self.waiting.push(effect),
+                Effect::Load(keys) => {
+                    let loaded = self.loaded(&keys);
+                    self.take(What::Loaded(loaded));
+                }
+                Effect::LoadForReview { review, keys } => {
+                    let actions = self.loaded(&keys);
+                    self.take(What::ReviewLoaded { review, id: SubmissionId::new("sub-1"), actions });
+                }
+                Effect::Save(writes) => {
+                    self.saved.extend(writes);
+                    self.take(What::Saved { saves: 1, answer: Ok(()) });
+                }
+                // The end of a hold comes with the ticks.
+                Effect::WakeIn(millis) if millis >= 1_000 => {}
+                Effect::WakeIn(millis) => {
+                    self.at += millis as i64;
+                    self.take(What::Wake);
+                }
+                Effect::Hold { submission, .. } => self.take(What::Held(submission.id().clone(), Ok(()))),
+                Effect::Submit { submission, .. } => self.submitted.push(*submission),
+                Effect::Settle { .. } => self.settled += 1,
+                Effect::Quit => self.left = true,
+                _ => {}
+            }
+        }
+        let said = self.session.said();
+        self.heard.push_str(&said);
+    }
+
+    /// The answers that were kept back come.
+    pub(super) fn answers(&mut self) {
+        self.slow = false;
+        let waiting = std::mem::take(&mut self.waiting);
+        self.perform(waiting);
+    }
+
+    pub(super) fn loaded(&self, keys: &[ActionKey]) -> Vec<Loaded> {
+        let gone = || Problem { source: None, what: "is gone".to_owned(), why: None };
+        keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
+    }
+
+    /// Types lines a second apart; what was heard since.
+    pub(super) fn types(&mut self, lines: &str) -> String {
+        let before = self.heard.len();
+        for line in lines.split('\n') {
+            self.at += 1_000;
+            self.types_now(line);
+        }
+        self.heard[before..].to_owned()
+    }
+
+    /// Types a line at this very moment.
+    pub(super) fn types_now(&mut self, line: &str) {
+        if self.session.is_interactive() {
+            self.heard.push_str(line);
+            self.heard.push('\n');
+        }
+        let effects = self.session.typed(self.now(), Typed::Line(line.to_owned()));
+        self.perform(effects);
+    }
+
+    pub(super) fn ends_input(&mut self) {
+        let effects = self.session.typed(self.now(), Typed::End);
+        self.perform(effects);
+    }
+
+    /// Time goes by.
+    pub(super) fn waits(&mut self, seconds: i64) -> String {
+        let before = self.heard.len();
+        for _ in 0..seconds {
+            self.at += 1_000;
+            self.take(What::Tick);
+        }
+        self.heard[before..].to_owned()
+    }
+
+    /// The source does what was asked.
+    pub(super) fn accepts(&mut self) {
+        let submission = self.submitted.last().unwrap().clone();
+        let lines = submission.batches().iter().flat_map(|batch| {
+            batch.items().iter().map(|item| ReportLine {
+                key: ActionKey { source: batch.source().clone(), id: item.id.clone() },
+                batch: batch.key().unwrap(),
+                tool: item.tool.clone(),
+                title: item.title.clone(),
+                decision: item.kind(),
+                outcome: match item.kind() {
+                    DecisionKind::Reject => Outcome::Rejected,
+                    _ => Outcome::Approved,
+                },
+            })
+        });
+        let report = Report { id: submission.id().clone(), lines: lines.collect(), left_pending: 0 };
+        self.take(What::Submitted(submission.id().clone(), Ok(report)));
+    }
+
+    pub(super) fn staged(&self) -> String {
+        let letter = |(key, staged): (&ActionKey, &crate::domain::Staged)| {
+            format!("{}{}", key.id.as_raw(), staged.decision.kind().letter())
+        };
+        let mut staged: Vec<String> = self.model().draft.iter().map(letter).collect();
+        staged.sort();
+        staged.join(" ")
+    }
+}
+
+pub(super) fn risky() -> PendingAction {
+    let input = r#"{"title":"Bulk-close 214 tickets","ids":[1,2],"count":214,"workspace_id":"acme"}"#;
+    action("r update_linear_issue refunds-agent high 192", "Bulk-close 214 tickets", input)
+}

@@ -1,0 +1,191 @@
+//! What is said to what.
+
+use crate::domain::Status;
+use crate::tui::plain::{How, WORDS};
+use crate::tui::tests::desk::{action, decided, few, key, lost};
+
+use super::talk::{SCRIPT, TERMINAL, Talk, risky};
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a session is read as a whole")]
+fn a_whole_session() {
+    let how = How { width: Some(80), ..TERMINAL };
+    let mut talk = Talk::new(how, [vec![risky()], few(2)].concat());
+
+    talk.types("approve\nshow\nexclude because closes tickets of other teams\ned title=Another title\nshow\nap\nsubmit");
+    talk.types("2\nsubmit\nyes");
+    talk.accepts();
+    talk.types("quit");
+
+    assert!(talk.left);
+    insta::assert_snapshot!(talk.heard, @r#"
+    Plain mode on, because --plain. 3 pending, 3 undecided, oldest 3 h 12 min, 1
+    high risk.
+    Action 1 of 3. High risk. update_linear_issue from refunds-agent. Title:
+    Bulk-close 214 tickets. Waiting 3 h 12 min.
+    Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help,
+    quit. Nothing is sent before submit asks.
+    > approve
+    Not approved: it is high-risk, so it must be read to its end first; show reads
+    it.
+    > show
+    Action 1 of 3, Bulk-close 214 tickets.
+    title         Bulk-close 214 tickets
+    ids           [1,2]
+    count         214
+    workspace_id  acme
+
+    Hidden characters: none.  80 bytes
+
+    What approving does
+      changes an existing issue in Linear
+      can be undone by hand: set the fields back in Linear, whose history keeps
+      what they were
+    End. Read in full.
+    > exclude because closes tickets of other teams
+    Staged: exclude, with a reason. 2 undecided left.
+    Action 2 of 3. Low risk. create_linear_issue from support. Title: Issue number
+    1. Waiting 59 min.
+    > ed title=Another title
+    Edited, not staged yet: title becomes "Another title". approve stages it,
+    revert drops it.
+    > show
+    Action 2 of 3, Issue number 1.
+    your edits replace: title (the Diff tab shows them)
+
+    title  Issue number 1
+    n      1.10
+
+    Hidden characters: none.  35 bytes
+
+    What approving does
+      creates one issue in Linear
+      can be undone by hand: cancel the issue in Linear
+    End. Read in full.
+    > ap
+    Staged: approve with edit of title. 1 undecided left.
+    Action 3 of 3. Low risk. create_linear_issue from support. Title: Issue number
+    2. Waiting 58 min.
+    > submit
+    2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
+    Left alone: 1 undecided action of these batches.
+    Edited: Issue number 1. Changed: title.
+    Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
+    Approve with edit: create_linear_issue. Title: Issue number 1.
+    Type yes to send, anything else goes back.
+    > 2
+    Nothing was sent. Everything stays staged.
+    > submit
+    2 batches, 2 decisions: 1 approve with edit, 1 exclude (final).
+    Left alone: 1 undecided action of these batches.
+    Edited: Issue number 1. Changed: title.
+    Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
+    Approve with edit: create_linear_issue. Title: Issue number 1.
+    Type yes to send, anything else goes back.
+    > yes
+    Sending 2 decisions.
+    > 
+    Sent. 1 approved, 1 rejected, 1 left pending.
+    After approval: 1 not finished.
+    > quit
+    "#);
+}
+
+#[test]
+fn nothing_a_terminal_would_obey_is_written_whatever_agents_and_sources_say() {
+    let evil = "\u{1b}[2J\u{9b}31m\u{202e}\r\u{8}\u{7}\u{200b}\u{e0041}";
+    let input = format!("{{\"{evil}x\":\"{evil}\\u001b]0;t\\u0007\",\"b\":\"{}\"}}", "long ".repeat(500))
+        .replace(['\u{1b}', '\u{8}', '\u{7}', '\r'], "\\u001b");
+    let hostile = |id: &str| {
+        let mut it = action(&format!("{id} tool agent high 5"), evil, &input);
+        it.row.tool = evil.into();
+        it.row.agent = Some(evil.into());
+        it.summary = Some(evil.into());
+        it.error = Some(evil.into());
+        it
+    };
+    let mut talk = Talk::new(TERMINAL, vec![hostile("1"), hostile("2"), lost(hostile("3"))]);
+    for word in WORDS.iter().filter(|word| word.name != "quit") {
+        for rest in ["", " because no", " x=1", " 1", " all", " landed"] {
+            talk.types(&format!("{}{rest}\nno", word.name));
+        }
+    }
+    talk.changes(vec![decided(hostile("2"), Status::Executed, evil)]);
+    talk.waits(60);
+    talk.types("list all\nwhere\nsubmit\n1");
+
+    let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{e000}'..);
+    let bad = |c: char| c != '\n' && (c.is_control() || hides(c));
+    assert_eq!(talk.heard.chars().find(|c| bad(*c)), None);
+}
+
+#[test]
+fn our_own_words_are_ascii() {
+    let mut talk = Talk::new(TERMINAL, [vec![risky(), lost(few(3).pop().unwrap())], few(2)].concat());
+    talk.types("help\nwhere\nshow\nraw\ndiff\ncontext\nlist\nbatch\nedit\nstaged\nreport\napprove\nundo\nredo\nclear");
+    talk.types("exclude because no\nsubmit\nlist\nyes");
+    talk.accepts();
+    talk.types("report\nlast\nsettle landed\nno\nreload\nquiet\nspeak\nnonsense\nre\nrest\nfirst\ngo 99\nmore\nretry x");
+
+    assert_eq!(talk.heard.lines().find(|line| !line.is_ascii()), None);
+}
+
+#[test]
+fn a_script_reads_all_of_it_and_is_answered_line_by_line() {
+    let mut talk = Talk::new(SCRIPT, few(2));
+    talk.slow = true;
+    for line in ["show", "approve", "exclude because twice", "submit all", "yes", "report"] {
+        talk.types_now(line);
+    }
+    talk.ends_input();
+    assert_eq!(talk.submitted.len(), 0, "the review is being read");
+    talk.answers();
+    assert_eq!(talk.submitted.len(), 1, "{}", talk.heard);
+    assert!(!talk.left, "it waits for the answer");
+    talk.accepts();
+
+    assert!(talk.left);
+    assert!(talk.heard.contains("Sent. 1 approved, 1 rejected."), "{}", talk.heard);
+    assert!(!talk.heard.contains("> "), "no prompt");
+}
+
+#[test]
+fn news_is_one_line_now_and_then_and_can_be_kept_back() {
+    let mut talk = Talk::new(TERMINAL, few(2));
+    talk.types("where");
+    for n in 3..=5 {
+        talk.changes(few(n).split_off(n - 1));
+    }
+    assert_eq!(talk.waits(2), "", "not right after an answer");
+    let heard = talk.waits(3);
+    assert_eq!(heard, "\nActions: 3 new; 5 pending. reload takes in what is new.\n> ");
+
+    talk.types("quiet");
+    talk.changes(few(6).split_off(5));
+    assert_eq!(talk.waits(10), "");
+    talk.types("speak");
+    assert!(talk.waits(5).contains("Actions: 1 new; 6 pending."));
+    assert!(talk.types("reload").contains("4 new actions taken in."));
+}
+
+#[test]
+fn an_edit_keeps_types_and_is_staged_by_approving_only() {
+    let mut talk = Talk::new(TERMINAL, vec![risky()]);
+    talk.types("show");
+
+    assert!(talk.types("edit").contains("count, number: 214"));
+    let heard = talk.types("edit count=many");
+    assert!(heard.contains("Not edited: the value must be a number"), "{heard}");
+    assert!(talk.types("edit workspace_id=other").contains("says whose action this is"));
+    assert!(talk.types("edit nothing=1").contains("There is no such field. Fields: title, ids, count"));
+    assert!(talk.types("edit count = 3").contains("Edited, not staged yet: count becomes 3."));
+    assert!(talk.types("edit title=Close \"3\" tickets").contains(r#"title becomes "Close \"3\" tickets""#));
+    assert_eq!(talk.staged(), "");
+    assert!(talk.types("diff").contains("becomes: 3"));
+    talk.types("approve");
+
+    let staged = talk.model().draft.get(&key("r")).unwrap();
+    let edits = staged.decision.edits().unwrap().as_json().as_str().to_owned();
+    assert_eq!(edits, r#"{"title":"Close \"3\" tickets","count":3}"#);
+    assert!(talk.types("revert").contains("The edits are dropped."));
+}

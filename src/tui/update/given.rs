@@ -1,0 +1,136 @@
+//! What is asked for by its value, by a line of words: the same rooms, without the keys.
+
+use crate::domain::{ActionKey, Decision, ReasonRule, changed_keys, json};
+use crate::journal::{EditText, Write};
+use crate::tui::model::{Guard, Model, Tab};
+use crate::tui::msg::{Effect, Given};
+
+use super::decide::{approval, finish, ready};
+use super::{list, preview, review, seeing, settle, stage};
+
+pub(super) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
+    if model.leaving {
+        return Vec::new();
+    }
+    // How close together keys came says nothing about a line; who reads lines has guards of their own.
+    model.guard = Guard::default();
+    match given {
+        Given::Command(command) => seeing(model, command),
+        Given::Go(key) => go(model, &key),
+        Given::Look(tab) => look(model, tab),
+        Given::Approve { comment } => approve(model, comment.as_deref()),
+        Given::Exclude { reason } => exclude(model, reason.as_deref()),
+        Given::Comment(text) => comment(model, &text),
+        Given::Retry(guidance) => retry(model, &guidance),
+        Given::Draft(text) => draft(model, text),
+        Given::Answer(answer) => review::answered(model, &answer),
+        Given::Settle { finding, reason } => settle::given(model, finding, reason),
+    }
+}
+
+fn go(model: &mut Model, key: &ActionKey) -> Vec<Effect> {
+    model.decided_in = None;
+    if let Some(index) = model.queue.index(key) {
+        model.queue.go_to_action(index);
+    }
+    Vec::new()
+}
+
+fn look(model: &mut Model, tab: Tab) -> Vec<Effect> {
+    list::zoom(model, true);
+    preview::show_tab(model, tab)
+}
+
+/// Stages a decision on everything that is aimed at, or says why on none of it.
+fn decide(
+    model: &mut Model,
+    decision: impl Fn(&Model, &ActionKey) -> Result<Decision, String>,
+) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    let mut wanted = Vec::new();
+    for key in targets {
+        match decision(model, &key) {
+            Ok(decision) => wanted.push((key, Some(decision))),
+            Err(why) => {
+                model.warn(why);
+                return Vec::new();
+            }
+        }
+    }
+    let effects = stage::stage(model, wanted);
+    finish(model);
+    effects
+}
+
+fn approve(model: &mut Model, comment: Option<&str>) -> Vec<Effect> {
+    decide(model, |model, key| {
+        Ok(match approval(model, key)? {
+            Decision::Approve { edits, comment: known } => {
+                Decision::Approve { edits, comment: comment.map(str::to_owned).or(known) }
+            }
+            other => other,
+        })
+    })
+}
+
+fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
+    decide(model, |model, key| {
+        let rule = model.queue.get(key).map(|slot| slot.entry.can.reason);
+        if reason.is_none() && rule == Some(ReasonRule::Required) {
+            return Err("this source asks for a reason with every rejection".to_owned());
+        }
+        Ok(Decision::Reject { reason: reason.map(str::to_owned) })
+    })
+}
+
+fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
+    decide(model, |model, key| {
+        let staged = model.draft.get(key).map(|staged| staged.decision.clone());
+        match staged {
+            Some(Decision::Approve { edits, .. }) => {
+                Ok(Decision::Approve { edits, comment: Some(text.to_owned()) })
+            }
+            Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
+            Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
+            None => Err("nothing is staged for this action to comment on".to_owned()),
+        }
+    })
+}
+
+fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
+    decide(model, |model, key| {
+        if !model.queue.get(key).is_some_and(|slot| slot.entry.can.retry) {
+            return Err("this source cannot ask the agent to try again".to_owned());
+        }
+        Ok(Decision::Retry { guidance: guidance.to_owned() })
+    })
+}
+
+/// Keeps an edited input as the form does. Nothing is staged by it.
+fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
+    let Some(slot) = model.here() else { return Vec::new() };
+    let key = slot.entry.key.clone();
+    if text.is_some() && !(slot.is_pending() && slot.entry.can.can_decide() && slot.entry.can.edit) {
+        model.warn("not edited: this action cannot be edited here");
+        return Vec::new();
+    }
+    let Some(cached) = model.preview.cached(&key) else {
+        model.warn("not edited: its content is not here yet");
+        return Vec::new();
+    };
+    let (input, of) = (cached.action.input.clone(), cached.digest);
+    let text = text.filter(|text| *text != json::pretty(input.as_str())).map(|text| EditText { text, of });
+    match text.as_ref().map(|text| changed_keys(&input, &text.text)) {
+        Some(Ok(Some(edits))) => drop(model.drafted.insert(key.clone(), edits)),
+        Some(Ok(None)) | None => drop(model.drafted.remove(&key)),
+        Some(Err(error)) => {
+            model.warn(format!("not edited: {error}"));
+            return Vec::new();
+        }
+    }
+    match &text {
+        Some(text) => drop(model.edit_texts.insert(key.clone(), text.clone())),
+        None => drop(model.edit_texts.remove(&key)),
+    }
+    stage::save(model, vec![Write::EditText { key, text }])
+}
