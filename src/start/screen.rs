@@ -40,9 +40,6 @@ pub(super) async fn inbox(paths: &Paths, shell: Shell) -> anyhow::Result<Exit> {
     tui::check_keys(&config).with_context(mistake)?;
     tui::check_theme(&config)?;
     tui::check_filters(&config).with_context(mistake)?;
-    tui::check_terminal()?;
-    tui::check_keys(&config)
-        .with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
     shell.check()?;
     let _log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;
