@@ -142,9 +142,11 @@ pub struct Finder {
     folded: String,
 }
 
-/// What the matcher gives for each character that it found. One word is like another when its gaps cost no more than what it
-/// gains by beginnings of words and by runs: then it is worth this much for each of its characters.
-const WORTH: usize = 16;
+/// What the matcher gives for a word of so many characters that stands as it is in the middle of another. What is scattered must
+/// be worth as much, by beginnings of words and by runs, or else a word would find half of the list.
+const fn worth(length: usize) -> usize {
+    20 * length - 4
+}
 
 impl Filter {
     /// Reads a filter. A mistake says where it is, and names the nearest field.
@@ -271,8 +273,8 @@ impl Finder {
         let ends = word.text.char_indices().map(|(at, c)| at + c.len_utf8());
         ends.enumerate().collect::<Vec<_>>().into_iter().rev().all(|(nth, end)| {
             let beginning = word.text.get(..end).unwrap_or_default();
-            let worth = self.ask(hay, word, beginning, Matcher::fuzzy_match);
-            worth.is_some_and(|worth| usize::from(worth) >= WORTH * (nth + 1))
+            let found = self.ask(hay, word, beginning, Matcher::fuzzy_match);
+            found.is_some_and(|found| usize::from(found) >= worth(nth + 1))
         })
     }
 

@@ -107,6 +107,12 @@ fn words_are_found_when_they_are_much_alike() {
 }
 
 #[test]
+fn what_is_scattered_over_a_title_is_not_found() {
+    let insights = known("Save 2 insights: Most setup questions come early", "save_insights", "a", "low", 1);
+    check(&insights, &["insights", "insigts", "setup"], &["issue", "mails", "spec"]);
+}
+
+#[test]
 fn a_dash_takes_away_exactly_what_is_written() {
     check(
         &outage(),

@@ -267,7 +267,7 @@ fn recommendations_side_by_side_on_a_large_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs  z zoom  q quit                                                 ? help
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
 "#);
 }
 
@@ -306,7 +306,7 @@ fn a_refund_beside_the_list() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 "#);
 }
 
@@ -404,6 +404,6 @@ fn raw_with_a_fold() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  ] tabs     ? help
+ a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 "#);
 }
