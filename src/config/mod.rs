@@ -32,8 +32,7 @@ pub struct Config {
     pub ui: Ui,
     /// At most nine have a key.
     pub filters: Vec<NamedFilter>,
-    /// Command name to keys, replacing the defaults of that command. An empty list unbinds.
-    pub keys: BTreeMap<String, Vec<String>>,
+    pub keys: Keys,
     pub watch: Watch,
     pub gate: GateConfig,
 }
@@ -66,6 +65,8 @@ pub struct Ui {
     /// How the list begins.
     pub group: GroupBy,
     pub sort: SortBy,
+    /// Newcomers are told the first keys.
+    pub hints: bool,
 }
 
 /// Which colours the screen has.
@@ -112,6 +113,32 @@ pub enum SortBy {
 pub struct NamedFilter {
     pub name: String,
     pub text: String,
+}
+
+/// Which keys give which command; what the names mean is the screen's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    pub preset: Preset,
+    /// By command name, replacing the keys that the preset has for it.
+    pub bound: BTreeMap<String, Bound>,
+}
+
+/// The keys of one command, as `[keys]` has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// None unbinds it.
+    pub keys: Vec<String>,
+    /// Where that stands in the configuration file, counted from 1, for messages.
+    pub line: usize,
+}
+
+/// What the keys are before `[keys]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    #[default]
+    Default,
+    Vim,
+    Web,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

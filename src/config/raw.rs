@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom, Watch};
+use super::{Bound, Config, Keys, NamedFilter, SourceConfig, SourceKind, TokenFrom, Watch};
 use crate::domain::SourceName;
 
 mod gate;
@@ -41,7 +41,7 @@ struct RawConfig {
     source: Vec<RawSource>,
     ui: RawUi,
     filter: Vec<RawFilter>,
-    keys: BTreeMap<String, Vec<String>>,
+    keys: BTreeMap<String, toml::Spanned<Vec<String>>>,
     watch: RawWatch,
     gate: RawGate,
 }
@@ -131,13 +131,13 @@ impl RawConfig {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
             reasons: reasons(self.reviewer.reasons)?,
             sources,
+            keys: Keys { preset: self.ui.preset(), bound: bound(self.keys, text) },
             ui: self.ui.meaning(text, folder)?,
             filters: self
                 .filter
                 .into_iter()
                 .map(|RawFilter { name, text }| NamedFilter { name, text })
                 .collect(),
-            keys: self.keys,
             watch: Watch {
                 poll: seconds("watch.poll_seconds", self.watch.poll_seconds, 3_600)?,
                 stale_after: seconds("watch.stale_seconds", self.watch.stale_seconds, DAY)?,
@@ -145,6 +145,15 @@ impl RawConfig {
             gate: self.gate.meaning(text, paths)?,
         })
     }
+}
+
+/// With the line of each.
+fn bound(keys: BTreeMap<String, toml::Spanned<Vec<String>>>, text: &str) -> BTreeMap<String, Bound> {
+    let keys = keys.into_iter().map(|(name, keys)| {
+        let line = line_of(text, keys.span().start);
+        (name, Bound { keys: keys.into_inner(), line })
+    });
+    keys.collect()
 }
 
 impl RawSource {

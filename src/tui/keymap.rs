@@ -1,11 +1,15 @@
 //! Keys to commands: the table's defaults, with what `[keys]` replaces.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::command::{COMMANDS, Command, Place};
+use super::command::{COMMANDS, Command, Place, Spec};
+use crate::config::{Keys, Preset};
+
+mod presets;
+#[cfg(test)]
+mod tests;
 
 /// One key with its modifiers. Shift on a letter is the capital letter, whatever the terminal reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +31,8 @@ struct Binding {
     places: &'static [Place],
     name: &'static str,
     written: String,
+    /// Of the configuration file; 0 is the table's own.
+    line: usize,
 }
 
 /// What a sequence of keys means.
@@ -38,37 +44,51 @@ pub enum Lookup {
     Nothing,
 }
 
-/// `[keys]` cannot be used. The message names both sides.
+/// `[keys]` cannot be used. The message names both sides, and the line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
-    #[error("[keys] names {name:?}, which is no command; did you mean {nearest:?}?")]
-    UnknownCommand { name: String, nearest: &'static str },
+    #[error("line {line}, [keys] names {name:?}, which is no command{}", did_you_mean(*nearest))]
+    UnknownCommand { line: usize, name: String, nearest: Option<&'static str> },
     #[error(
-        "[keys] {name}: {key:?} is no key; write a character, or Ctrl-X, Shift-Down, Space, Enter, Tab, F1, PageDown"
+        "line {line}, [keys] {name}: {key:?} is no key; write a character, or Ctrl-X, Shift-Down, Space, Enter, Tab, F1, PageDown"
     )]
-    UnknownKey { name: &'static str, key: String },
-    #[error("[keys] {key:?} means both {first:?} and {second:?}; give one of them another key")]
-    Conflict { key: String, first: &'static str, second: &'static str },
+    UnknownKey { line: usize, name: &'static str, key: String },
+    #[error("line {line}, [keys] {key:?} means both {first:?} and {second:?}; give one of them another key")]
+    Conflict { line: usize, key: String, first: &'static str, second: &'static str },
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 
 impl Keymap {
-    /// The table, with the keys of the named commands replaced. An empty list takes a command's keys away.
-    pub fn new(replaced: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
-        if let Some(name) = replaced.keys().find(|name| COMMANDS.iter().all(|spec| spec.name != **name)) {
-            return Err(KeymapError::UnknownCommand { name: name.clone(), nearest: nearest(name) });
+    /// The table, with what the preset changes, with the keys of the named commands replaced. An empty list takes a command's
+    /// keys away.
+    pub fn new(keys: &Keys) -> Result<Self, KeymapError> {
+        let unknown = keys.bound.iter().find(|(name, _)| COMMANDS.iter().all(|spec| spec.name != **name));
+        if let Some((name, bound)) = unknown {
+            let nearest = nearest(name);
+            return Err(KeymapError::UnknownCommand { line: bound.line, name: name.clone(), nearest });
         }
         let mut bindings: Vec<Binding> = Vec::new();
         for spec in COMMANDS {
-            let defaults = || spec.keys.iter().map(|&key| key.to_owned()).collect();
-            let keys = replaced.get(spec.name).cloned().unwrap_or_else(defaults);
-            for written in keys {
-                let chords = parse(&written)
-                    .ok_or_else(|| KeymapError::UnknownKey { name: spec.name, key: written.clone() })?;
-                let new =
-                    Binding { chords, command: spec.command, places: spec.places, name: spec.name, written };
+            let bound = keys.bound.get(spec.name);
+            let line = bound.map_or(0, |bound| bound.line);
+            let written = match bound {
+                Some(bound) => bound.keys.clone(),
+                None => preset(keys.preset, spec).iter().map(|&key| key.to_owned()).collect(),
+            };
+            for written in written {
+                let chords = parse(&written).ok_or_else(|| KeymapError::UnknownKey {
+                    line,
+                    name: spec.name,
+                    key: written.clone(),
+                })?;
+                let (command, places, name) = (spec.command, spec.places, spec.name);
+                let new = Binding { chords, command, places, name, written, line };
                 if let Some(old) = bindings.iter().find(|old| old.conflicts(&new)) {
-                    let key = new.written;
-                    return Err(KeymapError::Conflict { key, first: old.name, second: new.name });
+                    let (line, key) = (old.line.max(new.line), new.written);
+                    return Err(KeymapError::Conflict { line, key, first: old.name, second: new.name });
                 }
                 bindings.push(new);
             }
@@ -81,7 +101,7 @@ impl Keymap {
         let bindings = COMMANDS.iter().filter_map(|spec| {
             let written = word(spec.command)?.to_owned();
             let (command, places, name) = (spec.command, spec.places, spec.name);
-            Some(Binding { chords: Vec::new(), command, places, name, written })
+            Some(Binding { chords: Vec::new(), command, places, name, written, line: 0 })
         });
         Self { bindings: bindings.collect() }
     }
@@ -247,92 +267,20 @@ fn named_otherwise(name: &str) -> Option<KeyCode> {
     number.filter(|number| (1..=24).contains(number)).map(KeyCode::F)
 }
 
-/// The command whose name shares the most letters in order.
-fn nearest(name: &str) -> &'static str {
-    let shared = |other: &str| {
-        let mut rest = other.chars();
-        let common = name.chars().filter(|c| rest.clone().any(|o| o == *c) && rest.any(|o| o == *c)).count();
-        2 * common as isize - other.chars().count().abs_diff(name.chars().count()) as isize
-    };
-    COMMANDS.iter().map(|spec| spec.name).max_by_key(|other| shared(other)).unwrap_or_default()
+/// The keys of a command before `[keys]`.
+fn preset(preset: Preset, spec: &Spec) -> &'static [&'static str] {
+    let changed = presets::rows(preset).iter().find(|(command, _)| *command == spec.command);
+    changed.map_or(spec.keys, |(_, keys)| keys)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What a preset changes: the command's name and its keys there, in the order of the table.
+pub fn changes(of: Preset) -> Vec<(&'static str, &'static [&'static str])> {
+    let changed = COMMANDS.iter().filter(|spec| preset(of, spec) != spec.keys);
+    changed.map(|spec| (spec.name, preset(of, spec))).collect()
+}
 
-    fn with(name: &str, keys: &[&str]) -> Result<Keymap, KeymapError> {
-        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        Keymap::new(&BTreeMap::from([(name.to_owned(), keys)]))
-    }
-
-    fn chords(written: &str) -> Vec<Chord> {
-        parse(written).unwrap()
-    }
-
-    #[test]
-    fn the_table_has_no_conflicts() {
-        Keymap::new(&BTreeMap::new()).unwrap();
-    }
-
-    #[test]
-    fn a_replaced_key_is_the_only_one() {
-        let keymap = with("approve", &["F5"]).unwrap();
-        let list = [Place::List, Place::Inbox, Place::Anywhere];
-
-        assert_eq!(keymap.lookup(&chords("F5"), &list), Lookup::Command(Command::Approve));
-        assert_eq!(keymap.lookup(&chords("a"), &list), Lookup::Nothing);
-        assert_eq!(with("approve", &[]).unwrap().key(Command::Approve), "(no key)");
-    }
-
-    #[test]
-    fn mistakes_name_both_sides() {
-        let conflict = with("approve", &["x"]).unwrap_err();
-        assert_eq!(
-            conflict.to_string(),
-            r#"[keys] "x" means both "approve" and "exclude"; give one of them another key"#
-        );
-        assert_eq!(
-            with("aprove", &["a"]).unwrap_err().to_string(),
-            r#"[keys] names "aprove", which is no command; did you mean "approve"?"#
-        );
-        assert!(matches!(with("approve", &["Hyper-A"]), Err(KeymapError::UnknownKey { .. })));
-        assert!(matches!(with("approve", &["g"]), Err(KeymapError::Conflict { .. })), "a prefix hides `gg`");
-    }
-
-    #[test]
-    fn shift_on_a_named_key_counts_where_it_is_bound_and_only_there() {
-        let keymap = with("mark", &["Shift-PageDown"]).unwrap();
-        let list = [Place::List, Place::Inbox, Place::Anywhere];
-        let down = |keymap: &Keymap| keymap.lookup(&chords("Shift-PageDown"), &list);
-
-        assert_eq!(down(&keymap), Lookup::Command(Command::Mark));
-        assert_eq!(down(&Keymap::new(&BTreeMap::new()).unwrap()), Lookup::Command(Command::PageDown));
-        assert_eq!(keymap.lookup(&chords("Down"), &list), Lookup::Command(Command::Down));
-        assert_eq!(chords("Shift-Tab"), chords("BackTab"));
-    }
-
-    #[test]
-    fn any_character_can_be_a_key() {
-        let keymap = with("approve", &["ф", "ß"]).unwrap();
-        let list = [Place::List, Place::Inbox, Place::Anywhere];
-
-        assert_eq!(keymap.lookup(&chords("ф"), &list), Lookup::Command(Command::Approve));
-        assert_eq!(keymap.lookup(&chords("Ф"), &list), Lookup::Nothing);
-        let shifted = Chord::new(KeyCode::Char('ф'), KeyModifiers::SHIFT);
-        assert_eq!([shifted].as_slice(), chords("Ф"));
-        assert!(with("approve", &["F25"]).is_err() && with("approve", &[""]).is_err());
-    }
-
-    #[test]
-    fn sequences_shift_and_capitals_are_read_alike() {
-        let keymap = Keymap::new(&BTreeMap::new()).unwrap();
-        let list = [Place::List, Place::Inbox, Place::Anywhere];
-        let shifted = Chord::new(KeyCode::Char('a'), KeyModifiers::SHIFT);
-
-        assert_eq!(keymap.lookup(&chords("g"), &list), Lookup::Prefix);
-        assert_eq!(keymap.lookup(&chords("g g"), &list), Lookup::Command(Command::Top));
-        assert_eq!(keymap.lookup(&[shifted], &list), Lookup::Command(Command::ApproveRest));
-        assert_eq!(keymap.lookup(&chords("y"), &list), Lookup::Nothing, "y sends only from the sheet");
-    }
+fn nearest(name: &str) -> Option<&'static str> {
+    let scored = COMMANDS.iter().map(|spec| (strsim::jaro_winkler(name, spec.name), spec.name));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.filter(|(score, _)| *score > 0.6).map(|(_, name)| name)
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::line_of;
-use crate::config::{Borders, GroupBy, SortBy, ThemeChoice, Ui};
+use crate::config::{Borders, GroupBy, Preset, SortBy, ThemeChoice, Ui};
 
 /// Longest time that decisions wait for second thoughts. Seconds.
 const HOLD: u64 = 60;
@@ -20,6 +20,16 @@ pub(super) struct RawUi {
     hold_seconds: u64,
     group: GroupBy,
     sort: SortBy,
+    keymap: RawPreset,
+    hints: bool,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum RawPreset {
+    Default,
+    Vim,
+    Web,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -47,11 +57,21 @@ impl Default for RawUi {
             hold_seconds: 3,
             group: GroupBy::Batch,
             sort: SortBy::Age,
+            keymap: RawPreset::Default,
+            hints: true,
         }
     }
 }
 
 impl RawUi {
+    pub(super) fn preset(&self) -> Preset {
+        match self.keymap {
+            RawPreset::Default => Preset::Default,
+            RawPreset::Vim => Preset::Vim,
+            RawPreset::Web => Preset::Web,
+        }
+    }
+
     /// `folder` is where a relative path begins.
     pub(super) fn meaning(self, text: &str, folder: &Path) -> Result<Ui, String> {
         Ok(Ui {
@@ -63,6 +83,7 @@ impl RawUi {
             hold: hold(self.hold_seconds)?,
             group: self.group,
             sort: self.sort,
+            hints: self.hints,
         })
     }
 }

@@ -66,7 +66,7 @@ impl Desk {
 
     /// Nothing has been asked yet.
     pub(super) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
-        let keymap = Keymap::new(&std::collections::BTreeMap::new()).unwrap();
+        let keymap = Keymap::new(&crate::config::Keys::default()).unwrap();
         let place = Place { reviewer: "kim@acme".to_owned(), ..Place::default() };
         let settings = Settings {
             keymap,

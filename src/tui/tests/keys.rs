@@ -1,6 +1,7 @@
 //! Keys and the commands behind them: what may follow a prefix, the help, the palette.
 
 use super::desk::{Desk, action, few, key};
+use crate::config::{Bound, Keys};
 use crate::domain::Seen;
 use crate::tui::command::{COMMANDS, Command};
 use crate::tui::model::{Finder, Modal, Overlay, Tab};
@@ -128,7 +129,7 @@ fn help_is_found_by_words_and_by_keys() {
     // Words of other programs, and their keys.
     assert!(rows("delete").contains("exclude (reject)"));
     assert!(rows("reject").contains("exclude with a reason"));
-    order(&rows("z"), "preview in full, and back", "undo the last staging step");
+    order(&rows("z"), "preview in full, and back", "undo the last");
     // A key: what it does here.
     let screen = rows("S");
     assert!(screen.contains("all batches") && !screen.contains("this batch"), "{screen}");
@@ -229,7 +230,7 @@ fn a_command_with_a_word_takes_it() {
     desk.press(":help undo<Enter>");
 
     assert!(matches!(desk.model.overlay, Some(Overlay::Help(_))));
-    assert!(desk.screen().contains("undo the last staging step"), "{}", desk.screen());
+    assert!(desk.screen().contains("undo the last"), "{}", desk.screen());
 }
 
 #[test]
@@ -247,8 +248,9 @@ fn every_command_is_in_the_palette_under_its_name() {
 fn a_character_is_a_character_where_text_is_typed() {
     let mut desk = Desk::new(100, 30, few(3));
     let keys = [("back", "Q"), ("accept", "T")];
-    let keys = keys.map(|(name, key)| (name.to_owned(), vec![key.to_owned()]));
-    desk.model.settings.keymap = crate::tui::keymap::Keymap::new(&keys.into()).unwrap();
+    let keys = keys.map(|(name, key)| (name.to_owned(), Bound { keys: vec![key.to_owned()], line: 1 }));
+    let keys = Keys { bound: keys.into(), ..Keys::default() };
+    desk.model.settings.keymap = crate::tui::keymap::Keymap::new(&keys).unwrap();
 
     desk.press("XQuiTe ");
 
