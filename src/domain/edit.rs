@@ -1,6 +1,6 @@
 //! Edits: a shallow merge over the input, done on bytes so that everything else stays exactly as proposed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::RawJson;
@@ -27,6 +27,8 @@ pub enum EditError {
     DuplicateKey(String),
     #[error("the key {0:?} says whose action this is and cannot be edited")]
     IdentityKey(String),
+    #[error("{0} is no JSON value; text needs \"quotes\"")]
+    Word(String),
     #[error("the key {0:?} is gone, but a key cannot be removed by an edit; set it to null instead")]
     Removed(String),
 }
@@ -76,14 +78,16 @@ pub fn merge(input: &RawJson, edits: &Edits) -> Result<RawJson, EditError> {
     };
     let mut out = String::with_capacity(text.len() + edits.0.as_str().len());
     let mut copied = 0;
+    let edited = by_key(&new);
     for member in &old {
-        let Some(edit) = new.iter().find(|edit| edit.key.text == member.key.text) else { continue };
+        let Some(edit) = edited.get(member.key.text.as_ref()) else { continue };
         out.push_str(slice(text, copied..member.span.start));
         out.push_str(edit.value);
         copied = member.span.end;
     }
     out.push_str(slice(text, copied..body_end));
-    let added = new.iter().filter(|edit| old.iter().all(|member| member.key.text != edit.key.text));
+    let known = by_key(&old);
+    let added = new.iter().filter(|edit| !known.contains_key(edit.key.text.as_ref()));
     for (nth, edit) in added.enumerate() {
         if nth > 0 || !old.is_empty() {
             out.push(',');
@@ -101,14 +105,25 @@ pub fn merge(input: &RawJson, edits: &Edits) -> Result<RawJson, EditError> {
 pub fn changed_keys(input: &RawJson, edited: &str) -> Result<Option<Edits>, EditError> {
     let edited = RawJson::parse(edited)?;
     let (old, new) = (unique_members(input.as_str())?, unique_members(edited.as_str())?);
-    if let Some(gone) = old.iter().find(|member| new.iter().all(|other| other.key.text != member.key.text)) {
+    let (before, after) = (by_key(&old), by_key(&new));
+    if let Some(gone) = old.iter().find(|member| !after.contains_key(member.key.text.as_ref())) {
         return Err(EditError::Removed(gone.key.text.clone().into_owned()));
     }
     let changed = new.iter().filter(|member| {
-        let before = old.iter().find(|other| other.key.text == member.key.text);
-        before.is_none_or(|before| json::compact(before.value) != json::compact(member.value))
+        let before = before.get(member.key.text.as_ref());
+        before.is_none_or(|before| {
+            before.value != member.value && json::compact(before.value) != json::compact(member.value)
+        })
     });
-    let parts: Vec<String> = changed.map(|m| format!("{}:{}", m.raw_key, json::compact(m.value))).collect();
+    let changed: Vec<&Member<'_>> = changed.collect();
+    for member in &changed {
+        let before = before_of(&old, member).map(odd_words).unwrap_or_default();
+        if let Some(odd) = odd_words(member.value).into_iter().find(|word| !before.contains(word)) {
+            return Err(EditError::Word(odd.to_owned()));
+        }
+    }
+    let parts: Vec<String> =
+        changed.into_iter().map(|m| format!("{}:{}", m.raw_key, json::compact(m.value))).collect();
     if parts.is_empty() {
         return Ok(None);
     }
@@ -123,6 +138,26 @@ fn unique_members(text: &str) -> Result<Vec<Member<'_>>, EditError> {
         Some(twice) => Err(EditError::DuplicateKey(twice.key.text.clone().into_owned())),
         None => Ok(members),
     }
+}
+
+fn before_of<'a>(old: &[Member<'a>], member: &Member<'_>) -> Option<&'a str> {
+    old.iter().find(|other| other.key.text == member.key.text).map(|other| other.value)
+}
+
+/// What stands in a value's place and is none: backends that write `NaN` are read, but nobody adds another such word.
+fn odd_words(value: &str) -> Vec<&str> {
+    let (mut scanner, mut odd) = (json::Scanner::new(value), Vec::new());
+    while let Ok(Some(token)) = scanner.next_token() {
+        let plain = matches!(token.text, "null" | "true" | "false") || json::is_number(token.text);
+        if token.kind == json::TokenKind::Scalar && !plain {
+            odd.push(token.text);
+        }
+    }
+    odd
+}
+
+fn by_key<'a, 'b>(members: &'b [Member<'a>]) -> HashMap<&'b str, &'b Member<'a>> {
+    members.iter().map(|member| (member.key.text.as_ref(), member)).collect()
 }
 
 fn slice(text: &str, range: Range<usize>) -> &str {
@@ -183,6 +218,12 @@ mod tests {
 
         assert_eq!(edits.as_json().as_str(), r#"{"title":"b","list":[1,2,3]}"#);
         assert_eq!(changed_keys(&input, &json::pretty(input.as_str())), Ok(None));
+        assert_eq!(
+            changed_keys(&input, r#"{"title":b,"n":1.10,"list":[1,2]}"#),
+            Err(EditError::Word("b".into()))
+        );
+        let odd = raw(r#"{"list":[NaN,1]}"#);
+        assert!(changed_keys(&odd, r#"{"list":[NaN]}"#).unwrap().is_some(), "it was there before");
         assert_eq!(
             changed_keys(&input, r#"{"n":1.10,"list":[1,2]}"#),
             Err(EditError::Removed("title".into()))

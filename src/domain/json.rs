@@ -150,6 +150,49 @@ pub fn decode(raw: &str) -> Decoded<'_> {
     Decoded { text: Cow::Owned(text), lossy }
 }
 
+/// The string literal, with its quotes, that means `text`. Only what must be escaped is.
+pub fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' => {
+                let _ = write!(out, "\\u{:04x}", c as u32); // writing to a String cannot fail
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A number as JSON writes it; words such as `NaN` are none.
+pub fn is_number(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest.starts_with('0')) {
+        return false;
+    }
+    let mut rest = rest.get(whole..).unwrap_or_default();
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let places = digits(fraction);
+        rest = match fraction.get(places..) {
+            Some(rest) if places > 0 => rest,
+            _ => return false,
+        };
+    }
+    let Some(power) = rest.strip_prefix(['e', 'E']) else { return rest.is_empty() };
+    let power = power.strip_prefix(['+', '-']).unwrap_or(power);
+    !power.is_empty() && digits(power) == power.len()
+}
+
 /// Reads what follows `\u`, with the second half of a surrogate pair when there is one.
 fn unicode_escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
     let first = four_hex(rest)?;
@@ -246,6 +289,20 @@ mod tests {
         let lone = decode(r#""x\ud800y""#);
         assert_eq!((lone.text.as_ref(), lone.lossy), ("x\u{fffd}y", true));
         assert_eq!(decode(r#""\ud800\u0041""#).text, "\u{fffd}A");
+    }
+
+    #[test]
+    fn what_is_encoded_decodes_to_itself_and_numbers_are_told_from_words() {
+        let text = "a\"b\\c\n\r\t\u{1}é\u{202e}😀/";
+
+        assert_eq!(decode(&encode(text)).text, text);
+        assert!(RawJson::parse(encode(text)).is_ok());
+        for number in ["0", "-0", "12", "1.10", "18446744073709551616", "1e5", "-1.5E+10"] {
+            assert!(is_number(number), "{number}");
+        }
+        for none in ["", "-", "01", "1.", ".5", "1e", "NaN", "null", "1,2", "+1", " 1", "0x1"] {
+            assert!(!is_number(none), "{none}");
+        }
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{ActionKey, SubmissionId, Timestamp};
+use crate::domain::{ActionKey, Digest, SubmissionId, Timestamp};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
 use super::msg::{Effect, Loaded, Msg, What};
+use super::outside;
 
 /// Approved actions are followed for so long.
 const FOLLOW: Duration = Duration::from_hours(1);
@@ -107,8 +108,25 @@ impl Effects {
                 tokio::time::sleep(Duration::from_millis(millis)).await;
                 this.say(What::Wake).await;
             })),
-            Effect::Repaint | Effect::Suspend | Effect::Quit => {}
+            Effect::LearnTool { source, tool } => drop(tokio::spawn(async move {
+                let (inbox, from, name) = (this.inbox.clone(), source.clone(), tool.clone());
+                let answer = caught(async move { inbox.tool(&from, &name).await }).await;
+                this.say(What::ToolLearnt { source, tool, answer }).await;
+            })),
+            Effect::Repaint | Effect::Suspend | Effect::Editor { .. } | Effect::Quit => {}
         }
+    }
+
+    /// Runs the reviewer's editor, which has the terminal until the answer comes.
+    pub(super) fn edit(&self, key: ActionKey, digest: Digest, text: String) {
+        let this = self.clone();
+        drop(tokio::spawn(async move {
+            let answer = match outside::found() {
+                Ok(editor) => outside::edit(&editor, &text).await,
+                Err(why) => Err(why),
+            };
+            this.say(What::Edited { key, digest, answer }).await;
+        }));
     }
 
     /// Waits for submissions and saves that are under way.

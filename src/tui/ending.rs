@@ -25,6 +25,8 @@ pub(super) struct Signals {
     interrupt: Signal,
     hangup: Signal,
     go_on: Signal,
+    /// Another program has the terminal.
+    lent: bool,
 }
 
 /// What a signal asks for.
@@ -41,15 +43,23 @@ impl Signals {
             interrupt: on(SignalKind::interrupt())?,
             hangup: on(SignalKind::hangup())?,
             go_on: on(SignalKind::from_raw(SIGCONT))?,
+            lent: false,
         })
     }
 
+    /// While another program has the terminal, Ctrl-C and Ctrl-Z in it are its own.
+    pub(super) fn lend(&mut self, lent: bool) {
+        self.lent = lent;
+    }
+
     pub(super) async fn next(&mut self) -> Signalled {
-        tokio::select! {
-            _ = self.terminate.recv() => Signalled::End(LeftBy::Signal),
-            _ = self.interrupt.recv() => Signalled::End(LeftBy::Signal),
-            _ = self.hangup.recv() => Signalled::End(LeftBy::Hangup),
-            _ = self.go_on.recv() => Signalled::Continue,
+        loop {
+            return tokio::select! {
+                _ = self.terminate.recv() => Signalled::End(LeftBy::Signal),
+                _ = self.interrupt.recv() => if self.lent { continue } else { Signalled::End(LeftBy::Signal) },
+                _ = self.hangup.recv() => Signalled::End(LeftBy::Hangup),
+                _ = self.go_on.recv() => if self.lent { continue } else { Signalled::Continue },
+            };
         }
     }
 }

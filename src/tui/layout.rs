@@ -3,6 +3,10 @@
 
 use ratatui::layout::Rect;
 
+pub(super) mod form;
+
+pub(super) use form::Form;
+
 /// How the body is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -164,20 +168,6 @@ pub(super) fn sheet_text(outer: Rect) -> Rect {
 pub(super) fn above_message(layout: &Layout, area: Rect) -> Rect {
     let bottom = layout.message.y.min(layout.hints.y);
     Rect { height: bottom.saturating_sub(area.y), ..area }
-}
-
-/// An edit form is as tall as its text, with room to add some.
-pub(super) fn form_size(area: Rect, lines: usize) -> (u16, u16) {
-    let lines = u16::try_from(lines).unwrap_or(u16::MAX);
-    (area.width.saturating_sub(4).min(110), lines.saturating_add(14).min(area.height.saturating_sub(1)))
-}
-
-/// An edit form's text and its foot.
-pub(super) fn form_parts(body: Rect) -> (Rect, Rect) {
-    let mut text = body;
-    take_top(&mut text, 2);
-    let foot = take_bottom(&mut text, 5);
-    (text, foot)
 }
 
 fn take_top(rest: &mut Rect, height: u16) -> Rect {

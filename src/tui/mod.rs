@@ -22,6 +22,7 @@ mod keys;
 mod layout;
 pub mod model;
 pub mod msg;
+mod outside;
 mod page;
 pub mod plain;
 mod run;

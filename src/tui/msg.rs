@@ -1,13 +1,15 @@
 //! What can happen ([`Msg`]) and what can be asked of the world ([`Effect`]). Both are closed sets, so that what drives the
 //! inbox can be read in one place.
 
+use std::sync::Arc;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::domain::{
-    ActionKey, Finding, Followed, PendingAction, Report, Revision, Settling, SourceName, Staged, Submission,
-    SubmissionId, Timestamp,
+    ActionKey, Digest, Finding, Followed, PendingAction, Report, Revision, Settling, SourceName, Staged,
+    Submission, SubmissionId, Timestamp, Untrusted,
 };
-use crate::inbox::{Event, Problem, Reconciled, Synced};
+use crate::inbox::{Event, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Restored, Write};
 
 use super::command::Command;
@@ -49,6 +51,18 @@ pub enum What {
     },
     /// The answer to an [`Effect::Hold`].
     Held(SubmissionId, Result<(), Problem>),
+    /// The answer to an [`Effect::LearnTool`]; `None` where the source tells nothing.
+    ToolLearnt {
+        source: SourceName,
+        tool: Untrusted,
+        answer: Result<Option<Arc<Tool>>, Problem>,
+    },
+    /// The answer to an [`Effect::Editor`]: what the editor left, or why nothing was changed.
+    Edited {
+        key: ActionKey,
+        digest: Digest,
+        answer: Result<String, String>,
+    },
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
     /// The answer to an [`Effect::Settle`].
@@ -130,6 +144,18 @@ pub enum Effect {
     },
     /// Forget what is held.
     Recall(SubmissionId),
+    /// What the source knows of a tool, its schema above all.
+    LearnTool {
+        source: SourceName,
+        tool: Untrusted,
+    },
+    /// The reviewer's own editor over a draft. It has the terminal until it ends.
+    Editor {
+        key: ActionKey,
+        /// Of the input that the draft is over.
+        digest: Digest,
+        text: String,
+    },
     Submit {
         submission: Box<Submission>,
         left_pending: u64,

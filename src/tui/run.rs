@@ -80,7 +80,7 @@ pub async fn run(
     model.theme = theme;
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender);
-    let mut app = App { model, screen, effects, msgs, keys: None, frames: [None; 2] };
+    let mut app = App { model, screen, effects, msgs, keys: None, frames: [None; 2], lent: false };
     // The first frame waits for nothing.
     app.draw()?;
     let by = app.live(signals, shutdown).await;
@@ -100,6 +100,8 @@ struct App {
     keys: Option<Keys>,
     /// When the last two frames were drawn, the older one first.
     frames: [Option<Instant>; 2],
+    /// The reviewer's editor has the terminal: messages are taken, nothing is drawn.
+    lent: bool,
 }
 
 /// What the loop woke up for.
@@ -123,6 +125,7 @@ impl App {
         }
         let mut burst = Vec::with_capacity(BURST);
         loop {
+            signals.lend(self.lent);
             let woken = tokio::select! {
                 key = next_key(&mut self.keys) => Woken::Key(key),
                 _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
@@ -133,7 +136,7 @@ impl App {
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 _ = heartbeat.tick() => Woken::Heartbeat,
                 _ = second.tick() => Woken::Second,
-                () = next_frame(self.model.dirty, self.frames) => Woken::Frame,
+                () = next_frame(self.model.dirty && !self.lent, self.frames) => Woken::Frame,
             };
             let end = match woken {
                 Woken::Key(None) => Some(LeftBy::Hangup),
@@ -170,11 +173,22 @@ impl App {
     }
 
     fn update(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
+        // The terminal is ours again before anything is said on it.
+        if matches!(msg.what, What::Edited { .. })
+            && std::mem::take(&mut self.lent)
+            && let Some(by) = self.resume()?
+        {
+            return Ok(Some(by));
+        }
         for effect in update::update(&mut self.model, msg) {
             match effect {
                 Effect::Quit => return Ok(Some(LeftBy::Reviewer)),
                 Effect::Repaint => self.repaint()?,
                 Effect::Suspend => self.suspend()?,
+                Effect::Editor { key, digest, text } => {
+                    self.lend();
+                    self.effects.edit(key, digest, text);
+                }
                 other => self.effects.perform(other),
             }
         }
@@ -199,6 +213,15 @@ impl App {
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "a panic was asked for");
         self.screen.repaint()
+    }
+
+    /// Gives the terminal to another program: nobody reads its keys, and every mode of ours is left.
+    fn lend(&mut self) {
+        if let Some(keys) = self.keys.take() {
+            keys.stop();
+        }
+        give_back();
+        self.lent = true;
     }
 
     fn suspend(&mut self) -> anyhow::Result<()> {

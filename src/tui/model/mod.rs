@@ -1,6 +1,7 @@
 //! All the inbox knows while it runs. Changed by `update` only, read by `view`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ratatui::layout::{Rect, Size};
@@ -10,12 +11,14 @@ use super::layout::{self, Body, Layout};
 use super::theme::Theme;
 use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
+use crate::inbox::Tool;
 use crate::journal::{EditText, Says};
 use crate::text::Shown;
 pub use crate::text::hidden;
 
 mod arrange;
 mod filter;
+mod form;
 mod group;
 mod guard;
 mod held;
@@ -36,15 +39,15 @@ mod stats;
 mod tally;
 
 pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
+pub use form::{Bulk, BulkRow, EditField, EditForm, Fate, Field, Kind, applied, element_title};
+pub(in crate::tui) use form::{cell, place_of, shown_key};
 pub use group::{Group, GroupBy, GroupKey, SortBy};
 pub use guard::Guard;
 pub use held::Held;
 pub use later::Later;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
-pub use modal::{
-    EditField, EditForm, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
-};
+pub use modal::{Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet};
 pub use overlay::{Finder, Overlay};
 pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab};
 pub use queue::{Cursor, Line, Queue};
@@ -104,6 +107,8 @@ pub struct Model {
     pub edit_texts: HashMap<ActionKey, EditText>,
     /// What those texts would send, where that is known.
     pub drafted: HashMap<ActionKey, Edits>,
+    /// What the sources know of their tools, as far as a form asked.
+    pub tools: HashMap<(SourceName, Untrusted), Arc<Tool>>,
     /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, Says), String>,
     pub preview: Preview,
@@ -198,6 +203,7 @@ impl Model {
             seen: SeenLog::default(),
             edit_texts: HashMap::new(),
             drafted: HashMap::new(),
+            tools: HashMap::new(),
             reason_texts: HashMap::new(),
             preview: Preview::default(),
             reading: Reading::default(),

@@ -2,21 +2,26 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ratatui::layout::Rect;
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Confirm, Digest, EditError, Edits, Finding, Followed, RawJson, ReasonRule, Report,
-    StagedCounts, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, BatchKey, Confirm, Finding, Followed, ReasonRule, Report, StagedCounts, Submission,
+    SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::Says;
 use crate::text::{self, Shown};
-use crate::tui::layout::{form_parts, form_size, sheet, sheet_text};
+
+use super::EditForm;
 
 use super::FilterLine;
 
 #[derive(Clone, Debug)]
 pub enum Modal {
+    /// The edit form waits for the content of these actions; then perhaps for the reviewer's own editor.
+    EditSoon {
+        keys: Vec<ActionKey>,
+        outside: bool,
+    },
     Edit(Box<EditForm>),
     Reason(Box<ReasonForm>),
     Review(Box<ReviewSheet>),
@@ -27,29 +32,6 @@ pub enum Modal {
     Filter(Box<FilterLine>),
     /// Which saved filter?
     Saved,
-}
-
-/// The input as text. Nothing is sent or staged from it but by its approve button.
-#[derive(Clone, Debug)]
-pub struct EditForm {
-    pub key: ActionKey,
-    /// Of the input it is typed over.
-    pub digest: Digest,
-    pub input: RawJson,
-    pub area: TextArea<'static>,
-    pub field: EditField,
-    /// What the text would send, or why it cannot.
-    pub check: Result<Option<Edits>, EditError>,
-    /// Typed since the last save.
-    pub unsaved: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EditField {
-    Text,
-    Approve,
-    Revert,
-    Close,
 }
 
 /// What is said beside a decision: why it is excluded, a comment, or guidance for another try.
@@ -131,19 +113,6 @@ pub struct ReportSheet {
     /// What became of approved actions since.
     pub followed: HashMap<ActionKey, Followed>,
     pub top: usize,
-}
-
-impl EditForm {
-    /// On a screen of this size the form shows the whole input, as it was proposed.
-    pub(in crate::tui) fn shows_all(&self, area: Rect) -> bool {
-        let lines = self.area.lines();
-        let (width, height) = form_size(area, lines.len());
-        let (text, _) = form_parts(sheet_text(sheet(area, width, height)));
-        let rows = || lines.iter().map(|line| wrapped(line, text.width).len()).sum::<usize>();
-        self.check == Ok(None)
-            && lines.len() <= usize::from(text.height)
-            && rows() <= usize::from(text.height)
-    }
 }
 
 /// A line of a text area as it is drawn. One column stays free for the cursor.

@@ -113,7 +113,7 @@ pub(super) fn key_of(member: &Member<'_>) -> Shown {
 
 /// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
 /// taken for something else keeps its quotes.
-pub(super) fn readable(value: &str) -> String {
+pub(in crate::tui) fn readable(value: &str) -> String {
     let value = value.trim();
     if value.starts_with('"') {
         let meaning = json::decode(value).text;

@@ -26,7 +26,7 @@ mod tests;
 mod units;
 mod value;
 
-pub(in crate::tui) use fields::listed;
+pub(in crate::tui) use fields::{listed, readable};
 pub(in crate::tui) use fold::{all as folds, at as fold_at};
 pub(in crate::tui) use links::{links, target as link_target};
 use long::Long;
@@ -91,6 +91,9 @@ pub enum Kind {
     Dim,
     Old,
     New,
+    /// Words of a changed line that differ.
+    OldWord,
+    NewWord,
     Warn,
     Good,
     Link,

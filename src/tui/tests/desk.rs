@@ -299,6 +299,9 @@ fn parse(keys: &str) -> Vec<KeyEvent> {
 }
 
 fn named(name: &str) -> (KeyCode, KeyModifiers) {
+    if let Some(c) = name.strip_prefix("C-").and_then(|rest| rest.chars().next()) {
+        return (KeyCode::Char(c), KeyModifiers::CONTROL);
+    }
     let code = match name {
         "Esc" => KeyCode::Esc,
         "Enter" => KeyCode::Enter,
@@ -313,10 +316,9 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
         "Right" => KeyCode::Right,
         "S-Down" => return (KeyCode::Down, KeyModifiers::SHIFT),
         "S-Up" => return (KeyCode::Up, KeyModifiers::SHIFT),
-        "C-c" => return (KeyCode::Char('c'), KeyModifiers::CONTROL),
-        "C-z" => return (KeyCode::Char('z'), KeyModifiers::CONTROL),
-        "C-l" => return (KeyCode::Char('l'), KeyModifiers::CONTROL),
-        "C-u" => return (KeyCode::Char('u'), KeyModifiers::CONTROL),
+        "Left" => KeyCode::Left,
+        "BackTab" => KeyCode::BackTab,
+        "Delete" => KeyCode::Delete,
         other => panic!("no key {other}"),
     };
     (code, KeyModifiers::NONE)

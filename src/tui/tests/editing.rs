@@ -1,16 +1,31 @@
 //! The edit form.
 
-use crate::domain::{Decision, EditError};
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::domain::{Decision, EditError, KnownTool, Risk};
+use crate::inbox::Tool;
 use crate::journal::{EditText, Restored, Write};
-use crate::tui::model::Modal;
+use crate::schema::Schema;
+use crate::tui::model::{EditForm, Modal};
 use crate::tui::msg::What;
+use crate::tui::view::view;
 
-use super::desk::{CAN, Desk, few, key};
+use super::desk::{CAN, Desk, action, few, key};
 
-/// Opens the form and puts a `Z` into the title of `Issue number 1`.
+/// Opens the form, at the end of the title, and types a `Z` there.
 fn edited() -> Desk {
     let mut desk = Desk::new(100, 30, few(3));
-    desk.press("e<Down>");
+    desk.press("eZ");
+    desk
+}
+
+/// The same in the JSON text.
+fn edited_raw() -> Desk {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("e<C-t><Down>");
     for _ in 0..13 {
         desk.press("<Right>");
     }
@@ -36,20 +51,20 @@ fn closing_keeps_a_draft_and_stages_nothing() {
     assert!(desk.saved.iter().any(|write| matches!(write, Write::EditText { text: Some(_), .. })));
     assert!(desk.screen().contains("(edited)"), "{}", desk.screen());
     desk.press("a");
-    assert_eq!(edits(&desk).unwrap(), r#"{"title":"IZssue number 1"}"#);
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#);
     assert_eq!(desk.staged(), "1E");
 }
 
 #[test]
-fn the_forms_button_stages_an_approval_with_what_changed() {
+fn enter_in_a_field_of_one_line_stages_an_approval_with_what_changed() {
     let mut desk = edited();
 
-    desk.press("<Tab><Enter>");
+    desk.press("<Enter>");
 
-    assert_eq!(edits(&desk).unwrap(), r#"{"title":"IZssue number 1"}"#, "1.10 is not touched");
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"Issue number 1Z"}"#, "1.10 is not touched");
     assert!(desk.model.modal.is_none());
     desk.press("kd");
-    assert!(desk.screen().contains("+   IZssue number 1"), "{}", desk.screen());
+    assert!(desk.screen().contains("+   Issue number 1Z"), "{}", desk.screen());
     assert!(desk.screen().contains("[Diff 1]"));
 }
 
@@ -59,7 +74,7 @@ fn decision_keys_are_text_in_the_form_and_nothing_on_its_buttons() {
 
     desk.press("axsy");
     assert_eq!(desk.staged(), "");
-    desk.press("<Tab>axsy");
+    desk.press("<Tab><Tab>axsy");
 
     assert_eq!(desk.staged(), "");
     assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
@@ -67,11 +82,10 @@ fn decision_keys_are_text_in_the_form_and_nothing_on_its_buttons() {
 
 #[test]
 fn a_text_that_cannot_be_sent_says_where() {
-    let mut desk = edited();
+    let mut desk = edited_raw();
 
     desk.press("\"");
-    assert!(desk.screen().contains("cannot be sent: not valid JSON"), "{}", desk.screen());
-    assert!(desk.screen().contains("at line 2, column"));
+    assert!(desk.screen().contains("line 2, column 16"), "{}", desk.screen());
     desk.press("<Tab><Enter>");
     assert_eq!(desk.staged(), "");
     desk.press("<Esc>a");
@@ -84,7 +98,7 @@ fn a_text_that_cannot_be_sent_says_where() {
 fn back_to_proposed_forgets_the_draft() {
     let mut desk = edited();
 
-    desk.press("<Tab><Tab><Enter><Esc>a");
+    desk.press("<Tab><Tab><Tab><Enter><Esc>a");
 
     assert_eq!((desk.staged().as_str(), edits(&desk)), ("1A", None));
 }
@@ -132,10 +146,236 @@ fn a_draft_from_last_time_counts_only_for_the_same_input() {
 #[test]
 fn identity_keys_cannot_be_edited_in() {
     let mut desk = Desk::new(100, 30, few(1));
-    desk.press("e<Right>");
+    desk.press("e<C-t><Right>");
 
     desk.say(What::Paste("\"workspace_id\":\"other\",".to_owned()));
 
     let Some(Modal::Edit(form)) = &desk.model.modal else { panic!("no form") };
     assert_eq!(form.check, Err(EditError::IdentityKey("workspace_id".to_owned())));
+}
+
+fn form(desk: &Desk) -> &EditForm {
+    match &desk.model.modal {
+        Some(Modal::Edit(form)) => form,
+        other => panic!("no form: {other:?}"),
+    }
+}
+
+fn one(input: &str) -> Desk {
+    Desk::new(100, 30, vec![action("1 create_linear_issue support low 5", "t", input)])
+}
+
+/// The source says what it knows of the tool.
+fn learns(desk: &mut Desk, schema: &str) {
+    let known = KnownTool {
+        name: "create_linear_issue".into(),
+        risk: Risk::Low,
+        effect: None,
+        approving: None,
+        preview: None,
+        schema: None,
+    };
+    let tool = Arc::new(Tool { known, schema: Some(Schema::parse(schema).unwrap()) });
+    let (source, name) = (super::desk::source(), "create_linear_issue".into());
+    desk.say(What::ToolLearnt { source, tool: name, answer: Ok(Some(tool)) });
+}
+
+const SCHEMA: &str = r#"{"required":["title"],"properties":{
+    "title":{"type":"string","maxLength":12},
+    "priority":{"type":"integer","minimum":0,"maximum":4},
+    "state":{"enum":["todo","done"]},
+    "urgent":{"type":"boolean"}}}"#;
+
+#[test]
+fn a_number_stays_as_it_is_typed_and_a_string_stays_a_string() {
+    let mut desk = one(r#"{"title":"a","price":1.10,"code":"7"}"#);
+
+    desk.press("e<Down><C-u>2.50<Down><C-u>12<Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"price":2.50,"code":"12"}"#);
+}
+
+#[test]
+fn what_is_no_number_is_said_at_the_field_and_cannot_be_approved() {
+    let mut desk = one(r#"{"title":"a","price":1.10}"#);
+
+    desk.press("e<Down><C-u>-<Enter>");
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.screen().contains("! a number is asked for"), "{}", desk.screen());
+    assert!(desk.message().contains("price: a number is asked for"), "{}", desk.message());
+    desk.press("x,\"1<Enter>");
+    assert_eq!(edits(&desk).unwrap(), r#"{"price":-1}"#, "other characters are not taken");
+}
+
+#[test]
+fn a_schema_that_comes_later_adds_fields_and_judges() {
+    let mut desk = one(r#"{"title":"a","priority":3}"#);
+    desk.press("eb");
+
+    learns(&mut desk, SCHEMA);
+
+    assert_eq!(form(&desk).text(), "{\n  \"title\": \"ab\",\n  \"priority\": 3\n}", "what was typed stays");
+    let screen = desk.screen();
+    assert!(screen.contains("title, string, required, at most 12 characters"), "{screen}");
+    assert!(screen.contains("2 of 12") && screen.contains("(not set)"), "{screen}");
+    assert!(screen.contains("valid against the tool's schema"), "{screen}");
+    desk.press("<Down><C-u>9<Enter>");
+    assert_eq!(desk.staged(), "");
+    assert!(desk.screen().contains("! 9 is greater than the maximum of 4"), "{}", desk.screen());
+    desk.press("<C-r><Down><Right><Down>t<Enter>");
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"ab","state":"todo","urgent":true}"#);
+}
+
+#[test]
+fn a_field_goes_back_to_proposed_alone() {
+    let mut desk = one(r#"{"title":"a","body":"b"}"#);
+
+    desk.press("ex<Down>y<C-r><Enter>");
+    assert_eq!(desk.staged(), "1E", "{}", desk.screen());
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"ax"}"#);
+}
+
+#[test]
+fn identity_is_locked() {
+    let mut desk = one(r#"{"workspace_id":"w","title":"a"}"#);
+
+    desk.press("e<Up>x");
+
+    assert!(desk.message().contains("cannot be edited"), "{}", desk.message());
+    assert!(desk.screen().contains("= locked"), "{}", desk.screen());
+    assert_eq!(form(&desk).check, Ok(None));
+}
+
+#[test]
+fn an_element_of_a_list_is_dropped_and_restored() {
+    let input = r#"{"recommendations":[{"title":"One","n":1.0},{"title":"Two"},{"title":"Three"}]}"#;
+    let mut desk = Desk::new(100, 60, vec![action("1 create_linear_issue support low 5", "t", input)]);
+
+    desk.press("e<Down> ");
+    assert!(desk.screen().contains("drop  2  Two"), "{}", desk.screen());
+    desk.press("<Enter>");
+
+    let want = r#"{"recommendations":[{"title":"One","n":1.0},{"title":"Three"}]}"#;
+    assert_eq!(edits(&desk).unwrap(), want, "the whole new list, its numbers as written");
+    desk.press("ke<Down> <Enter>");
+    assert!(desk.message().contains("nothing is changed"), "{}", desk.message());
+    desk.press("<Esc>a");
+    assert_eq!((desk.staged().as_str(), edits(&desk)), ("1A", None));
+}
+
+#[test]
+fn enter_in_a_text_of_several_lines_is_a_line_break() {
+    let mut desk = one(r#"{"title":"a","body":"b\nc"}"#);
+
+    desk.press("e<Down><Enter>d");
+    assert_eq!(desk.staged(), "");
+    assert!(desk.screen().contains("Enter: new line"), "{}", desk.screen());
+    desk.press("<Esc>a");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"body":"b\nc\nd"}"#);
+}
+
+#[test]
+fn a_line_break_can_be_typed_into_one_line() {
+    let mut desk = one(r#"{"title":"a"}"#);
+
+    desk.press("e<C-j>b<Tab><Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"a\nb"}"#);
+}
+
+#[test]
+fn enter_with_nothing_changed_approves_nothing() {
+    let mut desk = one(r#"{"title":"a"}"#);
+
+    desk.press("e<Enter>");
+
+    assert_eq!(desk.staged(), "");
+    assert!(desk.message().contains("nothing is changed"), "{}", desk.message());
+}
+
+#[test]
+fn a_line_that_is_pasted_as_keys_approves_nothing() {
+    let mut desk = one(r#"{"title":"a"}"#);
+    desk.press("e");
+
+    desk.hurry("pasted<Enter>", 1);
+
+    assert_eq!(desk.staged(), "");
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+}
+
+#[test]
+fn fields_and_json_text_are_the_same_draft() {
+    let mut desk = one(r#"{"title":"a","n":1.10}"#);
+
+    desk.press("eb<C-t>");
+    assert!(desk.screen().contains(r#""title": "ab","#), "{}", desk.screen());
+    desk.press("x<C-t>");
+    assert!(form(&desk).is_raw(), "what is no JSON stays text");
+    assert!(desk.message().contains("cannot be shown as fields yet"), "{}", desk.message());
+    desk.press("<Backspace><C-t><Enter>");
+
+    assert_eq!(edits(&desk).unwrap(), r#"{"title":"ab"}"#);
+}
+
+#[test]
+fn what_does_not_parse_is_kept_and_opens_as_text() {
+    let mut desk = one(r#"{"title":"a","n":1.10}"#);
+
+    desk.press("e<Down><C-u>-<Esc>");
+    assert!(desk.model.edit_texts[&key("1")].text.contains("\"n\": -"), "{:?}", desk.model.edit_texts);
+    desk.press("e");
+
+    assert!(form(&desk).is_raw());
+    assert!(desk.screen().contains("line 3, column"), "{}", desk.screen());
+}
+
+#[test]
+fn json_that_is_more_than_one_value_is_none() {
+    let mut desk = one(r#"{"title":"a","o":{"x":1}}"#);
+
+    desk.press("e<Down>");
+    desk.say(What::Paste(r#","p":2"#.to_owned()));
+    desk.press("<Esc>a");
+
+    assert_eq!(desk.staged(), "", "no key comes in by the way");
+}
+
+/// Where the terminal's own cursor is.
+fn caret(desk: &Desk) -> Option<(u16, u16)> {
+    let area = Rect::new(0, 0, desk.model.size.width, desk.model.size.height);
+    view(&desk.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
+}
+
+#[test]
+fn the_terminals_cursor_is_at_the_caret() {
+    let mut desk = one(r#"{"title":"ab"}"#);
+    desk.press("e");
+    let (x, y) = caret(&desk).unwrap();
+    let line: String = desk.screen().lines().nth(usize::from(y)).unwrap().chars().take(x.into()).collect();
+    assert!(line.ends_with("> ab"), "{line:?}");
+    desk.press("字");
+
+    assert_eq!(caret(&desk), Some((x + 2, y)), "a wide character takes two columns");
+    desk.press("<Tab>");
+    assert_eq!(caret(&desk), None, "no text field, no caret");
+}
+
+#[test]
+fn keys_typed_while_the_content_is_on_its_way_decide_nothing() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.answers = false;
+    desk.press("G");
+    desk.press("eax");
+    assert_eq!(desk.staged(), "");
+    assert!(desk.screen().contains("Reading 1 action"), "{}", desk.screen());
+
+    let loaded = desk.world[&key("3")].clone();
+    desk.say(What::Loaded(vec![(key("3"), Ok(loaded))]));
+
+    assert!(form(&desk).key == key("3"));
+    desk.press("Z<Enter>");
+    assert_eq!(desk.staged(), "3E");
 }

@@ -1,5 +1,6 @@
 //! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
 
+mod bulk;
 mod deciding;
 pub(super) mod desk;
 mod editing;
@@ -7,6 +8,7 @@ mod effects;
 mod holding;
 mod keys;
 mod leaving;
+mod merging;
 mod paused;
 mod plain;
 mod previews;

@@ -57,7 +57,7 @@ pub(super) fn queue() -> Vec<PendingAction> {
 /// Some of it decided: approved, edited, excluded, and one settled by somebody else.
 pub(super) fn at_work(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, queue());
-    desk.press("ae<Down>");
+    desk.press("ae<C-t><Down>");
     for _ in 0..12 {
         desk.press("<Right>");
     }

@@ -106,30 +106,30 @@ fn the_edit_form() {
     desk.press("e");
 
     insta::assert_snapshot!(sheet(&desk), @r#"
-┌─│  create_linear_issue   Escalate: EU outage                                                   │─┐
+┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
+│   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   32m old               │
+│>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
+│ │  create_linear_issue   Escalate: EU outage                                                   │ │
+│ │    field        proposed                              yours                                  │ │
+│ │  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │ │
+│ │    priority     3                                     =                                      │ │
+│ │    team         SUP                                   =                                      │ │
+│ │    labels       ["outage","eu"]                       =                                      │ │
+│ │    assignee     null                                  =                                      │ │
+│ │    description  Three enterprise clients … (2 lines)  =                                      │ │
 │ │                                                                                              │ │
-│ │  {                                                                                           │ │
-│>│    "title": "[now] Escalate: EU outage",                                                     │ │
-│ │    "priority": 3,                                                                            │ │
-│ │    "team": "SUP",                                                                            │ │
-│ │    "labels": [                                                                               │ │
-│ │      "outage",                                                                               │ │
-│ │      "eu"                                                                                    │ │
-│ │    ],                                                                                        │ │
-│ │    "assignee": null,                                                                         │ │
-│ │    "description": "Three enterprise clients in eu-west-1 report 502s since 13:40             │ │
-│ │  UTC.\nAttached: status page link, 2 transcripts."                                           │ │
-│ │  }                                                                                           │ │
-│ │                                                                                              │ │
-│ │                                                                                              │ │
-│ │                                                                                              │ │
-│ │                                                                                              │ │
+│ │  title, text                                                Enter: approve with these edits  │ │
+│ │  > [now] Escalate: EU outage                                                                 │ │
 │ │                                                                                              │ │
 │ │  will be sent as userEdits: {title}                                                          │ │
 │ │  a changed key replaces its whole value                                                      │ │
-│ │                                                                                              │ │
-│ │  [approve with these edits]  [back to proposed]  [close]           Tab: buttons  Esc: close  │ │
-└─└─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘─┘
+│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │ │
+│ │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │ │
+│ └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘ │
+│                                            ││ What approving does                                │
+│                                            ││   creates one issue in Linear                      │
+└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 "#);
 }
@@ -210,5 +210,151 @@ fn nothing_pending() {
  nothing staged
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+"#);
+}
+
+/// A mail with a list and more fields than a small screen has rows for.
+fn mail(width: u16, height: u16) -> Desk {
+    let input = r#"{"workspace_id":"acme","to":"kim@acme.example","subject":"Your refund","body":"Dear Kim,\nit is on its way.","amount":1.10,"tags":["a","b"],"urgent":false,"cc":null}"#;
+    let one = super::desk::action("1 send_email support low 5", "Your refund", input);
+    let mut desk = Desk::new(width, height, vec![one]);
+    desk.press("e!");
+    desk
+}
+
+#[test]
+fn the_edit_form_on_a_small_screen() {
+    insta::assert_snapshot!(mail(80, 24).screen(), @r#"
+ placet  1 pending  1 undecided                                 LIVE  oldest 5m
+──┌─ Edit before approving ──────────────────────────────────────────────────┐──
+> │  send_email   Your refund                                                │m
+  │    field         proposed                   yours                        │
+  │    workspace_id  acme                       = locked                     │
+  │    to            kim@acme.example           =                            │
+  │  > subject       Your refund                Your refund! *               │
+  │    body          Dear Kim, (2 lines)        =                            │
+  │    amount        1.10                       =                            │
+  │    tags          ["a","b"]                  =                            │
+  │    urgent        false                      =                            │
+  │    cc            null                       =                            │
+──│                                                                          │──
+ t│  subject, text                          Enter: approve with these edits  │
+ c│  > Your refund!                                                          │
+ s│                                                                          │
+ T│  will be sent as userEdits: {subject}                                    │
+  │  a changed key replaces its whole value                                  │
+  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
+ w│  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
+──└─ nothing is sent from here; closing keeps your text ─────────────────────┘──
+ nothing staged   saved 14:22:31
+
+ Esc back
+"#);
+}
+
+#[test]
+fn the_edit_form_on_a_middle_screen_with_a_list() {
+    let mut desk = mail(100, 30);
+    desk.press("<Tab><Tab><Tab> ");
+    insta::assert_snapshot!(desk.screen(), @r#"
+ placet   gate   pending 1   undecided 1                                                LIVE  14:22
+ nothing held back                                                                        oldest 5m
+┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
+│>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
+│ │  send_email   Your refund                                                                    │ │
+│ │    field         proposed                             yours                                  │ │
+│ │    workspace_id  acme                                 = locked                               │ │
+│ │    to            kim@acme.example                     =                                      │ │
+│ │    subject       Your refund                          Your refund! *                         │ │
+│ │    body          Dear Kim, (2 lines)                  =                                      │ │
+│ │    amount        1.10                                 =                                      │ │
+│ │  > tags          ["a","b"]                            ["b"] *                                │ │
+│ │    urgent        false                                =                                      │ │
+│ │    cc            null                                 =                                      │ │
+│ │                                                                                              │ │
+│ │  tags, a list, replaced as a whole                          Enter: approve with these edits  │ │
+│ │  > drop  1  a                                      Space drops or restores   Right: as JSON  │ │
+│ │    keep  2  b                                                                                │ │
+│ │                                                                                              │ │
+│ │  will be sent as userEdits: {subject, tags}                                                  │ │
+│ │  a changed key replaces its whole value                                                      │ │
+│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │ │
+│ │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │ │
+│ └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘ │
+│                                            ││                                                    │
+└─ row 1 of 1 ───────────────────────────────┘└─ J/K scroll   1-16 of 16 ──────────────────────────┘
+────────────────────────────────────────────────────────────────────────────────────────────────────
+ nothing staged   saved 14:22:31
+
+ Esc back
+"#);
+}
+
+#[test]
+fn the_edit_form_on_a_large_screen_with_a_text() {
+    let mut desk = mail(160, 45);
+    desk.press("<Tab>");
+    insta::assert_snapshot!(desk.screen(), @r#"
+ placet   gate   pending 1   undecided 1                                                                                                            LIVE  14:22
+ nothing held back                                                                                                                                    oldest 5m
+┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
+│ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email   support                                │
+│                            ││                                                                         ││ risk low   seen in full   5m old                    │
+│ Risk                       ││                                                                         ││ id 1                                                │
+│   critical     0           ││                                                                         ││ [Rendered]  Diff   Raw   Context                    │
+│   high         0           ││                                                                         ││                                                     │
+│   medium       0           ││                                                                         ││ to            kim@acme.example                      │
+│   low          1  ######## ││                                                                         ││ cc            null                                  │
+│                            ││                                                                         ││ subject       Your refund                           │
+│ Age               ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐                   │
+│   < 15 m       1  │  send_email   Your refund                                                                                            │                   │
+│   15-60 m      0  │    field         proposed                                         yours                                              │                   │
+│   1-4 h        0  │    workspace_id  acme                                             = locked                                           │                   │
+│   > 4 h        0  │    to            kim@acme.example                                 =                                                  │                   │
+│                   │    subject       Your refund                                      Your refund! *                                     │                   │
+│ Staged            │  > body          Dear Kim, (2 lines)                              =                                                  │                   │
+│   approve      0  │    amount        1.10                                             =                                                  │                   │
+│   edit         0  │    tags          ["a","b"]                                        =                                                  │es                 │
+│   exclude      0  │    urgent        false                                            =                                                  │                   │
+│                   │    cc            null                                             =                                                  │                   │
+│                   │                                                                                                                      │lled back          │
+│                   │  body, text                                                                                         Enter: new line  │                   │
+│                   │  > Dear Kim,                                                                                                         │                   │
+│                   │    it is on its way.                                                                                                 │                   │
+│                   │                                                                                                                      │                   │
+│                   │  will be sent as userEdits: {subject}                                                                                │                   │
+│                   │  a changed key replaces its whole value                                                                              │                   │
+│                   │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │                   │
+│                   │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │                   │
+│                   └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘                   │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+│                            ││                                                                         ││                                                     │
+└────────────────────────────┘└─ row 1 of 1 ────────────────────────────────────────────────────────────┘└─ J/K scroll   1-16 of 16 ───────────────────────────┘
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ nothing staged   saved 14:22:31
+
+ Esc back
+"#);
+}
+
+#[test]
+fn the_edit_form_on_the_smallest_screen() {
+    insta::assert_snapshot!(mail(40, 10).screen(), @r#"
+ p┌─ Edit before approving ──────────┐m
+> │  to          kim@acm…  =         │m
+  │> subject     Your re…  Your re… *│
+  │  body         (2 lines)=         │
+  │> Your refund!                    │
+  │will be sent as userEdits: {subje…│
+  │[approve with these edits]  [back │
+  └─ nothing is sent from here; clos─┘
+ nothing staged
+ Esc back
 "#);
 }

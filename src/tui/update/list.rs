@@ -79,6 +79,7 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
         Some(Modal::Report(sheet)) => &mut sheet.top,
         Some(
             Modal::Edit(_)
+            | Modal::EditSoon { .. }
             | Modal::Reason(_)
             | Modal::Settle(_)
             | Modal::Quit

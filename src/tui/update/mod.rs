@@ -116,6 +116,8 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         }
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
+        What::ToolLearnt { source, tool, answer } => edit::learnt(model, source, tool, answer),
+        What::Edited { key, digest, answer } => edit::edited(model, &key, digest, answer),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => {
             // Read again when it is looked at: result and error are in it now.
@@ -174,6 +176,10 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NotLanded => settle::pick(model, Finding::NotLanded),
         Command::RunAgain => settle::pick(model, Finding::RunAgain),
         Command::Edit => edit::open(model),
+        Command::EditOutside => edit::open_outside(model),
+        Command::Editor => edit::editor(model),
+        Command::FieldBack => edit::field_back(model),
+        Command::RawJson => edit::raw(model),
         Command::Clear => decide::clear(model),
         Command::Undo => stage::undo(model),
         Command::Redo => stage::redo(model),
@@ -224,7 +230,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit) => leave::now(model),
         Some(Modal::Filter(_)) => filter::keep(model),
-        Some(Modal::Saved | Modal::Edit(_)) | None => Vec::new(),
+        Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => Vec::new(),
     }
 }
 
@@ -245,7 +251,7 @@ pub(super) fn places(model: &Model) -> &'static [Place] {
 /// Where they go when nothing lies over it, the innermost place first.
 pub(super) fn places_beneath(model: &Model) -> &'static [Place] {
     match (&model.modal, model.focus) {
-        (Some(Modal::Edit(_)), _) => &[Place::Edit, Place::Anywhere],
+        (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[Place::Edit, Place::Anywhere],
         (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
         (Some(Modal::Review(_)), _) => &[Place::Review, Place::Anywhere],
         (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
@@ -303,7 +309,7 @@ fn takes_text(model: &Model, chord: Chord) -> bool {
     match &model.modal {
         Some(Modal::Edit(form)) => form.field == EditField::Text,
         Some(Modal::Settle(sheet)) => sheet.typing,
-        Some(Modal::Reason(_) | Modal::Filter(_)) => true,
+        Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
         Some(Modal::Review(_) | Modal::Report(_) | Modal::Quit | Modal::Saved) => false,
         None => find::is_typing(model),
     }
@@ -367,7 +373,7 @@ fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Review(_)) => review::typed(model, key),
         Some(Modal::Filter(_)) => filter::typed(model, key),
         Some(Modal::Saved) => filter::saved_key(model, key),
-        Some(Modal::Report(_) | Modal::Quit) | None => Vec::new(),
+        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Quit) | None => Vec::new(),
     }
 }
 
@@ -381,7 +387,15 @@ fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::pasted(model, text),
         Some(Modal::Settle(sheet)) if sheet.typing => settle::pasted(model, text),
         Some(Modal::Filter(_)) => filter::pasted(model, text),
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Settle(_) | Modal::Quit | Modal::Saved) | None => {
+        Some(
+            Modal::EditSoon { .. }
+            | Modal::Review(_)
+            | Modal::Report(_)
+            | Modal::Settle(_)
+            | Modal::Quit
+            | Modal::Saved,
+        )
+        | None => {
             model.warn(format!(
                 "ignored a paste of {} characters: text goes into a form only",
                 text.chars().count()

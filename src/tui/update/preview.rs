@@ -187,7 +187,7 @@ pub(super) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
             Err(problem) => drop(model.preview.problems.insert(key, problem)),
         }
     }
-    Vec::new()
+    super::edit::arrived(model)
 }
 
 /// The screen shows the model as it is: notes what the reviewer has now had before their eyes.

@@ -75,6 +75,7 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         None | Some(Modal::Filter(_)) => {}
         Some(Modal::Saved) => filter::saved(model, area, buf),
         Some(Modal::Edit(form)) => return edit::draw(model, form, area, buf),
+        Some(Modal::EditSoon { keys, .. }) => edit::soon(model, keys.len(), area, buf),
         Some(Modal::Reason(form)) => return reason::draw(model, form, area, buf),
         Some(Modal::Review(sheet)) => return review::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report::draw(model, sheet, area, buf),

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::domain::Seen;
 use crate::text::{self, Shown};
@@ -147,6 +147,8 @@ const fn style_of(kind: Kind) -> Style {
         Kind::Key => theme::KEY,
         Kind::Dim | Kind::Punct => theme::DIM,
         Kind::Old => theme::BAD,
+        Kind::OldWord => theme::BAD.add_modifier(Modifier::REVERSED),
+        Kind::NewWord => theme::GOOD.add_modifier(Modifier::REVERSED),
         Kind::New | Kind::Good => theme::GOOD,
         Kind::Warn => theme::WARN,
         Kind::Link => theme::LINK,

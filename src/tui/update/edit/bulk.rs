@@ -1,0 +1,151 @@
+//! The same change over the marked actions: shown action by action first, then staged as one step.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::domain::{ActionKey, Decision, Edits, json, merge};
+use crate::journal::{EditText, Write};
+use crate::tui::model::{Bulk, BulkRow, Fate, Modal, Model, Slot, applied};
+use crate::tui::msg::Effect;
+use crate::tui::update::list::{Way, shift};
+
+use super::close;
+use crate::tui::update::decide::finish;
+use crate::tui::update::{lock::lock, stage};
+
+/// An Enter so soon after the list came was meant for the form. Milliseconds.
+const SETTLE: i64 = 300;
+
+/// Works out what the form's change comes to in every marked action.
+pub(super) fn show(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
+        model.say("nothing is changed: there is nothing to bring to the marked actions");
+        return Vec::new();
+    };
+    let (edits, first) = (edits.clone(), form.key.clone());
+    let rows: Vec<BulkRow> = bulk
+        .keys
+        .iter()
+        .map(|key| BulkRow { key: key.clone(), fate: fate(model, &edits, &first, key) })
+        .collect();
+    let now = model.now;
+    if let Some(Bulk { rows: shown, top, since, .. }) = list(model) {
+        (*shown, *top, *since) = (Some(rows), 0, now);
+    }
+    Vec::new()
+}
+
+fn list(model: &mut Model) -> Option<&mut Bulk> {
+    match &mut model.modal {
+        Some(Modal::Edit(form)) => form.bulk.as_mut(),
+        _ => None,
+    }
+}
+
+fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fate {
+    let left_out = |why: &str| Fate::LeftOut(why.to_owned());
+    let Some(Modal::Edit(form)) = &model.modal else { return left_out("the form is closed") };
+    let Some(slot) = model.queue.get(key).filter(|slot| Slot::is_pending(slot)) else {
+        return left_out("it was decided elsewhere meanwhile");
+    };
+    if !slot.entry.can.can_decide() || !slot.entry.can.edit {
+        return left_out("its source takes no edits from you");
+    }
+    let tool = model.queue.get(first).map(|slot| &slot.entry.row.tool);
+    if tool != Some(&slot.entry.row.tool) {
+        return left_out("it is another tool's");
+    }
+    let Some(cached) = model.preview.cached(key) else { return left_out("its content could not be read") };
+    if key == first && cached.digest != form.digest {
+        return left_out("its input changed while you edited");
+    }
+    if let Some(why) = lock(model, slot) {
+        return Fate::LeftOut(format!("{why}: read it to its end first"));
+    }
+    if key != first && model.edit_texts.contains_key(key) {
+        return left_out("it has edits of its own");
+    }
+    let fate = applied(edits, &form.input, &cached.action.input);
+    match (&fate, form.schema()) {
+        (Fate::Applies(Some(edits)), Some(schema)) => {
+            let merged = merge(&cached.action.input, edits);
+            let found = merged.map(|input| schema.violations(input.as_str())).unwrap_or_default();
+            match found.first() {
+                Some(violation) => {
+                    Fate::LeftOut(format!("the schema says of {}: {}", violation.at, violation.what))
+                }
+                None => fate,
+            }
+        }
+        _ => fate,
+    }
+}
+
+pub(super) fn key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    match key.code {
+        KeyCode::Enter => stage_all(model),
+        KeyCode::Down => scroll(model, Way::Down, 1),
+        KeyCode::Up => scroll(model, Way::Up, 1),
+        KeyCode::PageDown => scroll(model, Way::Down, 10),
+        KeyCode::PageUp => scroll(model, Way::Up, 10),
+        _ => Vec::new(),
+    }
+}
+
+fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    if let Some(bulk) = list(model) {
+        let last = bulk.rows.as_ref().map_or(0, |rows| rows.len().saturating_sub(1));
+        bulk.top = shift(bulk.top, way, by).min(last);
+    }
+    Vec::new()
+}
+
+/// Every action to which the change applies, as one step.
+fn stage_all(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    let Some(bulk) = list(model).filter(|bulk| now.since(bulk.since) >= SETTLE) else { return Vec::new() };
+    let applies = bulk.applies();
+    if applies == 0 {
+        model.warn("it applies to none of the marked actions; Esc goes back to the form");
+        return Vec::new();
+    }
+    // Once more, with what is known now: somebody else may have been faster.
+    let _ = show(model);
+    let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
+    let own = match &model.modal {
+        Some(Modal::Edit(form)) => form.key.clone(),
+        _ => return Vec::new(),
+    };
+    let (mut wanted, mut texts) = (Vec::new(), Vec::new());
+    for BulkRow { key, fate } in rows {
+        let Fate::Applies(edits) = fate else { continue };
+        if let Some(edits) = edits.as_ref().filter(|_| key != own) {
+            texts.extend(text_of(model, &key, edits));
+        }
+        wanted.push((key, Some(Decision::Approve { edits, comment: None })));
+    }
+    let staged = wanted.len();
+    let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
+    let mut effects = close(model);
+    if !texts.is_empty() {
+        effects.extend(stage::save(model, texts));
+    }
+    effects.extend(stage::stage(model, wanted));
+    finish(model);
+    if left_out > 0 {
+        model.warn(format!("{staged} staged with these edits; {left_out} left out and undecided as before"));
+    } else {
+        model.say(format!("{staged} staged with these edits"));
+    }
+    effects
+}
+
+/// The draft of an action that was never open in the form: approving it again later keeps the edits.
+fn text_of(model: &mut Model, key: &ActionKey, edits: &Edits) -> Option<Write> {
+    let cached = model.preview.cached(key)?;
+    let merged = merge(&cached.action.input, edits).ok()?;
+    let text = EditText { text: json::pretty(merged.as_str()), of: cached.digest };
+    model.edit_texts.insert(key.clone(), text.clone());
+    model.drafted.insert(key.clone(), edits.clone());
+    Some(Write::EditText { key: key.clone(), text: Some(text) })
+}
