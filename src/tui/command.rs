@@ -281,7 +281,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
     spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
     spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
-    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take the count, reason, search or filter; close; keep and quit; in the palette: run").also("ok"),
+    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take the count, reason, search or filter; close; keep and quit; palette: run").also("ok"),
     spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle, Place::Palette], &["Tab"], "next field or button; settling: the reason; in the palette: complete"),
     spec(Command::NextReason, "next-reason", Group::Sheet, &[Place::Reason], &["Tab", "Ctrl-N"], "the next of the configured reasons").also("template canned"),
     spec(Command::PreviousField, "previous-field", Group::Sheet, &[Place::Edit], &["BackTab"], "in the edit form: previous field or button"),

@@ -5,6 +5,7 @@ mod deciding;
 pub(super) mod desk;
 mod editing;
 mod effects;
+mod groups;
 mod holding;
 mod keys;
 mod leaving;

@@ -1,15 +1,15 @@
-//! Filter, order, groups, marks, ranges, and a list that is frozen.
+//! Filter, marks, ranges, and a list that is frozen.
 
-use crate::domain::{PendingAction, Status, Timestamp};
+use crate::domain::{PendingAction, Status};
 use crate::inbox::filter::Filter;
-use crate::tui::model::{GroupBy, SavedFilter};
+use crate::tui::model::SavedFilter;
 use crate::tui::msg::{Effect, What};
 
-use super::desk::{CAN, Desk, NOW, action, decided, few, key};
+use super::desk::{CAN, Desk, action, decided, few, key};
 use super::screens::queue;
 
 /// Two checkpoints with two batches each, and a loner.
-fn checkpoints() -> Vec<PendingAction> {
+pub(super) fn checkpoints() -> Vec<PendingAction> {
     let at = |spec: &str, title: &str, checkpoint: Option<&str>| {
         let mut one = action(spec, title, &format!("{{\"title\":\"{title}\",\"team\":\"SUP\"}}"));
         one.row.checkpoint = checkpoint.map(Into::into);
@@ -25,7 +25,7 @@ fn checkpoints() -> Vec<PendingAction> {
     ]
 }
 
-fn ids(desk: &Desk) -> String {
+pub(super) fn ids(desk: &Desk) -> String {
     let queue = &desk.model.queue;
     let slots = queue.groups().iter().flat_map(|group| &group.slots).filter_map(|index| queue.slot(*index));
     slots.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>().join(" ")
@@ -194,91 +194,6 @@ fn a_hundred_thousand_rows_are_searched_in_stretches() {
 }
 
 #[test]
-fn the_cursor_stays_on_its_action_in_every_order_and_grouping() {
-    let mut desk = Desk::new(160, 45, queue());
-    desk.press("jj");
-    let here = desk.here();
-
-    for keys in [",r", ",e", ",t", ",s", ",a", ",m", ",c", ",g", ",o", ",b"] {
-        desk.press(keys);
-        assert_eq!(desk.here(), here, "{keys}");
-    }
-    desk.press(",x,b");
-    assert_ne!(desk.here(), "-");
-}
-
-#[test]
-fn a_new_order_is_taken_only_when_asked_for() {
-    let mut desk = Desk::new(100, 30, checkpoints());
-    desk.press(",o,r");
-    assert_eq!(ids(&desk), "4 3 1 2 5 6", "high first, then the oldest");
-    let mut changed = checkpoints().remove(5);
-    changed.row.risk = crate::domain::Risk::Critical;
-
-    desk.changes(vec![changed]);
-    assert_eq!(ids(&desk), "4 3 1 2 5 6", "rows never move by themselves");
-    desk.press("R");
-
-    assert_eq!(ids(&desk), "6 4 3 1 2 5");
-}
-
-#[test]
-fn a_checkpoints_batches_are_decided_together() {
-    let mut desk = Desk::new(100, 30, checkpoints());
-    desk.press(",cgg");
-    let screen = desk.screen();
-    assert!(screen.contains("v checkpoint onboarding  2 batches"), "{screen}");
-    assert!(screen.contains("no checkpoint") || screen.contains("Mail to oda"), "{screen}");
-
-    desk.press(" a");
-    assert_eq!(desk.staged(), "1A 2A 3A");
-    desk.press("s");
-
-    assert!(desk.screen().contains("3 decisions in 2 batches will be sent"), "{}", desk.screen());
-    assert!(!desk.screen().contains("Refund 1.10 EUR to ilka@example.com    "), "{}", desk.screen());
-}
-
-#[test]
-fn near_identical_actions_are_one_row_until_it_is_opened() {
-    let close = |i: usize| {
-        let spec = format!("{i} update_linear_issue support low {}", 60 - i);
-        let input = format!("{{\"issue_id\":\"LIN-{i}\",\"state\":\"Done\",\"note\":\"n{i}\"}}");
-        action(&spec, &format!("Close stale ticket LIN-{i}"), &input)
-    };
-    let mut actions: Vec<_> = (1..=9).map(close).collect();
-    actions.push(action("90 refund_payment billing low 5", "Refund 3 EUR", r#"{"amount":3}"#));
-    let mut desk = Desk::new(160, 45, actions);
-
-    desk.press(",xgg");
-    assert_eq!(desk.model.queue.lines().len(), 2, "{}", desk.screen());
-    assert!(desk.screen().contains("+ Close stale ticket …  update_linear_issue"), "{}", desk.screen());
-    assert!(desk.screen().contains("issue_id               note"), "{}", desk.screen());
-    assert!(!desk.screen().contains("\"Done\""), "what is the same is not in the table: {}", desk.screen());
-    desk.press(" x");
-    assert_eq!(desk.model.draft.len(), 9);
-    desk.press("ggl");
-    assert_eq!(desk.model.queue.lines().len(), 11);
-}
-
-#[test]
-fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
-    let mut desk = Desk::new(100, 30, checkpoints());
-    desk.press("jjjjjjjjjgg");
-    desk.press(",c/login<Enter>A");
-
-    assert!(
-        desk.model.draft.iter().all(|(key, _)| ["1", "2"].contains(&key.id.as_raw())),
-        "{}",
-        desk.staged()
-    );
-    assert!(
-        desk.message().starts_with("approved the rest of this checkpoint as far as it is shown"),
-        "{}",
-        desk.message()
-    );
-}
-
-#[test]
 fn a_range_grows_with_the_cursor_and_is_what_a_decision_is_about() {
     let mut desk = Desk::new(100, 30, few(6));
 
@@ -393,19 +308,6 @@ fn saved_filters_have_numbers() {
 }
 
 #[test]
-fn what_expires_next_comes_first() {
-    let mut actions = few(3);
-    actions[2].row.expires_at = Some(Timestamp::from_millis(NOW + 60_000));
-    actions[1].row.expires_at = Some(Timestamp::from_millis(NOW + 90_000));
-    let mut desk = Desk::new(100, 30, actions);
-
-    desk.press(",e");
-
-    assert_eq!(ids(&desk), "3 2 1");
-    assert_eq!(desk.model.queue.group_by(), GroupBy::Batch);
-}
-
-#[test]
 fn a_filter_on_three_panes() {
     let mut desk = Desk::new(160, 45, queue());
     desk.press("x,r/risk:>=high,med -drive<Enter>*");
@@ -455,64 +357,8 @@ fn a_filter_being_written_above_a_preview() {
 ");
 }
 
-#[test]
-fn checkpoints_in_two_panes() {
-    let mut desk = Desk::new(100, 30, checkpoints());
-    desk.press(",cggvjj");
-
-    insta::assert_snapshot!(top(&desk, 16), @r"
- placet   gate   pending 6   undecided 6                                                LIVE  14:22
- nothing held back                                                                     oldest 1h00m
-┌─ Queue by checkpoint ──────────────────────┐
-│  v checkpoint onboarding  2 batches    3/3 │
-│ + .    Issue about login             1h00m │
-│>+ .    Guide for login                 50m │
-│   .  * Issue about billing             40m │
-│  v checkpoint refunds  1 batch         2/2 │
-│   . !* Refund 1.10 EUR to ilka@exa…    30m │
-│   .  * Refund 49.00 EUR to bram@ex…    20m │
-│  .  * Mail to oda                      10m │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
- nothing staged   saved 14:22:32
- grouped by checkpoint
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
-");
-}
-
-#[test]
-fn shapes_in_two_panes() {
-    let mut desk = Desk::new(100, 30, checkpoints());
-    desk.press(",xggjjj");
-
-    insta::assert_snapshot!(top(&desk, 16), @r"
- placet   gate   pending 6   undecided 6                                                LIVE  14:22
- nothing held back                                                                     oldest 1h00m
-┌─ Queue by shape ───────────────────────────┐
-│  .    Issue about login              1h00m │
-│  .    Guide for login                  50m │
-│  .    Issue about billing              40m │
-│> + Refund … EUR to …  refund_payment   2/2 │
-│  .  * Mail to oda                      10m │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
- nothing staged   saved 14:22:32
- grouped by shape: near-identical actions are one row; l opens it
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
-");
-}
-
 /// The first lines as far as the list goes, and the foot: what previews show is not this file's.
-fn top(desk: &Desk, lines: usize) -> String {
+pub(super) fn top(desk: &Desk, lines: usize) -> String {
     let screen = desk.screen();
     let all: Vec<&str> = screen.lines().collect();
     let edge = usize::from(desk.model.layout().list.right());

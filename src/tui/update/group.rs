@@ -2,7 +2,7 @@
 
 use crate::domain::ActionKey;
 use crate::tui::model::{Cursor, GroupKey, Model};
-use crate::tui::msg::Effect;
+use crate::tui::msg::{Effect, Loaded};
 
 /// So many actions of a group are read for its table.
 const READ: usize = 20;
@@ -25,7 +25,8 @@ pub(super) fn read_ahead(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Load(wanted)]
 }
 
-/// The screen shows what varies in a group, so that what was read just now is on it.
-pub(super) fn is_read(model: &Model) -> bool {
-    matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))))
+/// Actions were read; on the header of such a group the screen shows them.
+pub(super) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
+    model.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
+    super::preview::loaded(model, actions)
 }

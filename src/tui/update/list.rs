@@ -1,5 +1,6 @@
 //! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
 
+use crate::tui::command::{COMMANDS, Command, Group};
 use crate::tui::model::{Cursor, Focus, Line, Modal, Model};
 use crate::tui::msg::Effect;
 
@@ -187,6 +188,13 @@ pub(super) fn range(model: &mut Model) -> Vec<Effect> {
         model.queue.begin_range();
     }
     Vec::new()
+}
+
+/// A command that decides is about what the range marks.
+pub(super) fn end_range(model: &mut Model, command: Command) {
+    if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
+        model.queue.keep_range();
+    }
 }
 
 /// Goes on with the range, and begins one first where there is none.

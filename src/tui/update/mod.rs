@@ -7,10 +7,10 @@ use crate::domain::Finding;
 use crate::inbox::EventKind;
 use crate::journal::Says;
 
-use super::command::{COMMANDS, Command, Group, Place};
+use super::command::{Command, Place};
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::{EditField, Focus, Modal, Model, Overlay, Spread};
+use super::model::{EditField, Focus, Modal, Model, Overlay};
 use super::msg::{Effect, Msg, What};
 
 mod decide;
@@ -57,12 +57,8 @@ pub fn end(model: &mut Model) -> Vec<Effect> {
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
     model.dirty |= !is_quiet(&msg.what);
-    let restored = matches!(msg.what, What::Restored(_));
     let mut effects = route(model, msg.what);
-    let decided = effects.iter().any(|effect| matches!(effect, Effect::Save(_)));
-    if decided || restored || !model.spread.is_of(model) {
-        model.spread = Spread::of(model);
-    }
+    order::count(model, &effects);
     list::keep_in_view(model);
     effects.extend(preview::follow(model));
     effects.extend(group::read_ahead(model));
@@ -92,11 +88,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             Vec::new()
         }
         What::Tick => tick(model),
-        What::Wake => {
-            let mut effects = hold::look(model);
-            effects.extend(filter::search(model));
-            effects
-        }
+        What::Wake => [hold::look(model), filter::search(model)].concat(),
         What::Stumbled => {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
@@ -110,10 +102,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Drawn => preview::drawn(model),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
-        What::Loaded(actions) => {
-            model.dirty |= group::is_read(model);
-            preview::loaded(model, actions)
-        }
+        What::Loaded(actions) => group::loaded(model, actions),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::learnt(model, source, tool, answer),
@@ -342,10 +331,7 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
     if model.overlay.is_none() && !still_deciding {
         model.decided_in = None;
     }
-    // What is decided on is what the range marked.
-    if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
-        model.queue.keep_range();
-    }
+    list::end_range(model, command);
     run(model, command)
 }
 

@@ -1,7 +1,16 @@
 //! In which order and groups the list stands, and whether it follows what happens.
 
-use crate::tui::model::{GroupBy, Later, Model, SortBy};
+use crate::tui::model::{GroupBy, Later, Model, SortBy, Spread};
 use crate::tui::msg::Effect;
+
+/// Counts anew what is staged where, when decisions or rows may be others.
+pub(super) fn count(model: &mut Model, effects: &[Effect]) {
+    // Every decision is saved; what was staged before is there when reconciling begins.
+    let decided = effects.iter().any(|effect| matches!(effect, Effect::Save(_) | Effect::Reconcile));
+    if decided || !model.spread.is_of(model) {
+        model.spread = Spread::of(model);
+    }
+}
 
 pub(super) fn sort(model: &mut Model, by: SortBy) -> Vec<Effect> {
     model.queue.drop_range();
