@@ -11,6 +11,7 @@ mod attached;
 mod bridge;
 mod command_line;
 mod demo;
+mod editor;
 mod job;
 mod killed;
 mod logs;

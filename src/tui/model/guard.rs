@@ -58,6 +58,12 @@ impl Guard {
         (self.run >= BURST).then_some((self.run, self.before))
     }
 
+    /// A key that is no character comes right after such a run, as the end of a pasted line does. An input method that hands over
+    /// a word at once is followed by a person's Enter, later.
+    pub fn ends_burst(&self, now: Timestamp) -> bool {
+        self.burst().is_some() && self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP)
+    }
+
     /// Notes an interrupt; true for the second one within a second.
     pub fn interrupted(&mut self, now: Timestamp) -> bool {
         let twice = self.interrupted.is_some_and(|at| now.since(at) < TWICE);

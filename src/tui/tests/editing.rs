@@ -304,6 +304,12 @@ fn a_line_that_is_pasted_as_keys_approves_nothing() {
 
     assert_eq!(desk.staged(), "");
     assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
+    desk.press("<Enter>");
+    assert_eq!(
+        desk.staged(),
+        "1E",
+        "an input method hands over words at once; the Enter after it is a person's"
+    );
 }
 
 #[test]
