@@ -1,7 +1,5 @@
 //! What a key and a frame cost at 160x45: neither may grow with the queue.
 
-use std::collections::BTreeMap;
-
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use divan::{Bencher, black_box};
 use placet::config::Borders;
@@ -14,6 +12,7 @@ use placet::tui::Place;
 use placet::tui::keymap::Keymap;
 use placet::tui::model::{Model, Settings};
 use placet::tui::msg::{Msg, What};
+use placet::tui::theme::Depth;
 use placet::tui::update::update;
 use placet::tui::view::view;
 use ratatui::buffer::Buffer;
@@ -37,7 +36,7 @@ fn main() {
 /// A list that was synced, and its reviewer in the middle of it.
 fn model(rows: usize) -> Model {
     let settings = Settings {
-        keymap: Keymap::new(&BTreeMap::new()).unwrap(),
+        keymap: Keymap::new(&placet::config::Keys::default()).unwrap(),
         borders: Borders::Line,
         zone: jiff::tz::TimeZone::UTC,
         stale_after: std::time::Duration::from_secs(40),
@@ -45,6 +44,8 @@ fn model(rows: usize) -> Model {
         hold: std::time::Duration::ZERO,
         place: Place::default(),
         triage: placet::tui::model::Triage::default(),
+        depth: Depth::Full,
+        reduced_motion: false,
     };
     let source = SourceName::new("gate");
     let mut model = Model::new(settings, vec![source.clone()], Size::new(160, 45), Timestamp::default());

@@ -67,6 +67,39 @@ pub struct Ui {
     pub sort: SortBy,
     /// Newcomers are told the first keys.
     pub hints: bool,
+    /// The wheel scrolls and a click selects; else the terminal keeps the mouse.
+    pub mouse: bool,
+    /// Counts in the terminal's title.
+    pub title: bool,
+    pub notify: Notify,
+    pub keyboard: Keyboard,
+    /// Nothing on the screen changes by itself every second.
+    pub reduced_motion: bool,
+    /// Sixteen colours, ASCII borders, five frames a second, and no preview until it is asked for.
+    pub low_bandwidth: bool,
+}
+
+/// How a reviewer who looks elsewhere is told that something waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notify {
+    /// OSC 9 where the terminal is known to take it, else the bell; both inside tmux.
+    Auto,
+    Osc9,
+    Osc777,
+    Osc99,
+    Bell,
+    /// A program and its arguments; the text on its standard input.
+    Command(Vec<String>),
+    Off,
+}
+
+/// Which way the terminal reports keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keyboard {
+    /// The kitty protocol in terminals that are known to have it.
+    Auto,
+    Kitty,
+    Legacy,
 }
 
 /// Which colours the screen has.

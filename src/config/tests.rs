@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::paths::Paths;
-use super::{Config, Executor, SourceKind, ThemeChoice, TokenFrom};
+use super::{Config, Executor, Notify, SourceKind, ThemeChoice, TokenFrom};
 
 const EXAMPLE: &str = include_str!("../../config.example.toml");
 
@@ -164,4 +164,17 @@ fn a_theme_is_a_name_or_a_file_beside_the_configuration() {
     assert_eq!(theme("/etc/placet/theme"), Ok(ThemeChoice::File("/etc/placet/theme".into())));
     let error = theme("drak").unwrap_err();
     assert!(error.contains("line 2") && error.contains("did you mean \"dark\"?"), "{error}");
+}
+
+#[test]
+fn a_command_for_notifications_is_named_where_it_is_used() {
+    let notify = |text: &str| parse(&format!("[ui]\n{text}")).map(|config| config.ui.notify);
+
+    assert_eq!(notify("notify = \"off\""), Ok(Notify::Off));
+    let command = vec!["notify-send".to_owned(), "placet".to_owned()];
+    let both = "notify = \"command\"\nnotify_command = [\"notify-send\", \"placet\"]";
+    assert_eq!(notify(both), Ok(Notify::Command(command)));
+    assert!(notify("notify = \"command\"").unwrap_err().contains("names none"));
+    assert!(notify("notify_command = [\"x\"]").unwrap_err().contains("only"));
+    assert!(notify("notify = \"osc8\"").unwrap_err().contains("did you mean `osc9`?"));
 }

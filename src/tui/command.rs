@@ -75,6 +75,14 @@ pub enum Command {
     Back,
     Quit,
     Interrupt,
+    Mouse,
+    CopyId,
+    CopyJson,
+    CopyText,
+    CopyLink,
+    CopyShell,
+    OpenLink,
+    CopyThisLink,
     Confirm,
     Accept,
     NextField,
@@ -101,6 +109,7 @@ pub enum Place {
     Review,
     Report,
     Settle,
+    Links,
     Help,
     Palette,
     Quit,
@@ -196,6 +205,7 @@ const CLOSABLE: &[Place] = &[
     Place::Review,
     Place::Report,
     Place::Settle,
+    Place::Links,
     Place::Help,
     Place::Palette,
     Place::Quit,
@@ -204,7 +214,7 @@ const CLOSABLE: &[Place] = &[
 /// Places that can be longer than the screen.
 const SCROLLS: &[Place] = &[Place::Inbox, Place::Review, Place::Report, Place::Help, Place::Palette];
 const MOVES: &[Place] =
-    &[Place::List, Place::Preview, Place::Review, Place::Report, Place::Help, Place::Palette];
+    &[Place::List, Place::Preview, Place::Review, Place::Report, Place::Links, Place::Help, Place::Palette];
 
 /// The order here is the order in the help overlay, within a group, and of hints in the hint bar. One line a command.
 #[rustfmt::skip]
@@ -276,12 +286,19 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::GoRight, "go-right", Group::Look, &[Place::Inbox], &["L"], "the preview to the right, where lines do not wrap").also("sideways scroll"),
     spec(Command::HidePreview, "hide-preview", Group::View, &[Place::Inbox], &["p"], "hide the preview, or show it").also("toggle pane list only"),
     spec(Command::PreviewBelow, "preview-below", Group::View, &[Place::Inbox], &["P"], "the preview below the list, or beside it").also("right bottom pane position"),
+    spec(Command::CopyId, "copy-id", Group::Look, &[Place::Inbox], &["y i"], "copy the action's id").also("yank clipboard"),
+    spec(Command::CopyJson, "copy-json", Group::Look, &[Place::Inbox], &["y r"], "copy its input as JSON, raw, as it is").also("yank clipboard raw"),
+    spec(Command::CopyText, "copy-text", Group::Look, &[Place::Inbox], &["y p"], "copy its preview as text").also("yank clipboard pretty"),
+    spec(Command::CopyLink, "copy-link", Group::Look, &[Place::Inbox], &["y u"], "copy a link in its input").also("yank clipboard url"),
+    spec(Command::CopyShell, "copy-command", Group::Look, &[Place::Inbox], &["y c"], "copy the command that shows it in a shell").also("yank clipboard cli"),
+    spec(Command::OpenLink, "open-link", Group::Look, &[Place::Inbox], &["o"], "open a link in its input; its target is shown first").also("browser url"),
     spec(Command::Reload, "reload", Group::View, &[Place::Inbox], &["R"], "reload, and take in what was held back").also("refresh sync"),
     spec(Command::Confirm, "confirm", Group::Sheet, &[Place::Review, Place::Settle], &["y"], "send, where no count is asked for").also("yes send submit"),
     spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
     spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
     spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
-    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take the count, reason, search or filter; close; keep and quit; palette: run").also("ok"),
+    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Links, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take what is typed; open a link; close; keep and quit; in the palette: run").also("ok"),
+    spec(Command::CopyThisLink, "copy-this-link", Group::Sheet, &[Place::Links], &["y"], "copy the link instead of opening it"),
     spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle, Place::Palette], &["Tab"], "next field or button; settling: the reason; in the palette: complete"),
     spec(Command::NextReason, "next-reason", Group::Sheet, &[Place::Reason], &["Tab", "Ctrl-N"], "the next of the configured reasons").also("template canned"),
     spec(Command::PreviousField, "previous-field", Group::Sheet, &[Place::Edit], &["BackTab"], "in the edit form: previous field or button"),
@@ -292,6 +309,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Palette, "palette", Group::Program, &[Place::Inbox, Place::Review, Place::Report, Place::Settle], &[":"], "give any command by its name").also("command menu run"),
     spec(Command::Repaint, "repaint", Group::Program, &[Place::Anywhere], &["Ctrl-L"], "draw the screen again").also("redraw refresh"),
     spec(Command::Suspend, "suspend", Group::Program, &[Place::Anywhere], &["Ctrl-Z"], "back to the shell; `fg` returns").also("background"),
+    spec(Command::Mouse, "mouse", Group::Program, &[Place::Inbox, Place::Review, Place::Report], &["%"], "mouse on or off; off, the terminal selects text with it").also("select copy text wheel click"),
     spec(Command::Back, "back", Group::Program, CLOSABLE, &["Esc"], "one level back; never quits, never decides"),
     spec(Command::Quit, "quit", Group::Program, &[Place::Inbox, Place::Report], &["q"], "close, or quit from the list; what is staged is kept").hint("quit").also("exit leave"),
     spec(Command::Interrupt, "interrupt", Group::Program, &[Place::Anywhere], &["Ctrl-C"], "close a sheet; twice within a second: keep and quit").also("exit abort"),
@@ -332,6 +350,7 @@ impl Place {
             Self::Review => "the review sheet",
             Self::Report => "the report",
             Self::Settle => "the settling sheet",
+            Self::Links => "the links of an action",
             Self::Quit => "leaving",
             Self::Help => "the help",
             Self::Palette => "the palette",

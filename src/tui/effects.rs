@@ -7,12 +7,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{ActionKey, Digest, SubmissionId, Timestamp};
+use crate::domain::{ActionKey, Digest, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
-use super::msg::{Effect, Loaded, Msg, What};
+use super::msg::{Clip, Effect, Loaded, Msg, What};
 use super::outside;
+use super::program::{self, Late};
 
 /// Approved actions are followed for so long.
 const FOLLOW: Duration = Duration::from_hours(1);
@@ -108,12 +109,16 @@ impl Effects {
                 tokio::time::sleep(Duration::from_millis(millis)).await;
                 this.say(What::Wake).await;
             })),
-            Effect::LearnTool { source, tool } => drop(tokio::spawn(async move {
-                let (inbox, from, name) = (this.inbox.clone(), source.clone(), tool.clone());
-                let answer = caught(async move { inbox.tool(&from, &name).await }).await;
-                this.say(What::ToolLearnt { source, tool, answer }).await;
-            })),
-            Effect::Repaint | Effect::Suspend | Effect::Editor { .. } | Effect::Quit => {}
+            Effect::LearnTool { source, tool } => drop(tokio::spawn(this.learn(source, tool))),
+            Effect::Copy(clip) => drop(tokio::spawn(this.copy(clip))),
+            Effect::Open(link) => drop(tokio::spawn(this.open(link))),
+            Effect::CopyByTerminal(_)
+            | Effect::Mouse(_)
+            | Effect::Notify(_)
+            | Effect::Repaint
+            | Effect::Suspend
+            | Effect::Editor { .. }
+            | Effect::Quit => {}
         }
     }
 
@@ -126,6 +131,15 @@ impl Effects {
                 Err(why) => Err(why),
             };
             this.say(What::Edited { key, digest, answer }).await;
+        }));
+    }
+
+    /// Runs the reviewer's own program with `text` on its standard input. It is given two seconds, and nobody waits for it.
+    pub(super) fn tell_command(argv: Vec<String>, text: String) {
+        drop(tokio::spawn(async move {
+            if let Err(error) = program::run(&argv, text.as_bytes(), Late::Killed).await {
+                tracing::warn!(%error, "the notification's command failed");
+            }
         }));
     }
 
@@ -184,6 +198,22 @@ impl Effects {
         }
         self.say(What::Saved { saves, answer }).await;
         on_disk
+    }
+
+    async fn learn(self, source: SourceName, tool: Untrusted) {
+        let (inbox, from, name) = (self.inbox.clone(), source.clone(), tool.clone());
+        let answer = caught(async move { inbox.tool(&from, &name).await }).await;
+        self.say(What::ToolLearnt { source, tool, answer }).await;
+    }
+
+    async fn copy(self, clip: Clip) {
+        let answer = program::copy(&clip.text).await;
+        self.say(What::Copied(clip, answer)).await;
+    }
+
+    async fn open(self, link: String) {
+        let answer = program::open(link).await;
+        self.say(What::Opened(answer)).await;
     }
 
     async fn restore(self) {

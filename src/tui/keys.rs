@@ -8,15 +8,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crossterm::event::{self, Event};
+use crossterm::event;
 use tokio::sync::mpsc;
 
 use crate::domain::Timestamp;
 
 use super::effects::now;
+use super::replies::{Heard, Replies};
 
 /// How long the thread may take to notice that it is to stop.
 const LOOK: Duration = Duration::from_millis(250);
+/// What may be the beginning of a terminal's answer waits so long for its next character.
+const REST: Duration = Duration::from_millis(50);
 /// Keys that wait for the loop; then the terminal's own buffer holds them.
 const WAITING: usize = 256;
 
@@ -26,7 +29,7 @@ pub(super) struct Keys {
     stop: Arc<AtomicBool>,
     /// Disconnects when the thread has ended.
     reading: std::sync::mpsc::Receiver<()>,
-    events: mpsc::Receiver<(Timestamp, Event)>,
+    events: mpsc::Receiver<(Timestamp, Heard)>,
 }
 
 impl Keys {
@@ -43,7 +46,7 @@ impl Keys {
     }
 
     /// The next thing that happened in the terminal, and when; `None` when it cannot be read any more.
-    pub(super) async fn next(&mut self) -> Option<(Timestamp, Event)> {
+    pub(super) async fn next(&mut self) -> Option<(Timestamp, Heard)> {
         self.events.recv().await
     }
 
@@ -56,17 +59,28 @@ impl Keys {
     }
 }
 
-fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, Event)>) {
+fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, Heard)>) {
+    let mut replies = Replies::default();
     while !stop.load(Ordering::Relaxed) && !events.is_closed() {
-        let came = match event::poll(LOOK) {
+        let came = match event::poll(if replies.is_holding() { REST } else { LOOK }) {
             Ok(true) => event::read(),
-            Ok(false) => continue,
+            Ok(false) => {
+                if pass(events, replies.give_up()).is_none() {
+                    return;
+                }
+                continue;
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
         let Ok(event) = came else { return };
-        if events.blocking_send((now(), event)).is_err() {
+        if pass(events, replies.take(event)).is_none() {
             return;
         }
     }
+}
+
+/// Nothing when nobody listens any more.
+fn pass(events: &mpsc::Sender<(Timestamp, Heard)>, heard: Vec<Heard>) -> Option<()> {
+    heard.into_iter().try_for_each(|heard| events.blocking_send((now(), heard)).ok())
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 use crate::domain::{
     ActionKey, Digest, Finding, Followed, PendingAction, Report, Revision, Settling, SourceName, Staged,
@@ -14,6 +14,7 @@ use crate::journal::{Restored, Write};
 
 use super::command::Command;
 use super::model::Tab;
+use super::theme::Rgb;
 
 /// Something that happened, and when. The only way time reaches the model.
 #[derive(Clone, Debug)]
@@ -30,6 +31,11 @@ pub enum What {
     /// Bracketed paste.
     Paste(String),
     Resize(u16, u16),
+    Mouse(MouseEvent),
+    /// The terminal's window came to the front, or left it.
+    Focus(bool),
+    /// The colour behind the text, as the terminal says.
+    Background(Rgb),
     /// A second has gone by.
     Tick,
     /// An [`Effect::WakeIn`] ran out.
@@ -38,6 +44,9 @@ pub enum What {
     Drawn,
     /// A part of the program failed; the rest goes on.
     Stumbled,
+    /// How something was copied; or why no program could, `None` where there is no such program.
+    Copied(Clip, Result<String, Option<String>>),
+    Opened(Result<(), String>),
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
@@ -115,6 +124,14 @@ impl What {
     }
 }
 
+/// Something for the clipboard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clip {
+    /// What it is, for the message: `the id`.
+    pub what: &'static str,
+    pub text: String,
+}
+
 /// An action in full, or why it could not be had.
 pub type Loaded = (ActionKey, Result<PendingAction, Problem>);
 
@@ -170,6 +187,16 @@ pub enum Effect {
     Save(Vec<Write>),
     /// Milliseconds.
     WakeIn(u64),
+    /// The terminal reports its mouse to us, or keeps it.
+    Mouse(bool),
+    /// Tells whoever looks elsewhere. Counts only.
+    Notify(String),
+    /// Into the clipboard, by a program where there is one for this display.
+    Copy(Clip),
+    /// Into the clipboard, by the terminal.
+    CopyByTerminal(Clip),
+    /// In the reviewer's browser.
+    Open(String),
     /// Draw every cell again.
     Repaint,
     Suspend,

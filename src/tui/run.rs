@@ -3,28 +3,32 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use crossterm::event::Event;
+use crossterm::event::{Event, MouseEventKind};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::Config;
+use crate::config::{Borders, Config, Notify};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 
 use super::Place;
 use super::effects::{Effects, now};
 use super::ending::{self, Signalled, Signals};
+use super::host::Host;
 use super::keymap::Keymap;
 use super::keys::Keys;
-use super::model::{Model, Settings};
+use super::model::{Model, PreviewPlace, Settings};
 use super::msg::{Effect, Msg, What};
-use super::terminal::{Screen, give_back, is_there, stop_process, stumbled};
+use super::replies::Heard;
+use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
 use super::theme::{Depth, Theme};
 use super::update;
 
 /// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
 const FRAME: Duration = Duration::from_millis(16);
+/// Five a second, for slow lines.
+const SLOW_FRAME: Duration = Duration::from_millis(200);
 /// So many messages are taken together, and cost one frame.
 const BURST: usize = 256;
 /// How often the terminal is looked for.
@@ -62,27 +66,43 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
     let keymap = Keymap::new(&config.keys)?;
-    let theme = Theme::load(&config.ui.theme, Depth::of(|name| std::env::var(name).ok()))?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let (ui, host) = (&config.ui, Host::of(variable));
+    let depth = if ui.low_bandwidth { Depth::of(variable).min(Depth::Names) } else { Depth::of(variable) };
+    let theme = Theme::load(&ui.theme, depth)?;
     // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
     let signals = Signals::new()?;
-    let screen = Screen::take()?;
+    let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
+    let screen = Screen::take(switched)?;
     let settings = Settings {
         keymap,
-        borders: config.ui.borders,
+        borders: if ui.low_bandwidth { Borders::Ascii } else { ui.borders },
         zone: jiff::tz::TimeZone::system(),
         stale_after: config.watch.stale_after,
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
         place,
         triage: super::triage(config)?,
+        depth,
+        reduced_motion: ui.reduced_motion || ui.low_bandwidth,
     };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.theme = theme;
+    model.mouse = ui.mouse;
+    if ui.low_bandwidth {
+        model.preview.place = PreviewPlace::Hidden;
+    }
     let (sender, msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender);
-    let mut app = App { model, screen, effects, msgs, keys: None, frames: [None; 2], lent: false };
+    let (notify, frame) = (ui.notify.clone(), if ui.low_bandwidth { SLOW_FRAME } else { FRAME });
+    let mut app =
+        App { model, screen, effects, msgs, keys: None, host, notify, frame, frames: [None; 2], lent: false };
     // The first frame waits for nothing.
     app.draw()?;
+    if Theme::asks(&ui.theme, depth) {
+        app.model.window.asked(now());
+        app.screen.ask_background()?;
+    }
     let by = app.live(signals, shutdown).await;
     let finished = app.wind_up().await;
     let left =
@@ -98,6 +118,10 @@ struct App {
     msgs: mpsc::Receiver<Msg>,
     /// `None` while the terminal is not ours: a reader would steal keys from the shell.
     keys: Option<Keys>,
+    host: Host,
+    notify: Notify,
+    /// The least time between frames, over two of them.
+    frame: Duration,
     /// When the last two frames were drawn, the older one first.
     frames: [Option<Instant>; 2],
     /// The reviewer's editor has the terminal: messages are taken, nothing is drawn.
@@ -106,7 +130,7 @@ struct App {
 
 /// What the loop woke up for.
 enum Woken {
-    Key(Option<(Timestamp, Event)>),
+    Key(Option<(Timestamp, Heard)>),
     Msgs,
     Frame,
     Heartbeat,
@@ -136,11 +160,11 @@ impl App {
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 _ = heartbeat.tick() => Woken::Heartbeat,
                 _ = second.tick() => Woken::Second,
-                () = next_frame(self.model.dirty && !self.lent, self.frames) => Woken::Frame,
+                () = next_frame(self.model.dirty && !self.lent, self.frames, self.frame) => Woken::Frame,
             };
             let end = match woken {
                 Woken::Key(None) => Some(LeftBy::Hangup),
-                Woken::Key(Some((at, event))) => match meant(event) {
+                Woken::Key(Some((at, heard))) => match meant(heard) {
                     Some(what) => self.update(Msg { at, what })?,
                     None => None,
                 },
@@ -184,6 +208,15 @@ impl App {
             match effect {
                 Effect::Quit => return Ok(Some(LeftBy::Reviewer)),
                 Effect::Repaint => self.repaint()?,
+                Effect::Mouse(on) => self.screen.mouse(on)?,
+                Effect::CopyByTerminal(clip) => {
+                    self.screen.write(&self.host.copying(&clip.text))?;
+                    let how = self.host.copies_by().to_owned();
+                    if let Some(by) = self.take(What::Copied(clip, Ok(how)))? {
+                        return Ok(Some(by));
+                    }
+                }
+                Effect::Notify(text) => self.notify(&text)?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Editor { key, digest, text } => {
                     self.lend();
@@ -213,6 +246,13 @@ impl App {
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "a panic was asked for");
         self.screen.repaint()
+    }
+
+    fn notify(&mut self, text: &str) -> std::io::Result<()> {
+        if let Notify::Command(argv) = &self.notify {
+            Effects::tell_command(argv.clone(), text.to_owned());
+        }
+        self.screen.write(&self.host.notification(&self.notify, text))
     }
 
     /// Gives the terminal to another program: nobody reads its keys, and every mode of ours is left.
@@ -261,7 +301,7 @@ fn every(period: Duration) -> Interval {
     interval
 }
 
-async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Event)> {
+async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Heard)> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,
@@ -269,19 +309,27 @@ async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Event)> {
 }
 
 /// A lone key is drawn at once, and what it brought, too; only a third frame waits its turn. Nothing is drawn when nothing changed.
-async fn next_frame(dirty: bool, frames: [Option<Instant>; 2]) {
+async fn next_frame(dirty: bool, frames: [Option<Instant>; 2], apart: Duration) {
     match frames {
         _ if !dirty => std::future::pending().await,
-        [Some(before_last), _] => sleep_until(before_last + FRAME * 2).await,
+        [Some(before_last), _] => sleep_until(before_last + apart * 2).await,
         [None, _] => {}
     }
 }
 
-fn meant(event: Event) -> Option<What> {
+fn meant(heard: Heard) -> Option<What> {
+    let event = match heard {
+        Heard::Event(event) => event,
+        Heard::Background(colour) => return Some(What::Background(colour)),
+    };
     match event {
         Event::Key(key) => Some(What::Key(key)),
         Event::Paste(text) => Some(What::Paste(text)),
         Event::Resize(width, height) => Some(What::Resize(width, height)),
-        Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+        Event::FocusGained => Some(What::Focus(true)),
+        Event::FocusLost => Some(What::Focus(false)),
+        // Nothing follows the pointer, or a button that is let go.
+        Event::Mouse(event) if matches!(event.kind, MouseEventKind::Moved | MouseEventKind::Up(_)) => None,
+        Event::Mouse(event) => Some(What::Mouse(event)),
     }
 }

@@ -6,7 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use crossterm::cursor::{Hide, Show};
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
+    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, SetTitle,
     disable_raw_mode, enable_raw_mode,
@@ -21,8 +25,20 @@ use super::view;
 
 /// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Switched on, so that it is to be switched off: the kitty keyboard protocol, and a title of ours.
+static KITTY: AtomicBool = AtomicBool::new(false);
+static TITLED: AtomicBool = AtomicBool::new(false);
 /// A panic elsewhere than on the screen's thread, not told yet.
 static STUMBLED: AtomicBool = AtomicBool::new(false);
+
+/// Buttons and wheel, in coordinates without a limit. No motion: nothing here follows the pointer, and every report is bytes.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
+/// Answered with `ESC ] 11;rgb:…`, which `replies` takes out of the keys.
+const WHICH_BACKGROUND: &str = "\x1b]11;?\x1b\\";
+/// Keys that legacy terminals report alike become different, and the shifted character is told; text stays text.
+const KITTY_KEYS: KeyboardEnhancementFlags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
+    .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS);
 
 /// There is nothing to draw on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,20 +47,29 @@ static STUMBLED: AtomicBool = AtomicBool::new(false);
 )]
 pub struct NoTerminal;
 
+/// What is asked of the terminal besides drawing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Modes {
+    pub mouse: bool,
+    pub kitty_keys: bool,
+    pub title: bool,
+}
+
 /// Raw mode and the alternate screen, given back when dropped.
 #[derive(Debug)]
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
+    modes: Modes,
     title: String,
 }
 
 impl Screen {
-    pub(super) fn take() -> anyhow::Result<Self> {
+    pub(super) fn take(modes: Modes) -> anyhow::Result<Self> {
         check()?;
         restore_on_panic();
-        enter().context("cannot take the terminal")?;
+        enter(modes).context("cannot take the terminal")?;
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| give_back())?;
-        Ok(Self { terminal, title: String::new() })
+        Ok(Self { terminal, modes, title: String::new() })
     }
 
     pub(super) fn size(&self) -> io::Result<Size> {
@@ -56,7 +81,8 @@ impl Screen {
         let title = view::title(model);
         // The cursor does not run along with the drawing where synchronized updates are not known.
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate, Hide)?;
-        if title != self.title {
+        if self.modes.title && title != self.title {
+            TITLED.store(true, Ordering::SeqCst);
             queue!(self.terminal.backend_mut(), SetTitle(&title))?;
             self.title = title;
         }
@@ -79,9 +105,28 @@ impl Screen {
 
     /// Takes the terminal again, after [`give_back`] or a stop from outside.
     pub(super) fn resume(&mut self) -> io::Result<()> {
-        enter()?;
+        enter(self.modes)?;
         self.title.clear();
         self.repaint()
+    }
+
+    /// Whether the terminal reports its mouse to us; else it selects text with it.
+    pub(super) fn mouse(&mut self, on: bool) -> io::Result<()> {
+        self.modes.mouse = on;
+        self.write(if on { MOUSE_ON } else { MOUSE_OFF })
+    }
+
+    /// Asks which colour is behind the text. The answer comes among the keys, or never.
+    pub(super) fn ask_background(&mut self) -> io::Result<()> {
+        self.write(WHICH_BACKGROUND)
+    }
+
+    /// Sends a sequence of ours that draws nothing; not while the terminal is somebody else's.
+    pub(super) fn write(&mut self, sequence: &str) -> io::Result<()> {
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        execute!(self.terminal.backend_mut(), Print(sequence))
     }
 }
 
@@ -111,19 +156,38 @@ pub(super) fn stop_process() -> io::Result<()> {
     std::process::Command::new("sh").args(["-c", "kill -s TSTP 0"]).status().map(drop)
 }
 
-fn enter() -> io::Result<()> {
+fn enter(modes: Modes) -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+    let mut out = io::stdout();
+    queue!(out, EnterAlternateScreen, EnableFocusChange, EnableBracketedPaste)?;
+    if modes.mouse {
+        queue!(out, Print(MOUSE_ON))?;
+    }
+    // On the alternate screen: terminals keep the protocol for each of their screens.
+    if modes.kitty_keys && !KITTY.swap(true, Ordering::SeqCst) {
+        queue!(out, PushKeyboardEnhancementFlags(KITTY_KEYS))?;
+    }
+    out.flush()
 }
 
-/// Gives the terminal to the shell. Idempotent. Errors have nowhere to go: the terminal is gone.
+/// Gives the terminal to the shell: what was switched on last goes off first. Idempotent. Errors have nowhere to go: the
+/// terminal is gone.
 pub(super) fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
     let mut out = io::stdout();
-    let _ = execute!(out, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    if KITTY.swap(false, Ordering::SeqCst) {
+        let _ = queue!(out, PopKeyboardEnhancementFlags);
+    }
+    let _ =
+        queue!(out, Print(MOUSE_OFF), DisableBracketedPaste, DisableFocusChange, EndSynchronizedUpdate, Show);
+    // There is no asking what it was before: the empty title lets terminals and shells set their own.
+    if TITLED.swap(false, Ordering::SeqCst) {
+        let _ = queue!(out, SetTitle(""));
+    }
+    let _ = execute!(out, LeaveAlternateScreen);
     let _ = disable_raw_mode();
     let _ = out.flush();
 }

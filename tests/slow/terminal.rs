@@ -20,6 +20,9 @@ fn signal(inbox: &Pty, name: &str) {
     assert!(sent.success());
 }
 
+/// Everything that can be switched on.
+const ALL_ON: &str = "[ui]\nkeyboard = \"kitty\"\nmouse = true\n[gate]\nlisten = \"127.0.0.1:0\"\n";
+
 /// What stays switched on after the last byte: the alternate screen, a hidden cursor, bracketed paste, focus reports, mouse.
 fn left_behind(inbox: &Pty) -> Vec<&'static str> {
     let bytes = inbox.bytes();
@@ -30,12 +33,84 @@ fn left_behind(inbox: &Pty) -> Vec<&'static str> {
         ("hidden cursor", "\x1b[?25l", "\x1b[?25h"),
         ("focus reports", "\x1b[?1004h", "\x1b[?1004l"),
         ("mouse", "\x1b[?1000h", "\x1b[?1000l"),
+        ("mouse coordinates", "\x1b[?1006h", "\x1b[?1006l"),
+        ("kitty keys", "\x1b[>5u", "\x1b[<1u"),
+        ("synchronized update", "\x1b[?2026h", "\x1b[?2026l"),
     ];
     modes.into_iter().filter(|(_, on, off)| last(on) > last(off)).map(|(name, ..)| name).collect()
 }
 
 fn assert_restored(inbox: &Pty) {
     eventually("the terminal is restored", || left_behind(inbox).is_empty().then_some(()));
+}
+
+fn count(inbox: &Pty, text: &str) -> usize {
+    inbox.bytes().windows(text.len()).filter(|window| *window == text.as_bytes()).count()
+}
+
+#[test]
+fn everything_that_was_switched_on_goes_off_in_order() {
+    for name in ["TERM", "HUP", "INT"] {
+        let home = Home::with_config(ALL_ON);
+        let mut inbox = started(&home, &[]);
+        for on in ["\x1b[>5u", "\x1b[?1000h", "\x1b[?1006h", "\x1b[?2004h", "\x1b[?1004h", "\x1b]0;"] {
+            eventually(&format!("{on:?} is switched on"), || (count(&inbox, on) > 0).then_some(()));
+        }
+
+        signal(&inbox, name);
+
+        inbox.wait_end();
+        assert_restored(&inbox);
+        let bytes = inbox.bytes();
+        let off = ["\x1b[<1u", "\x1b[?1006l", "\x1b[?2004l", "\x1b[?1004l", "\x1b[?25h", "\x1b[?1049l"];
+        let at = off.map(|text| bytes.windows(text.len()).rposition(|it| it == text.as_bytes()));
+        assert!(at.is_sorted() && at[0].is_some(), "{name}: {at:?}");
+    }
+}
+
+#[test]
+fn suspending_gives_everything_back_and_takes_it_again() {
+    let home = Home::with_config(ALL_ON);
+    let mut inbox = started(&home, &[]);
+
+    inbox.send("\x1a");
+
+    // In this session nobody could wake it, so the system lets it go on at once.
+    for on in ["\x1b[?1049h", "\x1b[>5u", "\x1b[?1000h", "\x1b[?2004h", "\x1b[?1004h"] {
+        eventually(&format!("{on:?} is switched on again"), || (count(&inbox, on) == 2).then_some(()));
+    }
+    inbox.send("\x03\x03");
+    inbox.wait_end();
+    assert_restored(&inbox);
+}
+
+#[test]
+fn a_late_answer_of_the_terminal_is_never_typed() {
+    let home = Home::with_config("[ui]\ntheme = \"auto\"\n[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let mut inbox = started(&home, &[]);
+    eventually("it asks for the background", || (count(&inbox, "\x1b]11;?") == 1).then_some(()));
+    let before = inbox.screen();
+
+    for _ in 0..20 {
+        inbox.answer("\x1b]11;rgb:aaaa/eeee/cccc\x1b\\");
+    }
+    inbox.send("?");
+    inbox.wait("Help");
+    inbox.send("\x1b");
+    inbox.wait_gone("Help");
+
+    assert!(!inbox.screen().contains("ignored"), "{}\n{before}", inbox.screen());
+}
+
+#[test]
+fn nothing_is_asked_and_the_mouse_stays_where_the_configuration_says_so() {
+    let home = Home::with_config("[ui]\nmouse = false\ntitle = false\n[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let mut inbox = started(&home, &[]);
+    inbox.send("\x03\x03");
+    inbox.wait_end();
+    for never in ["\x1b[?1000h", "\x1b]0;", "\x1b]11;?", "\x1b[>5u", "\x1b[6n"] {
+        assert_eq!(count(&inbox, never), 0, "{never:?}");
+    }
 }
 
 #[test]

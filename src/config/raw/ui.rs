@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::line_of;
-use crate::config::{Borders, GroupBy, Preset, SortBy, ThemeChoice, Ui};
+use crate::config::{Borders, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice, Ui};
 
 /// Longest time that decisions wait for second thoughts. Seconds.
 const HOLD: u64 = 60;
@@ -22,6 +22,25 @@ pub(super) struct RawUi {
     sort: SortBy,
     keymap: RawPreset,
     hints: bool,
+    mouse: bool,
+    title: bool,
+    notify: RawNotify,
+    notify_command: Vec<String>,
+    keyboard: RawKeyboard,
+    reduced_motion: bool,
+    low_bandwidth: bool,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RawNotify {
+    Auto,
+    Osc9,
+    Osc777,
+    Osc99,
+    Bell,
+    Command,
+    Off,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -30,6 +49,14 @@ enum RawPreset {
     Default,
     Vim,
     Web,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum RawKeyboard {
+    Auto,
+    Kitty,
+    Legacy,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -59,6 +86,13 @@ impl Default for RawUi {
             sort: SortBy::Age,
             keymap: RawPreset::Default,
             hints: true,
+            mouse: true,
+            title: true,
+            notify: RawNotify::Auto,
+            notify_command: Vec::new(),
+            keyboard: RawKeyboard::Auto,
+            reduced_motion: false,
+            low_bandwidth: false,
         }
     }
 }
@@ -84,6 +118,16 @@ impl RawUi {
             group: self.group,
             sort: self.sort,
             hints: self.hints,
+            mouse: self.mouse,
+            title: self.title,
+            notify: notify(self.notify, self.notify_command)?,
+            keyboard: match self.keyboard {
+                RawKeyboard::Auto => Keyboard::Auto,
+                RawKeyboard::Kitty => Keyboard::Kitty,
+                RawKeyboard::Legacy => Keyboard::Legacy,
+            },
+            reduced_motion: self.reduced_motion,
+            low_bandwidth: self.low_bandwidth,
         })
     }
 }
@@ -93,6 +137,24 @@ fn hold(seconds: u64) -> Result<Duration, String> {
         0..=HOLD => Ok(Duration::from_secs(seconds)),
         given => Err(format!("ui.hold_seconds is {given}; the most is {HOLD}, and 0 sends at once")),
     }
+}
+
+fn notify(way: RawNotify, command: Vec<String>) -> Result<Notify, String> {
+    if way == RawNotify::Command && command.is_empty() {
+        return Err("ui.notify is \"command\", and ui.notify_command names none".to_owned());
+    }
+    if way != RawNotify::Command && !command.is_empty() {
+        return Err("ui.notify_command is used with ui.notify = \"command\" only".to_owned());
+    }
+    Ok(match way {
+        RawNotify::Auto => Notify::Auto,
+        RawNotify::Osc9 => Notify::Osc9,
+        RawNotify::Osc777 => Notify::Osc777,
+        RawNotify::Osc99 => Notify::Osc99,
+        RawNotify::Bell => Notify::Bell,
+        RawNotify::Command => Notify::Command(command),
+        RawNotify::Off => Notify::Off,
+    })
 }
 
 /// A name, or the path of a file: what has a slash or ends in `.toml`.

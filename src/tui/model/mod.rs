@@ -8,7 +8,7 @@ use ratatui::layout::{Rect, Size};
 
 use super::keymap::{Chord, Keymap};
 use super::layout::{self, Body, Layout};
-use super::theme::Theme;
+use super::theme::{Depth, Theme};
 use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::Tool;
@@ -37,6 +37,7 @@ mod sources;
 mod spread;
 mod stats;
 mod tally;
+mod window;
 
 pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
 pub use form::{Bulk, BulkRow, EditField, EditForm, Fate, Field, Kind, applied, element_title};
@@ -47,7 +48,7 @@ pub use held::Held;
 pub use later::Later;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
-pub use modal::{Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet};
+pub use modal::{LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet};
 pub use overlay::{Finder, Overlay};
 pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab};
 pub use queue::{Cursor, Line, Queue};
@@ -59,6 +60,7 @@ pub use sources::{SourceState, Syncing};
 pub use spread::Spread;
 pub use stats::Stats;
 pub use tally::Tally;
+pub use window::{Waiting, Window};
 
 /// What does not change while the inbox runs.
 #[derive(Clone, Debug)]
@@ -74,6 +76,10 @@ pub struct Settings {
     pub hold: Duration,
     pub place: super::Place,
     pub triage: Triage,
+    /// How many colours the terminal has.
+    pub depth: Depth,
+    /// Nothing changes by itself every second.
+    pub reduced_motion: bool,
 }
 
 /// How the list begins, and the filters that have names.
@@ -121,6 +127,11 @@ pub struct Model {
     pub guard: Guard,
     pub chords: Vec<Chord>,
     pub theme: Theme,
+    pub window: Window,
+    /// The terminal reports its mouse to us.
+    pub mouse: bool,
+    /// The mouse was used: what it takes from the terminal was said.
+    pub clicked: bool,
     pub saved: Saved,
     /// The group decided in last, while nothing but deciding was done since: auto-advance may have left it.
     pub decided_in: Option<GroupKey>,
@@ -185,7 +196,13 @@ impl Message {
 
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
-        let sources = sources.into_iter().map(|name| SourceState::new(name, settings.stale_after)).collect();
+        let sources = sources
+            .into_iter()
+            .map(|name| SourceState {
+                still: settings.reduced_motion,
+                ..SourceState::new(name, settings.stale_after)
+            })
+            .collect();
         let queue = Queue::new(settings.triage.group, settings.triage.sort);
         Self {
             settings,
@@ -215,6 +232,9 @@ impl Model {
             guard: Guard::default(),
             chords: Vec::new(),
             theme: Theme::Names,
+            window: Window::default(),
+            mouse: false,
+            clicked: false,
             saved: Saved::default(),
             decided_in: None,
             reviews: 0,

@@ -27,6 +27,7 @@ pub enum Modal {
     Review(Box<ReviewSheet>),
     Report(Box<ReportSheet>),
     Settle(Box<SettleSheet>),
+    Links(LinksSheet),
     Quit,
     /// The line in which a filter is written.
     Filter(Box<FilterLine>),
@@ -43,6 +44,15 @@ pub struct ReasonForm {
     pub rule: ReasonRule,
     /// Typed since the last save.
     pub unsaved: bool,
+}
+
+/// The links of an action, before one is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinksSheet {
+    /// Whole targets, ASCII only. At least one.
+    pub links: Vec<String>,
+    pub at: usize,
+    pub opened: Timestamp,
 }
 
 /// What became of an action whose outcome nobody knows.

@@ -25,6 +25,8 @@ pub struct SourceState {
     pub listed: bool,
     /// Since when it runs nothing that is approved, as it said last.
     pub paused: Option<Timestamp>,
+    /// Its line says no seconds, which would change by themselves.
+    pub still: bool,
 }
 
 /// At most one sync is under way, and at most one more waits.
@@ -50,6 +52,7 @@ impl SourceState {
             unreadable: Vec::new(),
             listed: false,
             paused: None,
+            still: false,
         }
     }
 }
@@ -57,7 +60,7 @@ impl SourceState {
 impl SourceState {
     /// Its line on the screen changes with every second.
     pub fn counts_seconds(&self, now: Timestamp) -> bool {
-        matches!(self.connection, Connection::Retrying { .. }) || self.is_stale(now)
+        !self.still && (matches!(self.connection, Connection::Retrying { .. }) || self.is_stale(now))
     }
 
     pub fn is_stale(&self, now: Timestamp) -> bool {

@@ -42,6 +42,9 @@ pub async fn run(
         hold: config.ui.hold,
         triage: crate::tui::triage(config)?,
         place,
+        // Lines have neither colours nor motion.
+        depth: crate::tui::theme::Depth::None,
+        reduced_motion: true,
     };
     let model = Model::new(settings, inbox.source_names(), SIZE, now());
     let mut session = Session::new(model, how(why));

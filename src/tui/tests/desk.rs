@@ -77,6 +77,8 @@ impl Desk {
             hold: std::time::Duration::ZERO,
             place,
             triage: crate::tui::model::Triage::default(),
+            depth: crate::tui::theme::Depth::Full,
+            reduced_motion: false,
         };
         let model =
             Model::new(settings, vec![source()], Size::new(width, height), Timestamp::from_millis(NOW));

@@ -1,6 +1,7 @@
 //! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
 
 mod bulk;
+mod copying;
 mod deciding;
 pub(super) mod desk;
 mod editing;
@@ -25,3 +26,4 @@ mod starting;
 mod terminal;
 mod triage;
 mod unknown;
+mod window;

@@ -1,7 +1,7 @@
 //! How many colours there are to choose from.
 
 /// What the terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// The reviewer wants none (`NO_COLOR`).
     None,

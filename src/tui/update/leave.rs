@@ -16,7 +16,9 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
         }
         Some(Modal::Settle(_)) => settle::back(model),
         Some(Modal::Filter(_)) => return super::filter::put_back(model),
-        Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Quit) => model.modal = None,
+        Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit) => {
+            model.modal = None;
+        }
         None if model.preview.search.is_some() => return find::end(model),
         None if model.zoom => model.zoom = false,
         None if model.focus == Focus::Preview => model.focus = Focus::List,

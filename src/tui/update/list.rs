@@ -78,6 +78,10 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
     let top = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.top,
         Some(Modal::Report(sheet)) => &mut sheet.top,
+        Some(Modal::Links(sheet)) => {
+            sheet.at = shift(sheet.at, way, by).min(sheet.links.len().saturating_sub(1));
+            return;
+        }
         Some(
             Modal::Edit(_)
             | Modal::EditSoon { .. }

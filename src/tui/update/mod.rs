@@ -7,12 +7,13 @@ use crate::domain::Finding;
 use crate::inbox::EventKind;
 use crate::journal::Says;
 
-use super::command::{Command, Place};
+use super::command::Command;
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::{EditField, Focus, Modal, Model, Overlay};
+use super::model::{Focus, Modal, Model};
 use super::msg::{Effect, Msg, What};
 
+mod copy;
 mod decide;
 mod edit;
 mod filter;
@@ -25,6 +26,7 @@ mod list;
 mod lock;
 mod order;
 mod overlay;
+mod places;
 mod prefix;
 mod preview;
 mod queue;
@@ -34,8 +36,10 @@ mod report;
 mod review;
 mod settle;
 mod stage;
+mod window;
 
 pub(in crate::tui) use lock::lock;
+pub(super) use places::{places, places_beneath};
 pub(super) use reader::has_cursor;
 
 /// What to ask of the world before anything has happened.
@@ -57,7 +61,11 @@ pub fn end(model: &mut Model) -> Vec<Effect> {
 pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
     model.dirty |= !is_quiet(&msg.what);
+    let news = window::is_news(&msg.what);
     let mut effects = route(model, msg.what);
+    if news {
+        effects.extend(window::call(model));
+    }
     order::count(model, &effects);
     list::keep_in_view(model);
     effects.extend(preview::follow(model));
@@ -71,6 +79,7 @@ fn is_quiet(what: &What) -> bool {
         What::Drawn
         | What::Tick
         | What::Wake
+        | What::Focus(_)
         | What::Loaded(_)
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
@@ -82,11 +91,14 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
     match what {
         What::Key(key) => pressed(model, key),
         What::Given(given) => given::given(model, given),
-        What::Paste(text) => pasted(model, &text),
+        What::Paste(text) => places::pasted(model, &text),
         What::Resize(width, height) => {
             model.size = ratatui::layout::Size::new(width, height);
             Vec::new()
         }
+        What::Mouse(event) => window::mouse(model, event),
+        What::Focus(in_front) => window::focus(model, in_front),
+        What::Background(colour) => window::background(model, colour),
         What::Tick => tick(model),
         What::Wake => [hold::look(model), filter::search(model)].concat(),
         What::Stumbled => {
@@ -100,6 +112,8 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         // What lies over it hides it.
         What::Drawn if model.overlay.is_some() || !model.chords.is_empty() => Vec::new(),
         What::Drawn => preview::drawn(model),
+        What::Copied(clip, answer) => copy::copied(model, clip, answer),
+        What::Opened(answer) => copy::opened(model, answer),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
         What::Loaded(actions) => group::loaded(model, actions),
@@ -197,6 +211,14 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::FocusPreview => list::focus(model, Focus::Preview),
         Command::Help => overlay::help(model),
         Command::Palette => overlay::palette(model),
+        Command::CopyId => copy::id(model),
+        Command::CopyJson => copy::json(model),
+        Command::CopyText => copy::text(model),
+        Command::CopyLink => copy::link(model),
+        Command::CopyShell => copy::command(model),
+        Command::OpenLink => copy::links(model),
+        Command::CopyThisLink => copy::this_link(model),
+        Command::Mouse => window::toggle_mouse(model),
         Command::Repaint => vec![Effect::Repaint],
         Command::Suspend => leave::suspend(model),
         Command::Back => leave::back(model),
@@ -216,6 +238,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         None if find::is_typing(model) => find::keep(model),
         Some(Modal::Review(_)) => review::enter(model),
         Some(Modal::Reason(_)) => reason::accept(model),
+        Some(Modal::Links(_)) => copy::open(model),
         Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit) => leave::now(model),
         Some(Modal::Filter(_)) => filter::keep(model),
@@ -226,33 +249,6 @@ fn accept(model: &mut Model) -> Vec<Effect> {
 /// The confirm key, in what is open.
 fn confirm(model: &mut Model) -> Vec<Effect> {
     if settle::is_open(model) { settle::confirm(model) } else { review::confirm(model) }
-}
-
-/// Where keys go now.
-pub(super) fn places(model: &Model) -> &'static [Place] {
-    match &model.overlay {
-        Some(Overlay::Help(_)) => &[Place::Help, Place::Anywhere],
-        Some(Overlay::Palette(_)) => &[Place::Palette, Place::Anywhere],
-        None => places_beneath(model),
-    }
-}
-
-/// Where they go when nothing lies over it, the innermost place first.
-pub(super) fn places_beneath(model: &Model) -> &'static [Place] {
-    match (&model.modal, model.focus) {
-        (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[Place::Edit, Place::Anywhere],
-        (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
-        (Some(Modal::Review(_)), _) => &[Place::Review, Place::Anywhere],
-        (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
-        (Some(Modal::Settle(sheet)), _) if sheet.typing => &[Place::Reason, Place::Anywhere],
-        (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
-        (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
-        (None, _) if find::is_typing(model) => &[Place::Search, Place::Anywhere],
-        (Some(Modal::Filter(_) | Modal::Saved), _) => &[Place::Filter, Place::Anywhere],
-        (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
-        (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
-        (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
-    }
 }
 
 fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
@@ -268,8 +264,12 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     }
     let mut effects = decide::take_back_burst(model);
     let places = places(model);
-    if model.chords.is_empty() && chord.char().is_some() && !is_blind(model) && takes_text(model, chord) {
-        effects.extend(typed(model, key));
+    if model.chords.is_empty()
+        && chord.char().is_some()
+        && !is_blind(model)
+        && places::takes_text(model, chord)
+    {
+        effects.extend(places::typed(model, key));
         return effects;
     }
     model.chords.push(chord);
@@ -283,25 +283,11 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Lookup::Nothing => {
             model.chords.clear();
             if !is_blind(model) {
-                effects.extend(typed(model, key));
+                effects.extend(places::typed(model, key));
             }
         }
     }
     effects
-}
-
-/// Text is typed here: whatever a character is bound to elsewhere, it is a character.
-fn takes_text(model: &Model, chord: Chord) -> bool {
-    if model.overlay.is_some() {
-        return overlay::takes(model, chord);
-    }
-    match &model.modal {
-        Some(Modal::Edit(form)) => form.field == EditField::Text,
-        Some(Modal::Settle(sheet)) => sheet.typing,
-        Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Quit | Modal::Saved) => false,
-        None => find::is_typing(model),
-    }
 }
 
 /// A command that was given, on whatever screen there is.
@@ -339,55 +325,9 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
 fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::Quit => leave::now(model),
-        Command::Interrupt | Command::Suspend | Command::Repaint => run(model, command),
+        Command::Interrupt | Command::Suspend | Command::Repaint | Command::Mouse => run(model, command),
         Command::Undo => hold::recall(model).unwrap_or_default(),
         _ => Vec::new(),
-    }
-}
-
-/// A key that is no command: text, where text is taken.
-fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    if model.overlay.is_some() {
-        return overlay::typed(model, key);
-    }
-    match &model.modal {
-        None if find::is_typing(model) => find::typed(model, key),
-        Some(Modal::Edit(form)) if form.field == EditField::Text => edit::typed(model, key),
-        Some(Modal::Edit(_)) => edit::button_key(model, key),
-        Some(Modal::Reason(_)) => reason::typed(model, key),
-        Some(Modal::Settle(_)) => settle::typed(model, key),
-        Some(Modal::Review(_)) => review::typed(model, key),
-        Some(Modal::Filter(_)) => filter::typed(model, key),
-        Some(Modal::Saved) => filter::saved_key(model, key),
-        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Quit) | None => Vec::new(),
-    }
-}
-
-fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
-    if model.overlay.is_some() {
-        return overlay::pasted(model, text);
-    }
-    match &model.modal {
-        None if find::is_typing(model) => find::pasted(model, text),
-        Some(Modal::Edit(_)) => edit::pasted(model, text),
-        Some(Modal::Reason(_)) => reason::pasted(model, text),
-        Some(Modal::Settle(sheet)) if sheet.typing => settle::pasted(model, text),
-        Some(Modal::Filter(_)) => filter::pasted(model, text),
-        Some(
-            Modal::EditSoon { .. }
-            | Modal::Review(_)
-            | Modal::Report(_)
-            | Modal::Settle(_)
-            | Modal::Quit
-            | Modal::Saved,
-        )
-        | None => {
-            model.warn(format!(
-                "ignored a paste of {} characters: text goes into a form only",
-                text.chars().count()
-            ));
-            Vec::new()
-        }
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn takes(model: &Model, chord: Chord) -> bool {
     }
 }
 
-fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+pub(super) fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
     let last = last(model);
     if let Some(overlay) = &mut model.overlay {
         let finder = overlay.finder_mut();

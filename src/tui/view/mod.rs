@@ -14,6 +14,7 @@ mod filter;
 mod frame;
 mod group;
 mod header;
+mod links;
 mod list;
 mod overlay;
 mod pen;
@@ -80,6 +81,7 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Some(Modal::Review(sheet)) => return review::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report::draw(model, sheet, area, buf),
         Some(Modal::Settle(sheet)) => return settle::draw(model, sheet, area, buf),
+        Some(Modal::Links(sheet)) => return links::draw(model, sheet, area, buf),
         Some(Modal::Quit) => quit::draw(model, area, buf),
     }
     None

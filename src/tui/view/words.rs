@@ -93,7 +93,7 @@ pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         Connection::Polling => ("POLLING".to_owned(), true),
         Connection::Retrying { retry_in, .. } => {
             let left = retry_in.as_millis() as i64 - now.since(source.connection_at);
-            if left > 0 {
+            if left > 0 && !source.still {
                 (format!("RETRY in {} s", (left + 999) / 1_000), false)
             } else {
                 ("RETRYING".to_owned(), false)
@@ -102,7 +102,10 @@ pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         Connection::Stopped { .. } => ("STOPPED".to_owned(), false),
     };
     match source.heard {
-        Some(at) if !good || source.is_stale(now) => (format!("{word}, data {} old", short(at, now)), false),
+        Some(at) if !good || source.is_stale(now) => {
+            let old = if source.still { age(at, now) } else { short(at, now) };
+            (format!("{word}, data {old} old"), false)
+        }
         Some(_) if source.problem.is_some() => (format!("{word}, list failed"), false),
         Some(_) => (word, good),
         None => (word, false),

@@ -87,6 +87,12 @@ impl Pty {
         }
     }
 
+    /// Sends these bytes at once, as a terminal answers.
+    pub(crate) fn answer(&mut self, bytes: &str) {
+        self.writer.write_all(bytes.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
     pub(crate) fn screen(&self) -> String {
         self.seen.0.lock().unwrap().parser.screen().contents()
     }

@@ -1,0 +1,91 @@
+//! Copying, and opening links.
+
+use super::desk::{Desk, action, few};
+use crate::tui::model::Modal;
+use crate::tui::msg::{Clip, Effect, What};
+
+fn desk(id: &str, input: &str) -> Desk {
+    Desk::new(100, 30, vec![action(&format!("{id} create_linear_issue support low 3"), "One", input)])
+}
+
+fn clip(desk: &Desk) -> Clip {
+    match desk.effects.last() {
+        Some(Effect::Copy(clip)) => clip.clone(),
+        other => panic!("nothing is copied: {other:?}; {}", desk.message()),
+    }
+}
+
+#[test]
+fn the_menu_copies_what_it_says() {
+    let mut desk = desk("pa-1", r#"{"title":"One","url":"https://x.io/1","n":1.10}"#);
+    desk.press("jyi");
+    assert_eq!(clip(&desk), Clip { what: "the id", text: "pa-1".to_owned() });
+    desk.press("yr");
+    assert_eq!(clip(&desk).text, r#"{"title":"One","url":"https://x.io/1","n":1.10}"#, "byte for byte");
+    desk.press("yp");
+    assert!(clip(&desk).text.contains("https://x.io/1"), "{}", clip(&desk).text);
+    desk.press("yu");
+    assert_eq!(clip(&desk).text, "https://x.io/1");
+    desk.press("yc");
+    assert_eq!(clip(&desk).text, "placet show pa-1 --source gate");
+    assert_eq!(desk.staged(), "");
+}
+
+#[test]
+fn how_it_was_copied_is_said() {
+    let mut desk = desk("pa-1", "{}");
+    let clip = Clip { what: "the id", text: "pa-1".to_owned() };
+    desk.say(What::Copied(clip.clone(), Ok("wl-copy".to_owned())));
+    assert_eq!(desk.message(), "copied the id, 4 bytes, by wl-copy");
+
+    desk.say(What::Copied(clip.clone(), Err(Some("xclip took longer than 2 seconds".to_owned()))));
+    assert_eq!(desk.effects.last(), Some(&Effect::CopyByTerminal(clip)));
+    let long = Clip { what: "the input", text: "x".repeat(60_000) };
+    desk.say(What::Copied(long, Err(None)));
+    assert!(desk.message().starts_with("not copied: the input is 60000 bytes"), "{}", desk.message());
+    let hidden = Clip { what: "the input", text: "{\"a\":\"\u{200b}\"}".to_owned() };
+    desk.say(What::Copied(hidden, Ok("xsel".to_owned())));
+    assert!(desk.message().ends_with("1 hidden character in it"), "{}", desk.message());
+}
+
+#[test]
+fn an_id_with_hidden_characters_is_not_copied() {
+    let mut desk = desk("pa\u{202e}1", "{}");
+    for keys in ["jyi", "yc"] {
+        desk.press(keys);
+        assert!(desk.message().contains("hidden"), "{}", desk.message());
+    }
+    assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Copy(_))));
+}
+
+#[test]
+fn a_link_is_shown_before_it_is_opened() {
+    let mut desk = desk("pa-1", r#"{"a":"https://x.io/one","b":"https://y.io/two"}"#);
+    desk.press("jo");
+    let screen = desk.screen();
+    assert!(screen.contains("> https://x.io/one") && screen.contains("  https://y.io/two"), "{screen}");
+    desk.hurry("<Enter>", 10);
+    assert!(matches!(desk.model.modal, Some(Modal::Links(_))), "too soon to have been read");
+    desk.wait(400);
+    desk.press("j<Enter>");
+    assert_eq!(desk.effects.last(), Some(&Effect::Open("https://y.io/two".to_owned())));
+    assert!(desk.model.modal.is_none());
+
+    desk.press("o");
+    desk.press("y");
+    assert_eq!(clip(&desk).text, "https://x.io/one");
+    desk.press("o<Esc>");
+    assert!(desk.model.modal.is_none());
+}
+
+#[test]
+fn there_is_something_to_say_where_nothing_can_be_opened() {
+    let mut desk = desk("pa-1", r#"{"a":"javascript:alert(1)","b":"https://good.com@evil.com/"}"#);
+    desk.press("jo");
+    assert!(desk.model.modal.is_none() && desk.message().contains("no http"), "{}", desk.message());
+    desk.say(What::Opened(Err("there is no display here".to_owned())));
+    assert!(desk.message().starts_with("not opened: there is no display here"), "{}", desk.message());
+    let mut list = Desk::new(100, 30, few(2));
+    list.press("kyi");
+    assert!(list.message().contains("put the cursor on an action"), "{}", list.message());
+}

@@ -1,0 +1,126 @@
+//! The terminal's window: its mouse, its focus, its background; and calling somebody who looks elsewhere. A mouse never decides.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use crate::inbox::Connection;
+use crate::text::count;
+use crate::tui::model::{Focus, Model, SourceState, Waiting};
+use crate::tui::msg::{Effect, What};
+use crate::tui::theme::{Rgb, Theme};
+
+use super::list::{self, Way};
+use super::{overlay, preview};
+
+/// Lines for each step of the wheel.
+const WHEEL: usize = 3;
+
+pub(super) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+    // A click that was under way when the mouse was switched off.
+    if !model.mouse || model.leaving || super::is_blind(model) {
+        return Vec::new();
+    }
+    let at = Position::new(event.column, event.row);
+    match event.kind {
+        MouseEventKind::ScrollDown => wheel(model, at, Way::Down),
+        MouseEventKind::ScrollUp => wheel(model, at, Way::Up),
+        MouseEventKind::Down(MouseButton::Left) => click(model, at),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Scrolls what is under the pointer.
+fn wheel(model: &mut Model, at: Position, way: Way) {
+    model.touched = true;
+    let layout = model.layout();
+    if model.overlay.is_some() {
+        drop(overlay::go(model, way, WHEEL));
+    } else if model.modal.is_some() {
+        list::scroll_sheet(model, way, WHEEL);
+    } else if layout.preview.contains(at) {
+        drop(preview::scroll(model, way, WHEEL));
+    } else if layout.rows.contains(at) {
+        model.queue.go_to(list::shift(model.queue.at(), way, WHEEL));
+    }
+}
+
+/// Selects a row, or the pane. Never opens, folds or decides, and the click that brought the window to the front does nothing.
+fn click(model: &mut Model, at: Position) {
+    if model.window.is_focusing(model.now) || model.modal.is_some() || model.overlay.is_some() {
+        return;
+    }
+    model.touched = true;
+    model.chords.clear();
+    let layout = model.layout();
+    if layout.rows.contains(at) {
+        let line = model.queue.top + usize::from(at.y - layout.rows.y);
+        if line < model.queue.lines().len() {
+            model.queue.go_to(line);
+        }
+        model.focus = Focus::List;
+    } else if layout.preview.contains(at) {
+        model.focus = Focus::Preview;
+    }
+    if !std::mem::replace(&mut model.clicked, true) {
+        let key = model.settings.keymap.key(crate::tui::command::Command::Mouse);
+        model.say(format!("hold Shift (Option on a Mac) to select text, or switch the mouse off: {key}"));
+    }
+}
+
+/// The mouse is the terminal's again, or ours.
+pub(super) fn toggle_mouse(model: &mut Model) -> Vec<Effect> {
+    model.mouse = !model.mouse;
+    model.say(if model.mouse {
+        "mouse on: the wheel scrolls, a click selects a row; hold Shift to select text"
+    } else {
+        "mouse off: the terminal selects text with it"
+    });
+    vec![Effect::Mouse(model.mouse)]
+}
+
+pub(super) fn focus(model: &mut Model, in_front: bool) -> Vec<Effect> {
+    model.window.focus(in_front, model.now);
+    Vec::new()
+}
+
+/// The terminal says which colour is behind the text.
+pub(super) fn background(model: &mut Model, colour: Rgb) -> Vec<Effect> {
+    if model.window.takes_answer(model.now) {
+        model.theme = Theme::on(colour, model.settings.depth);
+    }
+    Vec::new()
+}
+
+/// What can be news to somebody who looks elsewhere.
+pub(super) fn is_news(what: &What) -> bool {
+    matches!(what, What::Synced(..) | What::Source(_) | What::Tick)
+}
+
+/// Calls whoever looks elsewhere. Counts only: anything foreign could fake a notification.
+pub(super) fn call(model: &mut Model) -> Option<Effect> {
+    // What waits at the start is no news.
+    if !model.sources.iter().any(|source| source.listed) {
+        return None;
+    }
+    let waiting = Waiting {
+        pending: model.stats.pending,
+        high_risk: model.stats.high_risk(),
+        down: model.sources.iter().filter(|source| is_down(source, model)).count(),
+    };
+    if !model.window.calls(waiting, model.now) {
+        return None;
+    }
+    let mut parts = vec![format!("{} pending", waiting.pending)];
+    if waiting.high_risk > 0 {
+        parts.push(format!("{} high-risk", waiting.high_risk));
+    }
+    if waiting.down > 0 {
+        parts.push(format!("{} down", count(waiting.down, "source")));
+    }
+    Some(Effect::Notify(format!("placet: {}", parts.join(", "))))
+}
+
+fn is_down(source: &SourceState, model: &Model) -> bool {
+    matches!(source.connection, Connection::Stopped { .. }) || source.is_stale(model.now)
+}

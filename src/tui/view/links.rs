@@ -1,0 +1,44 @@
+//! The links of an action, each with its whole target, before one is opened.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::domain::Untrusted;
+use crate::text::{self, Shown};
+use crate::tui::model::{LinksSheet, Model};
+use crate::tui::theme;
+
+use super::frame::open;
+use super::pen::Pen;
+
+/// Returns where the selected link begins.
+pub(super) fn draw(model: &Model, sheet: &LinksSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let width = 90.min(area.width.saturating_sub(2));
+    let room = usize::from(width.saturating_sub(10));
+    let links: Vec<Vec<Shown>> =
+        sheet.links.iter().map(|link| text::line(&Untrusted::from(link.as_str())).wrap(room)).collect();
+    let rows: usize = links.iter().map(Vec::len).sum();
+    let note = "Enter opens it in the browser   y copies it   Esc closes";
+    let body = open(model, area, (width, rows as u16 + 4), "Open which link?", note, buf);
+    // The selected link stands in full, also where not all fit.
+    let before: usize = links.iter().take(sheet.at + 1).map(Vec::len).sum();
+    let mut skip = (before + 1).saturating_sub(usize::from(body.height));
+    let mut y = 1;
+    let mut cursor = None;
+    for (nth, rows) in links.iter().enumerate() {
+        let here = nth == sheet.at;
+        for (part, row) in rows.iter().enumerate() {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            let mut pen = Pen::new(buf, body, y).base(if here { theme::SELECTED } else { theme::PLAIN });
+            if here && part == 0 {
+                cursor = (y < body.height).then(|| pen.position());
+            }
+            pen.ours(if here && part == 0 { "> " } else { "  " }, theme::BOLD).shown(row, theme::PLAIN);
+            y += 1;
+        }
+    }
+    cursor
+}
