@@ -1,6 +1,7 @@
 //! Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
 
 use crate::domain::Timestamp;
+use crate::tui::command::Command;
 
 /// A row that changed under the cursor takes no decision for so long.
 const CHANGED: i64 = 300;
@@ -17,6 +18,8 @@ pub struct Guard {
     changed: Option<Timestamp>,
     decided: Option<Timestamp>,
     interrupted: Option<Timestamp>,
+    /// The last command was the wide form of a verb.
+    wide: bool,
     last_key: Option<Timestamp>,
     run: usize,
     /// The draft's position before the present run of keys.
@@ -62,6 +65,15 @@ impl Guard {
     /// a word at once is followed by a person's Enter, later.
     pub fn ends_burst(&self, now: Timestamp) -> bool {
         self.burst().is_some() && self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP)
+    }
+
+    /// Notes a command; true for the second wide verb in a row, which Caps Lock makes of two small ones.
+    pub fn is_wide_again(&mut self, command: Command) -> bool {
+        let wide = matches!(
+            command,
+            Command::ApproveRest | Command::ReviewAll | Command::ExcludeBecause | Command::Redo
+        );
+        std::mem::replace(&mut self.wide, wide) && wide
     }
 
     /// Notes an interrupt; true for the second one within a second.

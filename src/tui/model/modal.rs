@@ -97,7 +97,10 @@ pub struct Review {
     /// Edited actions, with the keys that get new values.
     pub edited: Vec<(Untrusted, Vec<String>)>,
     pub unopened: Vec<Untrusted>,
+    pub first_unopened: Option<ActionKey>,
     pub changed: Vec<Untrusted>,
+    /// Of those, or of those that are not sent because of it.
+    pub first_changed: Option<ActionKey>,
     pub high_risk: usize,
     /// Undecided actions of these batches.
     pub left_pending: usize,

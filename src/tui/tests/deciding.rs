@@ -218,3 +218,36 @@ fn backspace_only_goes_towards_undecided() {
 
     assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("", "1"));
 }
+
+#[test]
+fn a_held_key_stops_at_the_first_high_risk_action_that_nobody_opened() {
+    let body = (1..60).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");
+    let mut actions = few(5);
+    actions[2] = action("3 create_linear_issue support high 57", "Risky", &format!("{{{body}}}"));
+    let mut desk = Desk::new(100, 30, actions);
+
+    desk.hurry("aaaaaaaaaaaa", 90);
+
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A 2A", "3"));
+    assert!(desk.message().starts_with("high-risk"), "{}", desk.message());
+}
+
+#[test]
+fn two_wide_verbs_in_a_row_look_like_caps_lock() {
+    let mut desk = Desk::new(100, 30, few(5));
+
+    desk.press("A");
+    assert!(!desk.message().contains("Caps Lock"));
+    desk.press("S");
+    assert!(desk.message().ends_with("Caps Lock?"), "{}", desk.message());
+    assert!(desk.submitted.is_empty(), "neither sends");
+    desk.press("<Esc>jA");
+    assert!(!desk.message().contains("Caps Lock"), "a small key in between: it is meant");
+}
+
+#[test]
+fn backspace_clears_without_moving_on_from_a_marked_or_a_single_row() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aak<Backspace>");
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A", "2"));
+}

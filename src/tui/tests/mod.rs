@@ -9,6 +9,7 @@ mod effects;
 mod groups;
 mod holding;
 mod keys;
+mod keystrokes;
 mod leaving;
 mod merging;
 mod paused;

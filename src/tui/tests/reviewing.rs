@@ -51,3 +51,50 @@ fn another_answer_on_the_sheet_has_to_be_looked_at_again() {
     desk.press("4<Enter>");
     assert_eq!(desk.submitted.len(), 1);
 }
+
+#[test]
+fn o_leads_to_the_first_that_was_never_opened_and_sends_nothing() {
+    let mut desk = Desk::new(100, 30, few(4));
+    desk.answers = false;
+    desk.press("Ga");
+    desk.answers = true;
+    desk.press("ggs");
+    assert!(desk.screen().contains("(o shows)"), "{}", desk.screen());
+
+    desk.press("o");
+
+    assert!(desk.model.modal.is_none() && desk.submitted.is_empty());
+    assert_eq!((desk.here().as_str(), desk.staged().as_str()), ("4", "4A"));
+    assert_eq!(desk.message(), "nothing was sent; S comes back to the review");
+}
+
+#[test]
+fn d_leads_to_the_first_that_changed() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aa");
+    let mut changed = few(3).remove(1);
+    changed.input = crate::domain::RawJson::parse(r#"{"title":"something else"}"#.to_owned()).unwrap();
+    desk.world.insert(key("2"), changed);
+
+    desk.press("sd");
+
+    assert_eq!((desk.here().as_str(), desk.staged().as_str()), ("2", "1A 2A"));
+    desk.press("s");
+    desk.wait(500);
+    desk.press("o");
+    assert!(desk.model.modal.is_some(), "everything was opened: the sheet stays");
+}
+
+#[test]
+fn o_in_the_report_leads_to_the_first_that_somebody_else_decided() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aas");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| crate::domain::Outcome::Skipped { status: None, by: Some("lee".into()) });
+    assert!(desk.screen().contains("o shows the first skipped"), "{}", desk.screen());
+
+    desk.press("o");
+
+    assert_eq!((desk.model.modal.is_none(), desk.here().as_str()), (true, "1"));
+}

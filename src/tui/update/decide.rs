@@ -247,6 +247,15 @@ fn say_to_settle(model: &mut Model) {
     model.warn(format!("it was approved and ran, and its outcome is unknown: {key} says what became of it"));
 }
 
+/// Two wide verbs in a row: says so beside what was said already.
+pub(super) fn caps_lock(model: &mut Model) {
+    let hint = "Caps Lock?";
+    match &mut model.message {
+        Some(message) => message.parts.push(text::Shown::ours(format!("   {hint}"))),
+        None => model.warn(hint),
+    }
+}
+
 fn settled_by(settled: &Settled) -> Vec<text::Shown> {
     let mut parts = vec![text::Shown::ours("already decided")];
     if let Some(by) = &settled.by {

@@ -21,6 +21,7 @@ mod find;
 mod given;
 mod group;
 mod hold;
+mod jump;
 mod leave;
 mod list;
 mod lock;
@@ -173,6 +174,8 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ExcludeBecause => reason::open(model, Says::Reason),
         Command::Comment => reason::comment(model),
         Command::Retry => reason::open(model, Says::Guidance),
+        Command::ShowFirst => jump::first(model),
+        Command::ShowChanged => jump::changed(model),
         Command::NextReason => reason::next_template(model),
         Command::Settle => settle::open(model),
         Command::Landed => settle::pick(model, Finding::Landed),
@@ -318,7 +321,11 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
         model.decided_in = None;
     }
     list::end_range(model, command);
-    run(model, command)
+    let effects = run(model, command);
+    if model.guard.is_wide_again(command) {
+        decide::caps_lock(model);
+    }
+    effects
 }
 
 /// What cannot be read is not decided, sent or edited. Leaving works.

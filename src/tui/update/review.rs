@@ -152,6 +152,11 @@ fn review(
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
         changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
+        first_changed: approvals()
+            .find(|(key, action)| changed(key, action))
+            .map(|(key, _)| key.clone())
+            .or_else(|| refused.first().map(|refused| refused.key.clone())),
+        first_unopened: approvals().find(|(key, action)| unseen(key, action)).map(|(key, _)| key.clone()),
         submission,
         refused,
         batches,

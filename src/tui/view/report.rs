@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
 use crate::text;
+use crate::tui::command::Command;
 use crate::tui::model::{Model, ReportSheet};
 use crate::tui::theme;
 
@@ -30,6 +31,10 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
     let mut pen = Pen::new(buf, foot, 0);
     pen.ours("Enter closes", theme::BOLD);
+    if sheet.report.counts().skipped > 0 {
+        let key = model.settings.keymap.key(Command::ShowFirst);
+        pen.ours(&format!("   {key} shows the first skipped"), theme::PLAIN);
+    }
     if top + room < lines.len() {
         pen.right(&format!("{} more lines (j)", lines.len() - top - room), theme::DIM);
     }

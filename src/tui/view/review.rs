@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use crate::domain::{Confirm, Untrusted};
 use crate::text::{self, Shown};
+use crate::tui::command::Command;
 use crate::tui::model::{Model, Review, ReviewSheet};
 use crate::tui::page::listed;
 use crate::tui::theme;
@@ -85,7 +86,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         ours("stay pending, not part of the request", theme::DIM),
     ]);
     lines.push(Vec::new());
-    named(review, &mut lines);
+    named(model, review, &mut lines);
     by_name(review, &mut lines);
     let who = if model.settings.place.reviewer.is_empty() { "you" } else { &model.settings.place.reviewer };
     let sources = words::count(review.sources, "source");
@@ -127,7 +128,7 @@ fn by_name(review: &Review, lines: &mut Vec<Parts>) {
     lines.push(Vec::new());
 }
 
-fn named(review: &Review, lines: &mut Vec<Parts>) {
+fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     let before = lines.len();
     for (title, keys) in review.edited.iter().take(NAMED) {
         lines.push(vec![
@@ -137,17 +138,19 @@ fn named(review: &Review, lines: &mut Vec<Parts>) {
         ]);
     }
     rest(review.edited.len(), "edited", lines);
-    let mut warned = |word: &str, titles: &[Untrusted]| {
-        for title in titles.iter().take(NAMED) {
-            lines.push(vec![
-                ours(format!("  ! {word:<13}"), theme::WARN),
-                (text::line(title).cut(50), theme::PLAIN),
-            ]);
+    let mut warned = |word: &str, titles: &[Untrusted], shows: Command| {
+        for (nth, title) in titles.iter().take(NAMED).enumerate() {
+            let mut line =
+                vec![ours(format!("  ! {word:<13}"), theme::WARN), (text::line(title).cut(46), theme::PLAIN)];
+            if nth == 0 {
+                line.push(ours(format!("   ({} shows)", model.settings.keymap.key(shows)), theme::DIM));
+            }
+            lines.push(line);
         }
         rest(titles.len(), word, lines);
     };
-    warned("never opened", &review.unopened);
-    warned("changed since", &review.changed);
+    warned("never opened", &review.unopened, Command::ShowFirst);
+    warned("changed since", &review.changed, Command::ShowChanged);
     for refused in review.refused.iter().take(NAMED) {
         lines.push(vec![
             ours("  NOT SENT       ", theme::BAD),
