@@ -51,6 +51,27 @@ impl Shown {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
+    /// For a column of a table: emoji made of several characters, about whose width terminals disagree, become a box of the two
+    /// cells that are counted for them, so that what stands to their right stays in its column. The preview shows them.
+    #[must_use]
+    pub fn boxed(&self) -> Self {
+        let uneven = |grapheme: &str| grapheme.contains(is_emoji_joiner);
+        if !self.pieces.iter().any(|piece| uneven(&piece.text)) {
+            return self.clone();
+        }
+        let mut boxed = Self::default();
+        for piece in &self.pieces {
+            for grapheme in piece.text.graphemes(true) {
+                if uneven(grapheme) {
+                    boxed.pieces.push(Piece { text: "[]".to_owned(), token: true });
+                } else {
+                    boxed.push(grapheme, piece.token);
+                }
+            }
+        }
+        boxed
+    }
+
     /// At most `width` columns; what does not fit is replaced by `…`.
     #[must_use]
     pub fn cut(&self, width: usize) -> Self {
@@ -215,6 +236,25 @@ mod tests {
         assert_eq!(plain("1\u{200b}000\t"), "1⟦U+200B⟧000⟦TAB⟧");
         assert_eq!(plain("\u{e0041}\u{9b}"), "⟦U+E0041⟧⟦U+009B⟧");
         assert_eq!(plain("approve\rREJECT"), "approve⟦CR⟧REJECT");
+    }
+
+    #[test]
+    fn a_table_has_a_box_for_what_terminals_measure_differently() {
+        let boxed = |text: &str| Shown::of_line(text).boxed();
+
+        assert_eq!(boxed("pay \u{2764}\u{fe0f} now").plain(), "pay [] now");
+        assert_eq!(boxed("\u{1f469}\u{200d}\u{1f4bb} ok").plain(), "[] ok");
+        for text in [
+            "\u{2764}\u{fe0f}x",
+            "\u{1f469}\u{200d}\u{1f4bb}",
+            "世界 ok",
+            "e\u{301}",
+            "\u{200d}x",
+            "a\u{fe0f}",
+        ] {
+            assert_eq!(boxed(text).width(), Shown::of_line(text).width(), "{text:?}");
+        }
+        assert_eq!(boxed("世界 ✓").plain(), "世界 ✓");
     }
 
     #[test]

@@ -72,3 +72,48 @@ fn the_selected_row_is_told_in_every_theme() {
         }
     }
 }
+
+/// What breaks columns: combining marks, wide and ambiguous characters, emoji of several parts, right-to-left, hidden ones.
+const TORTURE: [&str; 12] = [
+    "plain",
+    "世界世界世界世界世界世界世界世界世界世界世界世界世界",
+    "e\u{301}e\u{301}e\u{301} naïve",
+    "\u{2764}\u{fe0f}\u{2764}\u{fe0f} hearts",
+    "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466} family",
+    "\u{1f1e9}\u{1f1ea}\u{1f1eb} flags",
+    "\u{1f44d}\u{1f3fd} tone",
+    "עברית العربية",
+    "zero\u{200b}width\u{202e}rtl",
+    "１２３ ﾊﾝｶｸ ①②",
+    "tab\tbell\u{7}esc\u{1b}[2J",
+    "Z\u{351}\u{36b}\u{343}\u{36a}\u{302}\u{36b} a\u{fe0f}\u{20e3}",
+];
+
+#[test]
+fn no_cell_of_a_row_shifts_whatever_the_title_is() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45)] {
+        let row = |(nth, title): (usize, &&str)| {
+            action(&format!("{nth} pay billing high {}", 40 - nth), title, "{}")
+        };
+        let desk = Desk::new(width, height, TORTURE.iter().enumerate().map(row).collect());
+        let buffer = desk.buffer();
+        let rows = desk.model.layout().rows;
+        for y in rows.y + 1..rows.bottom().min(rows.y + 1 + TORTURE.len() as u16) {
+            let mut columns = 0;
+            let mut x = rows.x;
+            let mut age = None;
+            while x < rows.right() {
+                let symbol = buffer[(x, y)].symbol();
+                assert!(!symbol.contains(['\u{200d}', '\u{fe0f}']), "{symbol:?} in a table");
+                if symbol == "m" {
+                    age = Some(columns);
+                }
+                let wide = unicode_width::UnicodeWidthStr::width(symbol).max(1) as u16;
+                columns += wide;
+                x += wide;
+            }
+            assert_eq!(columns, rows.width, "row {y}");
+            assert_eq!(age, Some(rows.width - 2), "row {y}: the age stands where it stands in every row");
+        }
+    }
+}

@@ -67,7 +67,7 @@ impl<'a> Pen<'a> {
     pub(super) fn column(&mut self, shown: &Shown, width: usize, style: Style) -> &mut Self {
         let start = self.x;
         let width = width.min(self.left());
-        let cut = shown.cut(width);
+        let cut = shown.boxed().cut(width);
         self.shown(&cut, style);
         self.to(start.saturating_add(width as u16))
     }
