@@ -110,8 +110,8 @@ fn unit(c: char) -> Unit {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Shown;
     use super::*;
+    use crate::text::Shown;
 
     fn rows(mut line: &str, width: usize) -> Vec<&str> {
         let mut rows = Vec::new();

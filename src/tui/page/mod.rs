@@ -25,12 +25,14 @@ mod table;
 mod tests;
 mod units;
 mod value;
+mod writer;
 
 pub(in crate::tui) use fields::{listed, readable};
 pub(in crate::tui) use fold::{all as folds, at as fold_at};
 pub(in crate::tui) use links::{links, target as link_target};
 use long::Long;
 pub(in crate::tui) use search::{Found, Hit, Needle};
+use writer::Writer;
 
 /// A page and what it was made from.
 #[derive(Clone, Debug)]
@@ -339,74 +341,5 @@ impl PageLine {
             (skip == 0 || skip < width).then(|| (kind, if skip == 0 { shown } else { shown.right_of(skip) }))
         });
         Self { parts: parts.collect() }
-    }
-}
-
-/// Collects lines of at most `width` columns.
-#[derive(Debug)]
-struct Writer {
-    width: usize,
-    /// Since the last long text.
-    lines: Vec<PageLine>,
-    blocks: Vec<Block>,
-    needed: Option<usize>,
-}
-
-impl Writer {
-    /// What comes is about what runs.
-    fn needed_until_here(&mut self) {
-        self.flush();
-        self.needed = Some(self.blocks.len());
-    }
-
-    fn blank(&mut self) {
-        self.lines.push(PageLine::default());
-    }
-
-    fn push(&mut self, parts: Vec<(Kind, Shown)>) {
-        self.lines.push(PageLine { parts });
-    }
-
-    fn block(&mut self, block: Block) {
-        self.flush();
-        self.blocks.push(block);
-    }
-
-    fn flush(&mut self) {
-        if !self.lines.is_empty() {
-            self.blocks.push(Block::Lines(std::mem::take(&mut self.lines)));
-        }
-    }
-
-    /// Text of any length, each of its lines wrapped or not as the page is.
-    fn long(&mut self, kind: Kind, indent: usize, text: impl Into<Arc<str>>) {
-        let text = text.into();
-        let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, kind)));
-    }
-
-    /// JSON that is laid out in lines.
-    fn json(&mut self, indent: usize, text: impl Into<Arc<str>>) {
-        let text = text.into();
-        let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json()));
-    }
-
-    /// Our own words, wrapped.
-    fn ours(&mut self, kind: Kind, text: impl Into<String>) {
-        self.wrapped(kind, 0, &Shown::ours(text));
-    }
-
-    /// Text of several lines, each wrapped, each indented by `indent` columns.
-    fn text(&mut self, kind: Kind, indent: usize, text: &str) {
-        for line in text::lines(text) {
-            self.wrapped(kind, indent, &line);
-        }
-    }
-
-    fn wrapped(&mut self, kind: Kind, indent: usize, shown: &Shown) {
-        for row in shown.wrap(self.width.saturating_sub(indent).max(2)) {
-            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (kind, row)]);
-        }
     }
 }

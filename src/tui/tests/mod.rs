@@ -14,6 +14,7 @@ mod leaving;
 mod merging;
 mod paused;
 mod plain;
+mod preview_screens;
 mod previews;
 mod queue;
 mod reading;
