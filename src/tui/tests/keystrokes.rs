@@ -1,20 +1,64 @@
-//! How many keys a job takes: one table, in which words that are typed (a count, a reason) are one key.
+//! How many keys a job takes: one table, which the README shows. What is typed in words (a title, a reason, a count) is one key, and
+//! told apart.
 
-use super::desk::{Desk, few};
+use super::desk::{Desk, action, few};
+use crate::domain::PendingAction;
 
-/// What is done, on which desk, with which keys; and how many those are. `{...}` is typed as one word.
+/// What is done, with which keys, and how many those are. `{...}` is typed as one word.
 struct Job {
     what: &'static str,
     keys: &'static str,
     count: usize,
+    /// Beyond the words; `None` where the figure is a figure and no limit.
+    most: Option<usize>,
+    /// What is sent.
+    sent: usize,
+    desk: fn() -> Desk,
 }
 
-const SEEN: Job = Job { what: "approve 10 plain actions of one batch, all seen", keys: "Asy", count: 3 };
-const FRESH: Job =
-    Job { what: "approve 10 plain actions of one batch, fresh", keys: "*as{10}<Enter>", count: 5 };
+#[rustfmt::skip]
+const JOBS: [Job; 5] = [
+    Job { what: "approve 10 plain actions of one batch, all read before", keys: "Asy", count: 3, most: None, sent: 10, desk: read },
+    Job { what: "approve 10 plain actions of one batch, none opened", keys: "*as{10}<Enter>", count: 5, most: None, sent: 10, desk: fresh },
+    Job { what: "approve 8, edit the title of one, exclude one with a reason", keys: "aaaaaaaae{ (EU)}<Enter>X{a duplicate}<Enter>sy", count: 16, most: Some(14), sent: 10, desk: fresh },
+    Job { what: "the same edit on 12 actions", keys: " e<C-u>{Outage in EU}<Enter><Enter>s{12}<Enter>", count: 9, most: Some(10), sent: 12, desk: twelve },
+    Job { what: "find one action among 10,000 by words, and exclude it", keys: "/{rotate leaked}<Enter>xsy", count: 6, most: Some(7), sent: 1, desk: haystack },
+];
 
-/// Keys, and words as one.
-fn count(keys: &str) -> usize {
+fn fresh() -> Desk {
+    Desk::new(100, 30, few(10))
+}
+
+fn read() -> Desk {
+    let mut desk = fresh();
+    desk.press("jjjjjjjjj");
+    desk
+}
+
+fn twelve() -> Desk {
+    let mut desk = Desk::new(100, 30, few(12));
+    desk.press("gg");
+    desk
+}
+
+fn haystack() -> Desk {
+    let one = |n: usize| -> PendingAction {
+        let title = if n == 7_345 {
+            "Rotate the leaked key of acme".to_owned()
+        } else {
+            format!("Sync calendar {n}")
+        };
+        action(
+            &format!("{n} create_linear_issue agent{} low 30", n % 50),
+            &title,
+            &format!("{{\"title\":\"{title}\"}}"),
+        )
+    };
+    Desk::new(100, 30, (1..=10_000).map(one).collect())
+}
+
+/// Keys, and words as one; and those that are words.
+fn count(keys: &str) -> (usize, usize) {
     let (mut n, mut rest) = (0, keys);
     while let Some(c) = rest.chars().next() {
         let end = match c {
@@ -25,37 +69,84 @@ fn count(keys: &str) -> usize {
         rest = &rest[end.unwrap_or(0) + 1..];
         n += 1;
     }
-    n
+    (n, keys.matches('{').count())
 }
 
-fn does(desk: &mut Desk, job: &Job) {
-    assert_eq!(count(job.keys), job.count, "{}", job.what);
-    for (nth, part) in job.keys.replace('}', "{").split('{').enumerate() {
-        // A sheet takes no keys in its first moments.
-        let in_sheet = part.find(['s', 'S']).map_or(part.len(), |at| at + 1);
-        let (before, after) = if nth % 2 == 0 { part.split_at(in_sheet) } else { (part, "") };
-        desk.press(before);
-        desk.wait(500);
-        desk.press(after);
-    }
-    assert_eq!(
-        desk.submitted.last().map(crate::domain::Submission::len),
-        Some(10),
-        "{}: {}",
+fn does(job: &Job) {
+    let (all, words) = count(job.keys);
+    assert_eq!(all, job.count, "{}", job.what);
+    assert!(
+        job.most.is_none_or(|most| all - words <= most),
+        "{}: {} keys beyond the words",
         job.what,
-        desk.screen()
+        all - words
     );
+    let mut desk = (job.desk)();
+    for (nth, part) in job.keys.replace('}', "{").split('{').enumerate() {
+        // What is between braces is text, whatever it looks like. A sheet takes no keys in its first moments.
+        for piece in part.split_inclusive(|c| nth % 2 == 0 && "s>".contains(c)) {
+            desk.press(piece);
+            desk.wait(500);
+        }
+    }
+    desk.wait(5_000);
+    desk.say(crate::tui::msg::What::Tick);
+    let sent = desk.submitted.last().map(crate::domain::Submission::len);
+    assert_eq!(sent, Some(job.sent), "{}:\n{}", job.what, desk.screen());
 }
 
 #[test]
-fn ten_plain_approvals_that_were_seen_take_three_keys() {
-    let mut desk = Desk::new(100, 30, few(10));
-    desk.press("jjjjjjjjj");
-    does(&mut desk, &SEEN);
+fn ten_that_were_read() {
+    does(&JOBS[0]);
 }
 
 #[test]
-fn ten_fresh_ones_take_five_and_the_count_is_one_of_them() {
-    let mut desk = Desk::new(100, 30, few(10));
-    does(&mut desk, &FRESH);
+fn ten_that_were_not() {
+    does(&JOBS[1]);
+}
+
+#[test]
+fn eight_one_edited_and_one_excluded_because() {
+    does(&JOBS[2]);
+}
+
+#[test]
+fn the_same_edit_twelve_times() {
+    does(&JOBS[3]);
+}
+
+#[test]
+fn one_among_ten_thousand() {
+    does(&JOBS[4]);
+}
+
+/// The keys as the README writes them: `a`, `Enter`, and words as they are.
+fn written(keys: &str) -> String {
+    let mut out = Vec::new();
+    let mut rest = keys;
+    while let Some(c) = rest.chars().next() {
+        let (token, after) = match c {
+            '<' => rest[1..].split_once('>').unwrap(),
+            '{' => rest[1..].split_once('}').unwrap(),
+            _ => rest.split_at(c.len_utf8()),
+        };
+        out.push(match (c, token) {
+            ('{', words) => words.trim().to_owned(),
+            ('<', "C-u") => "`Ctrl-U`".to_owned(),
+            (_, " ") => "`Space`".to_owned(),
+            (_, key) => format!("`{key}`"),
+        });
+        rest = after;
+    }
+    out.join(" ")
+}
+
+#[test]
+fn the_readme_has_this_table() {
+    let readme = include_str!("../../../README.md");
+    for job in &JOBS {
+        let (all, words) = count(job.keys);
+        let row = format!("| {} | {} | {} |", job.what, written(job.keys), all - words);
+        assert!(readme.contains(&row), "README.md lacks: {row}");
+    }
 }
