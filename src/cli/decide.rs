@@ -71,7 +71,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
     let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
     if !plan.draft.is_empty() {
-        let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can) {
+        let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can, now) {
             Ok(submission) => submission,
             Err(refusal) => {
                 let about = refusal.key().map(|key| format!("{}: ", output::shown(key.id.untrusted())));
@@ -126,7 +126,7 @@ async fn plan(
             Err(not_found) => return Ok(Err(not_found)),
         };
         let staged = stage(&key, &action, wish, now)?;
-        if !action.row.status.is_pending() {
+        if !action.row.status.is_pending() || action.row.has_expired(now) {
             plan.settled.push(settled(key, &action, &staged));
             continue;
         }
@@ -137,13 +137,15 @@ async fn plan(
 }
 
 fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLine {
+    // Pending in the source's books, and over by the clock.
+    let expired = action.row.status.is_pending();
     ReportLine {
         batch: staged.batch.clone(),
         tool: action.row.tool.clone(),
         title: action.row.title.clone(),
         decision: staged.decision.kind(),
         outcome: Outcome::Skipped {
-            status: Some(action.row.status.clone()),
+            status: Some(if expired { Status::Expired } else { action.row.status.clone() }),
             by: action.row.resolved_by.clone(),
         },
         key,

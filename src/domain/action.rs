@@ -139,6 +139,14 @@ pub struct PendingAction {
     pub raw: RawJson,
 }
 
+impl Row {
+    /// Its time to be decided is over, as far as the clock that `now` is from can tell: sources say when an action expires,
+    /// not what time they have it.
+    pub fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+}
+
 impl PendingAction {
     /// The digest of the proposed input, computed here from the bytes at hand.
     pub fn digest(&self) -> Digest {

@@ -6,7 +6,7 @@ use std::fmt;
 use super::{
     ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, EditError,
 };
-use super::{PendingAction, ReasonRule, SourceName, Staged, Untrusted, merge};
+use super::{PendingAction, ReasonRule, SourceName, Staged, Timestamp, Untrusted, merge};
 
 /// Ours, and random: it names a submission in the journal and makes idempotency keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,6 +75,8 @@ pub enum Refusal {
     ChangedSinceSeen(ActionKey),
     #[error("an action is no longer pending")]
     NotPending(ActionKey),
+    #[error("an action expired: the time to decide it is over")]
+    Expired(ActionKey),
     #[error("this source does not let you decide; its token has no `decide` scope")]
     ReadOnly(ActionKey),
     #[error("this source cannot apply edits")]
@@ -95,6 +97,7 @@ impl Refusal {
             Self::NotLoaded(key)
             | Self::ChangedSinceSeen(key)
             | Self::NotPending(key)
+            | Self::Expired(key)
             | Self::ReadOnly(key)
             | Self::EditsUnsupported(key)
             | Self::ReasonRequired(key)
@@ -153,17 +156,19 @@ impl SubmissionBatch {
 /// Turns staged decisions into a submission, or says why not. Only what is staged is in it: undecided stays pending.
 ///
 /// `loaded` are the actions in full, read for this very purpose; every decision is bound to a digest computed from them.
-/// An action whose content or terms differ from what was on screen when it was staged is refused.
+/// An action whose content or terms differ from what was on screen when it was staged is refused, and so is one that has
+/// expired by `now`.
 pub fn freeze<'a>(
     id: SubmissionId,
     staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
     loaded: &HashMap<ActionKey, PendingAction>,
     capabilities: impl Fn(&ActionKey) -> Capabilities,
+    now: Timestamp,
 ) -> Result<Submission, Refusal> {
     let mut batches: BTreeMap<BatchKey, SubmissionBatch> = BTreeMap::new();
     for (key, staged) in staged {
         let action = loaded.get(key).ok_or_else(|| Refusal::NotLoaded(key.clone()))?;
-        let item = freeze_one(key, staged, action, capabilities(key))?;
+        let item = freeze_one(key, staged, action, capabilities(key), now)?;
         let batch = batches.entry(staged.batch.clone()).or_insert_with(|| SubmissionBatch {
             source: key.source.clone(),
             batch: action.row.batch.clone(),
@@ -186,12 +191,14 @@ fn freeze_one(
     staged: &Staged,
     action: &PendingAction,
     can: Capabilities,
+    now: Timestamp,
 ) -> Result<Item, Refusal> {
     let digest = action.digest();
     let refuse = |refusal: fn(ActionKey) -> Refusal| Err(refusal(key.clone()));
     match &staged.decision {
         _ if !can.can_decide() => return refuse(Refusal::ReadOnly),
         _ if !action.row.status.is_pending() => return refuse(Refusal::NotPending),
+        _ if action.row.has_expired(now) => return refuse(Refusal::Expired),
         _ if differs(staged.digest, Some(digest)) || differs(staged.terms, action.terms) => {
             return refuse(Refusal::ChangedSinceSeen);
         }
@@ -229,5 +236,69 @@ fn differs(seen: Option<Digest>, now: Option<Digest>) -> bool {
 impl Item {
     pub fn kind(&self) -> DecisionKind {
         self.decision.kind()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Binding, RawJson, Revision, Risk, Row, Status};
+
+    fn pending(expires_at: i64) -> PendingAction {
+        let input = RawJson::parse("{}").unwrap();
+        let row = Row {
+            id: ActionId::new("1"),
+            batch: None,
+            checkpoint: None,
+            workspace: None,
+            mission: None,
+            session: None,
+            run: None,
+            agent: None,
+            tool: "t".into(),
+            title: "T".into(),
+            risk: Risk::Low,
+            effect: None,
+            status: Status::Pending,
+            created_at: Timestamp::default(),
+            expires_at: Some(Timestamp::from_millis(expires_at)),
+            resolved_at: None,
+            resolved_by: None,
+            size: 2,
+            digest: None,
+            revision: Revision(1),
+        };
+        PendingAction {
+            row,
+            raw: input.clone(),
+            input,
+            preview: None,
+            summary: None,
+            requested_by: None,
+            tool_call: None,
+            user_edits: None,
+            effective_input: None,
+            reason: None,
+            result: None,
+            error: None,
+            executed_at: None,
+            terms: None,
+        }
+    }
+
+    #[test]
+    fn what_expired_is_refused_from_that_moment_on() {
+        let pending = pending(1_000);
+        let key = ActionKey { source: SourceName::new("gate"), id: ActionId::new("1") };
+        let (batch, at) = (BatchKey::Alone(key.clone()), Timestamp::default());
+        let staged = Staged { decision: Decision::APPROVE, batch, digest: None, terms: None, at };
+        let loaded = HashMap::from([(key.clone(), pending)]);
+        let can = Capabilities { binding: Binding::Source, ..Capabilities::READ_ONLY };
+        let frozen = |now| {
+            freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| can, Timestamp::from_millis(now))
+        };
+
+        assert_eq!(frozen(999).map(|submission| submission.len()), Ok(1));
+        assert_eq!(frozen(1_000), Err(Refusal::Expired(key.clone())));
     }
 }

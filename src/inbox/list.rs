@@ -59,7 +59,7 @@ pub(super) async fn load(
     keys.iter().map(|key| (key.clone(), take(key))).collect()
 }
 
-fn entry(source: &dyn Source, row: Row) -> Entry {
+pub(super) fn entry(source: &dyn Source, row: Row) -> Entry {
     Entry { key: key(source.name(), row.id.clone()), can: source.capabilities(&row), row }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, Briefing, Capabilities, Entry, Finding, Followed, PendingAction, Report, Revision, Row,
-    Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Briefing, Capabilities, Entry, Finding, Followed, PendingAction, Records, Report, Revision,
+    Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::{Journal, JournalError, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
@@ -17,6 +17,7 @@ pub mod filter;
 mod follow;
 mod judge;
 mod list;
+mod past;
 mod reconcile;
 mod settle;
 mod submit;
@@ -25,6 +26,7 @@ mod tests;
 mod tools;
 mod watch;
 
+pub use past::{History, Listing, Next, SentHere};
 pub use tools::Tool;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
@@ -231,6 +233,27 @@ impl Inbox {
     /// The newest submissions with what became of them, newest first.
     pub async fn log(&self, limit: u32) -> Result<Vec<Past>, Problem> {
         self.journal.log(limit).await.map_err(Problem::from)
+    }
+
+    /// What was sent from here, newest first: `limit` submissions after the first `skip`.
+    pub async fn decided(&self, skip: u32, limit: u32) -> Result<Vec<Past>, Problem> {
+        past::decided(self, skip, limit).await
+    }
+
+    /// A page of the actions in these states, of all sources, newest first. What could not be read is told beside it. `next`
+    /// is that of the page before, for the same states.
+    pub async fn listed(&self, statuses: &[Status], next: Option<Next>) -> Listing {
+        past::listed(self, statuses, next).await
+    }
+
+    /// What happened to one action. An error means that not even the journal could be read.
+    pub async fn history(&self, key: &ActionKey) -> Result<History, Problem> {
+        past::history(self, key).await
+    }
+
+    /// What a source can tell of actions that are over; nothing when it is not configured any more.
+    pub fn records(&self, source: &SourceName) -> Records {
+        past::records(self, source)
     }
 
     /// What the journal knows from before: the draft of an inbox that is gone, or nothing when another one still works at

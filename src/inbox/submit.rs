@@ -189,7 +189,8 @@ fn stops(error: &SourceError) -> Option<Untrusted> {
         | SourceError::Unauthorized
         | SourceError::Forbidden { .. }
         | SourceError::RateLimited { .. }
-        | SourceError::Token(_) => Some(Untrusted::from(format!("not sent: {}", words(error).as_raw()))),
+        | SourceError::Token(_)
+        | SourceError::NotOffered => Some(Untrusted::from(format!("not sent: {}", words(error).as_raw()))),
         SourceError::Unreachable { .. } | SourceError::Protocol { .. } | SourceError::Refused { .. } => None,
     }
 }

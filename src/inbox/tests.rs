@@ -10,11 +10,12 @@ use tempfile::TempDir;
 use super::*;
 use crate::contract::action::{self, Unreadable};
 use crate::domain::{
-    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Digest, Outcome, ReasonRule,
-    Row, Status, SubmissionBatch, freeze,
+    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Digest, HistoryEvent,
+    ListQuery, Outcome, ReasonRule, Row, Status, SubmissionBatch, freeze,
 };
 use crate::sources::{self, Signal};
 
+mod past;
 mod settling;
 mod submitting;
 mod watching;
@@ -42,6 +43,10 @@ struct State {
     settlings: VecDeque<Result<Settling, SourceError>>,
     findings: Vec<Finding>,
     reads: usize,
+    /// Pages of what is over, by the number in the cursor; `None` fails.
+    pages: Vec<Option<sources::Listed>>,
+    events: Vec<HistoryEvent>,
+    keeps_nothing: bool,
     journal: Option<Journal>,
     /// Submissions in the journal when each submit came.
     journalled: Vec<usize>,
@@ -93,6 +98,21 @@ impl Source for Fake {
 
     fn capabilities(&self, _: &Row) -> Capabilities {
         CAN
+    }
+
+    fn records(&self) -> Records {
+        let keeps = !self.state().keeps_nothing;
+        Records { lists: keeps, timeline: keeps }
+    }
+
+    async fn listed(&self, query: &ListQuery) -> Result<sources::Listed, SourceError> {
+        let nth = query.cursor.as_deref().map_or(0, |cursor| cursor.parse().unwrap());
+        let page = self.state().pages.get(nth).cloned().unwrap_or_else(|| Some(sources::Listed::default()));
+        page.ok_or_else(|| SourceError::Unreachable { why: "no route".into() })
+    }
+
+    async fn history(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        Ok(self.state().events.clone())
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
@@ -240,7 +260,7 @@ fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> S
             .insert(key.clone(), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
         loaded.insert(key, action);
     }
-    freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN).unwrap()
+    freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN, Timestamp::default()).unwrap()
 }
 
 fn terms() -> Digest {

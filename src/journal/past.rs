@@ -171,11 +171,17 @@ impl Journal {
 
     /// The newest submissions that were sent, newest first.
     pub async fn log(&self, limit: u32) -> Result<Vec<Past>, JournalError> {
+        self.log_page(0, limit).await
+    }
+
+    /// The same, without the newest `skip`.
+    pub async fn log_page(&self, skip: u32, limit: u32) -> Result<Vec<Past>, JournalError> {
         let rows: Vec<PastRow> = sqlx::query_as(
             "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
-             WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1",
+             WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1 OFFSET $2",
         )
         .bind(limit)
+        .bind(skip)
         .fetch_all(self.read())
         .await
         .map_err(|error| self.failed(error))?;
@@ -184,6 +190,40 @@ impl Journal {
             log.push(self.with_items(row).await?);
         }
         Ok(log)
+    }
+
+    /// Every decision on one action that was sent, or was about to be, oldest first: when, by whom, and what.
+    pub async fn about(
+        &self,
+        key: &ActionKey,
+    ) -> Result<Vec<(Timestamp, Option<String>, Sent)>, JournalError> {
+        type Row = (i64, Option<String>, String);
+        let rows: Vec<Row> = sqlx::query_as(
+            "SELECT s.begun_at, s.reviewer, s.id FROM item i JOIN submission s ON s.id = i.submission
+             WHERE i.source = $1 AND i.action = $2 AND s.state <> 'held' ORDER BY s.begun_at, s.id",
+        )
+        .bind(key.source.as_str())
+        .bind(key.id.as_raw())
+        .fetch_all(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        let mut all = Vec::new();
+        for (at, reviewer, id) in rows {
+            let items: Vec<ItemRow> = sqlx::query_as(
+                "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms FROM item
+                 WHERE submission = $1 AND source = $2 AND action = $3",
+            )
+            .bind(&id)
+            .bind(key.source.as_str())
+            .bind(key.id.as_raw())
+            .fetch_all(self.read())
+            .await
+            .map_err(|error| self.failed(error))?;
+            for item in items {
+                all.push((Timestamp::from_millis(at), reviewer.clone(), self.sent(item)?));
+            }
+        }
+        Ok(all)
     }
 
     async fn with_items(&self, row: PastRow) -> Result<Past, JournalError> {

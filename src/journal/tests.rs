@@ -124,7 +124,7 @@ fn submission(id: &str) -> Submission {
         [("1", edited()), ("2", Decision::REJECT)]
             .map(|(id, decision)| (key(id), Staged { digest: None, terms: None, ..staged(id, decision) })),
     );
-    freeze(SubmissionId::new(id), &decided, &loaded, |_| can).unwrap()
+    freeze(SubmissionId::new(id), &decided, &loaded, |_| can, Timestamp::default()).unwrap()
 }
 
 fn ids(pasts: &[Past]) -> Vec<&str> {

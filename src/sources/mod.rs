@@ -11,8 +11,8 @@ use futures_util::stream::BoxStream;
 use crate::config::{SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Finding, KnownTool, Outcome, PendingAction, Revision, Row, Settling,
-    SourceName, SubmissionBatch, Untrusted,
+    ActionId, Briefing, Capabilities, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, PendingAction,
+    Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, SetupError};
@@ -36,6 +36,21 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// What may be done with this very action.
     fn capabilities(&self, row: &Row) -> Capabilities;
+
+    /// What can be told of actions that are over: [`Source::listed`] and [`Source::history`] answer where this says so.
+    fn records(&self) -> Records {
+        Records::NONE
+    }
+
+    /// One page of the actions in these states, newest first. [`SourceError::NotOffered`] where [`Source::records`] says so.
+    async fn listed(&self, _: &ListQuery) -> Result<Listed, SourceError> {
+        Err(SourceError::NotOffered)
+    }
+
+    /// What happened to one action, in order. [`SourceError::NotOffered`] where [`Source::records`] says so.
+    async fn history(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        Err(SourceError::NotOffered)
+    }
 
     /// What is pending, and what waits to be settled; with a revision, only what changed since, where the backend can tell.
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError>;
@@ -114,6 +129,15 @@ pub enum Synced {
     Changes { rows: Vec<Row>, unreadable: Vec<Unreadable>, purged: Vec<ActionId>, revision: Revision },
 }
 
+/// One page of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listed {
+    pub rows: Vec<Row>,
+    pub unreadable: Vec<Unreadable>,
+    /// For the page after this one; `None` at the end.
+    pub next: Option<String>,
+}
+
 /// What a backend pushes. Signals are hints: the list is the truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signal {
@@ -158,6 +182,9 @@ pub enum SourceError {
     Refused { why: Untrusted },
     #[error("{0}")]
     Token(String),
+    /// This kind of source has no such thing; nothing was asked.
+    #[error("does not offer this")]
+    NotOffered,
 }
 
 impl SourceError {
@@ -174,7 +201,7 @@ impl SourceError {
             | Self::Protocol { why }
             | Self::Forbidden { why }
             | Self::Refused { why } => Some(why),
-            Self::Unauthorized | Self::RateLimited { .. } | Self::Token(_) => None,
+            Self::Unauthorized | Self::RateLimited { .. } | Self::Token(_) | Self::NotOffered => None,
         }
     }
 }

@@ -16,6 +16,11 @@ pub fn line(text: &Untrusted) -> Shown {
     Shown::of_line(text.as_raw())
 }
 
+/// The first line of a text, for a place that has one.
+pub fn first_line(text: &Untrusted) -> Shown {
+    lines(text.as_raw()).into_iter().next().unwrap_or_default()
+}
+
 /// `1 action`, `2 actions`.
 pub fn count(n: usize, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })

@@ -1,7 +1,7 @@
 //! Everything a key can ask for, once. This table feeds the keymap, the names in `[keys]`, the hint bar, what may follow a
 //! prefix, the help overlay, the palette, the man pages and the README.
 
-use super::model::{GroupBy, SortBy};
+use super::model::{GroupBy, SortBy, ViewKind};
 
 /// Something a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +48,8 @@ pub enum Command {
     ReviewAll,
     LastReport,
     Reload,
+    View(ViewKind),
+    Inbox,
     ScrollDown,
     ScrollUp,
     PageDown,
@@ -295,6 +297,14 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::CopyShell, "copy-command", Group::Look, &[Place::Inbox], &["y c"], "copy the command that shows it in a shell").also("yank clipboard cli"),
     spec(Command::OpenLink, "open-link", Group::Look, &[Place::Inbox], &["o"], "open a link in its input; its target is shown first").also("browser url"),
     spec(Command::Reload, "reload", Group::View, &[Place::Inbox], &["R"], "reload, and take in what was held back").also("refresh sync"),
+    spec(Command::Inbox, "inbox", Group::View, &[Place::Inbox], &["g i", "V p"], "back to what is pending, from a list of what is over").hint("inbox").also("pending queue home"),
+    spec(Command::View(ViewKind::Approved), "view-approved", Group::View, &[Place::Inbox], &["V a"], "what is approved and waits, or runs").also("running list status"),
+    spec(Command::View(ViewKind::Executed), "view-executed", Group::View, &[Place::Inbox], &["V e"], "what was executed, with its result").also("done list status audit"),
+    spec(Command::View(ViewKind::Failed), "view-failed", Group::View, &[Place::Inbox], &["V f"], "what failed, with its error").also("error list status"),
+    spec(Command::View(ViewKind::Unknown), "view-unknown", Group::View, &[Place::Inbox], &["V u"], "what has an unknown outcome").also("lost list status"),
+    spec(Command::View(ViewKind::Rejected), "view-excluded", Group::View, &[Place::Inbox], &["V r"], "what was excluded (rejected), and why").also("denied list status"),
+    spec(Command::View(ViewKind::Expired), "view-expired", Group::View, &[Place::Inbox], &["V x"], "what expired, was withdrawn or superseded").also("over list status"),
+    spec(Command::View(ViewKind::Mine), "view-mine", Group::View, &[Place::Inbox], &["g h", "V m"], "the history of what was decided from here").also("my decisions log audit past"),
     spec(Command::Confirm, "confirm", Group::Sheet, &[Place::Review, Place::Settle], &["y"], "send, where no count is asked for").also("yes send submit"),
     spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
     spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
@@ -341,6 +351,18 @@ pub struct AskSpec {
 pub const ASKS: &[AskSpec] = &[
     AskSpec { ask: Ask::Help, name: "help", argument: "WORD", values: &[], help: "help on a word or a key" },
 ];
+
+impl Command {
+    /// It acts on what is pending: in a list of what is over there is nothing that it could do.
+    pub fn is_of_the_queue(self) -> bool {
+        let of = |group| COMMANDS.iter().any(|spec| spec.command == self && spec.group == group);
+        match self {
+            Self::LastReport => false,
+            Self::Mark => true,
+            _ => of(Group::Decide) || of(Group::Submit) || of(Group::Find),
+        }
+    }
+}
 
 impl Place {
     /// What a reader calls it, for help.

@@ -7,13 +7,16 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{ActionKey, Digest, SourceName, SubmissionId, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Digest, Revision, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
+use super::model::{Ask, Stood};
 use super::msg::{Clip, Effect, Loaded, Msg, What};
 use super::outside;
 use super::program::{self, Late};
+
+mod pages;
 
 /// Approved actions are followed for so long.
 const FOLLOW: Duration = Duration::from_hours(1);
@@ -68,15 +71,13 @@ impl Effects {
                 let answer = caught(async move { inbox.take_back(&id, &keys).await }).await;
                 this.say(What::TakenBack(answer)).await;
             })),
-            Effect::Sync { source, since } => drop(tokio::spawn(async move {
-                let (inbox, name) = (this.inbox.clone(), source.clone());
-                let answer = caught(async move { inbox.sync(&name, since).await }).await;
-                this.say(What::Synced(source, answer)).await;
-            })),
+            Effect::Sync { source, since } => drop(tokio::spawn(this.sync(source, since))),
             Effect::Load(keys) => drop(tokio::spawn(async move {
                 let loaded = this.load(keys).await;
                 this.say(What::Loaded(loaded)).await;
             })),
+            Effect::History { key, stood } => drop(tokio::spawn(this.history(key, stood))),
+            Effect::List { number, ask } => drop(tokio::spawn(this.list(number, ask))),
             Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
                 let actions = this.load(keys).await;
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
@@ -214,6 +215,23 @@ impl Effects {
     async fn open(self, link: String) {
         let answer = program::open(link).await;
         self.say(What::Opened(answer)).await;
+    }
+
+    async fn sync(self, source: SourceName, since: Option<Revision>) {
+        let (inbox, name) = (self.inbox.clone(), source.clone());
+        let answer = caught(async move { inbox.sync(&name, since).await }).await;
+        self.say(What::Synced(source, answer)).await;
+    }
+
+    async fn history(self, key: ActionKey, stood: Stood) {
+        let (inbox, of) = (self.inbox.clone(), key.clone());
+        let answer = Box::new(caught(async move { inbox.history(&of).await }).await);
+        self.say(What::Told { key, stood, answer }).await;
+    }
+
+    async fn list(self, number: u64, ask: Ask) {
+        let page = Box::new(pages::read(self.inbox.clone(), ask).await);
+        self.say(What::Listed { number, page }).await;
     }
 
     async fn restore(self) {

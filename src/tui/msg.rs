@@ -9,11 +9,11 @@ use crate::domain::{
     ActionKey, Digest, Finding, Followed, PendingAction, Report, Revision, Settling, SourceName, Staged,
     Submission, SubmissionId, Timestamp, Untrusted,
 };
-use crate::inbox::{Event, Problem, Reconciled, Synced, Tool};
+use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Restored, Write};
 
 use super::command::Command;
-use super::model::Tab;
+use super::model::{Ask, Stood, Tab, ViewPage};
 use super::theme::Rgb;
 
 /// Something that happened, and when. The only way time reaches the model.
@@ -50,6 +50,12 @@ pub enum What {
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
+    /// The answer to an [`Effect::History`].
+    Told {
+        key: ActionKey,
+        stood: Stood,
+        answer: Box<Result<History, Problem>>,
+    },
     /// Everything staged, read afresh for a review.
     ReviewLoaded {
         /// Which review asked for it.
@@ -71,6 +77,11 @@ pub enum What {
         key: ActionKey,
         digest: Digest,
         answer: Result<String, String>,
+    },
+    /// A page of an [`Effect::List`].
+    Listed {
+        number: u64,
+        page: Box<ViewPage>,
     },
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
@@ -150,6 +161,16 @@ pub enum Effect {
         since: Option<Revision>,
     },
     Load(Vec<ActionKey>),
+    /// What happened to an action that stood like this when it was asked.
+    History {
+        key: ActionKey,
+        stood: Stood,
+    },
+    /// A page of what is over, for the list of this number.
+    List {
+        number: u64,
+        ask: Ask,
+    },
     LoadForReview {
         review: u64,
         keys: Vec<ActionKey>,

@@ -88,6 +88,9 @@ pub async fn run(
     };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.theme = theme;
+    for source in &mut model.sources {
+        source.records = inbox.records(&source.name);
+    }
     model.mouse = ui.mouse;
     if ui.low_bandwidth {
         model.preview.place = PreviewPlace::Hidden;

@@ -10,4 +10,5 @@
 mod deploy;
 mod docs;
 mod exact;
+mod past;
 mod tidy;

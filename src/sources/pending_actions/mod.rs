@@ -10,18 +10,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::{OpenError, Signal, Source, SourceError, Synced};
+use super::{Listed, OpenError, Signal, Source, SourceError, Synced};
 use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Finding, KnownTool, Outcome, PendingAction, ReasonRule, Revision, Row,
-    Settling, SourceName, Status, SubmissionBatch, Untrusted,
+    ActionId, Binding, Capabilities, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, PendingAction,
+    ReasonRule, Records, Revision, Row, Settling, SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
 
 mod answer;
 mod finding;
+mod past;
 mod read;
 mod settle;
 mod submit;
@@ -102,6 +103,18 @@ impl Source for PendingActions {
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
         Capabilities { edit: true, reason, comment, retry: false, settle, whole_batch: false, binding }
+    }
+
+    fn records(&self) -> Records {
+        Records { lists: true, timeline: self.dialect == Dialect::Gate }
+    }
+
+    async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError> {
+        self.page(query).await
+    }
+
+    async fn history(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        self.timeline(id).await
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {

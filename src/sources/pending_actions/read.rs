@@ -23,7 +23,7 @@ const GETS: usize = 4;
 /// From so many actions on, Praxiom is asked for lists: it counts requests a minute, not their size.
 const LISTS_FROM: usize = 6;
 /// In the order of an action's life, so that one that moves on meanwhile is met later, not missed.
-const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejected"];
+pub(super) const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejected"];
 
 type Full = Result<PendingAction, Unreadable>;
 
@@ -154,7 +154,7 @@ impl PendingActions {
     }
 
     /// All pages of one list. The revision is the first page's: what changed while paging is then asked for again.
-    async fn pages<T: Send + 'static>(
+    pub(super) async fn pages<T: Send + 'static>(
         &self,
         query: &[(&str, &str)],
         read: fn(&str) -> Result<T, Unreadable>,
@@ -198,7 +198,7 @@ impl Rows {
     }
 }
 
-fn success(reply: Reply) -> Result<String, SourceError> {
+pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
     match reply.status {
         200..=299 => Ok(reply.text),
         _ => Err(answer::refusal(&reply)),
@@ -206,7 +206,7 @@ fn success(reply: Reply) -> Result<String, SourceError> {
 }
 
 /// Reads a reply on a thread of its own: megabytes of JSON take longer than other tasks should wait.
-async fn parse<T: Send + 'static>(
+pub(super) async fn parse<T: Send + 'static>(
     text: String,
     read: impl FnOnce(&str) -> Option<T> + Send + 'static,
 ) -> Result<T, SourceError> {

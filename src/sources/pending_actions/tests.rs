@@ -11,6 +11,7 @@ use crate::net::testing::nobody;
 
 mod deciding;
 mod fake;
+mod past;
 mod praxiom;
 
 use fake::{Backend, approve, batch, reject};
@@ -232,8 +233,11 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
     let path = "/api/pending-actions/1/settle";
     let conflict =
         r#"{"error":{"code":"INVALID_STATE","message":"m","status":"failed","resolvedBy":"approver"}}"#;
+    let at = "2026-04-21T18:02:11.420Z";
+    let event = |word: &str, by: &str| json!({"revision": 1, "event": word, "at": at, "by": by});
     let timeline =
-        r#"{"items":[{"kind":"approved","by":"approver"},{"kind":"settled","by":"lee"},{"kind":"x"}]}"#;
+        json!({"items": [event("approved", "approver"), event("settled", "lee"), event("x", "y")]});
+    let timeline = timeline.to_string();
     let already = Settling::Already { status: Some(Status::Failed), by: Some("lee".into()) };
     let refused = SourceError::Forbidden { why: "HTTP 403: your own".into() };
     for (status, body, want) in [
@@ -244,7 +248,7 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
     ] {
         let gate = Backend::default();
         gate.on("POST", path).reply(status, body);
-        gate.on("GET", "/api/pending-actions/1/events").reply(200, timeline);
+        gate.on("GET", "/api/pending-actions/1/events").reply(200, &timeline);
         let source = gate.source(SourceKind::Gate, None).await;
 
         let settling = source.settle(&id("1"), Finding::RunAgain, Some("seen".to_owned())).await;

@@ -6,7 +6,7 @@
 use super::Me;
 use crate::contract::action::{self, Unreadable};
 use crate::contract::fields::Fields;
-use crate::domain::{ActionId, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
+use crate::domain::{ActionId, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
 use crate::domain::{Decision, Item};
 
 /// One page of a list. Items are raw.
@@ -104,11 +104,24 @@ pub(super) fn standing(text: &str) -> Option<(Status, Option<Untrusted>)> {
     Some((Status::parse(fields.text("status")?.as_raw()), fields.text("resolvedBy")))
 }
 
+/// What happened to an action, in order. An event without a word or a time is left out.
+pub(super) fn timeline(text: &str) -> Option<Vec<HistoryEvent>> {
+    let items = json::elements(Fields::of(text)?.raw("items")?)?;
+    let event = |fields: Fields<'_>| {
+        Some(HistoryEvent {
+            kind: fields.text("event")?,
+            at: fields.time("at")?,
+            by: fields.text("by"),
+            details: fields.json("details"),
+        })
+    };
+    Some(items.into_iter().filter_map(Fields::of).filter_map(event).collect())
+}
+
 /// Who settled an action by hand last, from its timeline.
 pub(super) fn settler(text: &str) -> Option<Untrusted> {
-    let items = json::elements(Fields::of(text)?.raw("items")?)?;
-    let by_hand = |event: &Fields<'_>| event.text("kind").is_some_and(|kind| kind.as_raw() == "settled");
-    items.into_iter().rev().filter_map(Fields::of).find(by_hand)?.text("by")
+    let by_hand = |event: &HistoryEvent| event.kind.as_raw() == "settled";
+    timeline(text)?.into_iter().rev().find(by_hand)?.by
 }
 
 pub(super) fn batch_answer(text: &str) -> Option<BatchAnswer> {

@@ -22,6 +22,7 @@ mod form;
 mod group;
 mod guard;
 mod held;
+mod history;
 mod later;
 mod marks;
 mod merge;
@@ -37,6 +38,7 @@ mod sources;
 mod spread;
 mod stats;
 mod tally;
+mod view;
 mod window;
 
 pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
@@ -45,6 +47,7 @@ pub(in crate::tui) use form::{cell, place_of, shown_key};
 pub use group::{Group, GroupBy, GroupKey, SortBy};
 pub use guard::Guard;
 pub use held::Held;
+pub use history::{Histories, Stood, Told};
 pub use later::Later;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
@@ -60,6 +63,7 @@ pub use sources::{SourceState, Syncing};
 pub use spread::Spread;
 pub use stats::Stats;
 pub use tally::Tally;
+pub use view::{Ask, More, Own, View, ViewKind, ViewPage, ViewRow};
 pub use window::{Waiting, Window};
 
 /// What does not change while the inbox runs.
@@ -102,6 +106,10 @@ pub struct Model {
     pub filtering: Filtering,
     /// While the list is frozen: what happened meanwhile.
     pub frozen: Option<Later>,
+    /// A list of what is over, in the place of the queue.
+    pub view: Option<View>,
+    /// How many such lists were asked for.
+    pub views: u64,
     pub stats: Stats,
     /// When that was counted.
     pub stats_at: Timestamp,
@@ -118,6 +126,7 @@ pub struct Model {
     /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, Says), String>,
     pub preview: Preview,
+    pub histories: Histories,
     pub reading: Reading,
     pub focus: Focus,
     pub zoom: bool,
@@ -212,6 +221,8 @@ impl Model {
             queue,
             filtering: Filtering::default(),
             frozen: None,
+            view: None,
+            views: 0,
             stats: Stats::default(),
             stats_at: now,
             draft: Draft::default(),
@@ -223,6 +234,7 @@ impl Model {
             tools: HashMap::new(),
             reason_texts: HashMap::new(),
             preview: Preview::default(),
+            histories: Histories::default(),
             reading: Reading::default(),
             focus: Focus::List,
             zoom: false,
@@ -289,9 +301,12 @@ impl Model {
         self.stats_at = self.now;
     }
 
-    /// The action under the cursor.
+    /// The action under the cursor, in the list that is on screen.
     pub fn here(&self) -> Option<&Slot> {
-        self.queue.here()
+        match &self.view {
+            Some(view) => view.here(),
+            None => self.queue.here(),
+        }
     }
 
     /// Puts one line of our own on the screen.

@@ -101,6 +101,8 @@ pub struct Review {
     pub changed: Vec<Untrusted>,
     /// Of those, or of those that are not sent because of it.
     pub first_changed: Option<ActionKey>,
+    /// Titles of what expires within ten minutes.
+    pub expiring: Vec<Untrusted>,
     pub high_risk: usize,
     /// Undecided actions of these batches.
     pub left_pending: usize,

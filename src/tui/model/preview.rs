@@ -40,6 +40,7 @@ pub enum Tab {
     Diff,
     Raw,
     Context,
+    History,
 }
 
 #[derive(Clone, Debug)]
@@ -161,7 +162,7 @@ impl Flags {
 }
 
 impl Tab {
-    pub const ALL: [Self; 4] = [Self::Rendered, Self::Diff, Self::Raw, Self::Context];
+    pub const ALL: [Self; 5] = [Self::Rendered, Self::Diff, Self::Raw, Self::Context, Self::History];
 
     pub const fn name(self) -> &'static str {
         match self {
@@ -169,6 +170,7 @@ impl Tab {
             Self::Diff => "Diff",
             Self::Raw => "Raw",
             Self::Context => "Context",
+            Self::History => "History",
         }
     }
 }

@@ -54,6 +54,11 @@ impl Slot {
         Self { entry, state, fresh: true, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
     }
 
+    /// In a list of what is over: it belongs to no group, and nothing is decided on it.
+    pub(super) fn over(entry: Entry, state: State) -> Self {
+        Self { entry, state, fresh: false, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+    }
+
     pub const fn is_pending(&self) -> bool {
         matches!(self.state, State::Pending)
     }

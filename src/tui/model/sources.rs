@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{Revision, SourceName, Timestamp, Untrusted};
+use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 
 #[derive(Clone, Debug)]
@@ -27,6 +27,10 @@ pub struct SourceState {
     pub paused: Option<Timestamp>,
     /// Its line says no seconds, which would change by themselves.
     pub still: bool,
+    /// Missions that wait for a decision there, as it counted last.
+    pub blocked: Option<u64>,
+    /// What it can tell of actions that are over.
+    pub records: Records,
 }
 
 /// At most one sync is under way, and at most one more waits.
@@ -53,6 +57,8 @@ impl SourceState {
             listed: false,
             paused: None,
             still: false,
+            blocked: None,
+            records: Records::NONE,
         }
     }
 }

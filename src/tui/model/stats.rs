@@ -1,5 +1,7 @@
 //! Counts over the whole queue, held-back arrivals included; made anew after each sync, not per frame.
 
+use std::collections::HashSet;
+
 use crate::domain::{Entry, Row, SourceName, Timestamp};
 
 use super::{Later, Queue, Slot, State};
@@ -15,6 +17,12 @@ pub struct Stats {
     /// Under 15 minutes, under an hour, under four hours, older.
     pub ages: [usize; 4],
     pub oldest: Option<Timestamp>,
+    /// When the next action that is on offer expires.
+    pub next_expiry: Option<Timestamp>,
+    /// Different missions with a pending action: they wait until somebody decides.
+    pub missions: usize,
+    /// Different agents with a pending action.
+    pub agents: usize,
 }
 
 const MINUTE: i64 = 60_000;
@@ -31,15 +39,24 @@ impl Stats {
             Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),
             None => Some(entry),
         };
-        let known = open.chain(queue.held_pending()).filter_map(present);
-        let arrived = later.into_iter().flat_map(|later| later.arrived(queue));
+        // What is held back is on nobody's screen yet: what expires there needs no row to be marked.
+        let on_time = |entry: &&Entry| !entry.row.has_expired(now);
+        let known = open.chain(queue.held_pending().filter(on_time)).filter_map(present);
+        let arrived = later.into_iter().flat_map(|later| later.arrived(queue)).filter(on_time);
+        let offered = slots().filter(|slot| slot.is_pending()).filter_map(|slot| slot.entry.row.expires_at);
+        let held = queue.held_pending().filter(on_time).filter_map(|entry| entry.row.expires_at);
+        stats.next_expiry = offered.chain(held).min();
+        let (mut missions, mut agents) = (HashSet::new(), HashSet::new());
         for entry in known.chain(arrived.filter(|entry| entry.row.status.is_pending())) {
             stats.count(&entry.row, now);
+            missions.extend(entry.row.mission.as_ref().map(|mission| (&entry.key.source, mission.as_raw())));
+            agents.extend(entry.row.agent.as_ref().map(|agent| (&entry.key.source, agent.as_raw())));
             match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
                 Some((_, count)) => *count += 1,
                 None => stats.by_source.push((entry.key.source.clone(), 1)),
             }
         }
+        (stats.missions, stats.agents) = (missions.len(), agents.len());
         stats
     }
 

@@ -23,7 +23,7 @@ pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     if let Some(edits) = &of.edits {
         writer.ours(
             Kind::New,
-            format!("your edits replace: {} (the Diff tab shows them)", listed(&edits.keys())),
+            format!("{}: {} (the Diff tab shows them)", whose_edits(&of.status), listed(&edits.keys())),
         );
         writer.blank();
     }
@@ -43,15 +43,26 @@ pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
     said.write(writer);
 }
 
-/// Of an outcome that nobody knows, the input that ran is what counts: with the approver's edits, where there were some.
+/// Of what was approved, the input that runs is what counts: with the approver's edits, where there were some.
 fn ran<'a>(writer: &mut Writer, cached: &'a Cached) -> Option<&'a RawJson> {
     let action = &cached.action;
-    if action.row.status != Status::Unknown {
-        return None;
-    }
+    let what = match action.row.status {
+        Status::Unknown | Status::Executed | Status::Failed => "What ran",
+        Status::Approved | Status::Running => "What runs",
+        _ => return None,
+    };
     let edited = action.effective_input.as_ref().filter(|input| **input != action.input);
-    writer.ours(Kind::Key, if edited.is_some() { "What ran, with the approver's edits" } else { "What ran" });
+    if edited.is_some() {
+        writer.ours(Kind::Key, format!("{what}, with the approver's edits"));
+    } else if action.row.status == Status::Unknown {
+        writer.ours(Kind::Key, what);
+    }
     edited
+}
+
+/// Those of the form that is open here, or those that somebody approved it with.
+const fn whose_edits(status: &Status) -> &'static str {
+    if status.is_pending() { "your edits replace" } else { "approved with edits that replace" }
 }
 
 /// What became of an action that is not pending any more, with everything that its executor said.

@@ -3,21 +3,20 @@
 //! Built once per content, tab and width, and kept. Long texts are counted a few megabytes a message and made into rows only
 //! where they are on screen, so that ten megabytes can be read to their last line and no key waits for them.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use crate::domain::{ActionKey, Digest, Edits, Row};
+use crate::domain::Row;
 use crate::text::{self, Shown};
 
-use super::model::{Cached, Tab};
+use super::model::{Cached, Tab, Told};
 
 mod context;
 mod diff;
 mod fields;
 mod fold;
+mod history;
 mod lex;
 mod links;
 mod long;
+mod made;
 mod said;
 mod search;
 mod table;
@@ -31,6 +30,7 @@ pub(in crate::tui) use fields::{listed, readable};
 pub(in crate::tui) use fold::{all as folds, at as fold_at};
 pub(in crate::tui) use links::{links, target as link_target};
 use long::Long;
+pub(in crate::tui) use made::Made;
 pub(in crate::tui) use search::{Found, Hit, Needle};
 use writer::Writer;
 
@@ -44,33 +44,6 @@ pub struct Page {
     rows: usize,
     /// The blocks of what runs; those after them are about it.
     needed: usize,
-}
-
-/// Everything a page depends on; another one needs another page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
-    pub key: ActionKey,
-    pub digest: Digest,
-    pub tab: Tab,
-    pub width: u16,
-    /// Long lines go on in the next row; else they go on to the right.
-    pub wrap: bool,
-    /// What is folded in the Raw tab: where the lines of the text begin that open it.
-    pub folds: Arc<BTreeSet<usize>>,
-    pub edits: Option<Edits>,
-    /// Where the action stands: the Context tab says so.
-    pub status: crate::domain::Status,
-    /// Its source runs nothing that is approved.
-    pub paused: bool,
-}
-
-impl Made {
-    /// The same text at another width.
-    pub fn is_other_width(&self, other: &Self) -> bool {
-        let Self { key, digest, tab, width: _, wrap: _, folds, edits, status, paused } = self;
-        (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
-            && (edits, status, *paused) == (&other.edits, &other.status, other.paused)
-    }
 }
 
 /// One line, in parts.
@@ -139,7 +112,7 @@ impl Block {
 }
 
 impl Page {
-    pub fn new(of: Made, cached: &Cached, row: &Row, zone: &jiff::tz::TimeZone) -> Self {
+    pub fn new(of: Made, cached: &Cached, row: &Row, told: Option<&Told>, zone: &jiff::tz::TimeZone) -> Self {
         let width = usize::from(of.width).max(text::NARROWEST);
         let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
         match of.tab {
@@ -147,6 +120,7 @@ impl Page {
             Tab::Diff => diff::diff(&mut writer, cached, of.edits.as_ref()),
             Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
             Tab::Context => context::context(&mut writer, cached, row, zone),
+            Tab::History => history::history(&mut writer, cached, told, zone),
         }
         writer.flush();
         let needed = writer.needed.unwrap_or(writer.blocks.len());

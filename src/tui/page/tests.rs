@@ -1,5 +1,7 @@
 //! What a page must never do: leave something of the input out, or run out of its width.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use crate::domain::json::{self, Scanner, TokenKind};
@@ -25,8 +27,9 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         edits: None,
         status: cached.action.row.status.clone(),
         paused: false,
+        told: None,
     };
-    let mut page = Page::new(made, cached, &cached.action.row, &jiff::tz::TimeZone::UTC);
+    let mut page = Page::new(made, cached, &cached.action.row, None, &jiff::tz::TimeZone::UTC);
     page.count(usize::MAX);
     page
 }

@@ -1,6 +1,6 @@
 //! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -8,18 +8,22 @@ use ratatui::layout::{Rect, Size};
 
 use crate::config::Borders;
 use crate::domain::{
-    ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, PendingAction, RawJson, ReasonRule, Report,
-    ReportLine, Revision, Risk, Row, SourceName, Status, Submission, SubmissionId, Timestamp,
+    ActionKey, Binding, Capabilities, PendingAction, ReasonRule, Records, Report, ReportLine, Revision,
+    Submission, SubmissionId, Timestamp,
 };
 use crate::domain::{DecisionKind, Outcome};
-use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
+use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced};
 use crate::journal::{Restored, Write};
 use crate::tui::Place;
 use crate::tui::keymap::Keymap;
-use crate::tui::model::{Model, Settings, Slot};
+use crate::tui::model::{Model, Settings, Slot, ViewPage};
 use crate::tui::msg::{Effect, Msg, What};
 use crate::tui::update::{start, update};
 use crate::tui::view::view;
+
+pub(in crate::tui) use super::actions::{action, key};
+pub(super) use super::actions::{decided, few, lost, source};
+use super::actions::{entry, key_of};
 
 /// 2026-11-21T14:22:31Z.
 pub(super) const NOW: i64 = 1_795_270_951_000;
@@ -46,6 +50,10 @@ pub(super) struct Desk {
     /// The world answers a load at once.
     pub(super) answers: bool,
     pub(super) can: Capabilities,
+    /// What the world answers when it is asked for a history.
+    pub(super) history: Result<History, Problem>,
+    /// What the world answers when it is asked for pages of what is over, in turn; without one it does not answer.
+    pub(super) pages: VecDeque<ViewPage>,
 }
 
 impl Desk {
@@ -80,8 +88,11 @@ impl Desk {
             depth: crate::tui::theme::Depth::Full,
             reduced_motion: false,
         };
-        let model =
-            Model::new(settings, vec![source()], Size::new(width, height), Timestamp::from_millis(NOW));
+        let size = Size::new(width, height);
+        let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
+        for source in &mut model.sources {
+            source.records = Records { lists: true, timeline: true };
+        }
         Self {
             model,
             at: NOW,
@@ -91,6 +102,8 @@ impl Desk {
             world: HashMap::new(),
             answers: true,
             can,
+            history: Ok(History { events: Some(Vec::new()), problem: None, sent: Vec::new() }),
+            pages: VecDeque::new(),
         }
     }
 
@@ -138,6 +151,20 @@ impl Desk {
                     self.say(What::Loaded(loaded));
                 }
                 Effect::LoadForReview { review, keys } if self.answers => self.reviews(review, &keys),
+                Effect::History { key, stood } => {
+                    let asked = Effect::History { key: key.clone(), stood: stood.clone() };
+                    self.effects.push(asked);
+                    if self.answers {
+                        let answer = Box::new(self.history.clone());
+                        self.say(What::Told { key, stood, answer });
+                    }
+                }
+                Effect::List { number, ask } => {
+                    self.effects.push(Effect::List { number, ask });
+                    if let Some(page) = self.pages.pop_front() {
+                        self.say(What::Listed { number, page: Box::new(page) });
+                    }
+                }
                 Effect::Save(writes) => {
                     self.saved.extend(writes);
                     self.say(What::Saved { saves: 1, answer: Ok(()) });
@@ -324,92 +351,4 @@ fn named(name: &str) -> (KeyCode, KeyModifiers) {
         other => panic!("no key {other}"),
     };
     (code, KeyModifiers::NONE)
-}
-
-pub(super) fn source() -> SourceName {
-    SourceName::new("gate")
-}
-
-pub(in crate::tui) fn key(id: &str) -> ActionKey {
-    ActionKey { source: source(), id: ActionId::new(id) }
-}
-
-fn key_of(action: &PendingAction) -> ActionKey {
-    ActionKey { source: source(), id: action.row.id.clone() }
-}
-
-fn entry(action: &PendingAction, can: Capabilities) -> Entry {
-    Entry { key: key_of(action), row: action.row.clone(), can }
-}
-
-/// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.
-pub(in crate::tui) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
-    let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    let input = RawJson::parse(input.to_owned()).unwrap();
-    let row = Row {
-        id: ActionId::new(id),
-        batch: Some(BatchId::new(format!("{agent}:{tool}"))),
-        checkpoint: None,
-        workspace: Some("acme".into()),
-        mission: None,
-        session: None,
-        run: None,
-        agent: Some(agent.into()),
-        tool: tool.into(),
-        title: title.into(),
-        risk: Risk::parse(risk),
-        effect: None,
-        status: Status::Pending,
-        created_at: Timestamp::from_millis(NOW - minutes.parse::<i64>().unwrap() * 60_000),
-        expires_at: None,
-        resolved_at: None,
-        resolved_by: None,
-        size: input.as_str().len() as u64,
-        digest: None,
-        revision: Revision(1),
-    };
-    PendingAction {
-        raw: input.clone(),
-        row,
-        input,
-        preview: None,
-        summary: None,
-        requested_by: None,
-        tool_call: None,
-        user_edits: None,
-        effective_input: None,
-        reason: None,
-        result: None,
-        error: None,
-        executed_at: None,
-        terms: None,
-    }
-}
-
-/// The same action, decided by somebody.
-pub(super) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
-    action.row.status = status;
-    action.row.resolved_by = Some(by.into());
-    action
-}
-
-/// So many small low-risk actions of one batch, `1` the oldest.
-pub(super) fn few(n: usize) -> Vec<PendingAction> {
-    let one = |i: usize| {
-        let title = format!("Issue number {i}");
-        action(
-            &format!("{i} create_linear_issue support low {}", 60 - i),
-            &title,
-            &format!("{{\"title\":\"{title}\",\"n\":1.10}}"),
-        )
-    };
-    (1..=n).map(one).collect()
-}
-
-/// The same action, approved by lee and lost sight of while it ran.
-pub(super) fn lost(action: PendingAction) -> PendingAction {
-    let mut action = decided(action, Status::Unknown, "lee");
-    action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
-    action.error = Some("the command was ended by signal 9".into());
-    action
 }

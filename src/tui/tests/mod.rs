@@ -1,17 +1,21 @@
 //! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
 
+mod actions;
 mod bulk;
 mod copying;
 mod deciding;
 pub(super) mod desk;
 mod editing;
 mod effects;
+mod expiring;
 mod groups;
+mod history;
 mod holding;
 mod keys;
 mod keystrokes;
 mod leaving;
 mod merging;
+mod past;
 mod paused;
 mod plain;
 mod preview_screens;
@@ -28,4 +32,5 @@ mod starting;
 mod terminal;
 mod triage;
 mod unknown;
+mod views;
 mod window;

@@ -32,24 +32,24 @@ fn recommendations_side_by_side_on_a_large_screen() {
  nothing held back                                                                                                                                    oldest 9m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     3 ││> .  * Save 2 recommendations          save_recommendations  low      9m ││ save_recommendations   roadmap                      │
-│                            ││  . !* Mail to mei@example.com         send_email            HIGH     8m ││ risk low   seen no   9m old                         │
-│ Risk                       ││  . !* Refund 4980.00 EUR              refund_payment        CRIT     7m ││ id 1                                                │
-│   critical     1  ######## ││                                                                         ││ [Rendered]  Diff   Raw   Context                    │
-│   high         1  ######## ││                                                                         ││                                                     │
-│   medium       0           ││                                                                         ││ recommendations                                     │
-│   low          1  ######## ││                                                                         ││   #  title               Impact       Effort  Weeks │
-│                            ││                                                                         ││   1  Streamline onboar…  0.82 (82 %)  small   2     │
-│ Age                        ││                                                                         ││   2  Let teams continu…  0.9 (90 %)   medium  5     │
-│   < 15 m       3  ######## ││                                                                         ││   1 of 2                                            │
-│   15-60 m      0           ││                                                                         ││     title            Streamline onboarding step 3   │
-│   1-4 h        0           ││                                                                         ││     description                                     │
-│   > 4 h        0           ││                                                                         ││       Collapse the two-screen verification.         │
-│                            ││                                                                         ││     success_metrics                                 │
-│ Staged                     ││                                                                         ││       ["Activation rate +10%","Drop-off <8%"]       │
-│   approve      0           ││                                                                         ││   2 of 2                                            │
-│   edit         0           ││                                                                         ││     title                                           │
-│   exclude      0           ││                                                                         ││       Let teams continue without a verified domain  │
-│                            ││                                                                         ││     description  Ask again later.                   │
+│ agents blocked           3 ││  . !* Mail to mei@example.com         send_email            HIGH     8m ││ risk low   seen no   9m old                         │
+│                            ││  . !* Refund 4980.00 EUR              refund_payment        CRIT     7m ││ id 1                                                │
+│ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
+│   critical     1  ######## ││                                                                         ││                                                     │
+│   high         1  ######## ││                                                                         ││ recommendations                                     │
+│   medium       0           ││                                                                         ││   #  title               Impact       Effort  Weeks │
+│   low          1  ######## ││                                                                         ││   1  Streamline onboar…  0.82 (82 %)  small   2     │
+│                            ││                                                                         ││   2  Let teams continu…  0.9 (90 %)   medium  5     │
+│ Age                        ││                                                                         ││   1 of 2                                            │
+│   < 15 m       3  ######## ││                                                                         ││     title            Streamline onboarding step 3   │
+│   15-60 m      0           ││                                                                         ││     description                                     │
+│   1-4 h        0           ││                                                                         ││       Collapse the two-screen verification.         │
+│   > 4 h        0           ││                                                                         ││     success_metrics                                 │
+│                            ││                                                                         ││       ["Activation rate +10%","Drop-off <8%"]       │
+│ Staged                     ││                                                                         ││   2 of 2                                            │
+│   approve      0           ││                                                                         ││     title                                           │
+│   edit         0           ││                                                                         ││       Let teams continue without a verified domain  │
+│   exclude      0           ││                                                                         ││     description  Ask again later.                   │
 │                            ││                                                                         ││ Why in this order (prioritization_rationale)        │
 │                            ││                                                                         ││   Quick wins first.                                 │
 │                            ││                                                                         ││                                                     │
@@ -81,14 +81,14 @@ fn a_refund_beside_the_list() {
     let mut desk = to_decide(100, 30);
     desk.press("nn");
 
-    insta::assert_snapshot!(desk.screen(), @r#"
+    insta::assert_snapshot!(desk.screen(), @r"
  placet   gate   pending 3   undecided 3                                                LIVE  14:22
- nothing held back                                                                        oldest 9m
+ nothing held back                                      blocked until decided: 3 agents   oldest 9m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  .    Save 2 recommendations            9m ││ refund_payment   billing                           │
 │  . !  Mail to mei@example.com           8m ││ risk CRITICAL   seen in full   7m old              │
 │> . !  Refund 4980.00 EUR                7m ││ id 3                                               │
-│                                            ││ [Rendered]  Diff   Raw   Context                   │
+│                                            ││ [Rendered]  Diff   Raw   Context   History         │
 │                                            ││                                                    │
 │                                            ││ ! hidden characters: 1, shown as ⟦…⟧               │
 │                                            ││                                                    │
@@ -112,14 +112,14 @@ fn a_refund_beside_the_list() {
  nothing staged   saved 14:22:31
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
-"#);
+");
 }
 
 #[test]
 fn a_mail_below_the_list_and_in_full() {
     let mut desk = to_decide(80, 24);
     desk.press("n");
-    insta::assert_snapshot!(desk.screen(), @r#"
+    insta::assert_snapshot!(desk.screen(), @r"
  placet  3 pending  3 undecided                                 LIVE  oldest 9m
 ────────────────────────────────────────────────────────────────────────────────
   .    Save 2 recommendations                 save_recommendations  low      9m
@@ -132,7 +132,7 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 
-── [Rendered]  Diff   Raw   Context   2 ─────────────────────────── 1-7 of 13 ──
+── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-7 of 13 ──
  to           mei@example.com
  reply_to     billing@example.com
  subject      Your invoice
@@ -144,9 +144,9 @@ fn a_mail_below_the_list_and_in_full() {
  nothing staged   saved 14:22:31
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
-"#);
+");
     desk.press("z/invoice<Enter>");
-    insta::assert_snapshot!(desk.screen(), @r#"
+    insta::assert_snapshot!(desk.screen(), @r"
  placet  3 pending  3 undecided                                 LIVE  oldest 9m
 ── [Rendered]  Diff   Raw   Context   2 ───────────── /invoice   match 1 of 2 ──
  Mail to mei@example.com
@@ -171,7 +171,7 @@ fn a_mail_below_the_list_and_in_full() {
  nothing staged   saved 14:22:31
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
-"#);
+");
 }
 
 #[test]
@@ -181,12 +181,12 @@ fn raw_with_a_fold() {
 
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 1   undecided 1                                                LIVE  14:22
- nothing held back                                                                        oldest 1m
+ nothing held back                                       blocked until decided: 1 agent   oldest 1m
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ deploy   agent                                                                                   │
 │ risk low   seen in full   1m old                                                                 │
 │ id 1                                                                                             │
-│  Rendered   Diff  [Raw]  Context                                                                 │
+│  Rendered   Diff  [Raw]  Context   History                                                       │
 │                                                                                                  │
 │ {                                                                                                │
 │   "repo": "acme/site",                                                                           │

@@ -20,12 +20,12 @@ fn the_review() {
 
     desk.press("S");
 
-    insta::assert_snapshot!(sheet(&desk), @r#"
+    insta::assert_snapshot!(sheet(&desk), @r"
 ┌─ Queue ──┌─ Review and submit ────────────────────────────────────────────────────────┐──────────┐
 │  v create│  3 decisions in 2 batches will be sent:                                    │          │
 │   A    Re│                                                                            │          │
 │>  E    Es│    APPROVE            1   as proposed                                      │          │
-│   .    退│    APPROVE + EDIT     1                                                    │          │
+│   .    退│    APPROVE + EDIT     1                                                    │ory       │
 │  v update│    EXCLUDE            1   rejected for good                                │          │
 │   X    Cl│    left alone         1   stay pending, not part of the request            │hows      │
 │   ~    Re│                                                                            │          │
@@ -46,7 +46,7 @@ fn the_review() {
 │          └─ nothing has been sent yet ────────────────────────────────────────────────┘          │
 └─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-"#);
+");
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn the_report() {
         at: Timestamp::default(),
     }));
 
-    insta::assert_snapshot!(sheet(&desk), @r#"
+    insta::assert_snapshot!(sheet(&desk), @r"
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue   refunds-agent                │
 │   =    Refund double-charge INV-… executed ││ risk medium   seen in full   32m old               │
 │>  E    Escalate: EU outage             32m ││ id pa-3f9c                                         │
-│   .    退款申请 世界 👩‍💻 客户 needs…    31m ││ [Rendered]  Diff 1   Raw   Context                 │
+│   .    退款申请 世界 [] 客户 needs…    31m ││ [Rendered]  Diff 1   Raw   Context   History       │
 │  v ┌─ Sent: 3 decisions  14:22:36 ──────────────────────────────────────────────────────────┐    │
 │   ~│  batch                                     approved  rejected   skipped    failed      │    │
 │   ~│  refunds-agent:create_linear_issue                1         0         0         1      │    │
@@ -96,7 +96,7 @@ fn the_report() {
 │                                            ││   creates one issue in Linear                      │
 └─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-"#);
+");
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn a_hostile_action_in_full() {
 
     desk.press("nnz");
 
-    insta::assert_snapshot!(desk.screen(), @r#"
+    insta::assert_snapshot!(desk.screen(), @r"
  placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
-── [Rendered]  Diff   Raw   Context   pa-0214 ──────────────────── 1-13 of 13 ──
+── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-13 of 13 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
  ! hidden characters: 1, shown as ⟦…⟧
  ! duplicate keys: to; executors differ in which one they take
@@ -165,7 +165,7 @@ fn a_hostile_action_in_full() {
  STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
-"#);
+");
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
     desk.press("<Tab><Tab><Tab> ");
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 1   undecided 1                                                LIVE  14:22
- nothing held back                                                                        oldest 5m
+ nothing held back                                       blocked until decided: 1 agent   oldest 5m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
 │ │  send_email   Your refund                                                                    │ │
@@ -299,24 +299,24 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
  nothing held back                                                                                                                                    oldest 5m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email   support                                │
-│                            ││                                                                         ││ risk low   seen in full   5m old                    │
-│ Risk                       ││                                                                         ││ id 1                                                │
-│   critical     0           ││                                                                         ││ [Rendered]  Diff   Raw   Context                    │
-│   high         0           ││                                                                         ││                                                     │
-│   medium       0           ││                                                                         ││ to            kim@acme.example                      │
-│   low          1  ######## ││                                                                         ││ cc            null                                  │
-│                            ││                                                                         ││ subject       Your refund                           │
-│ Age               ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐                   │
-│   < 15 m       1  │  send_email   Your refund                                                                                            │                   │
-│   15-60 m      0  │    field         proposed                                         yours                                              │                   │
-│   1-4 h        0  │    workspace_id  acme                                             = locked                                           │                   │
-│   > 4 h        0  │    to            kim@acme.example                                 =                                                  │                   │
-│                   │    subject       Your refund                                      Your refund! *                                     │                   │
-│ Staged            │  > body          Dear Kim, (2 lines)                              =                                                  │                   │
-│   approve      0  │    amount        1.10                                             =                                                  │                   │
-│   edit         0  │    tags          ["a","b"]                                        =                                                  │es                 │
-│   exclude      0  │    urgent        false                                            =                                                  │                   │
-│                   │    cc            null                                             =                                                  │                   │
+│ agents blocked           1 ││                                                                         ││ risk low   seen in full   5m old                    │
+│                            ││                                                                         ││ id 1                                                │
+│ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
+│   critical     0           ││                                                                         ││                                                     │
+│   high         0           ││                                                                         ││ to            kim@acme.example                      │
+│   medium       0           ││                                                                         ││ cc            null                                  │
+│   low          1  ######## ││                                                                         ││ subject       Your refund                           │
+│                   ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐                   │
+│ Age               │  send_email   Your refund                                                                                            │                   │
+│   < 15 m       1  │    field         proposed                                         yours                                              │                   │
+│   15-60 m      0  │    workspace_id  acme                                             = locked                                           │                   │
+│   1-4 h        0  │    to            kim@acme.example                                 =                                                  │                   │
+│   > 4 h        0  │    subject       Your refund                                      Your refund! *                                     │                   │
+│                   │  > body          Dear Kim, (2 lines)                              =                                                  │                   │
+│ Staged            │    amount        1.10                                             =                                                  │                   │
+│   approve      0  │    tags          ["a","b"]                                        =                                                  │es                 │
+│   edit         0  │    urgent        false                                            =                                                  │                   │
+│   exclude      0  │    cc            null                                             =                                                  │                   │
 │                   │                                                                                                                      │lled back          │
 │                   │  body, text                                                                                         Enter: new line  │                   │
 │                   │  > Dear Kim,                                                                                                         │                   │
@@ -345,7 +345,7 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
 
 #[test]
 fn the_edit_form_on_the_smallest_screen() {
-    insta::assert_snapshot!(mail(40, 10).screen(), @r#"
+    insta::assert_snapshot!(mail(40, 10).screen(), @r"
  p┌─ Edit before approving ──────────┐m
 > │  to          kim@acm…  =         │m
   │> subject     Your re…  Your re… *│
@@ -356,5 +356,5 @@ fn the_edit_form_on_the_smallest_screen() {
   └─ nothing is sent from here; clos─┘
  nothing staged
  Esc back
-"#);
+");
 }

@@ -317,16 +317,16 @@ fn a_filter_on_three_panes() {
  filter: risk:>=high,med -drive   3 of 8 shown (Esc clears)                                                                                          oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue, risk first ─────────────────────────────────────────────────────┐
 │ gate                     8 ││>+. !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m │
-│                            ││  v create_linear_issue  refunds-agent                  1 of 2 undecided │
-│ Risk                       ││ + X    Refund double-charge INV-8841                        med     44m │
-│   critical     1  ###      ││ + .    Escalate: EU outage                                  med     32m │
+│ agents blocked           3 ││  v create_linear_issue  refunds-agent                  1 of 2 undecided │
+│                            ││ + X    Refund double-charge INV-8841                        med     44m │
+│ Risk                       ││ + .    Escalate: EU outage                                  med     32m │
+│   critical     1  ###      ││                                                                         │
 │   high         1  ###      ││                                                                         │
 │   medium       3  ######## ││                                                                         │
 │   low          3  ######## ││                                                                         │
 │                            ││                                                                         │
 │ Age                        ││                                                                         │
 │   < 15 m       1  ##       ││                                                                         │
-│   15-60 m      7  ######## ││                                                                         │
  STAGED  1 exclude   saved 14:22:36                                                                                                        unopened approvals 0
  3 actions marked
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help

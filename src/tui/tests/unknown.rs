@@ -36,7 +36,7 @@ fn they_stand_first_in_a_group_of_their_own() {
         desk.screen().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
     insta::assert_snapshot!(list.join("\n"), @r"
  placet   gate   pending 3   undecided 3   2 UNKNOWN          
- nothing held back                                            
+ nothing held back                                      blocke
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ─────
 │  v outcome unknown: t settles these      2 ││ create_linear_
 │>  ?    Issue number 4       UNKNOWN    56m ││ risk low   see
@@ -67,7 +67,7 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── [Rendered]  Diff   Raw   Context   1 ─────────────────────────── 1-7 of 10 ──
+── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-7 of 10 ──
  unknown: nobody knows whether this landed
  approved by lee  2026-11-21 14:20:31 UTC
  error

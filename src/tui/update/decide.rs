@@ -1,6 +1,6 @@
 //! The decision keys. They are toggles, and stage only: nothing here reaches a source.
 
-use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, changed_keys};
+use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, Status, changed_keys};
 use crate::journal::{Says, Write};
 use crate::text;
 use crate::tui::command::Command;
@@ -257,6 +257,9 @@ pub(super) fn caps_lock(model: &mut Model) {
 }
 
 fn settled_by(settled: &Settled) -> Vec<text::Shown> {
+    if settled.status == Some(Status::Expired) {
+        return vec![text::Shown::ours("it expired: nothing can be decided any more")];
+    }
     let mut parts = vec![text::Shown::ours("already decided")];
     if let Some(by) = &settled.by {
         parts.push(text::Shown::ours(" by "));

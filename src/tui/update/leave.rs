@@ -22,6 +22,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
         None if model.preview.search.is_some() => return find::end(model),
         None if model.zoom => model.zoom = false,
         None if model.focus == Focus::Preview => model.focus = Focus::List,
+        None if model.view.is_some() => return super::views::close(model),
         None if model.queue.has_range() => model.queue.drop_range(),
         None if !model.queue.marks.is_empty() => model.queue.unmark_all(),
         None if model.filtering.applied.is_some() => super::filter::clear(model),
@@ -32,7 +33,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
 
 /// Closes what is open; from the list it quits, and asks first when something would be left behind.
 pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
-    if model.modal.is_some() || model.zoom || model.focus == Focus::Preview {
+    if model.modal.is_some() || model.zoom || model.focus == Focus::Preview || model.view.is_some() {
         return back(model);
     }
     if model.draft.is_empty() && model.sending.is_none() {

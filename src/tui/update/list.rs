@@ -38,10 +38,10 @@ pub(super) fn up(model: &mut Model, by: usize) -> Vec<Effect> {
 
 fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
     match moves(model) {
-        Moves::List => {
-            let at = model.queue.at();
-            model.queue.go_to(shift(at, way, by));
-        }
+        Moves::List => match &mut model.view {
+            Some(view) => view.go_to(shift(view.at(), way, by)),
+            None => model.queue.go_to(shift(model.queue.at(), way, by)),
+        },
         Moves::Preview => drop(reader::step(model, way, by)),
         Moves::Sheet => scroll_sheet(model, way, by),
     }
@@ -97,6 +97,9 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
 }
 
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    if model.view.is_some() {
+        return zoom(model, true);
+    }
     match model.queue.cursor() {
         Some(Cursor::Header(_)) => toggle_fold(model),
         Some(Cursor::Action(_)) => return zoom(model, true),
@@ -115,6 +118,9 @@ fn toggle_fold(model: &mut Model) {
 
 /// On an action: its whole batch is folded, and the cursor goes to the header.
 pub(super) fn fold(model: &mut Model) -> Vec<Effect> {
+    if model.view.is_some() {
+        return Vec::new();
+    }
     let group = model.queue.group_here().and_then(|group| model.queue.group_index(&group.key));
     if let Some(index) = group {
         model.queue.fold(index, true);
@@ -123,6 +129,9 @@ pub(super) fn fold(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn unfold(model: &mut Model) -> Vec<Effect> {
+    if model.view.is_some() {
+        return zoom(model, true);
+    }
     match model.queue.group_here() {
         Some(group) if group.folded => toggle_fold(model),
         Some(_) if model.here().is_some() => return zoom(model, true),
@@ -135,12 +144,17 @@ pub(super) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
     if matches!(moves(model), Moves::Preview) {
         return reader::fold_all(model, folded);
     }
-    model.queue.fold_all(folded);
+    if model.view.is_none() {
+        model.queue.fold_all(folded);
+    }
     Vec::new()
 }
 
 /// The next undecided action in the order of the list, across batches and folds, and round the end.
 pub(super) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
+    if model.view.is_some() {
+        return super::views::refuse(model);
+    }
     if !step_to_undecided(model, way) {
         let shown =
             if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
@@ -249,6 +263,10 @@ pub(super) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
 /// Scrolls so that the cursor is on screen, and with it its batch's header where that is just above.
 pub(super) fn keep_in_view(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
+    if let Some(view) = &mut model.view {
+        let last_top = view.slots().len().saturating_sub(height);
+        view.top = view.top.clamp((view.at() + 1).saturating_sub(height), view.at()).min(last_top);
+    }
     let at = model.queue.at();
     let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Header(_)));
     let first = at.saturating_sub(usize::from(header_above && height > 2));

@@ -16,10 +16,12 @@ use super::msg::{Effect, Msg, What};
 mod copy;
 mod decide;
 mod edit;
+mod expiry;
 mod filter;
 mod find;
 mod given;
 mod group;
+mod history;
 mod hold;
 mod jump;
 mod leave;
@@ -37,6 +39,7 @@ mod report;
 mod review;
 mod settle;
 mod stage;
+mod views;
 mod window;
 
 pub(in crate::tui) use lock::lock;
@@ -63,7 +66,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
     model.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
-    let mut effects = route(model, msg.what);
+    let mut effects = expiry::sweep(model);
+    effects.extend(route(model, msg.what));
+    // What just came may be over already.
+    effects.extend(expiry::sweep(model));
     if news {
         effects.extend(window::call(model));
     }
@@ -82,6 +88,8 @@ fn is_quiet(what: &What) -> bool {
         | What::Wake
         | What::Focus(_)
         | What::Loaded(_)
+        | What::Told { .. }
+        | What::Listed { .. }
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
         _ => false,
@@ -118,6 +126,8 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
         What::Loaded(actions) => group::loaded(model, actions),
+        What::Listed { number, page } => views::listed(model, number, *page),
+        What::Told { key, stood, answer } => history::told(model, key, stood, *answer),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::learnt(model, source, tool, answer),
@@ -192,6 +202,9 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ReviewBatch => review::open_batch(model),
         Command::ReviewAll => review::open_all(model),
         Command::LastReport => report::reopen(model),
+        Command::View(kind) => views::open(model, kind),
+        Command::Inbox => views::close(model),
+        Command::Reload if model.view.is_some() => views::reload(model),
         Command::Reload => queue::reload(model),
         Command::ScrollDown => preview::scroll(model, list::Way::Down, 1),
         Command::ScrollUp => preview::scroll(model, list::Way::Up, 1),
@@ -320,6 +333,9 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
     if model.overlay.is_none() && !still_deciding {
         model.decided_in = None;
     }
+    if model.view.is_some() && model.modal.is_none() && command.is_of_the_queue() {
+        return views::refuse(model);
+    }
     list::end_range(model, command);
     let effects = run(model, command);
     if model.guard.is_wide_again(command) {
@@ -346,7 +362,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
         model.recount();
         model.dirty = true;
     }
-    if model.sources.iter().any(|source| source.counts_seconds(model.now)) {
+    if expiry::counts_seconds(model) || model.sources.iter().any(|source| source.counts_seconds(model.now)) {
         model.dirty = true;
     }
     if model.message.as_ref().is_some_and(|message| message.is_over(model.now)) {

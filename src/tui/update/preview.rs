@@ -41,6 +41,7 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
         model.preview.top = 0;
         model.preview.left = 0;
     }
+    effects.extend(super::views::follow(model));
     let wanted = missing(model);
     if !wanted.is_empty() {
         model.preview.loading.extend(wanted.iter().cloned());
@@ -49,6 +50,7 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
     if model.here().is_none() {
         model.zoom = false;
     }
+    effects.extend(super::history::follow(model));
     make_page(model);
     if model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
         effects.push(Effect::WakeIn(COUNT_ON));
@@ -59,13 +61,10 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
 /// The shown action and the one after it, unless they are known or on the way.
 fn missing(model: &Model) -> Vec<ActionKey> {
     let Some(shown) = &model.preview.shown else { return Vec::new() };
-    let next =
-        model.queue.lines().get(model.queue.at() + 1..).unwrap_or_default().iter().take(2).find_map(|line| {
-            match line {
-                Line::Action(index) => model.queue.slot(*index).map(|slot| slot.entry.key.clone()),
-                Line::Header(_) => None,
-            }
-        });
+    let next = match &model.view {
+        Some(view) => view.slots().get(view.at() + 1).map(|slot| slot.entry.key.clone()),
+        None => next_in_queue(model),
+    };
     let preview = &model.preview;
     let known = |key: &ActionKey| {
         preview.cached(key).is_some() || preview.loading.contains(key) || preview.problems.contains_key(key)
@@ -74,6 +73,14 @@ fn missing(model: &Model) -> Vec<ActionKey> {
         return Vec::new();
     }
     std::iter::once(shown.clone()).chain(next.filter(|key| !known(key))).collect()
+}
+
+fn next_in_queue(model: &Model) -> Option<ActionKey> {
+    let below = model.queue.lines().get(model.queue.at() + 1..).unwrap_or_default();
+    below.iter().take(2).find_map(|line| match line {
+        Line::Action(index) => model.queue.slot(*index).map(|slot| slot.entry.key.clone()),
+        Line::Header(_) => None,
+    })
 }
 
 /// Wraps the text again when anything it depends on is another.
@@ -87,7 +94,8 @@ pub(super) fn make_page(model: &mut Model) {
         model.preview.page = made.and_then(|made| {
             let cached = model.preview.cached(&made.key)?;
             let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
-            Some(Page::new(made, cached, row, &model.settings.zone))
+            let told = model.histories.get(&made.key);
+            Some(Page::new(made, cached, row, told, &model.settings.zone))
         });
         if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
             model.preview.top = page.row_of(&before.anchor(model.preview.top));
@@ -111,6 +119,8 @@ fn made(model: &Model) -> Option<Made> {
     let cached = model.preview.cached(key)?;
     let width = model.layout().text.width;
     let status = &cached.action.row.status;
+    // Of what is over, the edits that it was approved with.
+    let decided = cached.action.user_edits.as_ref().filter(|_| !status.is_pending());
     (width > 0).then(|| Made {
         key: key.clone(),
         digest: cached.digest,
@@ -118,9 +128,10 @@ fn made(model: &Model) -> Option<Made> {
         width,
         wrap: model.preview.wrap,
         folds: model.preview.folds(key, &cached.digest),
-        edits: model.edits_of(key).cloned(),
+        edits: model.edits_of(key).or(decided).cloned(),
         status: status.clone(),
         paused: model.is_paused(&key.source),
+        told: model.histories.get(key).filter(|_| model.preview.tab == Tab::History).map(|told| told.number),
     })
 }
 
@@ -183,6 +194,7 @@ pub(super) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
             Ok(action) => {
                 model.preview.keep(&key, action);
                 super::edit::learn(model, &key);
+                super::views::learn(model, &key);
             }
             Err(problem) => drop(model.preview.problems.insert(key, problem)),
         }

@@ -28,8 +28,9 @@ pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
         }
         EventKind::Briefing(briefing) => {
             source.heard = Some(now);
-            let news = source.paused != briefing.paused;
+            let news = source.paused != briefing.paused || source.blocked != briefing.blocked_missions;
             source.paused = briefing.paused;
+            source.blocked = briefing.blocked_missions;
             let known = source.revision;
             model.dirty |= news;
             if briefing.revision.is_some() && briefing.revision == known {
@@ -74,6 +75,7 @@ pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
     };
     take_in(model);
     model.preview.problems.clear();
+    model.histories.clear();
     effects.extend(sync_all(model));
     effects
 }
@@ -177,7 +179,7 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
 }
 
 /// Says which staged decisions went because somebody else was first.
-fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec<Effect> {
+pub(super) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec<Effect> {
     let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
     let with_decision: Vec<ActionKey> =
         keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();

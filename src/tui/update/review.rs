@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
     ActionKey, BatchKey, Capabilities, Confirm, DecisionKind, PendingAction, Staged, StagedCounts,
-    Submission, SubmissionId, Weight, confirm_by, freeze,
+    Submission, SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
 };
 use crate::tui::keymap::Chord;
 use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet};
@@ -14,6 +14,8 @@ use crate::tui::msg::{Effect, Loaded};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const SETTLE: i64 = 400;
+/// What expires within so long may be over before its batch is through.
+const EXPIRES_SOON: i64 = 600_000;
 
 pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
     let staged = |group: &Group| {
@@ -111,7 +113,7 @@ fn review(
     let staged: Vec<(&ActionKey, &Staged)> =
         keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
     let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
-    let (submission, refused) = frozen(&id, &staged, fresh, &can);
+    let (submission, refused) = frozen(&id, &staged, fresh, &can, model.now);
     let refused: Vec<Refused> = refused
         .into_iter()
         .map(|(key, why)| {
@@ -151,6 +153,7 @@ fn review(
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
+        expiring: expiring(&sent, fresh, model.now),
         changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
         first_changed: approvals()
             .find(|(key, action)| changed(key, action))
@@ -166,24 +169,36 @@ fn review(
     }
 }
 
+/// Titles of what may be over before its batch is through.
+fn expiring(
+    sent: &[(&ActionKey, &Staged)],
+    fresh: &HashMap<ActionKey, PendingAction>,
+    now: Timestamp,
+) -> Vec<Untrusted> {
+    let rows = sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row);
+    let soon = rows.filter(|row| row.expires_at.is_some_and(|at| at.since(now) <= EXPIRES_SOON));
+    soon.map(|row| row.title.clone()).collect()
+}
+
 /// Freezes everything; what is refused stays staged, and the rest can still go.
 fn frozen(
     id: &SubmissionId,
     staged: &[(&ActionKey, &Staged)],
     fresh: &HashMap<ActionKey, PendingAction>,
     can: &impl Fn(&ActionKey) -> Capabilities,
+    now: Timestamp,
 ) -> (Option<Submission>, Vec<(ActionKey, String)>) {
-    if let Ok(submission) = freeze(id.clone(), staged.iter().copied(), fresh, can) {
+    if let Ok(submission) = freeze(id.clone(), staged.iter().copied(), fresh, can, now) {
         return (Some(submission), Vec::new());
     }
     let (mut sent, mut refused) = (Vec::new(), Vec::new());
     for one in staged {
-        match freeze(id.clone(), [*one], fresh, can) {
+        match freeze(id.clone(), [*one], fresh, can, now) {
             Ok(_) => sent.push(*one),
             Err(refusal) => refused.push((one.0.clone(), refusal.to_string())),
         }
     }
-    (freeze(id.clone(), sent, fresh, can).ok(), refused)
+    (freeze(id.clone(), sent, fresh, can, now).ok(), refused)
 }
 
 /// How many batches are sent to, and how much of them stays undecided.

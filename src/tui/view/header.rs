@@ -106,7 +106,11 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
             pen.ours(&format!("   {} {word}", source.name), theme::WARN);
         }
     }
-    pen.right(&format!("{} ", oldest(model)), theme::PLAIN);
+    // The queues pane says it in its own place.
+    let blocked = if layout.queues.is_empty() { words::blocked(model) } else { String::new() };
+    let waiting = [blocked, oldest(model)];
+    let waiting: Vec<_> = waiting.into_iter().filter(|said| !said.is_empty()).collect();
+    pen.right(&format!("{} ", waiting.join("   ")), theme::PLAIN);
 }
 
 /// Which sources run nothing, and since when. It stands before the counts: what is approved now is not run.

@@ -184,6 +184,11 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
         pen.column(&words::risk(&slot.entry.row.risk), columns.risk - 1, theme::risk(&slot.entry.row.risk));
         pen.ours(" ", theme::PLAIN);
     }
+    let soon = words::expires(slot.entry.row.expires_at, model.now).filter(|_| slot.is_pending());
+    if let Some(soon) = soon {
+        pen.ours(&format!("{soon:>width$}", width = columns.age), theme::WARN);
+        return;
+    }
     let age = words::age(slot.entry.row.created_at, model.now);
     pen.ours(&format!("{age:>width$} ", width = columns.age - 1), theme::PLAIN);
 }

@@ -17,6 +17,7 @@ mod header;
 mod links;
 mod list;
 mod overlay;
+mod past;
 mod pen;
 mod preview;
 mod queues;
@@ -60,6 +61,12 @@ fn reading(model: &Model, layout: &Layout) -> Option<Position> {
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if let Some(view) = &model.view {
+        queues::draw(model, layout, buf);
+        past::draw(model, view, layout, buf);
+        preview::draw(model, layout, buf);
+        return;
+    }
     if model.queue.slots().is_empty() {
         empty::draw(model, layout, buf);
         return;

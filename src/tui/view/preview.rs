@@ -49,9 +49,12 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
         .ours(" ", theme::PLAIN);
     Pen::new(buf, row, 0).right(&format!(" {at} "), theme::DIM);
     if layout.head.height > 1 {
+        let expiry = expiry(model, slot);
         Pen::new(buf, layout.head, 1)
+            .shorten(expiry.len() + 2)
             .ours(" ", theme::PLAIN)
             .shown(&text::line(&slot.entry.row.title), theme::BOLD);
+        Pen::new(buf, layout.head, 1).right(&format!("{expiry} "), theme::WARN);
     }
 }
 
@@ -75,8 +78,17 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     pen.ours("   seen ", theme::DIM).ours(seen, theme::PLAIN);
     pen.ours(&format!("   {} old", words::age(row.created_at, model.now)), theme::DIM);
     let id = text::line(slot.entry.key.id.untrusted());
-    Pen::new(buf, area, 2).ours("id ", theme::DIM).shown(&id, theme::DIM);
+    let expiry = expiry(model, slot);
+    let mut pen = Pen::new(buf, area, 2);
+    pen.shorten(expiry.len() + 1).ours("id ", theme::DIM).shown(&id, theme::DIM);
+    Pen::new(buf, area, 2).right(&expiry, theme::WARN);
     tabs(model, slot, &mut Pen::new(buf, area, 3));
+}
+
+/// The countdown of what can still be decided.
+fn expiry(model: &Model, slot: &Slot) -> String {
+    let at = slot.entry.row.expires_at.filter(|_| slot.is_pending());
+    at.map_or_else(String::new, |at| words::expires_in(at, model.now))
 }
 
 fn effect_word(effect: &crate::domain::Effect) -> Shown {
@@ -162,6 +174,9 @@ const fn style_of(kind: Kind) -> Style {
 
 /// On a batch's header: what the batch is.
 fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if model.view.is_some() {
+        return;
+    }
     let Some(group) = model.queue.group_here() else { return };
     let area = Rect {
         y: layout.head.y + u16::from(layout.shape == Shape::Stacked),

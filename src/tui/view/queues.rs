@@ -20,7 +20,8 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let area = inner(layout.queues);
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let mut nth = sources(model, area, buf);
-    nth += unknown(model, area, nth, buf) + 1;
+    nth += unknown(model, area, nth, buf);
+    nth += blocked(model, area, nth, buf) + 1;
     let stats = &model.stats;
     let [low, medium, high, critical] = stats.risks;
     nth = bars(
@@ -93,6 +94,20 @@ fn unknown(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) -> u16 {
     Pen::new(buf, area, nth).ours("outcome unknown", theme::WARN);
     Pen::new(buf, area, nth).right(&count.to_string(), theme::WARN);
     1
+}
+
+/// What cannot go on until somebody decides.
+fn blocked(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) -> u16 {
+    let (missions, agents) = words::blocked_counts(model);
+    let said = [("missions blocked", missions), ("agents blocked", agents)];
+    let said = said.into_iter().filter(|(_, count)| *count > 0);
+    let mut rows = 0;
+    for (name, count) in said {
+        Pen::new(buf, area, nth + rows).ours(name, theme::PLAIN);
+        Pen::new(buf, area, nth + rows).right(&count.to_string(), theme::PLAIN);
+        rows += 1;
+    }
+    rows
 }
 
 fn total(area: Rect, nth: u16, name: &str, count: usize, buf: &mut Buffer) {

@@ -138,19 +138,20 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         ]);
     }
     rest(review.edited.len(), "edited", lines);
-    let mut warned = |word: &str, titles: &[Untrusted], shows: Command| {
+    let mut warned = |word: &str, titles: &[Untrusted], shows: Option<Command>| {
         for (nth, title) in titles.iter().take(NAMED).enumerate() {
             let mut line =
                 vec![ours(format!("  ! {word:<13}"), theme::WARN), (text::line(title).cut(46), theme::PLAIN)];
-            if nth == 0 {
+            if let Some(shows) = shows.filter(|_| nth == 0) {
                 line.push(ours(format!("   ({} shows)", model.settings.keymap.key(shows)), theme::DIM));
             }
             lines.push(line);
         }
         rest(titles.len(), word, lines);
     };
-    warned("never opened", &review.unopened, Command::ShowFirst);
-    warned("changed since", &review.changed, Command::ShowChanged);
+    warned("never opened", &review.unopened, Some(Command::ShowFirst));
+    warned("changed since", &review.changed, Some(Command::ShowChanged));
+    warned("expires soon", &review.expiring, None);
     for refused in review.refused.iter().take(NAMED) {
         lines.push(vec![
             ours("  NOT SENT       ", theme::BAD),

@@ -40,7 +40,13 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let counts = model.tally.total();
     let narrow = layout.staged.width < 90;
     let mut pen = Pen::new(buf, layout.staged, 0);
-    if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.can.can_decide()) {
+    if model.view.is_some() {
+        let key = model.settings.keymap.key(Command::Inbox);
+        pen.ours(&format!(" FOR READING: {key} goes back to the inbox"), theme::KEY);
+        if counts.total() > 0 {
+            pen.ours(&format!(", where {} staged", words::staged(counts)), theme::PLAIN);
+        }
+    } else if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.can.can_decide()) {
         pen.ours(" READ-ONLY: this token cannot decide", theme::WARN);
     } else if let Some(held) = &model.held {
         counting_down(model, held, &mut pen);
@@ -131,6 +137,8 @@ fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let lost = model.here().is_some_and(|slot| slot.state == State::ToSettle);
     let fits = |command: Command| match command {
         Command::Help => false,
+        Command::Inbox => model.view.is_some(),
+        command if model.view.is_some() && command.is_of_the_queue() => false,
         Command::Settle => lost,
         Command::Approve | Command::Exclude | Command::Edit => !lost,
         _ => true,

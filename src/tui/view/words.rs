@@ -18,6 +18,22 @@ pub(super) fn age(from: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// `exp 4m`, under an hour before it is over; `None` where there is more time, or no end.
+pub(super) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {
+    let left = at?.since(now);
+    (left < 3_600_000).then(|| format!("exp {}", age(now, now.plus_millis(left.max(0)))))
+}
+
+/// `expires in 12m`, with seconds in the last two minutes.
+pub(super) fn expires_in(at: Timestamp, now: Timestamp) -> String {
+    let left = at.since(now).max(0);
+    match left / 1_000 {
+        seconds @ ..60 => format!("expires in {seconds}s"),
+        seconds @ 60..=120 => format!("expires in {}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("expires in {}", age(now, at)),
+    }
+}
+
 /// `14:22:07`, where the reviewer is.
 pub(super) fn clock(model: &Model, at: Timestamp) -> String {
     jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
@@ -110,6 +126,22 @@ pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         Some(_) => (word, good),
         None => (word, false),
     }
+}
+
+/// `blocked until decided: 7 missions, 4 agents`: they wait until somebody decides. Empty where nothing waits.
+pub(super) fn blocked(model: &Model) -> String {
+    let (missions, agents) = blocked_counts(model);
+    let said = [(missions, "mission"), (agents, "agent")];
+    let said: Vec<_> = said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
+    if said.is_empty() { String::new() } else { format!("blocked until decided: {}", said.join(", ")) }
+}
+
+/// Missions and agents with pending actions. The list is the truth; a source that was not read yet may have counted its own
+/// missions.
+pub(super) fn blocked_counts(model: &Model) -> (usize, usize) {
+    let unread = model.sources.iter().filter(|source| !source.listed).filter_map(|source| source.blocked);
+    let unread = usize::try_from(unread.sum::<u64>()).unwrap_or(usize::MAX);
+    (model.stats.missions.saturating_add(unread), model.stats.agents)
 }
 
 fn short(from: Timestamp, now: Timestamp) -> String {

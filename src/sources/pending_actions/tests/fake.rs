@@ -149,7 +149,7 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
         whole_batch: false,
         binding: Binding::Source,
     };
-    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| can).unwrap()
+    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| can, Timestamp::default()).unwrap()
 }
 
 pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> SubmissionBatch {

@@ -1,0 +1,183 @@
+//! What is over, of all sources as one: lists by status merged by time, what this journal knows was decided, and the
+//! timeline of one action.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+
+use super::{Inbox, Problem, list};
+use crate::contract::time;
+use crate::domain::{
+    ActionKey, Entry, HistoryEvent, ListQuery, Records, SourceName, Status, Timestamp, Untrusted,
+};
+use crate::journal::{Past, Sent};
+use crate::sources::Source;
+
+/// Rows asked of a source at a time, and given at most in one answer.
+const PAGE: u32 = 200;
+
+/// A page of what is over, newest first. One source's failure hides no other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub entries: Vec<Entry>,
+    /// Where it goes on; `None` at the end.
+    pub next: Option<Next>,
+    /// Sources that could not be read, or cannot tell. What they have is not in the list, nor in later pages.
+    pub problems: Vec<Problem>,
+    /// Items that could not be read.
+    pub unreadable: Vec<(SourceName, Untrusted)>,
+    pub at: Timestamp,
+}
+
+/// Where a list goes on, source by source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Next(Vec<Trail>);
+
+/// What is left of one source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Trail {
+    source: SourceName,
+    /// Read and not given yet, newest first.
+    rest: VecDeque<Entry>,
+    cursor: Cursor,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cursor {
+    Start,
+    At(String),
+    End,
+}
+
+/// What happened to one action, by its source and by this journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History {
+    /// In order; `None` where the source keeps no timeline.
+    pub events: Option<Vec<HistoryEvent>>,
+    /// The source keeps one, and it could not be read.
+    pub problem: Option<Problem>,
+    /// What was sent from here, oldest first.
+    pub sent: Vec<SentHere>,
+}
+
+/// One decision of ours, as it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentHere {
+    pub at: Timestamp,
+    pub reviewer: Option<String>,
+    pub sent: Sent,
+}
+
+pub(super) async fn listed(inbox: &Inbox, statuses: &[Status], next: Option<Next>) -> Listing {
+    let mut listing = Listing { at: time::now(), ..Listing::default() };
+    let trails = next.map_or_else(|| trails(inbox, &mut listing), |next| next.0);
+    let read = trails.into_iter().map(|trail| filled(inbox, statuses, trail));
+    let mut trails = Vec::new();
+    for (trail, unreadable, problem) in join_all(read).await {
+        listing.problems.extend(problem);
+        listing.unreadable.extend(unreadable.into_iter().map(|raw| (trail.source.clone(), raw)));
+        trails.push(trail);
+    }
+    listing.entries = merged(&mut trails);
+    trails.retain(|trail| !trail.rest.is_empty() || trail.cursor != Cursor::End);
+    listing.next = (!trails.is_empty()).then_some(Next(trails));
+    listing
+}
+
+/// One a source that lists what is over; the others are told.
+fn trails(inbox: &Inbox, listing: &mut Listing) -> Vec<Trail> {
+    let mut trails = Vec::new();
+    for source in inbox.sources.iter() {
+        if source.records().lists {
+            let (source, rest) = (source.name().clone(), VecDeque::new());
+            trails.push(Trail { source, rest, cursor: Cursor::Start });
+        } else {
+            let what = "cannot list what is over".to_owned();
+            listing.problems.push(Problem { source: Some(source.name().clone()), what, why: None });
+        }
+    }
+    trails
+}
+
+/// Reads on where nothing is left; what fails is at its end, and told.
+async fn filled(
+    inbox: &Inbox,
+    statuses: &[Status],
+    mut trail: Trail,
+) -> (Trail, Vec<Untrusted>, Option<Problem>) {
+    let mut unreadable = Vec::new();
+    // A page may hold nothing that can be shown, and there may be more behind it.
+    while trail.rest.is_empty() && trail.cursor != Cursor::End {
+        let cursor = match std::mem::replace(&mut trail.cursor, Cursor::End) {
+            Cursor::At(cursor) => Some(cursor),
+            Cursor::Start | Cursor::End => None,
+        };
+        match page(inbox, &trail.source, statuses, cursor).await {
+            Ok((entries, bad, next)) => {
+                trail.rest.extend(entries);
+                unreadable.extend(bad);
+                trail.cursor = next.map_or(Cursor::End, Cursor::At);
+            }
+            Err(problem) => return (trail, unreadable, Some(problem)),
+        }
+    }
+    (trail, unreadable, None)
+}
+
+type Page = (Vec<Entry>, Vec<Untrusted>, Option<String>);
+
+async fn page(
+    inbox: &Inbox,
+    name: &SourceName,
+    statuses: &[Status],
+    cursor: Option<String>,
+) -> Result<Page, Problem> {
+    let source: &Arc<dyn Source> = inbox.source(name)?;
+    let query = ListQuery { statuses: statuses.to_vec(), cursor, limit: PAGE };
+    let listed = source.listed(&query).await.map_err(|error| Problem::of(name, &error))?;
+    let entries = listed.rows.into_iter().map(|row| list::entry(source.as_ref(), row)).collect();
+    Ok((entries, listed.unreadable.into_iter().map(|bad| bad.raw).collect(), listed.next))
+}
+
+/// The newest of all, until a source has to be asked for more: what it has next may be newer than what the others have.
+/// Within a source its own order stands.
+fn merged(trails: &mut [Trail]) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    while entries.len() < PAGE as usize {
+        if trails.iter().any(|trail| trail.rest.is_empty() && trail.cursor != Cursor::End) {
+            break;
+        }
+        let newest = |trail: &&mut Trail| trail.rest.front().map(|entry| entry.row.created_at);
+        let Some(trail) = trails.iter_mut().filter(|trail| !trail.rest.is_empty()).max_by_key(newest) else {
+            break;
+        };
+        entries.extend(trail.rest.pop_front());
+    }
+    entries
+}
+
+pub(super) async fn decided(inbox: &Inbox, skip: u32, limit: u32) -> Result<Vec<Past>, Problem> {
+    inbox.journal.log_page(skip, limit).await.map_err(Problem::from)
+}
+
+pub(super) async fn history(inbox: &Inbox, key: &ActionKey) -> Result<History, Problem> {
+    let sent = inbox.journal.about(key).await.map_err(Problem::from)?;
+    let sent = sent.into_iter().map(|(at, reviewer, sent)| SentHere { at, reviewer, sent }).collect();
+    let none = History { events: None, problem: None, sent };
+    let source = match inbox.source(&key.source) {
+        Ok(source) => source,
+        Err(problem) => return Ok(History { problem: Some(problem), ..none }),
+    };
+    if !source.records().timeline {
+        return Ok(none);
+    }
+    Ok(match source.history(&key.id).await {
+        Ok(events) => History { events: Some(events), ..none },
+        Err(error) => History { problem: Some(Problem::of(source.name(), &error)), ..none },
+    })
+}
+
+pub(super) fn records(inbox: &Inbox, name: &SourceName) -> Records {
+    inbox.source(name).map_or(Records::NONE, |source| source.records())
+}

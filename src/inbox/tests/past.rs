@@ -1,0 +1,80 @@
+//! What is over, of several sources as one.
+
+use super::*;
+use crate::domain::HistoryEvent;
+
+fn lists(source: &Fake, pages: &[&[(&str, i64)]]) {
+    let row = |(id, minute): &(&str, i64)| {
+        let mut row = action::read_row(&text(id, r#""status":"failed""#)).unwrap();
+        row.created_at = Timestamp::from_millis(minute * 60_000);
+        row
+    };
+    let last = pages.len() - 1;
+    let page = |(nth, rows): (usize, &&[(&str, i64)])| sources::Listed {
+        rows: rows.iter().map(row).collect(),
+        unreadable: Vec::new(),
+        next: (nth < last).then(|| (nth + 1).to_string()),
+    };
+    source.state().pages = pages.iter().enumerate().map(page).map(Some).collect();
+}
+
+fn ids(listing: &Listing) -> Vec<&str> {
+    listing.entries.iter().map(|entry| entry.key.id.as_raw()).collect()
+}
+
+#[tokio::test]
+async fn lists_of_several_sources_are_one_newest_first_and_nothing_comes_in_between_later() {
+    let house = House::new();
+    let (a, b) = (Fake::new("a"), Fake::new("b"));
+    lists(&a, &[&[("a9", 9), ("a8", 8)], &[("a3", 3)]]);
+    lists(&b, &[&[("b7", 7), ("b2", 2), ("b1", 1)]]);
+    let inbox = house.inbox(&[&a, &b]).await;
+
+    let first = inbox.listed(&[Status::Failed], None).await;
+    let second = inbox.listed(&[Status::Failed], first.next.clone()).await;
+
+    assert_eq!(ids(&first), ["a9", "a8"], "what a has next may be newer than what b has");
+    assert_eq!(ids(&second), ["b7", "a3", "b2", "b1"]);
+    assert_eq!(second.next, None);
+}
+
+#[tokio::test]
+async fn a_source_that_fails_hides_no_other_and_one_that_cannot_is_told() {
+    let house = House::new();
+    let (a, b, c) = (Fake::new("a"), Fake::new("b"), Fake::new("c"));
+    lists(&a, &[&[("a1", 1)]]);
+    b.state().pages = vec![None];
+    c.state().keeps_nothing = true;
+    let inbox = house.inbox(&[&a, &b, &c]).await;
+
+    let listing = inbox.listed(&[Status::Failed], None).await;
+
+    assert_eq!((ids(&listing), listing.next.is_none()), (vec!["a1"], true));
+    let told: Vec<_> =
+        listing.problems.iter().map(|p| (p.source.clone().unwrap(), p.what.as_str())).collect();
+    let name = |name: &str| SourceName::new(name);
+    assert_eq!(told, [(name("c"), "cannot list what is over"), (name("b"), "gave no usable answer")]);
+}
+
+#[tokio::test]
+async fn a_history_is_the_sources_timeline_and_what_this_journal_sent() {
+    let house = House::new();
+    let (a, b) = (Fake::new("a"), Fake::new("b"));
+    b.state().keeps_nothing = true;
+    let event =
+        HistoryEvent { kind: "created".into(), at: Timestamp::from_millis(1), by: None, details: None };
+    a.state().events = vec![event.clone()];
+    let inbox = house.inbox(&[&a, &b]).await;
+    let reject = Decision::Reject { reason: Some("twice".to_owned()) };
+    inbox.submit(submission("s1", &[("b", None, "1", reject.clone())]), 0).await.unwrap();
+
+    let (at_a, at_b) =
+        (inbox.history(&key("a", "1")).await.unwrap(), inbox.history(&key("b", "1")).await.unwrap());
+
+    assert_eq!((at_a.events, at_a.sent), (Some(vec![event]), Vec::new()));
+    assert_eq!((at_b.events, at_b.problem), (None, None), "it keeps no timeline, and that is no problem");
+    let sent: Vec<_> = at_b.sent.iter().map(|one| (one.reviewer.as_deref(), &one.sent.decision)).collect();
+    assert_eq!(sent, [(Some("Ada"), &reject)]);
+    let gone = inbox.history(&key("gone", "1")).await.unwrap();
+    assert_eq!(gone.problem.unwrap().what, "is not configured any more");
+}

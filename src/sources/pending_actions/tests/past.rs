@@ -1,0 +1,81 @@
+//! What is over: lists by status, and timelines.
+
+use super::*;
+use crate::domain::{HistoryEvent, ListQuery, Records, Timestamp};
+
+fn over(words: &[&str], cursor: Option<&str>) -> ListQuery {
+    let statuses = words.iter().map(|word| Status::parse(word)).collect();
+    ListQuery { statuses, cursor: cursor.map(str::to_owned), limit: 2 }
+}
+
+fn created(id: &str, status: &str, minute: u32) -> String {
+    let text = fake::text(id, "{}", status);
+    format!(r#"{},"createdAt":"2026-04-21T18:{minute:02}:00Z"}}"#, text.strip_suffix('}').unwrap())
+}
+
+#[tokio::test]
+async fn the_gate_is_asked_for_one_page_of_light_rows() {
+    let gate = Backend::default();
+    let path = "/api/pending-actions?workspace_id=w&status=failed%2Cunknown&view=row&limit=2";
+    let bad = r#"{"id":"bad"}"#;
+    let page =
+        |items: &[String], next: &str| format!(r#"{{"items":[{}],"nextCursor":{next}}}"#, items.join(","));
+    let first = [created("9", "failed", 9), bad.to_owned(), created("8", "executed", 8)];
+    gate.on("GET", path).reply(200, page(&first, r#""c1""#));
+    gate.on("GET", &format!("{path}&cursor=c1")).reply(200, page(&[created("7", "unknown", 7)], "null"));
+    let source = gate.source(SourceKind::Gate, Some("w")).await;
+
+    let first = source.listed(&over(&["failed", "unknown"], None)).await.unwrap();
+    let last = source.listed(&over(&["failed", "unknown"], first.next.as_deref())).await.unwrap();
+
+    assert_eq!(row_ids(&first.rows), ["9"], "what moved on while it was read is left out");
+    assert_eq!(first.unreadable.iter().map(|bad| bad.what).collect::<Vec<_>>(), ["it has no toolName"]);
+    assert_eq!((row_ids(&last.rows), last.next), (vec!["7"], None));
+}
+
+#[tokio::test]
+async fn praxiom_is_asked_once_a_status_that_it_has() {
+    let praxiom = Backend::default();
+    for (status, minute) in [("approved", 3), ("rejected", 5)] {
+        let path = format!("/api/pending-actions?workspace_id=w&status={status}");
+        praxiom.on("GET", &path).reply(200, format!(r#"{{"items":[{}]}}"#, created(status, status, minute)));
+    }
+    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+
+    let listed = source.listed(&over(&["approved", "running", "rejected", "expired"], None)).await.unwrap();
+
+    assert_eq!((row_ids(&listed.rows), listed.next), (vec!["rejected", "approved"], None), "newest first");
+    assert_eq!(praxiom.requests().len(), 2, "it knows neither `running` nor `expired`");
+    assert_eq!(source.records(), Records { lists: true, timeline: false });
+    assert_eq!(source.history(&id("1")).await, Err(SourceError::NotOffered));
+    assert_eq!(praxiom.requests().len(), 2, "and it is not asked for what it does not keep");
+}
+
+#[tokio::test]
+async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
+    let gate = Backend::default();
+    let at = "2026-04-21T18:02:11.420Z";
+    gate.on("GET", "/api/pending-actions/a%2Fb/events").reply(
+        200,
+        json!({"items": [
+            {"revision": 1, "event": "created", "at": at, "by": "agent", "details": {"tool": "t"}},
+            {"revision": 2, "event": "expired", "at": at},
+            {"revision": 3, "event": "x", "at": "then"}, 17]})
+        .to_string(),
+    );
+    let source = gate.source(SourceKind::Gate, None).await;
+
+    let events = source.history(&id("a/b")).await.unwrap();
+
+    let at = Timestamp::from_millis(1_776_794_531_420);
+    let details = Some(RawJson::parse(r#"{"tool":"t"}"#).unwrap());
+    let event = |kind: &str, by: Option<&str>, details| HistoryEvent {
+        kind: kind.into(),
+        at,
+        by: by.map(Untrusted::from),
+        details,
+    };
+    assert_eq!(events, [event("created", Some("agent"), details), event("expired", None, None)]);
+    assert!(source.records().timeline);
+    assert!(matches!(source.history(&id("gone")).await, Err(SourceError::Refused { .. })));
+}

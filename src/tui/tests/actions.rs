@@ -1,0 +1,96 @@
+//! Actions to put on a desk.
+
+use crate::domain::{
+    ActionId, ActionKey, BatchId, Capabilities, Entry, PendingAction, RawJson, Revision, Risk, Row,
+    SourceName, Status, Timestamp,
+};
+
+use super::desk::NOW;
+
+pub(super) fn source() -> SourceName {
+    SourceName::new("gate")
+}
+
+pub(in crate::tui) fn key(id: &str) -> ActionKey {
+    ActionKey { source: source(), id: ActionId::new(id) }
+}
+
+pub(super) fn key_of(action: &PendingAction) -> ActionKey {
+    ActionKey { source: source(), id: action.row.id.clone() }
+}
+
+pub(super) fn entry(action: &PendingAction, can: Capabilities) -> Entry {
+    Entry { key: key_of(action), row: action.row.clone(), can }
+}
+
+/// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.
+pub(in crate::tui) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
+    let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let input = RawJson::parse(input.to_owned()).unwrap();
+    let row = Row {
+        id: ActionId::new(id),
+        batch: Some(BatchId::new(format!("{agent}:{tool}"))),
+        checkpoint: None,
+        workspace: Some("acme".into()),
+        mission: None,
+        session: None,
+        run: None,
+        agent: Some(agent.into()),
+        tool: tool.into(),
+        title: title.into(),
+        risk: Risk::parse(risk),
+        effect: None,
+        status: Status::Pending,
+        created_at: Timestamp::from_millis(NOW - minutes.parse::<i64>().unwrap() * 60_000),
+        expires_at: None,
+        resolved_at: None,
+        resolved_by: None,
+        size: input.as_str().len() as u64,
+        digest: None,
+        revision: Revision(1),
+    };
+    PendingAction {
+        raw: input.clone(),
+        row,
+        input,
+        preview: None,
+        summary: None,
+        requested_by: None,
+        tool_call: None,
+        user_edits: None,
+        effective_input: None,
+        reason: None,
+        result: None,
+        error: None,
+        executed_at: None,
+        terms: None,
+    }
+}
+
+/// The same action, decided by somebody.
+pub(super) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
+    action.row.status = status;
+    action.row.resolved_by = Some(by.into());
+    action
+}
+
+/// So many small low-risk actions of one batch, `1` the oldest.
+pub(super) fn few(n: usize) -> Vec<PendingAction> {
+    let one = |i: usize| {
+        let title = format!("Issue number {i}");
+        action(
+            &format!("{i} create_linear_issue support low {}", 60 - i),
+            &title,
+            &format!("{{\"title\":\"{title}\",\"n\":1.10}}"),
+        )
+    };
+    (1..=n).map(one).collect()
+}
+
+/// The same action, approved by lee and lost sight of while it ran.
+pub(super) fn lost(action: PendingAction) -> PendingAction {
+    let mut action = decided(action, Status::Unknown, "lee");
+    action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
+    action.error = Some("the command was ended by signal 9".into());
+    action
+}

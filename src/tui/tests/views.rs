@@ -1,0 +1,270 @@
+//! Lists of what is over: read where the work is done, and never in its way.
+
+use crate::domain::{Briefing, Capabilities, Entry, PendingAction, RawJson, Records, Status, Timestamp};
+use crate::inbox::{Event, EventKind};
+use crate::tui::model::{Ask, ViewKind, ViewPage, ViewRow};
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{Desk, NOW, action, decided, few, key, source};
+use super::screens;
+
+pub(super) const MINUTE: i64 = 60_000;
+
+pub(super) fn over(spec: &str, title: &str, status: Status, by: &str, minutes: i64) -> PendingAction {
+    let mut action = decided(action(spec, title, r#"{"amount":120,"currency":"EUR"}"#), status, by);
+    action.row.resolved_at = Some(Timestamp::from_millis(NOW - minutes * MINUTE));
+    action
+}
+
+fn failed() -> Vec<PendingAction> {
+    let one = |spec: &str, title: &str, by: &str, minutes: i64, error: &str| {
+        let mut action = over(spec, title, Status::Failed, by, minutes);
+        action.error = Some(error.into());
+        action
+    };
+    let mut all = vec![
+        one(
+            "f1 refund_payment billing high 40",
+            "Refund 120 EUR to alice",
+            "lee",
+            3,
+            "card expired\nask for another",
+        ),
+        one(
+            "f2 refund_payment billing high 70",
+            "Refund 3 EUR to bob",
+            "kim@acme",
+            65,
+            "HTTP 502 \u{1b}[31mBad Gateway",
+        ),
+        one("f3 update_linear_issue support low 80", "退款申请 世界 👩‍💻 客户", "lee", 75, ""),
+    ];
+    all[0].user_edits =
+        Some(crate::domain::Edits::new(RawJson::parse(r#"{"amount":100}"#).unwrap()).unwrap());
+    all[0].effective_input = Some(RawJson::parse(r#"{"amount":100,"currency":"EUR"}"#).unwrap());
+    all[0].reason = Some("they paid twice".into());
+    all
+}
+
+pub(super) fn row(action: &PendingAction) -> ViewRow {
+    let entry =
+        Entry { key: key(action.row.id.as_raw()), row: action.row.clone(), can: Capabilities::READ_ONLY };
+    ViewRow { entry, own: None }
+}
+
+pub(super) fn page(actions: &[PendingAction]) -> ViewPage {
+    ViewPage {
+        rows: actions.iter().map(row).collect(),
+        at: Timestamp::from_millis(NOW),
+        ..ViewPage::default()
+    }
+}
+
+pub(super) fn knows(desk: &mut Desk, actions: &[PendingAction]) {
+    desk.world.extend(actions.iter().map(|action| (key(action.row.id.as_raw()), action.clone())));
+}
+
+/// At work in the inbox, then a look at what failed.
+pub(super) fn looking(width: u16, height: u16) -> Desk {
+    let mut desk = screens::at_work(width, height);
+    knows(&mut desk, &failed());
+    desk.pages.push_back(page(&failed()));
+    desk.press("Vf");
+    rest(&mut desk);
+    desk
+}
+
+/// Nothing is pressed for a moment: the preview catches up.
+pub(super) fn rest(desk: &mut Desk) {
+    desk.wait(100);
+    desk.say(What::Wake);
+}
+
+pub(super) fn asks(desk: &Desk) -> Vec<(u64, Ask)> {
+    let list = |effect: &Effect| match effect {
+        Effect::List { number, ask } => Some((*number, ask.clone())),
+        _ => None,
+    };
+    desk.effects.iter().filter_map(list).collect()
+}
+
+#[test]
+fn the_queue_is_as_it_was_when_one_comes_back() {
+    let mut desk = Desk::new(100, 30, few(6));
+    desk.press("jax ");
+    desk.changes(few(7).split_off(6));
+    let (here, staged, marks) = (desk.here(), desk.staged(), desk.model.queue.marks.clone());
+    assert!(!marks.is_empty() && desk.model.queue.n_held() == 1);
+    desk.pages.push_back(page(&failed()));
+    knows(&mut desk, &failed());
+
+    desk.press("Vfjjj");
+    assert_eq!(desk.here(), "f3");
+    desk.changes(vec![decided(few(6).remove(5), Status::Rejected, "lee")]);
+    desk.press("gi");
+
+    assert_eq!((desk.here(), desk.staged(), &desk.model.queue.marks), (here, staged, &marks));
+    assert_eq!(desk.model.queue.n_held(), 1);
+    assert!(!desk.slot("6").is_pending(), "it was told of what happened meanwhile");
+    assert_eq!(desk.submitted.len(), 0);
+}
+
+#[test]
+fn nothing_is_decided_in_a_list_of_what_is_over() {
+    for keys in ["a", "x", "X", "e", "A", "u", "U", "s", "S", " ", "n", "N", "t", "<Backspace>"] {
+        let mut desk = looking(100, 30);
+        let (staged, steps) = (desk.staged(), desk.model.draft.position());
+
+        desk.press(keys);
+
+        assert_eq!((desk.staged(), desk.model.draft.position()), (staged, steps), "{keys}");
+        assert!(desk.model.modal.is_none(), "{keys}");
+        assert!(desk.message().contains("gi goes back to the inbox"), "{keys}: {}", desk.message());
+    }
+}
+
+#[test]
+fn escape_and_q_go_back_to_the_inbox_and_not_out_of_it() {
+    for keys in ["<Esc>", "q", "gi", "Vp"] {
+        let mut desk = looking(100, 30);
+        desk.press("z");
+        desk.press("<Esc>");
+        assert!(desk.model.view.is_some(), "one level back");
+
+        desk.press(keys);
+
+        assert!(desk.model.view.is_none() && !desk.model.leaving, "{keys}");
+    }
+}
+
+#[test]
+fn a_key_meant_for_the_list_does_not_decide_in_the_inbox() {
+    let mut desk = looking(100, 30);
+    let staged = desk.staged();
+
+    desk.press("gi");
+    desk.hurry("x", 100);
+
+    assert_eq!(desk.staged(), staged);
+}
+
+#[test]
+fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
+    let many = |from: usize, n: usize| {
+        let one = |i| {
+            over(
+                &format!("r{i} refund_payment billing low 9"),
+                &format!("Refund {i}"),
+                Status::Rejected,
+                "lee",
+                9,
+            )
+        };
+        (from..from + n).map(one).collect::<Vec<_>>()
+    };
+    let mut desk = Desk::new(100, 30, few(1));
+    let next = |skip| Some(Ask::Decided { skip });
+    desk.pages.push_back(ViewPage { next: next(7), ..page(&many(0, 200)) });
+    desk.press("Vr");
+    assert_eq!(asks(&desk).len(), 1, "the cursor is at the top");
+    assert!(desk.screen().contains("row 1 of 200 and more"), "{}", desk.screen());
+
+    desk.press("G");
+    assert_eq!(asks(&desk).last().unwrap().1, Ask::Decided { skip: 7 });
+    assert!(desk.screen().contains("reading…"));
+    desk.press("kjk");
+    assert_eq!(asks(&desk).len(), 2, "it is on the way");
+
+    let (number, _) = asks(&desk)[1].clone();
+    desk.say(What::Listed { number, page: Box::new(page(&many(190, 30))) });
+    assert!(desk.screen().contains("row 199 of 220"), "what came twice stands once: {}", desk.screen());
+
+    desk.press("gi");
+    desk.say(What::Listed { number, page: Box::new(page(&many(300, 5))) });
+    assert!(desk.model.view.is_none());
+    desk.press("Vr");
+    desk.say(What::Listed { number, page: Box::new(page(&many(300, 5))) });
+    assert!(desk.model.view.as_ref().unwrap().slots().is_empty(), "that was another list");
+}
+
+#[test]
+fn reload_reads_again_and_stays_on_the_action_and_the_list_says_how_old_it_is() {
+    let mut desk = looking(100, 30);
+    assert!(desk.screen().contains("Failed   as of 14:22 "), "{}", desk.screen());
+    desk.press("j");
+    desk.wait(3 * MINUTE);
+    desk.say(What::Tick);
+    assert!(desk.screen().contains("as of 14:22, 3m ago: R reads it"), "{}", desk.screen());
+
+    let mut newer = failed();
+    newer
+        .insert(0, over("f0 refund_payment billing high 1", "Refund 5 EUR to dan", Status::Failed, "lee", 0));
+    desk.pages.push_back(ViewPage { at: desk.model.now, ..page(&newer) });
+    desk.press("R");
+
+    assert_eq!(desk.here(), "f2");
+    assert!(desk.screen().contains("row 3 of 4"), "{}", desk.screen());
+}
+
+#[test]
+fn only_rows_on_screen_are_read_in_full() {
+    let one = |i| {
+        over(&format!("f{i} refund_payment billing low 9"), &format!("Refund {i}"), Status::Failed, "lee", 9)
+    };
+    let many: Vec<_> = (0..150).map(one).collect();
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.answers = false;
+    desk.pages.push_back(page(&many));
+
+    desk.press("Vf");
+
+    let loaded: usize = desk
+        .effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Load(keys) => keys.len(),
+            _ => 0,
+        })
+        .sum();
+    assert!((20..40).contains(&loaded), "{loaded}");
+}
+
+#[test]
+fn where_no_source_lists_what_is_over_it_is_said_before_anything_is_asked() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.model.sources[0].records = Records::NONE;
+
+    desk.press("Vf");
+
+    assert!(desk.model.view.is_none() && asks(&desk).is_empty());
+    assert_eq!(desk.message(), "no source here lists what is over; gh shows what was decided from here");
+    desk.press("gh");
+    assert_eq!(desk.model.view.as_ref().map(|view| view.kind), Some(ViewKind::Mine));
+}
+
+#[test]
+fn how_many_missions_and_agents_wait_is_counted_once_each() {
+    let mut actions = few(4);
+    for (action, mission) in actions.iter_mut().zip(["m1", "m2", "m1", "m3"]) {
+        action.row.mission = Some(mission.into());
+    }
+    actions[3].row.agent = Some("sales".into());
+    let mut desk = Desk::new(100, 30, actions.clone());
+    assert!(desk.screen().contains("blocked until decided: 3 missions, 2 agents"), "{}", desk.screen());
+
+    desk.press("j");
+    desk.changes(vec![decided(actions.remove(3), Status::Rejected, "lee")]);
+    assert!(desk.screen().contains("blocked until decided: 2 missions, 1 agent "), "{}", desk.screen());
+}
+
+#[test]
+fn before_the_list_was_read_the_source_says_how_many_missions_wait() {
+    let mut desk = Desk::unstarted(100, 30, super::desk::CAN);
+    let briefing = Briefing { pending: 9, blocked_missions: Some(7), ..Briefing::default() };
+
+    desk.say(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
+
+    assert!(desk.screen().contains("blocked until decided: 7 missions"), "{}", desk.screen());
+    desk.lists(few(1));
+    assert!(desk.screen().contains("blocked until decided: 1 agent "), "{}", desk.screen());
+}
