@@ -251,3 +251,17 @@ fn backspace_clears_without_moving_on_from_a_marked_or_a_single_row() {
     desk.press("aak<Backspace>");
     assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A", "2"));
 }
+
+/// Some terminals report releases: each key would come twice.
+#[test]
+fn a_released_key_is_no_key() {
+    let mut desk = Desk::new(100, 30, few(3));
+    let mut key = crossterm::event::KeyEvent::from(crossterm::event::KeyCode::Char('a'));
+    key.kind = crossterm::event::KeyEventKind::Release;
+
+    desk.press("a");
+    desk.wait(200);
+    desk.say(What::Key(key));
+
+    assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A", "2"));
+}

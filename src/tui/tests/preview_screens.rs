@@ -148,7 +148,7 @@ fn a_mail_below_the_list_and_in_full() {
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @r"
  placet  3 pending  3 undecided                                 LIVE  oldest 9m
-── [Rendered]  Diff   Raw   Context   2 ───────────── /invoice   match 1 of 2 ──
+── [Rendered]  Diff   Raw   Context   History   2 ─── /invoice   match 1 of 2 ──
  Mail to mei@example.com
  to           mei@example.com
  reply_to     billing@example.com
