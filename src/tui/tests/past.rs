@@ -33,7 +33,7 @@ fn what_failed_on_a_narrow_screen() {
 ────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35
 
- n next  ] tabs  z zoom  gi inbox  q quit                                ? help
+ ] tabs  z zoom  gi inbox  q quit                                        ? help
 ");
 }
 
@@ -69,7 +69,7 @@ fn what_failed_in_two_panes() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35
 
- n next  ] tabs  z zoom  gi inbox  q quit                                                    ? help
+ ] tabs  z zoom  gi inbox  q quit                                                            ? help
 ");
 }
 
@@ -120,7 +120,7 @@ fn what_failed_in_three_panes() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35                                                            unopened approvals 0
 
- n next  ] tabs  z zoom  gi inbox  q quit                                                                                                                ? help
+ ] tabs  z zoom  gi inbox  q quit                                                                                                                        ? help
 ");
 }
 
@@ -163,7 +163,7 @@ fn states_that_differ_are_named() {
 ────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox   saved 14:22:31
 
- n next  ] tabs  z zoom  gi inbox  q quit                                ? help
+ ] tabs  z zoom  gi inbox  q quit                                        ? help
 ");
 }
 
@@ -223,6 +223,6 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox   saved 14:22:31
 
- n next  ] tabs  z zoom  gi inbox  q quit                                                    ? help
+ ] tabs  z zoom  gi inbox  q quit                                                            ? help
 ");
 }

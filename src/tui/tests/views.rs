@@ -1,8 +1,10 @@
 //! Lists of what is over: read where the work is done, and never in its way.
 
-use crate::domain::{Briefing, Capabilities, Entry, PendingAction, RawJson, Records, Status, Timestamp};
+use crate::domain::{
+    Briefing, Capabilities, DecisionKind, Entry, Outcome, PendingAction, RawJson, Records, Status, Timestamp,
+};
 use crate::inbox::{Event, EventKind};
-use crate::tui::model::{Ask, ViewKind, ViewPage, ViewRow};
+use crate::tui::model::{Ask, Own, ViewKind, ViewPage, ViewRow};
 use crate::tui::msg::{Effect, What};
 
 use super::desk::{Desk, NOW, action, decided, few, key, source};
@@ -267,4 +269,22 @@ fn before_the_list_was_read_the_source_says_how_many_missions_wait() {
     assert!(desk.screen().contains("blocked until decided: 7 missions"), "{}", desk.screen());
     desk.lists(few(1));
     assert!(desk.screen().contains("blocked until decided: 1 agent "), "{}", desk.screen());
+}
+
+#[test]
+fn what_was_read_before_my_decision_is_read_again() {
+    let mut desk = Desk::new(100, 30, few(1));
+    let mut mine = decided(few(1).remove(0), Status::Rejected, "kim@acme");
+    mine.reason = Some("twice".into());
+    knows(&mut desk, std::slice::from_ref(&mine));
+    let at = Timestamp::from_millis(NOW);
+    let own = Own { decision: DecisionKind::Reject, at, outcome: Some(Outcome::Rejected) };
+    let rows = vec![ViewRow { own: Some(own), ..row(&mine) }];
+    desk.pages.push_back(ViewPage { rows, ..page(&[]) });
+
+    desk.press("gh");
+    rest(&mut desk);
+
+    assert!(desk.screen().contains("rejected  decided by kim@acme"), "{}", desk.screen());
+    assert!(!desk.screen().contains("n next"), "nothing here is undecided: {}", desk.screen());
 }

@@ -50,9 +50,12 @@ pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
 pub(super) fn listed(model: &mut Model, number: u64, page: ViewPage) -> Vec<Effect> {
     let Some(view) = model.view.as_mut().filter(|view| view.number == number) else { return Vec::new() };
     // What was read before an action moved on is not what there is.
-    for row in page.rows.iter().filter(|row| row.own.is_none()) {
+    for row in &page.rows {
         let key = &row.entry.key;
-        if model.preview.cached(key).is_some_and(|known| known.action.row.status != row.entry.row.status) {
+        let Some(known) = model.preview.cached(key).map(|cached| &cached.action.row.status) else { continue };
+        // The journal knows what was answered and not what came of it: there, only what was read before the decision is old.
+        let old = if row.own.is_some() { known.is_pending() } else { *known != row.entry.row.status };
+        if old {
             model.preview.forget(key);
         }
     }

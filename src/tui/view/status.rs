@@ -138,6 +138,7 @@ fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let fits = |command: Command| match command {
         Command::Help => false,
         Command::Inbox => model.view.is_some(),
+        Command::NextUndecided => model.view.is_none(),
         command if model.view.is_some() && command.is_of_the_queue() => false,
         Command::Settle => lost,
         Command::Approve | Command::Exclude | Command::Edit => !lost,
