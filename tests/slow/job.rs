@@ -180,11 +180,9 @@ fn walk_to(inbox: &mut Pty, title: &str) {
 
 /// In the open form: replaces one word in the text, and stages.
 fn edit_title(inbox: &mut Pty, from: &str, to: &str) {
-    // Down to the title's line, to its end, before the closing quote, and over the old word.
-    inbox.send("\x1b[B\x1b[F\x1b[D");
+    // The form opens on the title, with the caret at its end.
     inbox.send(&"\x7f".repeat(from.len()));
     inbox.send(to);
     inbox.wait("will be sent as userEdits: {title}");
-    inbox.send("\t");
     inbox.send("\r");
 }
