@@ -61,6 +61,7 @@ fn model(rows: usize) -> Model {
 fn synced(model: &mut Model, source: &SourceName, rows: usize) {
     let entries = (0..rows).map(|nth| entry(source, nth)).collect();
     let synced = Synced {
+        subject: None,
         source: source.clone(),
         rows: Rows::All(entries),
         revision: Some(Revision(1)),

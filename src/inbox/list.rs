@@ -28,6 +28,7 @@ pub(super) async fn sync(source: &Arc<dyn Source>, since: Option<Revision>) -> R
         };
     Ok(Synced {
         source: name.clone(),
+        subject: source.subject(),
         rows,
         revision,
         unreadable: unreadable.into_iter().map(|bad| bad.raw).collect(),

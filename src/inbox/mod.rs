@@ -35,6 +35,7 @@ pub struct Inbox {
     sources: Arc<[Arc<dyn Source>]>,
     journal: Journal,
     reviewer: Option<Arc<str>>,
+    login: Option<Arc<str>>,
     pace: Pace,
     tools: Arc<tools::Tools>,
 }
@@ -107,6 +108,8 @@ pub enum Connection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synced {
     pub source: SourceName,
+    /// Who decides there, as far as it told: the name that it will write down.
+    pub subject: Option<Untrusted>,
     pub rows: Rows,
     /// The next sync's `since`.
     pub revision: Option<Revision>,
@@ -142,7 +145,7 @@ pub struct Problem {
 
 impl Inbox {
     /// Opens no connection yet. `poll` is how often a source is asked where it pushes nothing, or while its stream is down;
-    /// `reviewer` is a name for the journal.
+    /// `reviewer` is a name for the journal, whatever the sources say.
     pub fn open(
         sources: Vec<Arc<dyn Source>>,
         journal: Journal,
@@ -150,7 +153,14 @@ impl Inbox {
         reviewer: Option<String>,
     ) -> Self {
         let reviewer = reviewer.map(Arc::from);
-        Self { sources: sources.into(), journal, reviewer, pace: Pace::new(poll), tools: Arc::default() }
+        let (pace, tools) = (Pace::new(poll), Arc::default());
+        Self { sources: sources.into(), journal, reviewer, login: None, pace, tools }
+    }
+
+    /// A name for the journal where neither the configuration nor the source has one.
+    #[must_use]
+    pub fn or_login(self, login: Option<String>) -> Self {
+        Self { login: login.map(Arc::from), ..self }
     }
 
     /// Starts watching every source; events come until the receiver is dropped. Bounded: a flood presses back.
@@ -184,10 +194,27 @@ impl Inbox {
         submit::submit(self, submission, left_pending).await
     }
 
+    /// Who decides, for the journal: the configured name, else what the sources of this submission call the token's owner, else
+    /// the login name.
+    fn reviewer_of(&self, submission: &Submission) -> Option<String> {
+        if let Some(name) = &self.reviewer {
+            return Some(name.to_string());
+        }
+        let names = submission.batches().iter().filter_map(|batch| {
+            let told = self.source(batch.source()).ok()?.subject();
+            told.map(|name| name.as_raw().to_owned()).or_else(|| self.login.as_deref().map(str::to_owned))
+        });
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names.dedup();
+        Some(names.join(", ")).filter(|names| !names.is_empty())
+    }
+
     /// Writes down what was confirmed and may still be recalled. Nothing is sent: [`Inbox::submit`] does that, or
     /// [`Inbox::recall`] forgets it, or this run ends and it was never sent.
     pub async fn hold(&self, submission: &Submission, left_pending: u64) -> Result<(), Problem> {
-        self.journal.hold(submission, left_pending, self.reviewer.as_deref()).await.map_err(Problem::from)
+        let reviewer = self.reviewer_of(submission);
+        self.journal.hold(submission, left_pending, reviewer.as_deref()).await.map_err(Problem::from)
     }
 
     /// Forgets what is held. What is being sent already goes on.

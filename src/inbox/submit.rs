@@ -60,7 +60,8 @@ async fn run(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result
         }
     }
     fault::point("submit.before");
-    inbox.journal.begin(&submission, left_pending, inbox.reviewer.as_deref()).await?;
+    let reviewer = inbox.reviewer_of(&submission);
+    inbox.journal.begin(&submission, left_pending, reviewer.as_deref()).await?;
     fault::point("submit.kept");
     let begun_at = time::now();
     let outcomes: Outcomes =

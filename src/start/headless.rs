@@ -29,7 +29,8 @@ pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     let embedded = Embedded::unless_configured(&config, Heir::Nobody).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
-    let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone().or_else(login_name));
+    let inbox =
+        Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone()).or_login(login_name());
     Ok(Open { inbox, embedded, _log: log })
 }
 

@@ -56,11 +56,12 @@ pub(super) async fn show(
 ) -> anyhow::Result<Exit> {
     let sources = headless::sources_of(config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
-    let reviewer = config.reviewer.clone().or_else(login_name);
-    let inbox = Inbox::open(sources, journal, config.watch.poll, reviewer.clone());
+    let inbox =
+        Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone()).or_login(login_name());
     let durable = demo.is_none();
     let place = Place {
-        reviewer: reviewer.unwrap_or_else(|| "you".to_owned()),
+        reviewer: config.reviewer.clone().unwrap_or_default(),
+        login: login_name().unwrap_or_default(),
         gate: embedded.as_ref().map(|embedded| GatePlace {
             url: embedded.note.url.clone(),
             serving: embedded.is_serving(),

@@ -100,8 +100,10 @@ pub struct SavedFilterError {
 /// What the screens say about where they are.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// Who decides, as the review sheet says it.
+    /// Who decides, as the configuration says it; else empty.
     pub reviewer: String,
+    /// Who decides where the source does not say it; may be empty.
+    pub login: String,
     /// The gate on this machine, when there is one.
     pub gate: Option<GatePlace>,
     /// `placet demo`: the folder in which executed actions leave their harmless traces.

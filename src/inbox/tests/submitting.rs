@@ -50,6 +50,24 @@ async fn every_decision_is_in_the_journal_before_it_is_sent_and_has_one_line() {
 }
 
 #[tokio::test]
+async fn who_decides_is_the_tokens_owner_where_nobody_is_configured_and_else_the_login() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let unnamed = |inbox: Inbox| Inbox { reviewer: None, ..inbox }.or_login(Some("login".to_owned()));
+    let inbox = unnamed(house.inbox(&[&source]).await);
+    let mut silent = Fake::new("t");
+    Arc::get_mut(&mut silent).unwrap().subject = None;
+    let other = House::new();
+    let elsewhere = unnamed(other.inbox(&[&silent]).await);
+
+    inbox.submit(submission("s-1", &[("s", None, "1", A)]), 0).await.unwrap();
+    elsewhere.submit(submission("s-2", &[("t", None, "1", A)]), 0).await.unwrap();
+
+    assert_eq!(inbox.log(9).await.unwrap()[0].reviewer.as_deref(), Some("ada"));
+    assert_eq!(elsewhere.log(9).await.unwrap()[0].reviewer.as_deref(), Some("login"));
+    assert_eq!(inbox.sync(&SourceName::new("s"), None).await.unwrap().subject, Some("ada".into()));
+}
+
+#[tokio::test]
 async fn what_is_held_is_sent_once_when_it_is_submitted_and_never_by_itself() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;

@@ -5,9 +5,13 @@ use std::time::Duration;
 use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 
+use super::Model;
+
 #[derive(Clone, Debug)]
 pub struct SourceState {
     pub name: SourceName,
+    /// Who decides there, as it told.
+    pub subject: Option<Untrusted>,
     /// Heard nothing for so long: the screen says how old its data is.
     pub stale_after: Duration,
     pub connection: Connection,
@@ -46,6 +50,7 @@ impl SourceState {
     pub fn new(name: SourceName, stale_after: Duration) -> Self {
         Self {
             name,
+            subject: None,
             stale_after,
             connection: Connection::Connecting,
             connection_at: Timestamp::default(),
@@ -71,5 +76,29 @@ impl SourceState {
 
     pub fn is_stale(&self, now: Timestamp) -> bool {
         self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= self.stale_after.as_millis())
+    }
+}
+
+impl Model {
+    /// Who decides at these sources, each source once: the configured name, else the one that the source knows the token by,
+    /// else the login name.
+    pub fn reviewers<'a>(
+        &self,
+        sources: impl IntoIterator<Item = &'a SourceName>,
+    ) -> Vec<(Untrusted, &'a SourceName)> {
+        let place = &self.settings.place;
+        let mut names: Vec<(Untrusted, &SourceName)> = Vec::new();
+        for source in sources {
+            if names.iter().any(|(_, known)| *known == source) {
+                continue;
+            }
+            let told = self.sources.iter().find(|state| state.name == *source);
+            let told = told.and_then(|state| state.subject.clone());
+            let configured = Some(&place.reviewer).filter(|name| !name.is_empty());
+            let name = configured.map(|name| Untrusted::from(name.as_str())).or(told);
+            let login = if place.login.is_empty() { "you" } else { &place.login };
+            names.push((name.unwrap_or_else(|| Untrusted::from(login)), source));
+        }
+        names
     }
 }

@@ -122,9 +122,8 @@ impl Desk {
     }
 
     fn synced(&mut self, rows: Rows) {
-        let at = Timestamp::from_millis(self.at);
-        let synced =
-            Synced { source: source(), rows, revision: Some(Revision(7)), unreadable: Vec::new(), at };
+        let (at, revision, unreadable) = (Timestamp::from_millis(self.at), Some(Revision(7)), Vec::new());
+        let synced = Synced { source: source(), subject: None, rows, revision, unreadable, at };
         self.say(What::Synced(source(), Ok(synced)));
     }
 

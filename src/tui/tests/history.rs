@@ -98,7 +98,7 @@ fn the_timeline_says_when_who_and_why() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet   gate   pending 0   undecided 0                                                LIVE  14:22
+ placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
  nothing held back
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ refund_payment   billing                                                                         │
@@ -144,7 +144,7 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  0 pending  0 undecided                                            LIVE
+ placet  0 pending  0 undecided                               as kim@acme  LIVE
 ──  Rendered   Diff   Raw   Context  [History]  pa-1 ───────────── 1-15 of 15 ──
  Refund 120 EUR to alice
  This source keeps no timeline. What is known all the same:

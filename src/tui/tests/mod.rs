@@ -23,6 +23,7 @@ mod previews;
 mod queue;
 mod reading;
 mod reasons;
+mod reviewers;
 mod reviewing;
 mod screens;
 mod sending;

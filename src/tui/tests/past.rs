@@ -10,7 +10,7 @@ use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 #[test]
 fn what_failed_on_a_narrow_screen() {
     insta::assert_snapshot!(looking(80, 24).screen(), @r"
- placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
+ placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
 ── Failed   as of 14:22 ────────────────────────────────────────── row 1 of 3 ──
 > Refund 120 EUR to alice  card expired                    lee               3m
   Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway       kim@acme       1h05m
@@ -40,7 +40,7 @@ fn what_failed_on_a_narrow_screen() {
 #[test]
 fn what_failed_in_two_panes() {
     insta::assert_snapshot!(looking(100, 30).screen(), @r"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                          LIVE  14:22
+ placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
  held back: 1 new (R shows)                            blocked until decided: 3 agents   oldest 44m
 ┌─ Failed   as of 14:22 ─────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │> Refund 120 EUR t…  card expired        3m ││ refund_payment   billing                           │
@@ -76,7 +76,7 @@ fn what_failed_in_two_panes() {
 #[test]
 fn what_failed_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).screen(), @r"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                                      LIVE  14:22
+ placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
  held back: 1 new (R shows)                                                                                                                          oldest 44m
 ┌─ Queues ───────────────────┐┌─ Failed   as of 14:22 ──────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     8 ││> Refund 120 EUR to alice  card expired             lee               3m ││ refund_payment   billing                            │
@@ -140,7 +140,7 @@ fn states_that_differ_are_named() {
     desk.press("Vxj");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  2 pending  2 undecided                                LIVE  oldest 59m
+ placet  2 pending  2 undecided                   as kim@acme  LIVE  oldest 59m
 ── Expired, withdrawn, superseded   as of 14:22 ────────────────── row 2 of 3 ──
  ! gate gave no usable answer: no route ⟦BEL⟧
  ! 2 actions cannot be read
@@ -194,7 +194,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 
     assert_eq!(asks(&desk)[0].1, Ask::Decided { skip: 0 });
     insta::assert_snapshot!(desk.screen(), @r"
- placet   gate   pending 2   undecided 2                                                LIVE  14:22
+ placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
  nothing held back                                      blocked until decided: 1 agent   oldest 59m
 ┌─ Decided by me   as of 14:22 ──────────────┐┌─ Preview ──────────────────────────────────────────┐
 │> E Refund 9 EU… executed   kim@acme    30m ││ refund_payment   billing                           │

@@ -28,7 +28,7 @@ fn to_decide(width: u16, height: u16) -> Desk {
 #[test]
 fn recommendations_side_by_side_on_a_large_screen() {
     insta::assert_snapshot!(to_decide(160, 45).screen(), @r#"
- placet   gate   pending 3   undecided 3                                                                                                            LIVE  14:22
+ placet   gate   pending 3   undecided 3                                                                                               as kim@acme  LIVE  14:22
  nothing held back                                                                                                                                    oldest 9m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     3 ││> .  * Save 2 recommendations          save_recommendations  low      9m ││ save_recommendations   roadmap                      │
@@ -82,7 +82,7 @@ fn a_refund_beside_the_list() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet   gate   pending 3   undecided 3                                                LIVE  14:22
+ placet   gate   pending 3   undecided 3                                   as kim@acme  LIVE  14:22
  nothing held back                                      blocked until decided: 3 agents   oldest 9m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  .    Save 2 recommendations            9m ││ refund_payment   billing                           │
@@ -120,7 +120,7 @@ fn a_mail_below_the_list_and_in_full() {
     let mut desk = to_decide(80, 24);
     desk.press("n");
     insta::assert_snapshot!(desk.screen(), @r"
- placet  3 pending  3 undecided                                 LIVE  oldest 9m
+ placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
 ────────────────────────────────────────────────────────────────────────────────
   .    Save 2 recommendations                 save_recommendations  low      9m
 > . !  Mail to mei@example.com                send_email            HIGH     8m
@@ -147,7 +147,7 @@ fn a_mail_below_the_list_and_in_full() {
 ");
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @r"
- placet  3 pending  3 undecided                                 LIVE  oldest 9m
+ placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
 ── [Rendered]  Diff   Raw   Context   History   2 ─── /invoice   match 1 of 2 ──
  Mail to mei@example.com
  to           mei@example.com
@@ -180,7 +180,7 @@ fn raw_with_a_fold() {
     desk.say(What::Resize(100, 30));
 
     insta::assert_snapshot!(desk.screen(), @r#"
- placet   gate   pending 1   undecided 1                                                LIVE  14:22
+ placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
  nothing held back                                       blocked until decided: 1 agent   oldest 1m
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ deploy   agent                                                                                   │

@@ -76,7 +76,7 @@ fn three_panes() {
     let desk = at_work(160, 45);
 
     insta::assert_snapshot!(desk.screen(), @r#"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                                      LIVE  14:22
+ placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
  held back: 1 new (R shows)                                                                                                                          oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue   refunds-agent                 │
@@ -131,7 +131,7 @@ fn two_panes() {
     desk.press("d");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                          LIVE  14:22
+ placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
  held back: 1 new (R shows)                            blocked until decided: 3 agents   oldest 44m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
@@ -171,7 +171,7 @@ fn list_above_preview() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
+ placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
 ────────────────────────────────────────────────────────────────────────────────
   v create_linear_issue  refunds-agent                         1 of 3 undecided
    A    Refund double-charge INV-8841                               med     44m

@@ -141,7 +141,7 @@ fn a_hostile_action_in_full() {
     desk.press("nnz");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  8 pending  5 undecided  3 staged  1 new               LIVE  oldest 44m
+ placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
 ── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-13 of 13 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
  ! hidden characters: 1, shown as ⟦…⟧
@@ -180,7 +180,7 @@ fn nothing_pending() {
     });
 
     insta::assert_snapshot!(desk.screen(), @r#"
- placet   gate   pending 0   undecided 0                                                LIVE  14:22
+ placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
  nothing held back
 
     Nothing is pending.
@@ -225,7 +225,7 @@ fn mail(width: u16, height: u16) -> Desk {
 #[test]
 fn the_edit_form_on_a_small_screen() {
     insta::assert_snapshot!(mail(80, 24).screen(), @r#"
- placet  1 pending  1 undecided                                 LIVE  oldest 5m
+ placet  1 pending  1 undecided                    as kim@acme  LIVE  oldest 5m
 ──┌─ Edit before approving ──────────────────────────────────────────────────┐──
 > │  send_email   Your refund                                                │m
   │    field         proposed                   yours                        │
@@ -257,7 +257,7 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
     let mut desk = mail(100, 30);
     desk.press("<Tab><Tab><Tab> ");
     insta::assert_snapshot!(desk.screen(), @r#"
- placet   gate   pending 1   undecided 1                                                LIVE  14:22
+ placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
  nothing held back                                       blocked until decided: 1 agent   oldest 5m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
@@ -295,7 +295,7 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
     let mut desk = mail(160, 45);
     desk.press("<Tab>");
     insta::assert_snapshot!(desk.screen(), @r#"
- placet   gate   pending 1   undecided 1                                                                                                            LIVE  14:22
+ placet   gate   pending 1   undecided 1                                                                                               as kim@acme  LIVE  14:22
  nothing held back                                                                                                                                    oldest 5m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email   support                                │

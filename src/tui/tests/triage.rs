@@ -313,7 +313,7 @@ fn a_filter_on_three_panes() {
     desk.press("x,r/risk:>=high,med -drive<Enter>*");
 
     insta::assert_snapshot!(top(&desk, 14), @r"
- placet   gate   pending 8   undecided 7   staged 1 (x1)                                                                                            LIVE  14:22
+ placet   gate   pending 8   undecided 7   staged 1 (x1)                                                                               as kim@acme  LIVE  14:22
  filter: risk:>=high,med -drive   3 of 8 shown (Esc clears)                                                                                          oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue, risk first ─────────────────────────────────────────────────────┐
 │ gate                     8 ││>+. !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m │
@@ -339,7 +339,7 @@ fn a_filter_being_written_above_a_preview() {
     desk.press("jx/linear out");
 
     insta::assert_snapshot!(top(&desk, 12), @r"
- placet  8 pending  7 undecided  1 staged  /1 of 8             LIVE  oldest 44m
+ placet  8 pending  7 undecided  1 staged  /1 of 8            as kim@acme  LIVE
 ── filter: linear out ──────────────────────────────────────────────────────────
 > X    Escalate: EU outage                    create_linear_issue   med     32m
 

@@ -55,7 +55,7 @@ fn one_alone_has_its_heading_too() {
     let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  0 pending  1 UNKNOWN  0 undecided                                 LIVE
+ placet  0 pending  1 UNKNOWN  0 undecided                    as kim@acme  LIVE
 ────────────────────────────────────────────────────────────────────────────────
   v outcome unknown: t settles these                                     1 left
 >  ?    Issue number 1                     create_linear_issue   UNKNOWN    59m
@@ -222,7 +222,7 @@ fn the_sheet() {
     desk.press("e");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  3 pending  2 UNKNOWN  3 undecided                     LIVE  oldest 59m
+ placet  3 pending  2 UNKNOWN  3 undecided        as kim@acme  LIVE  oldest 59m
 ────────────────────────────────────────────────────────────────────────────────
   v outcome unknown: t settles these                                     2 left
 >  ?    Issue number 4                     create_linear_issue   UNKNOWN    56m

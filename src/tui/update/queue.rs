@@ -112,6 +112,7 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             source.problem = None;
             source.heard = Some(now);
             source.listed = true;
+            source.subject = synced.subject;
             source.revision = synced.revision;
             let news = synced.unreadable.iter().find(|item| !source.unreadable.contains(item)).cloned();
             source.unreadable = synced.unreadable;

@@ -1,7 +1,11 @@
 //! The top: can this screen be trusted, and how much work is there.
 
+use std::collections::HashSet;
+
 use ratatui::buffer::Buffer;
 
+use crate::domain::Untrusted;
+use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
 use crate::tui::model::Model;
@@ -45,7 +49,11 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
         pen.ours(&format!("  {} new", model.queue.n_held()), theme::WARN);
     }
     let both = if oldest.is_empty() { format!("{state} ") } else { format!("{state}  {oldest} ") };
-    let right = if both.len() < pen.left() { both } else { format!("{state} ") };
+    let (who, short) = (who(model), format!("{state} "));
+    // Who decides goes before the oldest where screens are wide enough for both on most days, and after all else.
+    let instead = layout.header.width >= 80 && who.fits(&short, &pen) && !who.fits(&both, &pen);
+    let right = if both.len() < pen.left() && !instead { both } else { short };
+    who.draw(&right, &mut pen);
     pen.right(&right, style(good));
     let above = ratatui::layout::Rect { height: layout.list.height.min(1), ..layout.list };
     if layout.rows.y > layout.list.y {
@@ -86,7 +94,9 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if one_line && model.queue.n_held() > 0 {
         pen.ours(&format!("   {} new", model.queue.n_held()), theme::WARN);
     }
-    pen.right(&format!("{state}  {clock} "), style(good));
+    let right = format!("{state}  {clock} ");
+    who(model).draw(&right, &mut pen);
+    pen.right(&right, style(good));
     if one_line {
         return;
     }
@@ -132,6 +142,38 @@ fn paused(model: &Model, roomy: bool, gap: &str, pen: &mut Pen<'_>) -> bool {
 fn unknown(model: &Model, gap: &str, pen: &mut Pen<'_>) {
     if model.stats.unknown > 0 {
         pen.ours(gap, theme::PLAIN).ours(&format!("{} UNKNOWN", model.stats.unknown), theme::WARN);
+    }
+}
+
+/// `as kim +1`: the first name, and how many others there are.
+struct Who {
+    name: Shown,
+    more: String,
+}
+
+fn who(model: &Model) -> Who {
+    let names = model.reviewers(model.sources.iter().map(|source| &source.name));
+    let first = names.first().map(|(name, _)| name);
+    let others: HashSet<_> = names.iter().map(|(name, _)| name).filter(|name| Some(*name) != first).collect();
+    let more = if others.is_empty() { String::new() } else { format!(" +{}", others.len()) };
+    Who { name: text::line(first.unwrap_or(&Untrusted::default())).cut(20), more }
+}
+
+impl Who {
+    fn width(&self) -> usize {
+        "as ".len() + self.name.width() + self.more.len()
+    }
+
+    fn fits(&self, right: &str, pen: &Pen<'_>) -> bool {
+        self.width() + right.len() + 4 <= pen.left()
+    }
+
+    /// Left of what stands at the right end, where there is room for both.
+    fn draw(&self, right: &str, pen: &mut Pen<'_>) {
+        if self.fits(right, pen) {
+            pen.keep(self.width() + 2 + right.len()).ours("as ", theme::DIM);
+            pen.shown(&self.name, theme::DIM).ours(&self.more, theme::DIM);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::domain::{Confirm, Untrusted};
+use crate::domain::{Confirm, Submission, SubmissionBatch, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::model::{Model, Review, ReviewSheet};
@@ -22,6 +22,8 @@ pub(super) type Parts = Vec<(Shown, Style)>;
 const NAMED: usize = 5;
 /// Columns for the reason why something is not sent.
 const REASON: usize = 55;
+/// So many names of the reviewer are shown.
+const NAMES: usize = 3;
 /// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
 const LISTED: usize = 500;
 
@@ -88,15 +90,30 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     lines.push(Vec::new());
     named(model, review, &mut lines);
     by_name(review, &mut lines);
-    let who = if model.settings.place.reviewer.is_empty() { "you" } else { &model.settings.place.reviewer };
-    let sources = words::count(review.sources, "source");
-    let line = text::line(&Untrusted::from(who));
-    lines.push(vec![
-        ours("as ", theme::DIM),
-        (line, theme::PLAIN),
-        ours(format!(" on {sources}; one request per batch"), theme::DIM),
-    ]);
+    lines.push(deciding(model, review));
     lines
+}
+
+/// `as kim on 2 sources`, or `as kim on gate, k.maier on woo` where they know this reviewer by different names.
+fn deciding(model: &Model, review: &Review) -> Parts {
+    let sent = review.submission.iter().flat_map(Submission::batches);
+    let names = model.reviewers(sent.map(SubmissionBatch::source));
+    let mut line = vec![ours("as ", theme::DIM)];
+    let together = names.iter().all(|(name, _)| names.first().is_some_and(|(first, _)| first == name));
+    for (nth, (name, source)) in names.iter().take(if together { 1 } else { NAMES }).enumerate() {
+        let comma = if nth > 0 { ", " } else { "" };
+        line.extend([ours(comma, theme::DIM), (text::line(name).cut(40), theme::PLAIN)]);
+        if !together {
+            line.push(ours(format!(" on {source}"), theme::DIM));
+        }
+    }
+    if together {
+        line.push(ours(format!(" on {}", words::count(review.sources, "source")), theme::DIM));
+    } else if names.len() > NAMES {
+        line.push(ours(format!(", and on {} more", names.len() - NAMES), theme::DIM));
+    }
+    line.push(ours("; one request per batch", theme::DIM));
+    line
 }
 
 /// Every decision that will be sent, by batch: what is confirmed stands here by name.

@@ -91,8 +91,14 @@ impl Talk {
     }
 
     pub(super) fn synced(&mut self, rows: Rows) {
-        let synced =
-            Synced { source: source(), rows, revision: None, unreadable: Vec::new(), at: self.now() };
+        let synced = Synced {
+            source: source(),
+            subject: None,
+            rows,
+            revision: None,
+            unreadable: Vec::new(),
+            at: self.now(),
+        };
         self.take(What::Synced(source(), Ok(synced)));
     }
 

@@ -1,0 +1,76 @@
+//! Who decides, as header and review say it.
+
+use std::time::Duration;
+
+use crate::domain::SourceName;
+use crate::inbox::{Rows, Synced};
+use crate::tui::model::SourceState;
+use crate::tui::msg::What;
+
+use super::desk::{Desk, few, source};
+
+/// A desk whose configuration names nobody.
+fn desk(width: u16) -> Desk {
+    let mut desk = Desk::new(width, 24, few(3));
+    desk.model.settings.place.reviewer = String::new();
+    desk.model.settings.place.login = "kmaier".to_owned();
+    desk
+}
+
+/// The source says whose token it is.
+fn tells(desk: &mut Desk, subject: &str) {
+    let (subject, at) = (Some(subject.into()), desk.model.now);
+    let rows = Rows::Changes { entries: Vec::new(), gone: Vec::new() };
+    let synced = Synced { source: source(), subject, rows, revision: None, unreadable: Vec::new(), at };
+    desk.say(What::Synced(source(), Ok(synced)));
+}
+
+fn knows_elsewhere(desk: &mut Desk, subject: &str) {
+    let mut other = SourceState::new(SourceName::new("woo"), Duration::from_secs(40));
+    other.subject = Some(subject.into());
+    desk.model.sources.push(other);
+}
+
+fn header(desk: &Desk) -> String {
+    desk.screen().lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_configured_name_goes_before_the_tokens_and_that_before_the_login() {
+    let mut desk = desk(80);
+    assert!(header(&desk).contains("as kmaier  "), "{}", header(&desk));
+
+    tells(&mut desk, "kim");
+    assert!(header(&desk).contains("as kim  "), "{}", header(&desk));
+
+    desk.model.settings.place.reviewer = "Kim Maier".to_owned();
+    assert!(header(&desk).contains("as Kim Maier  "), "{}", header(&desk));
+}
+
+#[test]
+fn a_name_hides_nothing_that_counts() {
+    for width in [80, 100, 160] {
+        let mut desk = desk(width);
+        tells(&mut desk, &"k\u{202e}".repeat(40));
+        desk.press("a");
+
+        let header = header(&desk);
+
+        let staged = if width < 100 { "1 staged" } else { "staged 1" };
+        for part in ["3", "undecided", staged, "LIVE"] {
+            assert!(header.contains(part), "{part} at {width}: {header}");
+        }
+        assert!(header.contains("as k") && !header.contains('\u{202e}'), "{width}: {header}");
+    }
+}
+
+#[test]
+fn different_names_are_counted_in_the_header_and_told_apart_in_the_review() {
+    let mut desk = desk(100);
+    tells(&mut desk, "kim");
+    knows_elsewhere(&mut desk, "k.maier");
+    assert!(header(&desk).contains("as kim +1  "), "{}", header(&desk));
+
+    desk.press("as");
+    assert!(desk.screen().contains("as kim on 1 source; one request per batch"), "{}", desk.screen());
+}
