@@ -45,6 +45,14 @@ pub enum Command {
     Decide(DecideArgs),
     /// Propose an action, as an agent would
     Propose(ProposeArgs),
+    /// Print a page of the manual: `placet man | man -l -`
+    Man {
+        /// keys, config, or a command like `gate serve` [default: placet itself]
+        page: Vec<String>,
+        /// Write every page into this folder instead, for packages
+        #[arg(long, value_name = "FOLDER", conflicts_with = "page")]
+        write: Option<PathBuf>,
+    },
     /// Find and check the configuration
     Config {
         #[command(subcommand)]

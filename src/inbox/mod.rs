@@ -10,7 +10,7 @@ use crate::domain::{
     ActionKey, Briefing, Capabilities, Entry, Finding, Followed, PendingAction, Records, Report, Revision,
     Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
 };
-use crate::journal::{Journal, JournalError, Past, Restored, Write};
+use crate::journal::{Journal, JournalError, Learned, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
 
 pub mod filter;
@@ -287,6 +287,15 @@ impl Inbox {
     /// its own.
     pub async fn restore(&self) -> Result<Restored, Problem> {
         self.journal.restore().await.map_err(Problem::from)
+    }
+
+    /// Keeps what a newcomer learned. When that cannot be, some hints are shown again.
+    pub async fn learn(&self, learned: Learned) {
+        let journal = self.journal.clone();
+        let kept = tokio::task::spawn_blocking(move || journal.learn(&learned)).await;
+        if let Ok(Err(error)) = kept {
+            tracing::debug!(%error, "cannot keep which hints are known");
+        }
     }
 
     /// Remembers at once; returns when it is on disk.

@@ -18,7 +18,8 @@ impl Journal {
             Some(desk) => *desk,
             None => *self.adopted.get_or_try_init(|| self.adopt()).await?,
         };
-        let restored = self.read_desk(desk).await?;
+        let mut restored = self.read_desk(desk).await?;
+        restored.learned = self.learned();
         self.desk.get_or_init(|| async { desk }).await;
         Ok(restored)
     }

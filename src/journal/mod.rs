@@ -15,12 +15,14 @@ use crate::sqlite::{self, Database};
 
 mod desk;
 mod held;
+mod learned;
 mod owner;
 mod past;
 mod shape;
 #[cfg(test)]
 mod tests;
 
+pub use learned::Learned;
 use owner::Owner;
 pub use past::{Past, Sent, State};
 
@@ -118,6 +120,8 @@ pub struct Restored {
     pub draft: Draft,
     pub seen: SeenLog,
     pub edit_texts: HashMap<ActionKey, EditText>,
+    /// What newcomers are told no more.
+    pub learned: Learned,
     pub reason_texts: HashMap<(ActionKey, Says), String>,
 }
 

@@ -18,6 +18,7 @@ mod demo;
 mod embedded;
 mod headless;
 mod logging;
+mod man;
 mod screen;
 mod serve;
 
@@ -107,6 +108,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             open.close(end).await
         }
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
+        Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
         Some(Command::Config { command: ConfigCommand::Check }) => cli::config_check(&paths, |config| {

@@ -106,6 +106,7 @@ impl Effects {
             })),
             Effect::Follow(keys) => drop(tokio::spawn(this.follow(keys))),
             Effect::Save(writes) => self.save(writes),
+            Effect::Learn(learned) => drop(tokio::spawn(async move { this.inbox.learn(learned).await })),
             Effect::WakeIn(millis) => drop(tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_millis(millis)).await;
                 this.say(What::Wake).await;

@@ -20,6 +20,7 @@ mod find;
 mod host;
 pub mod keymap;
 mod keys;
+mod keys_page;
 mod layout;
 pub mod model;
 pub mod msg;
@@ -38,6 +39,7 @@ pub mod view;
 mod tests;
 
 pub use keymap::KeymapError;
+pub use keys_page::{KeysEntry, KeysSection, keys_page, presets};
 pub use run::{Left, LeftBy, run};
 pub use terminal::NoTerminal;
 pub use theme::ThemeError;

@@ -10,7 +10,7 @@ use crate::domain::{
     Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
-use crate::journal::{Restored, Write};
+use crate::journal::{Learned, Restored, Write};
 
 use super::command::Command;
 use super::model::{Ask, Stood, Tab, ViewPage};
@@ -206,6 +206,8 @@ pub enum Effect {
     },
     /// In the order they are asked for.
     Save(Vec<Write>),
+    /// What a newcomer knows by now.
+    Learn(Learned),
     /// Milliseconds.
     WakeIn(u64),
     /// The terminal reports its mouse to us, or keeps it.

@@ -81,6 +81,7 @@ pub async fn run(
         stale_after: config.watch.stale_after,
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
+        hints: config.ui.hints,
         place,
         triage: super::triage(config)?,
         depth,

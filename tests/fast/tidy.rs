@@ -39,6 +39,7 @@ const FENCES: &[(&str, &[&str])] = &[
     ("eventsource_client", &["src/net/"]),
     ("launchdarkly_sdk_transport", &["src/net/"]),
     ("clap", &["src/cli/", "src/start/"]),
+    ("clap_mangen", &["src/start/man.rs"]),
     ("rustls", &["src/net/", "src/gate/tls.rs"]),
     ("tokio_rustls", &["src/gate/tls.rs"]),
     ("jsonschema", &["src/schema/"]),

@@ -12,7 +12,7 @@ use super::theme::{Depth, Theme};
 use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::Tool;
-use crate::journal::{EditText, Says};
+use crate::journal::{EditText, Learned, Says};
 use crate::text::Shown;
 pub use crate::text::hidden;
 
@@ -27,6 +27,7 @@ mod later;
 mod marks;
 mod merge;
 mod modal;
+mod newcomer;
 mod overlay;
 mod preview;
 mod queue;
@@ -78,6 +79,8 @@ pub struct Settings {
     pub reasons: Vec<String>,
     /// How long a confirmed submission can be recalled; zero sends at once.
     pub hold: Duration,
+    /// Newcomers are told the first keys.
+    pub hints: bool,
     pub place: super::Place,
     pub triage: Triage,
     /// How many colours the terminal has.
@@ -158,6 +161,8 @@ pub struct Model {
     pub touched: bool,
     /// The journal was read: what is staged and seen is complete.
     pub restored: bool,
+    /// How often what the hints speak of was used.
+    pub learned: Learned,
     /// Something on screen may have changed.
     pub dirty: bool,
     /// Quitting: no more keys.
@@ -257,6 +262,7 @@ impl Model {
             look_again: None,
             touched: false,
             restored: false,
+            learned: Learned::default(),
             dirty: true,
             leaving: false,
         }

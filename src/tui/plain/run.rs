@@ -40,6 +40,7 @@ pub async fn run(
         stale_after: config.watch.stale_after,
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
+        hints: false,
         triage: crate::tui::triage(config)?,
         place,
         // Lines have neither colours nor motion.

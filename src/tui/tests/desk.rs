@@ -83,6 +83,7 @@ impl Desk {
             stale_after: std::time::Duration::from_secs(40),
             reasons: Vec::new(),
             hold: std::time::Duration::ZERO,
+            hints: false,
             place,
             triage: crate::tui::model::Triage::default(),
             depth: crate::tui::theme::Depth::Full,

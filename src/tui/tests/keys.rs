@@ -231,6 +231,19 @@ fn a_command_with_a_word_takes_it() {
 
     assert!(matches!(desk.model.overlay, Some(Overlay::Help(_))));
     assert!(desk.screen().contains("undo the last"), "{}", desk.screen());
+    desk.press("<Esc><Esc>:sort r<Enter>");
+    assert_eq!(desk.model.queue.sort_by().word(), "risk");
+    desk.press(":sort taste<Enter>");
+    assert_eq!(desk.message(), "sort takes one of: age, risk, expiry, tool, source");
+    desk.press("<Esc>:group ag<Tab><Enter>");
+    assert_eq!(desk.model.queue.group_by().word(), "agent");
+    desk.press(":filter '3<Enter>");
+    assert_eq!(desk.model.queue.n_shown(), 1, "{}", desk.screen());
+    desk.press("as");
+    desk.wait(500);
+    desk.press(":filter x<Enter>");
+    assert_eq!(desk.message(), "filter means nothing here");
+    assert!(matches!(desk.model.modal, Some(Modal::Review(_))));
 }
 
 #[test]

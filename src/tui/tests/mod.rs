@@ -16,6 +16,7 @@ mod keystrokes;
 mod leaving;
 mod merging;
 mod past;
+mod newcomer;
 mod paused;
 mod plain;
 mod preview_screens;

@@ -16,6 +16,18 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
+/// The whole text at once. One that cannot be read says why, in the line.
+pub(super) fn write(model: &mut Model, text: &str) -> Vec<Effect> {
+    let mut effects = open(model);
+    if let Some(Modal::Filter(line)) = &mut model.modal {
+        line.area = tui_textarea::TextArea::new(vec![text.to_owned()]);
+        line.area.move_cursor(tui_textarea::CursorMove::End);
+        effects.extend(changed(model));
+    }
+    effects.extend(keep(model));
+    effects
+}
+
 /// A key in the line. Up and down move the cursor of the list.
 pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let at = model.queue.at();

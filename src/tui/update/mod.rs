@@ -337,7 +337,9 @@ fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
         return views::refuse(model);
     }
     list::end_range(model, command);
-    let effects = run(model, command);
+    let learned = model.overlay.is_none() && model.uses(command);
+    let mut effects = run(model, command);
+    effects.extend(learned.then(|| Effect::Learn(model.learned.clone())));
     if model.guard.is_wide_again(command) {
         decide::caps_lock(model);
     }

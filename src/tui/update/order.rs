@@ -61,3 +61,16 @@ pub(super) fn freeze(model: &mut Model) -> Vec<Effect> {
         }
     }
 }
+
+/// By the word for it.
+pub(super) fn sort_word(model: &mut Model, word: &str) -> Vec<Effect> {
+    let all = [SortBy::Age, SortBy::Risk, SortBy::Expiry, SortBy::Tool, SortBy::Source];
+    all.into_iter().find(|by| by.word() == word).map_or_else(Vec::new, |by| sort(model, by))
+}
+
+/// By the word for it.
+pub(super) fn group_word(model: &mut Model, word: &str) -> Vec<Effect> {
+    use GroupBy as G;
+    let all = [G::Batch, G::Mission, G::Checkpoint, G::Agent, G::Source, G::Shape];
+    all.into_iter().find(|by| by.word() == word).map_or_else(Vec::new, |by| group(model, by))
+}

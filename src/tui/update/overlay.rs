@@ -9,8 +9,8 @@ use crate::tui::keymap::{Chord, Lookup};
 use crate::tui::model::{Finder, Model, Overlay};
 use crate::tui::msg::Effect;
 
-use super::leave;
 use super::list::{Way, shift};
+use super::{filter, leave, order};
 
 /// Rows of the palette that a page is.
 const PAGE: usize = 8;
@@ -162,6 +162,10 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) -> Vec<Effect> {
         model.warn(format!("{} takes one of: {}", spec.name, spec.values.join(", ")));
         return Vec::new();
     }
+    if !spec.places.iter().any(|place| super::places_beneath(model).contains(place)) {
+        model.warn(format!("{} means nothing here", spec.name));
+        return Vec::new();
+    }
     model.overlay = None;
     ask(model, spec.ask, argument)
 }
@@ -169,6 +173,9 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) -> Vec<Effect> {
 /// The router of commands that take an argument: one line each, exhaustive.
 fn ask(model: &mut Model, ask: Ask, argument: &str) -> Vec<Effect> {
     match ask {
+        Ask::Filter => filter::write(model, argument),
+        Ask::Sort => order::sort_word(model, argument),
+        Ask::Group => order::group_word(model, argument),
         Ask::Help => {
             model.overlay = Some(Overlay::Help(Finder::with(argument)));
             Vec::new()

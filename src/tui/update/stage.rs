@@ -143,6 +143,7 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     model.draft = restored.draft;
     model.tally = Tally::of(&model.draft);
     model.seen = restored.seen;
+    model.remember(restored.learned);
     model.edit_texts.extend(restored.edit_texts);
     model.reason_texts.extend(restored.reason_texts);
     if !model.draft.is_empty() {

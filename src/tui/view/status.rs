@@ -107,7 +107,13 @@ fn saved(model: &Model) -> (String, Style) {
 }
 
 fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let Some(message) = &model.message else { return };
+    let Some(message) = &model.message else {
+        // Only in a line that is free.
+        if let Some(hint) = model.hint().filter(|_| layout.message != layout.hints) {
+            Pen::new(buf, layout.message, 0).ours(&format!(" {hint}"), theme::DIM);
+        }
+        return;
+    };
     let style = match message.tone {
         Tone::Plain => theme::PLAIN,
         Tone::Good => theme::GOOD,

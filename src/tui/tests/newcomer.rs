@@ -1,0 +1,68 @@
+//! Hints for newcomers.
+
+use super::desk::{Desk, few};
+use crate::journal::{Learned, Restored};
+use crate::tui::msg::Effect;
+
+fn newcomer(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height, few(9));
+    desk.model.settings.hints = true;
+    desk
+}
+
+fn shown(desk: &Desk) -> String {
+    desk.model.hint().filter(|hint| desk.screen().contains(hint.as_str())).unwrap_or_default()
+}
+
+#[test]
+fn a_newcomer_is_told_the_next_step_until_it_was_taken_twice() {
+    let mut desk = newcomer(80, 24);
+    assert_eq!(shown(&desk), "a approves, x excludes; nothing is sent before s");
+
+    desk.press("a");
+    assert_eq!(shown(&desk), "s shows what would be sent, and asks; u takes the last step back");
+    desk.press("uu");
+    desk.wait(20_000);
+    desk.say(crate::tui::msg::What::Tick);
+    assert_eq!(shown(&desk), "a approves, x excludes; nothing is sent before s");
+    desk.press("xu");
+    desk.wait(20_000);
+    desk.say(crate::tui::msg::What::Tick);
+    assert_eq!(shown(&desk), "n goes to the next undecided action; Space marks several for one decision");
+    desk.press("nn??:<Esc>");
+    assert_eq!(shown(&desk), "");
+    let kept = desk.effects.iter().rev().find_map(|effect| match effect {
+        Effect::Learn(learned) => Some(learned.clone()),
+        _ => None,
+    });
+    let kept: Vec<_> = kept.unwrap().into_iter().collect();
+    let all = [("approve", 1), ("exclude", 1), ("help", 1), ("next-undecided", 2), ("palette", 1)];
+    assert_eq!(kept, all.map(|(name, times)| (name.to_owned(), times)));
+}
+
+#[test]
+fn who_knows_it_is_told_nothing_and_nothing_more_is_kept() {
+    let mut desk = newcomer(80, 24);
+    let names = ["approve", "review-batch", "next-undecided", "help"];
+    let learned = Learned::from(names.map(|name| (name.to_owned(), 2)));
+    desk.restored(Restored { learned, ..Restored::default() });
+
+    desk.press("axn?");
+
+    assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Learn(_))), "{:?}", desk.effects);
+    assert_eq!(desk.model.hint(), None);
+}
+
+#[test]
+fn hints_push_nothing_out() {
+    for (width, height) in [(80, 24), (80, 20), (100, 30), (40, 10)] {
+        let mut desk = newcomer(width, height);
+        let with = desk.screen();
+        desk.model.settings.hints = false;
+        let without = desk.screen();
+        for (with, without) in with.lines().zip(without.lines()) {
+            assert!(with == without || without.trim().is_empty(), "{width}x{height}:\n{with}\n{without}");
+        }
+        assert!(with.lines().last().is_some_and(|line| line.contains("help")), "{with}");
+    }
+}
