@@ -1,5 +1,6 @@
 //! `placet man`: the manual, made of what the program itself goes by.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -55,7 +56,21 @@ fn page(of: &[String]) -> anyhow::Result<String> {
 fn rendered(command: &clap::Command) -> anyhow::Result<String> {
     let mut text = Vec::new();
     Man::new(command.clone()).render(&mut text)?;
-    Ok(String::from_utf8(text)?)
+    Ok(ascii(&String::from_utf8(text)?))
+}
+
+/// Other characters by their numbers, so that no formatter takes them for another encoding.
+fn ascii(page: &str) -> String {
+    let mut text = String::with_capacity(page.len());
+    for c in page.chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\[u{:04X}]", u32::from(c));
+        }
+    }
+    text
 }
 
 /// A page a command; those that only help are left out.
@@ -125,7 +140,7 @@ fn keys() -> String {
     }
     roff.control("SH", ["SEE ALSO"]);
     roff.text([roman("placet(1), placet-config(5)")]);
-    roff.to_roff()
+    ascii(&roff.to_roff())
 }
 
 /// The commented example is the reference: tables become headings, comments text, keys stand as they are written.
@@ -171,7 +186,7 @@ fn config() -> String {
     }
     roff.control("SH", ["SEE ALSO"]);
     roff.text([roman("placet(1), placet-keys(7)")]);
-    roff.to_roff()
+    ascii(&roff.to_roff())
 }
 
 #[cfg(test)]
@@ -198,6 +213,7 @@ mod tests {
             let page = page(&words(of)).unwrap();
             assert!(page.contains(".TH "), "{of:?}");
             assert_eq!(stray(&page), Vec::<&str>::new(), "{of:?}");
+            assert!(page.is_ascii(), "{of:?}");
         }
         assert!(page(&words(&["nosuch"])).unwrap_err().is::<Usage>());
     }

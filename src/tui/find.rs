@@ -36,7 +36,7 @@ pub(super) enum HelpLine {
 
 const LETTERS: [&str; 3] = [
     "A approve   E approve with edits   X exclude   R retry   . undecided",
-    "~ decided elsewhere   = sent from here   ^ on its way   ? nobody knows what became of it",
+    "~ decided elsewhere   = sent from here   ^ on its way   ? outcome unknown",
     "! high risk   * not opened yet   + marked   > the cursor",
 ];
 /// Columns of the help overlay's keys.

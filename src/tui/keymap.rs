@@ -138,6 +138,16 @@ impl Keymap {
         begun.map(|binding| (rest(&binding.written), binding.command)).collect()
     }
 
+    /// Everything that a longer sequence begins with in these places, each once.
+    #[cfg(test)]
+    pub(super) fn prefixes(&self, places: &[Place]) -> Vec<Chord> {
+        let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
+        let longer = self.bindings.iter().filter(here).filter(|binding| binding.chords.len() > 1);
+        let mut firsts: Vec<Chord> = longer.filter_map(|binding| binding.chords.first().copied()).collect();
+        firsts.dedup();
+        firsts
+    }
+
     /// The keys of a command as a person writes them, the first one first; for hints and help.
     pub fn keys(&self, command: Command) -> Vec<&str> {
         let bound = self.bindings.iter().filter(|binding| binding.command == command);

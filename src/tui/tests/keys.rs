@@ -3,7 +3,8 @@
 use super::desk::{Desk, action, few, key};
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
-use crate::tui::command::{COMMANDS, Command};
+use crate::tui::command::{COMMANDS, Command, Place};
+use crate::tui::keymap::Keymap;
 use crate::tui::model::{Finder, Modal, Overlay, Tab};
 use crate::tui::msg::{Effect, What};
 
@@ -33,11 +34,14 @@ fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
 #[test]
 fn every_prefix_leaves_the_cursors_row_in_sight() {
     for (width, height) in [(80, 24), (100, 30), (160, 45), (60, 12), (40, 10)] {
-        for prefix in ["g"] {
+        let keymap = Keymap::new(&Keys::default()).unwrap();
+        let prefixes = keymap.prefixes(&[Place::List, Place::Inbox]);
+        assert!(prefixes.len() >= 2);
+        for prefix in prefixes.iter().map(ToString::to_string) {
             let mut desk = Desk::new(width, height, few(60));
             for _ in 0..10 {
                 desk.press("jjjj");
-                desk.press(prefix);
+                desk.press(&prefix);
                 let screen = desk.screen();
                 let row = screen.lines().find(|line| line.contains('>') && line.contains("Issue number"));
                 assert!(row.is_some(), "{width}x{height} after {prefix}:\n{screen}");
@@ -263,7 +267,7 @@ fn a_character_is_a_character_where_text_is_typed() {
     let keys = [("back", "Q"), ("accept", "T")];
     let keys = keys.map(|(name, key)| (name.to_owned(), Bound { keys: vec![key.to_owned()], line: 1 }));
     let keys = Keys { bound: keys.into(), ..Keys::default() };
-    desk.model.settings.keymap = crate::tui::keymap::Keymap::new(&keys).unwrap();
+    desk.model.settings.keymap = Keymap::new(&keys).unwrap();
 
     desk.press("XQuiTe ");
 
@@ -280,4 +284,60 @@ fn suspending_and_leaving_work_over_help() {
     assert!(desk.effects.contains(&Effect::Quit), "{:?}", desk.effects);
     assert!(COMMANDS.iter().any(|spec| spec.command == Command::Palette));
     assert!(!foot(&desk, 1).is_empty());
+}
+
+/// The lines from the first with this word on.
+fn part(desk: &Desk, from: &str) -> String {
+    let screen = desk.screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    let at =
+        lines.iter().position(|line| line.contains(from)).unwrap_or_else(|| panic!("no {from}:\n{screen}"));
+    lines[at..].join("\n")
+}
+
+#[test]
+fn the_palette_on_three_screens() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45)] {
+        let mut desk = Desk::new(width, height, few(3));
+        desk.press(":redo");
+        let text = part(&desk, "Command");
+        let rows: Vec<&str> = text.lines().collect();
+        assert!(rows[1].contains(": redo"), "{text}");
+        assert!(rows[2].contains("> redo") && rows[2].contains(" U "), "{text}");
+        assert!(text.contains("Enter runs   Tab completes   Esc closes"), "{text}");
+        assert!(
+            desk.screen().lines().any(|line| line.contains(">") && line.contains("Issue number")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_follows_a_prefix_on_three_screens() {
+    let menu = |width, height| {
+        let mut desk = Desk::new(width, height, few(3));
+        desk.press(",");
+        part(&desk, ", then")
+    };
+    let (narrow, wide) = (menu(80, 24), menu(160, 45));
+    for text in [&narrow, &menu(100, 30), &wide] {
+        assert!(text.contains("sort: the oldest first") && text.contains("group: by mission"), "{text}");
+        assert!(text.contains("Esc leaves"), "{text}");
+    }
+    assert!(narrow.lines().any(|line| line.matches(':').count() == 2), "two columns:\n{narrow}");
+}
+
+#[test]
+fn help_on_three_screens() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45)] {
+        let mut desk = Desk::new(width, height, few(3));
+        desk.press("?");
+        let whole = desk.screen();
+        for word in ["type a word or a key", "A approve", "? outcome unknown", "HERE: the list", "decide"] {
+            assert!(whole.contains(word), "{width}x{height} {word}:\n{whole}");
+        }
+        desk.press("redo");
+        let row = desk.screen().lines().find(|line| line.contains("U  ")).map(str::to_owned);
+        assert!(row.is_some_and(|row| row.contains("redo")), "{}", desk.screen());
+    }
 }

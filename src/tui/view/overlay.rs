@@ -15,6 +15,8 @@ use super::edit::area_of;
 use super::frame::frame;
 use super::pen::Pen;
 
+/// What may follow a prefix is not told in less columns than this.
+const COLUMN: usize = 24;
 /// Rows of the palette with its frame.
 const PALETTE: u16 = 13;
 
@@ -132,8 +134,11 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
         .collect();
     let begun: String = model.chords.iter().map(ToString::to_string).collect();
     let over = if layout.preview.is_empty() { above_message(layout, screen) } else { layout.preview };
-    let height = rows.len() as u16 + 2;
-    if layout.preview.is_empty() || over.height < height {
+    // As many columns as it takes, where each has room for a few words.
+    let room = usize::from(over.height.saturating_sub(2));
+    let columns = rows.len().div_ceil(room.max(1)).max(1);
+    let width = usize::from(sheet_text(over).width) / columns;
+    if layout.preview.is_empty() || room == 0 || width < COLUMN {
         let keys: Vec<&str> = rows.iter().map(|(key, _)| key.as_str()).collect();
         let row = Rect { height: layout.message.height.min(1), ..layout.message };
         Clear.render(row, buf);
@@ -142,11 +147,17 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
             .ours("Esc leaves", theme::DIM);
         return;
     }
+    let tall = rows.len().div_ceil(columns);
+    let height = tall as u16 + 2;
     let outer = Rect { y: over.bottom() - height, height, ..over };
     Clear.render(outer, buf);
     frame(model, outer, &format!("{begun} then"), "Esc leaves", theme::PLAIN, buf);
     let body = sheet_text(outer);
     for (nth, (key, help)) in rows.iter().enumerate() {
-        Pen::new(buf, body, nth as u16).ours(&format!("{key:<9} "), theme::KEY).ours(help, theme::PLAIN);
+        let x = body.x + ((nth / tall) * width) as u16;
+        let cell = Rect { x, width: (width as u16).saturating_sub(1), ..body };
+        Pen::new(buf, cell, (nth % tall) as u16)
+            .ours(&format!("{key:<3} "), theme::KEY)
+            .ours(help, theme::PLAIN);
     }
 }
