@@ -107,10 +107,7 @@ impl Effects {
             Effect::Follow(keys) => drop(tokio::spawn(this.follow(keys))),
             Effect::Save(writes) => self.save(writes),
             Effect::Learn(learned) => drop(tokio::spawn(async move { this.inbox.learn(learned).await })),
-            Effect::WakeIn(millis) => drop(tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(millis)).await;
-                this.say(What::Wake).await;
-            })),
+            Effect::WakeIn(millis) => drop(tokio::spawn(this.wake_in(millis))),
             Effect::LearnTool { source, tool } => drop(tokio::spawn(this.learn(source, tool))),
             Effect::Copy(clip) => drop(tokio::spawn(this.copy(clip))),
             Effect::Open(link) => drop(tokio::spawn(this.open(link))),
@@ -278,6 +275,11 @@ impl Effects {
             }
         };
         tokio::join!(following, passing);
+    }
+
+    async fn wake_in(self, millis: u64) {
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+        self.say(What::Wake).await;
     }
 
     /// The loop is gone when nobody listens; then there is nobody to tell.

@@ -283,8 +283,11 @@ fn preset(preset: Preset, spec: &Spec) -> &'static [&'static str] {
     changed.map_or(spec.keys, |(_, keys)| keys)
 }
 
-/// What a preset changes: the command's name and its keys there, in the order of the table.
-pub fn changes(of: Preset) -> Vec<(&'static str, &'static [&'static str])> {
+/// A command's name, and its keys.
+pub type Named = (&'static str, &'static [&'static str]);
+
+/// What a preset changes, in the order of the table.
+pub fn changes(of: Preset) -> Vec<Named> {
     let changed = COMMANDS.iter().filter(|spec| preset(of, spec) != spec.keys);
     changed.map(|spec| (spec.name, preset(of, spec))).collect()
 }

@@ -38,7 +38,7 @@ pub fn keys_page() -> Vec<KeysSection> {
 }
 
 /// The presets' names, and what each has instead of the table's keys.
-pub fn presets() -> Vec<(&'static str, Vec<(&'static str, &'static [&'static str])>)> {
+pub fn presets() -> Vec<(&'static str, Vec<keymap::Named>)> {
     let named = [("vim", Preset::Vim), ("web", Preset::Web)];
     named.map(|(name, preset)| (name, keymap::changes(preset))).to_vec()
 }

@@ -306,7 +306,7 @@ fn the_palette_on_three_screens() {
         assert!(rows[2].contains("> redo") && rows[2].contains(" U "), "{text}");
         assert!(text.contains("Enter runs   Tab completes   Esc closes"), "{text}");
         assert!(
-            desk.screen().lines().any(|line| line.contains(">") && line.contains("Issue number")),
+            desk.screen().lines().any(|line| line.contains('>') && line.contains("Issue number")),
             "{text}"
         );
     }
