@@ -45,6 +45,7 @@ fn model(rows: usize) -> Model {
         place: Place::default(),
         triage: placet::tui::model::Triage::default(),
         depth: Depth::Full,
+        hints: false,
         reduced_motion: false,
     };
     let source = SourceName::new("gate");

@@ -11,7 +11,7 @@ pub struct Shape {
     pub source: SourceName,
     pub tool: Untrusted,
     pub agent: Option<Untrusted>,
-    /// The title, with [`VARIES`] for each variable part.
+    /// The title, with `VARIES` for each variable part.
     pub title: Untrusted,
 }
 
