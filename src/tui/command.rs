@@ -3,6 +3,10 @@
 
 use super::model::{GroupBy, SortBy, ViewKind};
 
+mod ask;
+
+pub use ask::{ASKS, Ask, AskSpec};
+
 /// Something a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
@@ -95,6 +99,8 @@ pub enum Command {
     Landed,
     NotLanded,
     RunAgain,
+    ReviewInstead,
+    Discard,
 }
 
 /// Where a command can be given. A key may mean two things only in places that are never open together.
@@ -311,6 +317,8 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
     spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Links, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take what is typed; open a link; close; keep and quit; in the palette: run").also("ok"),
     spec(Command::CopyThisLink, "copy-this-link", Group::Sheet, &[Place::Links], &["y"], "copy the link instead of opening it"),
+    spec(Command::ReviewInstead, "review-instead", Group::Sheet, &[Place::Quit], &["r"], "when leaving: stay, review and submit").also("submit send"),
+    spec(Command::Discard, "discard", Group::Sheet, &[Place::Quit], &["D"], "when leaving: discard what is staged, after its count is typed, and quit").also("drop throw away"),
     spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle, Place::Palette], &["Tab"], "next field or button; settling: the reason; in the palette: complete"),
     spec(Command::ShowFirst, "show-first", Group::Sheet, &[Place::Review, Place::Report], &["o"], "in the review: to the first never opened; in the report: to the first skipped").also("open jump"),
     spec(Command::ShowChanged, "show-changed", Group::Sheet, &[Place::Review], &["d"], "in the review: to the first that changed").also("jump"),
@@ -327,37 +335,6 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Back, "back", Group::Program, CLOSABLE, &["Esc"], "one level back; never quits, never decides"),
     spec(Command::Quit, "quit", Group::Program, &[Place::Inbox, Place::Report], &["q"], "close, or quit from the list; what is staged is kept").hint("quit").also("exit leave"),
     spec(Command::Interrupt, "interrupt", Group::Program, &[Place::Anywhere], &["Ctrl-C"], "close a sheet; twice within a second: keep and quit").also("exit abort"),
-];
-
-/// A command that is given with an argument, in the palette only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
-    Help,
-    Filter,
-    Sort,
-    Group,
-}
-
-/// One row of the table of those. Its body is one line in `update/overlay.rs`.
-#[derive(Clone, Copy, Debug)]
-pub struct AskSpec {
-    pub ask: Ask,
-    pub name: &'static str,
-    /// Where it can be given.
-    pub places: &'static [Place],
-    /// What the argument is, for the palette: `WORD`.
-    pub argument: &'static str,
-    /// All it may be; empty where it is free text.
-    pub values: &'static [&'static str],
-    pub help: &'static str,
-}
-
-#[rustfmt::skip]
-pub const ASKS: &[AskSpec] = &[
-    AskSpec { ask: Ask::Filter, name: "filter", places: &[Place::Inbox], argument: "TEXT", values: &[], help: "narrow the list to what this finds" },
-    AskSpec { ask: Ask::Sort, name: "sort", places: &[Place::Inbox], argument: "BY", values: &["age", "risk", "expiry", "tool", "source"], help: "sort the list" },
-    AskSpec { ask: Ask::Group, name: "group", places: &[Place::Inbox], argument: "BY", values: &["batch", "mission", "checkpoint", "agent", "source", "shape"], help: "group the list" },
-    AskSpec { ask: Ask::Help, name: "help", places: &[Place::Anywhere], argument: "WORD", values: &[], help: "help on a word or a key" },
 ];
 
 impl Command {

@@ -28,7 +28,8 @@ pub enum Modal {
     Report(Box<ReportSheet>),
     Settle(Box<SettleSheet>),
     Links(LinksSheet),
-    Quit,
+    /// Quitting, and what is staged? With the count that is typed to discard it, once that was asked for.
+    Quit(Option<String>),
     /// The line in which a filter is written.
     Filter(Box<FilterLine>),
     /// Which saved filter?

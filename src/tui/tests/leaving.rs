@@ -29,6 +29,48 @@ fn q_asks_only_when_something_is_staged() {
 }
 
 #[test]
+fn leaving_can_review_instead() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("aqr");
+
+    assert!(!quits(&desk) && matches!(desk.model.modal, Some(Modal::Review(_))));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn leaving_discards_only_after_the_count_and_as_one_step_that_can_be_undone() {
+    let mut desk = Desk::new(80, 24, few(3));
+    desk.press("axqD<Enter>");
+    assert!(!quits(&desk) && desk.message().contains("that is not 2; nothing was discarded"));
+    desk.press("3<Enter>");
+    assert!(!quits(&desk));
+    assert_eq!(desk.staged(), "1A 2X");
+    desk.press("<Esc>qD2");
+    assert!(desk.screen().contains("type 2 and Enter to discard and quit: 2_"), "{}", desk.screen());
+    assert_eq!(desk.staged(), "1A 2X");
+
+    desk.press("<Enter>");
+
+    assert!(quits(&desk) && desk.staged().is_empty());
+    let Some(Write::Step { step, .. }) = desk.saved.last() else { panic!("{:?}", desk.saved) };
+    assert_eq!(step.changes.len(), 2);
+    desk.model.draft.undo();
+    assert_eq!(desk.staged(), "1A 2X");
+}
+
+#[test]
+fn what_is_being_sent_is_not_discarded() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("as");
+    desk.wait(500);
+    desk.press("yaqD1<Enter>");
+
+    assert!(quits(&desk));
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
 fn an_embedded_gate_stops_with_the_inbox_and_the_question_says_so() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.model.settings.place.gate = Some(GatePlace {

@@ -1,9 +1,12 @@
 //! Closing things, helping, and quitting. Esc never quits and never decides.
 
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::tui::keymap::Chord;
 use crate::tui::model::{Focus, Modal, Model};
 use crate::tui::msg::Effect;
 
-use super::{edit, find, hold, reason, settle};
+use super::{edit, find, hold, reason, settle, stage};
 
 /// One level back.
 pub(super) fn back(model: &mut Model) -> Vec<Effect> {
@@ -16,7 +19,7 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
         }
         Some(Modal::Settle(_)) => settle::back(model),
         Some(Modal::Filter(_)) => return super::filter::put_back(model),
-        Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit) => {
+        Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_)) => {
             model.modal = None;
         }
         None if model.preview.search.is_some() => return find::end(model),
@@ -39,8 +42,52 @@ pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
     if model.draft.is_empty() && model.sending.is_none() {
         return now(model);
     }
-    model.modal = Some(Modal::Quit);
+    model.modal = Some(Modal::Quit(None));
     Vec::new()
+}
+
+/// Everything that is staged, before leaving.
+pub(super) fn review(model: &mut Model) -> Vec<Effect> {
+    model.modal = None;
+    super::review::open_all(model)
+}
+
+/// Asks for the count of what would be discarded; nothing is yet.
+pub(super) fn discard(model: &mut Model) -> Vec<Effect> {
+    if model.unsent() == 0 {
+        model.say("nothing is staged that could be discarded");
+    } else if let Some(Modal::Quit(typed)) = &mut model.modal {
+        *typed = Some(String::new());
+    }
+    Vec::new()
+}
+
+/// Digits of the count.
+pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return Vec::new() };
+    match (Chord::from(key).char(), key.code) {
+        (Some(digit), _) if digit.is_ascii_digit() && typed.len() < 7 => typed.push(digit),
+        (_, KeyCode::Backspace) => drop(typed.pop()),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Keeps everything and quits; where the count was asked for, only the right one discards and quits.
+pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
+    let count = model.unsent();
+    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return now(model) };
+    if *typed != count.to_string() {
+        typed.clear();
+        model.warn(format!("that is not {count}; nothing was discarded"));
+        return Vec::new();
+    }
+    if super::decide::is_burst(model) {
+        return Vec::new();
+    }
+    let mut effects = stage::clear_unsent(model);
+    effects.extend(now(model));
+    effects
 }
 
 /// Closes a sheet; twice within a second keeps everything and quits.

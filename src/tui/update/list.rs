@@ -87,7 +87,7 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
             | Modal::EditSoon { .. }
             | Modal::Reason(_)
             | Modal::Settle(_)
-            | Modal::Quit
+            | Modal::Quit(_)
             | Modal::Filter(_)
             | Modal::Saved,
         )

@@ -184,6 +184,8 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ExcludeBecause => reason::open(model, Says::Reason),
         Command::Comment => reason::comment(model),
         Command::Retry => reason::open(model, Says::Guidance),
+        Command::ReviewInstead => leave::review(model),
+        Command::Discard => leave::discard(model),
         Command::ShowFirst => jump::first(model),
         Command::ShowChanged => jump::changed(model),
         Command::NextReason => reason::next_template(model),
@@ -256,7 +258,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::accept(model),
         Some(Modal::Links(_)) => copy::open(model),
         Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
-        Some(Modal::Quit) => leave::now(model),
+        Some(Modal::Quit(_)) => leave::enter(model),
         Some(Modal::Filter(_)) => filter::keep(model),
         Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => Vec::new(),
     }

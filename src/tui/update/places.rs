@@ -7,7 +7,7 @@ use crate::tui::keymap::Chord;
 use crate::tui::model::{EditField, Focus, Modal, Model, Overlay};
 use crate::tui::msg::Effect;
 
-use super::{edit, filter, find, overlay, reason, review, settle};
+use super::{edit, filter, find, leave, overlay, reason, review, settle};
 
 /// Where keys go now.
 pub(in crate::tui) fn places(model: &Model) -> &'static [Place] {
@@ -28,7 +28,7 @@ pub(in crate::tui) fn places_beneath(model: &Model) -> &'static [Place] {
         (Some(Modal::Settle(sheet)), _) if sheet.typing => &[Place::Reason, Place::Anywhere],
         (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
         (Some(Modal::Links(_)), _) => &[Place::Links, Place::Anywhere],
-        (Some(Modal::Quit), _) => &[Place::Quit, Place::Anywhere],
+        (Some(Modal::Quit(_)), _) => &[Place::Quit, Place::Anywhere],
         (None, _) if find::is_typing(model) => &[Place::Search, Place::Anywhere],
         (Some(Modal::Filter(_) | Modal::Saved), _) => &[Place::Filter, Place::Anywhere],
         (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
@@ -46,7 +46,7 @@ pub(super) fn takes_text(model: &Model, chord: Chord) -> bool {
         Some(Modal::Edit(form)) => form.field == EditField::Text,
         Some(Modal::Settle(sheet)) => sheet.typing,
         Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
-        Some(Modal::Review(_) | Modal::Report(_) | Modal::Links(_) | Modal::Quit | Modal::Saved) => false,
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_) | Modal::Saved) => false,
         None => find::is_typing(model),
     }
 }
@@ -63,9 +63,10 @@ pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Reason(_)) => reason::typed(model, key),
         Some(Modal::Settle(_)) => settle::typed(model, key),
         Some(Modal::Review(_)) => review::typed(model, key),
+        Some(Modal::Quit(_)) => leave::typed(model, key),
         Some(Modal::Filter(_)) => filter::typed(model, key),
         Some(Modal::Saved) => filter::saved_key(model, key),
-        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_) | Modal::Quit) | None => Vec::new(),
+        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_)) | None => Vec::new(),
     }
 }
 
@@ -85,7 +86,7 @@ pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
             | Modal::Report(_)
             | Modal::Settle(_)
             | Modal::Links(_)
-            | Modal::Quit
+            | Modal::Quit(_)
             | Modal::Saved,
         )
         | None => {

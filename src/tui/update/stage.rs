@@ -4,7 +4,7 @@ use crate::domain::{ActionKey, BatchKey, Decision, Seen, Staged};
 use crate::inbox::Problem;
 use crate::journal::{Restored, Says, Write};
 use crate::text::{self, Shown};
-use crate::tui::model::{Model, Tally, Tone};
+use crate::tui::model::{Model, State, Tally, Tone};
 use crate::tui::msg::Effect;
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
@@ -32,6 +32,18 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
     if model.message.as_ref().is_some_and(|message| message.tone == Tone::Bad) {
         model.message = None;
     }
+    let position = model.draft.position();
+    save(model, vec![Write::Step { position, step }])
+}
+
+/// Everything that is not on its way back to undecided, as one step. Also what no list shows now.
+pub(super) fn clear_unsent(model: &mut Model) -> Vec<Effect> {
+    let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
+    let keys = model.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
+    let mut cleared: Vec<(ActionKey, Option<Staged>)> = keys.map(|key| (key.clone(), None)).collect();
+    cleared.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let Some(step) = model.draft.stage(cleared) else { return Vec::new() };
+    model.tally.done(&step.changes);
     let position = model.draft.position();
     save(model, vec![Write::Step { position, step }])
 }

@@ -89,7 +89,7 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Some(Modal::Report(sheet)) => report::draw(model, sheet, area, buf),
         Some(Modal::Settle(sheet)) => return settle::draw(model, sheet, area, buf),
         Some(Modal::Links(sheet)) => return links::draw(model, sheet, area, buf),
-        Some(Modal::Quit) => quit::draw(model, area, buf),
+        Some(Modal::Quit(typed)) => quit::draw(model, typed.as_deref(), area, buf),
     }
     None
 }

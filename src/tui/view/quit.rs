@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::tui::command::Command;
 use crate::tui::model::Model;
 use crate::tui::theme;
 
@@ -11,7 +12,7 @@ use super::pen::Pen;
 use super::words;
 
 /// Keep and quit is the default, and nothing is ever lost by it.
-pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
+pub(super) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buffer) {
     let staged = model.unsent();
     let mut lines = Vec::new();
     if staged > 0 {
@@ -30,9 +31,17 @@ pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         Pen::new(buf, body, nth as u16 + 1).ours(line, theme::PLAIN);
     }
     let foot = Rect { y: body.bottom().saturating_sub(2), height: 1.min(body.height), ..body };
-    Pen::new(buf, foot, 0)
-        .ours("Enter", theme::KEY)
-        .ours(" keep and quit   ", theme::BOLD)
-        .ours("Esc", theme::KEY)
-        .ours(" stay", theme::PLAIN);
+    let mut pen = Pen::new(buf, foot, 0);
+    if let Some(typed) = typed {
+        let ask = format!("type {staged} and Enter to discard and quit: {typed}_");
+        pen.ours(&ask, theme::BOLD).ours("   Esc", theme::KEY).ours(" stay", theme::PLAIN);
+        return;
+    }
+    pen.ours("Enter", theme::KEY).ours(" keep and quit   ", theme::BOLD);
+    if staged > 0 {
+        for (command, what) in [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")] {
+            pen.ours(&model.settings.keymap.key(command), theme::KEY).ours(what, theme::PLAIN);
+        }
+    }
+    pen.ours("Esc", theme::KEY).ours(" stay", theme::PLAIN);
 }
