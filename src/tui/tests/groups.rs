@@ -129,7 +129,7 @@ fn checkpoints_in_two_panes() {
 │                                            │
  nothing staged   saved 14:22:32
  grouped by checkpoint
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+ range: v marks it  a approve  x exclude  Esc drop it  e edit  u undo  Space mark  n next    ? help
 ");
 }
 
@@ -157,6 +157,6 @@ fn shapes_in_two_panes() {
 │                                            │
  nothing staged   saved 14:22:32
  grouped by shape: near-identical actions are one row; l opens it
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+ Enter unfold  A approve rest  s submit...  a approve  x exclude  e edit  u undo             ? help
 ");
 }

@@ -127,7 +127,7 @@ fn the_timeline_says_when_who_and_why() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+ a approve  x exclude  e edit  u undo  n next  s submit...  S all...  ] tabs  z zoom         ? help
 ");
 }
 
@@ -167,7 +167,7 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+ a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
 ");
 }
 

@@ -341,3 +341,27 @@ fn help_on_three_screens() {
         assert!(row.is_some_and(|row| row.contains("redo")), "{}", desk.screen());
     }
 }
+
+#[test]
+fn the_hint_bar_says_what_matters_here_and_only_what_works() {
+    let bar = |desk: &Desk| desk.screen().lines().last().unwrap_or_default().to_owned();
+    let mut desk = Desk::new(80, 24, few(5));
+    assert!(bar(&desk).starts_with(" a approve  x exclude  e edit"), "{}", bar(&desk));
+
+    desk.press(" ");
+    assert!(bar(&desk).starts_with(" 1 marked: a approve  x exclude  e edit  Esc unmark"), "{}", bar(&desk));
+    desk.press("<Esc>vj");
+    assert!(
+        bar(&desk).starts_with(" range: v marks it  a approve  x exclude  Esc drop it"),
+        "{}",
+        bar(&desk)
+    );
+    desk.press("<Esc>gg");
+    assert!(bar(&desk).starts_with(" Enter fold  A approve rest  s submit..."), "{}", bar(&desk));
+    desk.press("<Enter>");
+    assert!(bar(&desk).starts_with(" Enter unfold"), "{}", bar(&desk));
+    desk.press("<Enter>j<Tab>");
+    assert!(!bar(&desk).contains("mark") && bar(&desk).contains("? help"), "{}", bar(&desk));
+    desk.press("?");
+    assert_eq!(bar(&desk), " Esc back");
+}

@@ -170,7 +170,7 @@ fn a_mail_below_the_list_and_in_full() {
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+ a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
 ");
 }
 
@@ -209,6 +209,6 @@ fn raw_with_a_fold() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+ a approve  x exclude  e edit  u undo  n next  s submit...  S all...  ] tabs  z zoom         ? help
 "#);
 }

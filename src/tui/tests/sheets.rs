@@ -164,7 +164,7 @@ fn a_hostile_action_in_full() {
 ────────────────────────────────────────────────────────────────────────────────
  STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+ a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
 ");
 }
 

@@ -329,7 +329,7 @@ fn a_filter_on_three_panes() {
 │   < 15 m       1  ##       ││                                                                         │
  STAGED  1 exclude   saved 14:22:36                                                                                                        unopened approvals 0
  3 actions marked
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
+ 3 marked: a approve  x exclude  e edit  Esc unmark  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                 ? help
 ");
 }
 

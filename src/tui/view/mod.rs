@@ -14,6 +14,7 @@ mod filter;
 mod frame;
 mod group;
 mod header;
+mod hints;
 mod links;
 mod list;
 mod overlay;

@@ -3,35 +3,22 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use crate::tui::command::{COMMANDS, Command};
-use crate::tui::keymap::short;
+use crate::tui::command::Command;
 use crate::tui::layout::Layout;
-use crate::tui::model::{Held, Model, State, Tone};
+use crate::tui::model::{Held, Model, Tone};
 use crate::tui::theme;
 
 use super::frame::rule;
+use super::hints;
 use super::pen::Pen;
 use super::words;
-
-/// The hints that a narrow screen keeps; the others follow in the order of the table.
-const FIRST: [Command; 9] = [
-    Command::Settle,
-    Command::Approve,
-    Command::Exclude,
-    Command::Edit,
-    Command::Undo,
-    Command::Mark,
-    Command::NextUndecided,
-    Command::ReviewBatch,
-    Command::ReviewAll,
-];
 
 pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     rule(model, layout.rule, buf);
     staged(model, layout, buf);
     let apart = layout.message != layout.hints;
     if apart || model.message.is_none() {
-        hints(model, layout, buf);
+        hints::draw(model, layout, buf);
     }
     message(model, layout, buf);
 }
@@ -124,41 +111,4 @@ fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
     for part in &message.parts {
         pen.shown(part, style);
     }
-}
-
-/// From the table, as many as fit; help is always among them.
-fn hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let keymap = &model.settings.keymap;
-    if model.modal.is_some() || model.overlay.is_some() {
-        let back = keymap.key(Command::Back);
-        Pen::new(buf, layout.hints, 0)
-            .ours(" ", theme::PLAIN)
-            .ours(&back, theme::KEY)
-            .ours(" back", theme::PLAIN);
-        return;
-    }
-    let help = format!("{} help ", keymap.key(Command::Help));
-    let mut pen = Pen::new(buf, layout.hints, 0);
-    pen.ours(" ", theme::PLAIN).shorten(help.len() + 1);
-    let lost = model.here().is_some_and(|slot| slot.state == State::ToSettle);
-    let fits = |command: Command| match command {
-        Command::Help => false,
-        Command::Inbox => model.view.is_some(),
-        Command::NextUndecided => model.view.is_none(),
-        command if model.view.is_some() && command.is_of_the_queue() => false,
-        Command::Settle => lost,
-        Command::Approve | Command::Exclude | Command::Edit => !lost,
-        _ => true,
-    };
-    let mut specs: Vec<_> =
-        COMMANDS.iter().filter(|spec| !spec.hint.is_empty() && fits(spec.command)).collect();
-    specs.sort_by_key(|spec| FIRST.iter().position(|first| *first == spec.command).unwrap_or(FIRST.len()));
-    for spec in specs {
-        let Some(key) = keymap.keys(spec.command).first().map(|key| short(key)) else { continue };
-        if key.len() + spec.hint.len() + 3 > pen.left() {
-            break;
-        }
-        pen.ours(&key, theme::KEY).ours(&format!(" {}  ", spec.hint), theme::PLAIN);
-    }
-    Pen::new(buf, layout.hints, 0).right(&help, theme::PLAIN);
 }
