@@ -19,6 +19,7 @@ mod judge;
 mod list;
 mod past;
 mod reconcile;
+mod report_json;
 mod settle;
 mod submit;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod tools;
 mod watch;
 
 pub use past::{History, Listing, Next, SentHere};
+pub use report_json::ReportJson;
 pub use tools::Tool;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.

@@ -61,6 +61,7 @@ pub(super) async fn show(
     let durable = demo.is_none();
     let place = Place {
         reviewer: config.reviewer.clone().unwrap_or_default(),
+        state: paths.state.clone(),
         login: login_name().unwrap_or_default(),
         gate: embedded.as_ref().map(|embedded| GatePlace {
             url: embedded.note.url.clone(),

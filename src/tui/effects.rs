@@ -11,6 +11,7 @@ use crate::domain::{ActionKey, Digest, Revision, SourceName, SubmissionId, Times
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
+use super::export;
 use super::model::{Ask, Stood};
 use super::msg::{Clip, Effect, Loaded, Msg, What};
 use super::outside;
@@ -110,6 +111,11 @@ impl Effects {
             Effect::WakeIn(millis) => drop(tokio::spawn(this.wake_in(millis))),
             Effect::LearnTool { source, tool } => drop(tokio::spawn(this.learn(source, tool))),
             Effect::Copy(clip) => drop(tokio::spawn(this.copy(clip))),
+            Effect::Export { folder, text } => drop(self.must_finish.spawn(async move {
+                let written = tokio::task::spawn_blocking(move || export::write(&folder, &text)).await;
+                let answer = written.unwrap_or_else(|error| Err(error.to_string()));
+                this.say(What::Exported(answer)).await;
+            })),
             Effect::Open(link) => drop(tokio::spawn(this.open(link))),
             Effect::CopyByTerminal(_)
             | Effect::Mouse(_)

@@ -16,6 +16,7 @@ use crate::inbox::filter::{Filter, FilterError};
 pub mod command;
 mod effects;
 mod ending;
+mod export;
 mod find;
 mod host;
 pub mod keymap;
@@ -106,6 +107,8 @@ pub struct Place {
     pub reviewer: String,
     /// Who decides where the source does not say it; may be empty.
     pub login: String,
+    /// Where exported reports go.
+    pub state: PathBuf,
     /// The gate on this machine, when there is one.
     pub gate: Option<GatePlace>,
     /// `placet demo`: the folder in which executed actions leave their harmless traces.

@@ -1,6 +1,7 @@
 //! What can happen ([`Msg`]) and what can be asked of the world ([`Effect`]). Both are closed sets, so that what drives the
 //! inbox can be read in one place.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
@@ -47,6 +48,8 @@ pub enum What {
     /// How something was copied; or why no program could, `None` where there is no such program.
     Copied(Clip, Result<String, Option<String>>),
     Opened(Result<(), String>),
+    /// The answer to an [`Effect::Export`]: the file, or why there is none.
+    Exported(Result<PathBuf, String>),
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
@@ -218,6 +221,11 @@ pub enum Effect {
     Copy(Clip),
     /// Into the clipboard, by the terminal.
     CopyByTerminal(Clip),
+    /// Into a new file in this folder that only its owner can read.
+    Export {
+        folder: PathBuf,
+        text: String,
+    },
     /// In the reviewer's browser.
     Open(String),
     /// Draw every cell again.

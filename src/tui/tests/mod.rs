@@ -8,6 +8,7 @@ pub(super) mod desk;
 mod editing;
 mod effects;
 mod expiring;
+mod exporting;
 mod groups;
 mod history;
 mod holding;

@@ -88,7 +88,7 @@ fn the_report() {
 │    │                                                                                        │    │
 │    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
 │    │                                                                                        │    │
-│    │  Enter closes   o shows the first skipped                                              │    │
+│    │  Enter closes   e exports   y copies   o shows the first skipped                       │    │
 │    └─ counts come from the source ──────────────────────────────────────────────────────────┘    │
 │                                            ││ Hidden characters: none.  225 bytes                │
 │                                            ││                                                    │

@@ -17,6 +17,7 @@ mod copy;
 mod decide;
 mod edit;
 mod expiry;
+mod export;
 mod filter;
 mod find;
 mod given;
@@ -122,6 +123,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Drawn if model.overlay.is_some() || !model.chords.is_empty() => Vec::new(),
         What::Drawn => preview::drawn(model),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
+        What::Exported(answer) => export::exported(model, answer),
         What::Opened(answer) => copy::opened(model, answer),
         What::Source(event) => queue::event(model, event),
         What::Synced(source, answer) => queue::synced(model, &source, answer),
@@ -184,6 +186,8 @@ fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ExcludeBecause => reason::open(model, Says::Reason),
         Command::Comment => reason::comment(model),
         Command::Retry => reason::open(model, Says::Guidance),
+        Command::ExportReport => export::export(model),
+        Command::CopyReport => export::copy(model),
         Command::ReviewInstead => leave::review(model),
         Command::Discard => leave::discard(model),
         Command::ShowFirst => jump::first(model),

@@ -31,6 +31,10 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
     let mut pen = Pen::new(buf, foot, 0);
     pen.ours("Enter closes", theme::BOLD);
+    for (command, what) in [(Command::ExportReport, "exports"), (Command::CopyReport, "copies")] {
+        let key = model.settings.keymap.key(command);
+        pen.ours(&format!("   {key} {what}"), theme::PLAIN);
+    }
     if sheet.report.counts().skipped > 0 {
         let key = model.settings.keymap.key(Command::ShowFirst);
         pen.ours(&format!("   {key} shows the first skipped"), theme::PLAIN);
