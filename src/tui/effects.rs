@@ -67,11 +67,7 @@ impl Effects {
         match effect {
             Effect::Restore => drop(tokio::spawn(this.restore())),
             Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
-            Effect::TakeBack { id, keys } => drop(tokio::spawn(async move {
-                let inbox = this.inbox.clone();
-                let answer = caught(async move { inbox.take_back(&id, &keys).await }).await;
-                this.say(What::TakenBack(answer)).await;
-            })),
+            Effect::TakeBack { id, keys } => drop(tokio::spawn(this.take_back(id, keys))),
             Effect::Sync { source, since } => drop(tokio::spawn(this.sync(source, since))),
             Effect::Load(keys) => drop(tokio::spawn(async move {
                 let loaded = this.load(keys).await;
@@ -125,6 +121,12 @@ impl Effects {
             | Effect::Editor { .. }
             | Effect::Quit => {}
         }
+    }
+
+    async fn take_back(self, id: SubmissionId, keys: Vec<ActionKey>) {
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.take_back(&id, &keys).await }).await;
+        self.say(What::TakenBack(answer)).await;
     }
 
     /// Runs the reviewer's editor, which has the terminal until the answer comes.

@@ -1,7 +1,6 @@
 //! The same change over the marked actions, and the draft in the reviewer's own editor.
 
 use crate::domain::{Decision, PendingAction, Status};
-use crate::journal::Write;
 use crate::tui::model::Modal;
 use crate::tui::msg::{Effect, What};
 
@@ -53,8 +52,6 @@ fn one_undo_takes_all_of_it_back() {
     desk.wait(500);
     desk.press("<Enter>");
     assert_eq!(desk.staged(), "1E 2E 3E");
-    let texts = desk.saved.iter().filter(|write| matches!(write, Write::EditText { text: Some(_), .. }));
-    assert_eq!(texts.count(), 3, "each keeps its edits when it is approved again");
 
     desk.press("u");
 
@@ -196,4 +193,35 @@ fn an_editor_that_failed_changes_nothing() {
     assert!(desk.message().contains("nothing was changed"), "{}", desk.message());
     desk.press("<Enter>");
     assert_eq!(edits(&desk, "1").unwrap(), r#"{"title":"Issue number 1Z"}"#);
+}
+
+/// What was staged together is taken back together: nothing of it waits to be approved by another key.
+#[test]
+fn after_an_undo_no_edit_is_left_behind_and_who_is_left_out_has_no_part() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("gg e<C-u>New<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>");
+    assert_eq!(desk.staged(), "1E 2E 3E");
+
+    desk.press("u");
+    assert!(!desk.screen().contains("(edited)"), "{}", desk.screen());
+    desk.press("a");
+    assert!(desk.staged().ends_with('A'), "{}", desk.staged());
+}
+
+#[test]
+fn an_edited_approval_is_a_toggle_too_and_opens_with_its_edits() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("gg e<C-u>New<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>gg");
+    desk.press("j");
+
+    desk.press("e");
+    assert!(desk.screen().contains("New"), "{}", desk.screen());
+    desk.press("<Esc>");
+    assert_eq!(desk.staged(), "1E 2E");
+    desk.press("a");
+    assert_eq!(desk.staged(), "2E", "the same key again: undecided");
 }

@@ -261,6 +261,8 @@ fn an_element_of_a_list_is_dropped_and_restored() {
     desk.press("ke<Down> <Enter>");
     assert!(desk.message().contains("nothing is changed"), "{}", desk.message());
     desk.press("<Esc>a");
+    assert_eq!(desk.staged(), "", "approved with edits before: a toggle");
+    desk.press("a");
     assert_eq!((desk.staged().as_str(), edits(&desk)), ("1A", None));
 }
 

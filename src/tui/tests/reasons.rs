@@ -140,3 +140,21 @@ fn shift_tab_and_letters_in_the_field_are_text_and_decide_nothing() {
     desk.press("<Esc>");
     assert_eq!(desk.staged(), "");
 }
+
+#[test]
+fn a_reason_outlives_the_toggle_and_stands_on_the_sheet() {
+    let mut desk = Desk::new(100, 30, few(2));
+
+    desk.press("Xa duplicate<Enter>");
+    desk.press("gg");
+    desk.press("jxx");
+
+    let reason = |desk: &Desk| match &desk.model.draft.get(&key("1")).unwrap().decision {
+        Decision::Reject { reason } => reason.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason(&desk).as_deref(), Some("a duplicate"));
+    desk.press("s");
+    desk.wait(500);
+    assert!(desk.screen().contains("because  a duplicate"), "{}", desk.screen());
+}

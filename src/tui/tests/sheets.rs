@@ -20,7 +20,7 @@ fn the_review() {
 
     desk.press("S");
 
-    insta::assert_snapshot!(sheet(&desk), @r"
+    insta::assert_snapshot!(sheet(&desk), @r#"
 ┌─ Queue ──┌─ Review and submit ────────────────────────────────────────────────────────┐──────────┐
 │  v create│  3 decisions in 2 batches will be sent:                                    │          │
 │   A    Re│                                                                            │          │
@@ -33,20 +33,20 @@ fn the_review() {
 │  v google│                                                                            │          │
 │   .  * Ov│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
 │   . !* Cr│     E  Escalate: EU outage                                                 │          │
+│          │        title  "[now] Escalate: EU outage"                                  │          │
 │          │     A  Refund double-charge INV-8841                                       │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
-│          │     X  Close stale ticket #1182                                            │          │
-│          │                                                                            │eport     │
-│          │  as kim@acme on 1 source; one request per batch                            │          │
-│          │                                                                            │ts.       │
+│          │     X  Close stale ticket #1182                                            │eport     │
+│          │                                                                            │          │
+│          │  as kim@acme on 1 source; one request per batch                            │ts.       │
+│          │                                                                            │          │
 │          │                                                                            │          │
 │          │  Press y to send. Esc goes back.                                           │          │
 │          │                                                                            │          │
 │          │                                                                            │          │
-│          └─ nothing has been sent yet ────────────────────────────────────────────────┘          │
-└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
+└─ row 3 of└─ nothing has been sent yet ────────────────────────────────────────────────┘──────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-");
+"#);
 }
 
 #[test]

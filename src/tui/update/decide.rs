@@ -60,13 +60,12 @@ pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
             "{why}: read it to the end first ({down} scrolls, {zoom} zooms{unread}), then approve"
         ));
     }
-    let comment = model.draft.get(key).and_then(|staged| match &staged.decision {
-        Decision::Approve { comment, .. } => comment.clone(),
-        Decision::Reject { .. } | Decision::Retry { .. } => None,
-    });
-    let Some(draft) = model.edit_texts.get(key) else {
-        return Ok(Decision::Approve { edits: None, comment });
+    let staged = model.draft.get(key).map(|staged| &staged.decision);
+    let (edits, comment) = match staged {
+        Some(Decision::Approve { edits, comment }) => (edits.clone(), comment.clone()),
+        Some(Decision::Reject { .. } | Decision::Retry { .. }) | None => (None, None),
     };
+    let Some(draft) = model.edit_texts.get(key) else { return Ok(Decision::Approve { edits, comment }) };
     let Some(cached) = model.preview.cached(key).filter(|cached| cached.digest == draft.of) else {
         return Err("its edits were typed over another content; open the form and look again".to_owned());
     };
@@ -101,7 +100,13 @@ pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
     if targets.iter().any(demands) {
         return super::reason::open_for(model, Says::Reason, targets);
     }
-    let effects = stage(model, targets.into_iter().map(|key| (key, Some(Decision::REJECT))).collect());
+    // What was typed as its reason goes along, also after the toggle went back and forth.
+    let because = |key: ActionKey| {
+        let reason = super::reason::known_reason(model, &key);
+        (key, Some(Decision::Reject { reason }))
+    };
+    let wanted: Vec<_> = targets.into_iter().map(because).collect();
+    let effects = stage(model, wanted);
     finish(model);
     effects
 }

@@ -77,6 +77,12 @@ fn area(text: String) -> TextArea<'static> {
     area
 }
 
+/// Why it is to be excluded, as far as that was typed.
+pub(super) fn known_reason(model: &Model, key: &ActionKey) -> Option<String> {
+    let text = known_text(model, key, Says::Reason)?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
 /// What was typed before, staged or not.
 fn known_text(model: &Model, key: &ActionKey, says: Says) -> Option<String> {
     let staged = model.draft.get(key).and_then(|staged| match (&staged.decision, says) {

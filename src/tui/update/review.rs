@@ -26,7 +26,12 @@ pub(super) fn open_batch(model: &mut Model) -> Vec<Effect> {
     let decided_in = model.decided_in.as_ref().and_then(|key| model.queue.find_group(key));
     let here = || model.queue.group_here().and_then(staged);
     let scope = decided_in.and_then(staged).or_else(here);
-    open(model, scope)
+    let elsewhere = scope.is_none() && !model.draft.is_empty();
+    let effects = open(model, scope);
+    if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
+        model.say("nothing is staged here: this is everything that is staged");
+    }
+    effects
 }
 
 /// The sheet is not on screen now: its settle time starts anew when it is.
@@ -227,7 +232,15 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
             model.warn(format!("type {count} and Enter to send"));
             Vec::new()
         }
-        None => Vec::new(),
+        None => {
+            let waits = matches!(&model.modal, Some(Modal::Review(sheet)) if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()));
+            if waits {
+                model.say(
+                    "the sheet takes keys when it has been on screen for a moment: look, then press it again",
+                );
+            }
+            Vec::new()
+        }
     }
 }
 

@@ -15,15 +15,22 @@ use super::words;
 pub(super) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buffer) {
     let staged = model.unsent();
     let mut lines = Vec::new();
+    let demo = model.settings.place.demo.is_some();
     if staged > 0 {
-        lines.push(format!("{} staged and not sent; kept for next time.", words::count(staged, "decision")));
+        let then = if demo { "gone with the demo." } else { "kept for next time." };
+        lines.push(format!("{} staged and not sent; {then}", words::count(staged, "decision")));
+    }
+    if model.held.is_some() {
+        lines.push("Quitting now recalls what is about to be sent.".to_owned());
     }
     if model.sending.is_some() {
         lines.push("A submission is on its way; quitting waits a few seconds for it.".to_owned());
     }
     if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
         lines.push(format!("The gate at {} stops:", gate.url));
-        lines.push("agents cannot propose until placet runs again.".to_owned());
+        let then =
+            if demo { "the demo is thrown away." } else { "agents cannot propose until placet runs again." };
+        lines.push(then.to_owned());
     }
     let size = (64.min(area.width), lines.len() as u16 + 6);
     let body = open(model, area, size, "Quit?", "", buf);

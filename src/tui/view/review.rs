@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::domain::{Confirm, Submission, SubmissionBatch, Untrusted};
+use crate::domain::{Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::model::{Model, Review, ReviewSheet};
@@ -133,6 +133,7 @@ fn by_name(review: &Review, lines: &mut Vec<Parts>) {
                 ours(format!("   {letter}  "), theme::BOLD),
                 (text::line(&item.title).cut(68), theme::PLAIN),
             ]);
+            carried(&item.decision, lines);
         }
         left = left.saturating_sub(batch.items().len());
         if left == 0 {
@@ -143,6 +144,32 @@ fn by_name(review: &Review, lines: &mut Vec<Parts>) {
         lines.push(vec![ours(format!("    and {} more", submission.len() - LISTED), theme::DIM)]);
     }
     lines.push(Vec::new());
+}
+
+/// What goes along with a decision: the new values, and what was typed beside it.
+fn carried(decision: &Decision, lines: &mut Vec<Parts>) {
+    let (edits, word, said) = match decision {
+        Decision::Approve { edits, comment } => (edits.as_ref(), "comment", comment.as_deref()),
+        Decision::Reject { reason } => (None, "because", reason.as_deref()),
+        Decision::Retry { guidance } => (None, "guidance", Some(guidance.as_str())),
+    };
+    let mut line = |name: Shown, style: Style, value: &str| {
+        let name = name.cut(20);
+        let room = 66_usize.saturating_sub(name.width());
+        let value = text::line(&Untrusted::from(value)).cut(room);
+        lines.push(vec![
+            ours("      ", theme::PLAIN),
+            (name, style),
+            ours("  ", theme::PLAIN),
+            (value, theme::PLAIN),
+        ]);
+    };
+    for member in edits.and_then(|edits| edits.as_json().members()).unwrap_or_default() {
+        line(text::line(&Untrusted::from(member.key.text.as_ref())), theme::GOOD, member.value);
+    }
+    if let Some(said) = said {
+        line(Shown::ours(word), theme::DIM, said);
+    }
 }
 
 fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {

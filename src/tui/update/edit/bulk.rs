@@ -2,8 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use crate::domain::{ActionKey, Decision, Edits, json, merge};
-use crate::journal::{EditText, Write};
+use crate::domain::{ActionKey, Decision, Edits, merge};
+use crate::journal::Write;
 use crate::tui::model::{Bulk, BulkRow, Fate, Modal, Model, Slot, applied};
 use crate::tui::msg::Effect;
 use crate::tui::update::list::{Way, shift};
@@ -112,24 +112,20 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     // Once more, with what is known now: somebody else may have been faster.
     let _ = show(model);
     let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
-    let own = match &model.modal {
-        Some(Modal::Edit(form)) => form.key.clone(),
-        _ => return Vec::new(),
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    let own = form.key.clone();
+    let applies = |BulkRow { key, fate }| match fate {
+        Fate::Applies(edits) => Some((key, Some(Decision::Approve { edits, comment: None }))),
+        Fate::LeftOut(_) => None,
     };
-    let (mut wanted, mut texts) = (Vec::new(), Vec::new());
-    for BulkRow { key, fate } in rows {
-        let Fate::Applies(edits) = fate else { continue };
-        if let Some(edits) = edits.as_ref().filter(|_| key != own) {
-            texts.extend(text_of(model, &key, edits));
-        }
-        wanted.push((key, Some(Decision::Approve { edits, comment: None })));
-    }
+    let wanted: Vec<_> = rows.into_iter().filter_map(applies).collect();
     let staged = wanted.len();
     let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
     let mut effects = close(model);
-    if !texts.is_empty() {
-        effects.extend(stage::save(model, texts));
-    }
+    // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
+    model.edit_texts.remove(&own);
+    model.drafted.remove(&own);
+    effects.extend(stage::save(model, vec![Write::EditText { key: own, text: None }]));
     effects.extend(stage::stage(model, wanted));
     finish(model);
     if left_out > 0 {
@@ -138,14 +134,4 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
         model.say(format!("{staged} staged with these edits"));
     }
     effects
-}
-
-/// The draft of an action that was never open in the form: approving it again later keeps the edits.
-fn text_of(model: &mut Model, key: &ActionKey, edits: &Edits) -> Option<Write> {
-    let cached = model.preview.cached(key)?;
-    let merged = merge(&cached.action.input, edits).ok()?;
-    let text = EditText { text: json::pretty(merged.as_str()), of: cached.digest };
-    model.edit_texts.insert(key.clone(), text.clone());
-    model.drafted.insert(key.clone(), edits.clone());
-    Some(Write::EditText { key: key.clone(), text: Some(text) })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Decision, SourceName, Untrusted, changed_keys, json};
+use crate::domain::{ActionKey, Decision, SourceName, Untrusted, changed_keys, json, merge};
 use crate::inbox::{Problem, Tool};
 use crate::journal::{EditText, Write};
 use crate::tui::model::{Bulk, EditForm, Modal, Model, Slot};
@@ -100,7 +100,12 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effec
     let proposed = json::pretty(input.as_str());
     let text = match model.edit_texts.get(&key) {
         Some(draft) if draft.of == digest => draft.text.clone(),
-        Some(_) | None => proposed,
+        Some(_) | None => {
+            let staged = model.draft.get(&key).filter(|staged| staged.digest == Some(digest));
+            let edits = staged.and_then(|staged| staged.decision.edits());
+            let merged = edits.and_then(|edits| merge(&input, edits).ok());
+            merged.map_or(proposed, |merged| json::pretty(merged.as_str()))
+        }
     };
     let known = model.tools.get(&(source.clone(), tool.clone())).cloned();
     let mut form = EditForm::new(key, digest, input, &text, known);
