@@ -65,9 +65,9 @@ const fn word(
 /// The order of `help`.
 #[rustfmt::skip]
 pub(in crate::tui) const WORDS: &[Word] = &[
-    word(Verb::Show, "show", "", "reads the action, the input that will run first", &[Command::Zoom, Command::Open]),
+    word(Verb::Show, "show", "", "reads the action, its input first", &[Command::Zoom, Command::Open]),
     word(Verb::More, "more", "", "reads on", &[Command::ScrollDown, Command::PageDown]),
-    word(Verb::Raw, "raw", "", "reads the input as JSON, as it will run", &[]),
+    word(Verb::Raw, "raw", "", "reads the input as JSON, as it was proposed", &[]),
     word(Verb::Diff, "diff", "", "reads what your edits change", &[Command::Diff]),
     word(Verb::Context, "context", "", "reads where the action comes from", &[]),
     word(Verb::Approve, "approve", "[because TEXT]", "stages an approval of this action, with your edits if there are any", &[Command::Approve]),
