@@ -189,3 +189,20 @@ fn with_reduced_motion_nothing_counts_seconds() {
     assert!(!desk.model.dirty, "nothing is drawn");
     assert_eq!(desk.screen(), before);
 }
+
+#[test]
+fn in_a_list_of_what_is_over_the_mouse_moves_that_list_and_not_the_queue_behind_it() {
+    let mut desk = super::views::looking(100, 30);
+    desk.model.mouse = true;
+    let queue = desk.model.queue.cursor().cloned();
+    let second = find(&desk, "Refund 3 EUR");
+
+    mouse(&mut desk, CLICK, second);
+    assert_eq!(desk.here(), "f2");
+    mouse(&mut desk, MouseEventKind::ScrollDown, second);
+    assert_eq!(desk.here(), "f3");
+    mouse(&mut desk, CLICK, (second.0, 20));
+
+    assert_eq!(desk.here(), "f3", "there is no such row");
+    assert_eq!(desk.model.queue.cursor().cloned(), queue);
+}

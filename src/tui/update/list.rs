@@ -38,14 +38,30 @@ pub(super) fn up(model: &mut Model, by: usize) -> Vec<Effect> {
 
 fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
     match moves(model) {
-        Moves::List => match &mut model.view {
-            Some(view) => view.go_to(shift(view.at(), way, by)),
-            None => model.queue.go_to(shift(model.queue.at(), way, by)),
-        },
+        Moves::List => step(model, way, by),
         Moves::Preview => drop(reader::step(model, way, by)),
         Moves::Sheet => scroll_sheet(model, way, by),
     }
     Vec::new()
+}
+
+/// Moves the cursor of the list that is on screen, wherever keys go.
+pub(super) fn step(model: &mut Model, way: Way, by: usize) {
+    match &mut model.view {
+        Some(view) => view.go_to(shift(view.at(), way, by)),
+        None => model.queue.go_to(shift(model.queue.at(), way, by)),
+    }
+}
+
+/// Puts the cursor on a row of the screen, counted from the list's first; below the last one is nowhere.
+pub(super) fn select(model: &mut Model, row: usize) {
+    match &mut model.view {
+        Some(view) if view.top + row < view.slots().len() => view.go_to(view.top + row),
+        None if model.queue.top + row < model.queue.lines().len() => {
+            model.queue.go_to(model.queue.top + row);
+        }
+        Some(_) | None => {}
+    }
 }
 
 pub(super) fn top(model: &mut Model) -> Vec<Effect> {

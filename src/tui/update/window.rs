@@ -41,7 +41,7 @@ fn wheel(model: &mut Model, at: Position, way: Way) {
     } else if layout.preview.contains(at) {
         drop(preview::scroll(model, way, WHEEL));
     } else if layout.rows.contains(at) {
-        model.queue.go_to(list::shift(model.queue.at(), way, WHEEL));
+        list::step(model, way, WHEEL);
     }
 }
 
@@ -54,10 +54,7 @@ fn click(model: &mut Model, at: Position) {
     model.chords.clear();
     let layout = model.layout();
     if layout.rows.contains(at) {
-        let line = model.queue.top + usize::from(at.y - layout.rows.y);
-        if line < model.queue.lines().len() {
-            model.queue.go_to(line);
-        }
+        list::select(model, usize::from(at.y - layout.rows.y));
         model.focus = Focus::List;
     } else if layout.preview.contains(at) {
         model.focus = Focus::Preview;
