@@ -43,6 +43,11 @@ impl Decision {
 }
 
 impl DecisionKind {
+    /// With edits or without.
+    pub const fn approves(self) -> bool {
+        matches!(self, Self::Approve | Self::ApproveWithEdits)
+    }
+
     /// The letter in the decision column.
     pub const fn letter(self) -> char {
         match self {

@@ -76,6 +76,5 @@ fn field<'a>(counts: &'a mut StagedCounts, staged: &Staged) -> &'a mut usize {
 }
 
 fn is_unopened(staged: &Staged) -> bool {
-    staged.digest.is_none()
-        && matches!(staged.decision.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits)
+    staged.digest.is_none() && staged.decision.kind().approves()
 }

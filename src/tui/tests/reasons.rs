@@ -158,3 +158,31 @@ fn a_reason_outlives_the_toggle_and_stands_on_the_sheet() {
     desk.wait(500);
     assert!(desk.screen().contains("because  a duplicate"), "{}", desk.screen());
 }
+
+/// It would be bound to what is on screen now, read or not.
+#[test]
+fn a_comment_beside_an_approval_asks_for_what_approving_asks_for() {
+    let long = |n: usize| {
+        let body: Vec<String> = (1..60).map(|i| format!("\"k{i}\":{n}")).collect();
+        action("1 create_linear_issue support high 57", "Risky", &format!("{{{}}}", body.join(",")))
+    };
+    let mut desk = Desk::new(100, 30, vec![long(1)]);
+    desk.press("z");
+    for _ in 0..6 {
+        desk.press("<PageDown>");
+    }
+    desk.press("<Esc>a");
+    let before = desk.model.draft.get(&key("1")).unwrap().clone();
+    let mut changed = long(2);
+    changed.row.title = "Risky, too".into();
+    desk.changes(vec![changed]);
+    desk.wait(1_000);
+    desk.press("z<Esc>");
+
+    desk.press("cfine<Enter>");
+
+    assert_eq!(desk.model.draft.get(&key("1")), Some(&before), "{}", desk.message());
+    assert!(desk.message().starts_with("high-risk"), "{}", desk.message());
+    desk.press("<Esc>a");
+    assert_eq!(desk.staged(), "", "taking it back asks for nothing");
+}

@@ -1,6 +1,6 @@
 //! The decision keys. They are toggles, and stage only: nothing here reaches a source.
 
-use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule, Status, changed_keys};
+use crate::domain::{ActionKey, Decision, DecisionKind, Digest, ReasonRule, Staged, Status, changed_keys};
 use crate::journal::{Says, Write};
 use crate::text;
 use crate::tui::command::Command;
@@ -27,7 +27,11 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
             Err(why) => locked = Some(why),
         }
     }
-    if let (Some(why), [_]) = (&locked, targets.as_slice()) {
+    if let (Some(why), [key]) = (&locked, targets.as_slice()) {
+        // Taking an approval back asks for nothing.
+        if kind(model, key).is_some_and(DecisionKind::approves) {
+            return clear_targets(model, targets);
+        }
         model.warn(why.clone());
         return Vec::new();
     }
@@ -60,15 +64,20 @@ pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
             "{why}: read it to the end first ({down} scrolls, {zoom} zooms{unread}), then approve"
         ));
     }
-    let staged = model.draft.get(key).map(|staged| &staged.decision);
-    let (edits, comment) = match staged {
-        Some(Decision::Approve { edits, comment }) => (edits.clone(), comment.clone()),
-        Some(Decision::Reject { .. } | Decision::Retry { .. }) | None => (None, None),
+    let cached = model.preview.cached(key);
+    let is_of = |digest: Option<Digest>| cached.is_some_and(|cached| Some(cached.digest) == digest);
+    let other = || "its edits were typed over another content; open the form and look again".to_owned();
+    let (edits, comment) = match model.draft.get(key) {
+        Some(Staged { decision: Decision::Approve { edits, comment }, digest, .. }) => {
+            if edits.is_some() && !is_of(*digest) {
+                return Err(other());
+            }
+            (edits.clone(), comment.clone())
+        }
+        _ => (None, None),
     };
     let Some(draft) = model.edit_texts.get(key) else { return Ok(Decision::Approve { edits, comment }) };
-    let Some(cached) = model.preview.cached(key).filter(|cached| cached.digest == draft.of) else {
-        return Err("its edits were typed over another content; open the form and look again".to_owned());
-    };
+    let cached = cached.filter(|cached| cached.digest == draft.of).ok_or_else(other)?;
     let edits = changed_keys(&cached.action.input, &draft.text)
         .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
     Ok(Decision::Approve { edits, comment })
@@ -83,6 +92,10 @@ fn next_unread(model: &Model, key: &ActionKey) -> Option<usize> {
     Some(line + 1)
 }
 
+fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
+    model.draft.get(key).map(|staged| staged.decision.kind())
+}
+
 fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {
     model.draft.get(key).map(|staged| &staged.decision) == decision
 }
@@ -90,8 +103,7 @@ fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> boo
 /// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
 pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
     let Some(targets) = ready(model) else { return Vec::new() };
-    let kind = |key: &ActionKey| model.draft.get(key).map(|staged| staged.decision.kind());
-    if targets.iter().all(|key| kind(key) == Some(DecisionKind::Reject)) {
+    if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
         return clear_targets(model, targets);
     }
     let demands = |key: &ActionKey| {

@@ -6,6 +6,7 @@ use crate::tui::model::{Guard, Model, Tab};
 use crate::tui::msg::{Effect, Given};
 
 use super::decide::{approval, finish, ready};
+use super::reason::commented;
 use super::{list, preview, review, seeing, settle, stage};
 
 pub(super) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
@@ -84,16 +85,11 @@ fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
 }
 
 fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
-    decide(model, |model, key| {
-        let staged = model.draft.get(key).map(|staged| staged.decision.clone());
-        match staged {
-            Some(Decision::Approve { edits, .. }) => {
-                Ok(Decision::Approve { edits, comment: Some(text.to_owned()) })
-            }
-            Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
-            Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
-            None => Err("nothing is staged for this action to comment on".to_owned()),
-        }
+    decide(model, |model, key| match model.draft.get(key).map(|staged| &staged.decision) {
+        Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
+        Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
+        Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
+        None => Err("nothing is staged for this action to comment on".to_owned()),
     })
 }
 

@@ -177,15 +177,10 @@ pub(super) fn accept(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// The approval that is staged, or one that may be, with another comment.
-fn commented(model: &Model, key: &ActionKey, said: Option<String>) -> Result<Decision, String> {
-    let staged = model.draft.get(key).map(|staged| staged.decision.clone());
-    let decision = match staged {
-        Some(decision @ Decision::Approve { .. }) => decision,
-        _ => approval(model, key)?,
-    };
-    Ok(match decision {
-        Decision::Approve { edits, .. } => Decision::Approve { edits, comment: said },
+/// An approval with another comment. It is bound to what is on screen now, so it asks for what approving asks for.
+pub(super) fn commented(model: &Model, key: &ActionKey, comment: Option<String>) -> Result<Decision, String> {
+    approval(model, key).map(|decision| match decision {
+        Decision::Approve { edits, .. } => Decision::Approve { edits, comment },
         other => other,
     })
 }

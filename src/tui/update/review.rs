@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Confirm, DecisionKind, PendingAction, Staged, StagedCounts,
-    Submission, SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
+    ActionKey, BatchKey, Capabilities, Confirm, PendingAction, Staged, StagedCounts, Submission,
+    SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
 };
 use crate::tui::keymap::Chord;
 use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet};
@@ -131,12 +131,9 @@ fn review(
     let out: HashSet<&ActionKey> = refused.iter().map(|refused| &refused.key).collect();
     let sent: Vec<(&ActionKey, &Staged)> = staged.into_iter().filter(|(key, _)| !out.contains(key)).collect();
     let (batches, left_pending) = touched(model, &sent);
-    let approved = |staged: &Staged| {
-        matches!(staged.decision.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits)
-    };
     let approvals = || {
         sent.iter()
-            .filter(|(_, staged)| approved(staged))
+            .filter(|(_, staged)| staged.decision.kind().approves())
             .filter_map(|(key, _)| Some((*key, fresh.get(*key)?)))
     };
     let unseen = |key: &ActionKey, action: &PendingAction| model.seen.of(key, &action.digest()).is_none();
