@@ -27,7 +27,7 @@ fn the_menu_copies_what_it_says() {
     desk.press("yu");
     assert_eq!(clip(&desk).text, "https://x.io/1");
     desk.press("yc");
-    assert_eq!(clip(&desk).text, "placet show pa-1 --source gate");
+    assert_eq!(clip(&desk).text, "placet show --source gate pa-1");
     assert_eq!(desk.staged(), "");
 }
 

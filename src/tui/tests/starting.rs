@@ -35,7 +35,7 @@ fn nothing_is_staged_before_what_was_staged_is_read() {
     desk.restored(Restored { draft, ..Restored::default() });
 
     assert_eq!(desk.staged(), "2X");
-    assert_eq!(desk.message(), "1 staged decision from last time; s or S reviews it");
+    assert_eq!(desk.message(), "1 staged decision from last time; S reviews it");
     desk.press("a");
     assert_eq!(desk.staged(), "1A 2X");
     assert!(matches!(desk.saved.last(), Some(Write::Step { position: 2, .. })));

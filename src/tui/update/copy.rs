@@ -3,6 +3,7 @@
 
 use crate::domain::{ActionKey, Untrusted};
 use crate::text;
+use crate::tui::command::Command;
 use crate::tui::model::{Cached, LinksSheet, Modal, Model, Tone, hidden};
 use crate::tui::msg::{Clip, Effect};
 use crate::tui::page::{PageLine, links as addresses};
@@ -52,11 +53,11 @@ pub(super) fn text(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Copy(Clip { what: "the preview", text: lines.join("\n") })]
 }
 
-/// `placet show ID --source NAME`
+/// `placet show --source NAME ID`
 pub(super) fn command(model: &mut Model) -> Vec<Effect> {
     let Some(key) = here(model) else { return Vec::new() };
     let Some(id) = plain(model, key.id.untrusted()) else { return Vec::new() };
-    let text = format!("placet show {} --source {}", quoted(&id), key.source);
+    let text = show_command(key.source.as_str(), &id);
     vec![Effect::Copy(Clip { what: "the command", text })]
 }
 
@@ -128,7 +129,8 @@ pub(super) fn opened(model: &mut Model, answer: Result<(), String>) -> Vec<Effec
         Ok(()) => model.say("the browser was asked to open it"),
         Err(why) => {
             let said = text::Shown::ours("not opened: ");
-            let copy = text::Shown::ours("; y copies a link");
+            let key = model.settings.keymap.key(Command::CopyThisLink);
+            let copy = text::Shown::ours(format!("; {key} copies a link"));
             model.tell(Tone::Bad, vec![said, text::line(&Untrusted::from(why)), copy]);
         }
     }
@@ -164,14 +166,10 @@ fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
     Some(shown.plain())
 }
 
-/// For a shell: one word, whatever is in it.
-fn quoted(text: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(safe) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+/// For a shell: the id is one word, whatever is in it, and no option.
+fn show_command(source: &str, id: &str) -> String {
+    let end = if id.starts_with('-') { "-- " } else { "" };
+    format!("placet show --source {} {end}{}", shell_words::quote(source), shell_words::quote(id))
 }
 
 /// The addresses in the action that can be opened.
@@ -216,9 +214,11 @@ mod tests {
 
     #[test]
     fn a_shell_reads_an_id_as_one_word() {
-        assert_eq!(quoted("pa-3f9c"), "pa-3f9c");
-        assert_eq!(quoted("a b; rm -rf ~"), "'a b; rm -rf ~'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("--help"), "'--help'");
+        assert_eq!(show_command("gate", "pa-3f9c"), "placet show --source gate pa-3f9c");
+        assert_eq!(show_command("gate", "--help"), "placet show --source gate -- --help");
+        for id in ["a b; rm -rf ~", "it's", "$(id)", "a\nb"] {
+            let words = shell_words::split(&show_command("gate", id)).unwrap();
+            assert_eq!(words.last().map(String::as_str), Some(id));
+        }
     }
 }

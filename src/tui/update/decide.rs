@@ -235,15 +235,18 @@ pub(super) fn say_why_not(model: &mut Model) {
         return say_to_settle(model);
     }
     if !model.queue.marks.is_empty() {
-        let marked = model.queue.marks.len();
-        model.say(format!("{marked} marked, none of them shown: Esc unmarks, or clear the filter first"));
+        let (marked, key) = (model.queue.marks.len(), model.settings.keymap.key(Command::Back));
+        model.say(format!("{marked} marked, none of them shown: {key} unmarks, or clear the filter first"));
         return;
     }
     let Some(slot) = model.here() else {
-        let word = model.queue.group_by().word();
-        model.say(format!(
-            "this is a {word}: A approves the rest of it, Space marks all of it, l goes into it"
-        ));
+        let (word, keys) = (model.queue.group_by().word(), &model.settings.keymap);
+        let (rest, mark, into) =
+            (keys.key(Command::ApproveRest), keys.key(Command::Mark), keys.key(Command::Unfold));
+        let said = format!(
+            "this is a {word}: {rest} approves the rest of it, {mark} marks all of it, {into} goes into it"
+        );
+        model.say(said);
         return;
     };
     match &slot.state {
@@ -253,7 +256,10 @@ pub(super) fn say_why_not(model: &mut Model) {
         }
         State::Held => drop(super::hold::is_in_the_way(model)),
         State::Sending => model.say("its decision is on the way"),
-        State::Unknown => model.say("its decision was sent and we lost sight of it: R looks again"),
+        State::Unknown => {
+            let key = model.settings.keymap.key(Command::Reload);
+            model.say(format!("its decision was sent and we lost sight of it: {key} looks again"));
+        }
         State::ToSettle => say_to_settle(model),
         State::Pending => {}
     }

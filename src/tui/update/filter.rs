@@ -46,11 +46,9 @@ pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What is pasted becomes one line.
 pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
-    line.area
-        .insert_str(text.split(['\n', '\r']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "));
+    line.area.insert_str(super::places::one_line(text));
     changed(model)
 }
 

@@ -1,13 +1,13 @@
 //! What is asked for by its value, by a line of words: the same rooms, without the keys.
 
 use crate::domain::{ActionKey, Decision, ReasonRule, changed_keys, json};
-use crate::journal::{EditText, Write};
+use crate::journal::EditText;
 use crate::tui::model::{Guard, Model, Tab};
 use crate::tui::msg::{Effect, Given};
 
 use super::decide::{approval, finish, ready};
 use super::reason::commented;
-use super::{list, preview, review, seeing, settle, stage};
+use super::{edit, list, preview, review, seeing, settle, stage};
 
 pub(super) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
     if model.leaving {
@@ -124,9 +124,5 @@ fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    match &text {
-        Some(text) => drop(model.edit_texts.insert(key.clone(), text.clone())),
-        None => drop(model.edit_texts.remove(&key)),
-    }
-    stage::save(model, vec![Write::EditText { key, text }])
+    edit::keep(model, key, text)
 }

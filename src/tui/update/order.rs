@@ -1,13 +1,19 @@
 //! In which order and groups the list stands, and whether it follows what happens.
 
+use crate::journal::Write;
+use crate::tui::command::Command;
 use crate::tui::model::{GroupBy, Later, Model, SortBy, Spread};
 use crate::tui::msg::Effect;
 
 /// Counts anew what is staged where, when decisions or rows may be others.
 pub(super) fn count(model: &mut Model, effects: &[Effect]) {
     // Every decision is saved; what was staged before is there when reconciling begins.
-    let decided = effects.iter().any(|effect| matches!(effect, Effect::Save(_) | Effect::Reconcile));
-    if decided || !model.spread.is_of(model) {
+    let changes = |write: &Write| matches!(write, Write::Step { .. } | Write::Position(_) | Write::Settle(_));
+    let decided = |effect: &Effect| match effect {
+        Effect::Save(writes) => writes.iter().any(changes),
+        effect => matches!(effect, Effect::Reconcile),
+    };
+    if effects.iter().any(decided) || !model.spread.is_of(model) {
         model.spread = Spread::of(model);
     }
 }
@@ -28,13 +34,10 @@ pub(super) fn sort(model: &mut Model, by: SortBy) -> Vec<Effect> {
 pub(super) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
     model.queue.drop_range();
     model.queue.regroup(by);
+    let key = model.settings.keymap.key(Command::Unfold);
     model.say(match by {
-        GroupBy::Batch => "grouped by batch",
-        GroupBy::Mission => "grouped by mission",
-        GroupBy::Checkpoint => "grouped by checkpoint",
-        GroupBy::Agent => "grouped by agent",
-        GroupBy::Source => "grouped by source",
-        GroupBy::Shape => "grouped by shape: near-identical actions are one row; l opens it",
+        GroupBy::Shape => format!("grouped by shape: near-identical actions are one row; {key} opens it"),
+        by => format!("grouped by {}", by.word()),
     });
     Vec::new()
 }

@@ -98,3 +98,8 @@ pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
         }
     }
 }
+
+/// What is pasted into a field of one line.
+pub(super) fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}

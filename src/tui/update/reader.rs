@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::domain::json;
+use crate::tui::command::Command;
 use crate::tui::layout::Shape;
 use crate::tui::model::{Focus, Model, PreviewPlace, Tab};
 use crate::tui::msg::Effect;
@@ -27,7 +28,8 @@ pub(super) fn wrap(model: &mut Model) -> Vec<Effect> {
 
 pub(super) fn sideways(model: &mut Model, way: Way) -> Vec<Effect> {
     if model.preview.wrap {
-        model.say("lines wrap, so there is nothing beside; w turns that off");
+        let key = model.settings.keymap.key(Command::Wrap);
+        model.say(format!("lines wrap, so there is nothing beside; {key} turns that off"));
         return Vec::new();
     }
     let text = model.layout().text;

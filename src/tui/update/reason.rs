@@ -124,12 +124,9 @@ pub(super) fn next_template(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// A pasted reason becomes one line.
 pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(Modal::Reason(form)) = &mut model.modal {
-        form.area.insert_str(
-            text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
-        );
+        form.area.insert_str(super::places::one_line(text));
         form.unsaved = true;
     }
     Vec::new()

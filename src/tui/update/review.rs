@@ -8,6 +8,7 @@ use crate::domain::{
     ActionKey, BatchKey, Capabilities, Confirm, PendingAction, Staged, StagedCounts, Submission,
     SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
 };
+use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
 use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet};
 use crate::tui::msg::{Effect, Loaded};
@@ -61,7 +62,9 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
     let chosen = model.draft.iter().filter(|(_, staged)| inside(staged));
     let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
     if keys.is_empty() {
-        model.say("nothing is staged: a approves, x excludes");
+        let keys = &model.settings.keymap;
+        let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
+        model.say(format!("nothing is staged: {approve} approves, {exclude} excludes"));
         return Vec::new();
     }
     keys.sort();
@@ -229,22 +232,25 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
             model.warn(format!("type {count} and Enter to send"));
             Vec::new()
         }
-        None => {
-            let waits = matches!(&model.modal, Some(Modal::Review(sheet)) if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()));
-            if waits {
-                model.say(
-                    "the sheet takes keys when it has been on screen for a moment: look, then press it again",
-                );
-            }
-            Vec::new()
-        }
+        None => too_early(model),
     }
+}
+
+/// A key that came before anybody can have read the sheet does nothing, and says so.
+fn too_early(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
+        model.say("the sheet takes keys when it has been on screen for a moment: look, then press it again");
+    }
+    Vec::new()
 }
 
 /// Enter sends only after the right count.
 pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
-    let Some(Confirm::Count(count, _)) = open_review(model).map(|review| review.confirm.clone()) else {
-        return Vec::new();
+    let count = match open_review(model).map(|review| &review.confirm) {
+        Some(Confirm::Count(count, _)) => *count,
+        Some(Confirm::Key) => return Vec::new(),
+        None => return too_early(model),
     };
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
     if sheet.typed == count.to_string() {
@@ -257,7 +263,8 @@ pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
 
 /// Digits of the count.
 pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let asks = matches!(open_review(model).map(|review| &review.confirm), Some(Confirm::Count(..)));
+    let Some(review) = open_review(model) else { return too_early(model) };
+    let asks = matches!(review.confirm, Confirm::Count(..));
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
     match (Chord::from(key).char(), key.code) {
         (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {

@@ -129,8 +129,7 @@ pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 
 pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(sheet) = sheet(model) {
-        let lines: Vec<&str> = text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect();
-        sheet.area.insert_str(lines.join(" "));
+        sheet.area.insert_str(super::places::one_line(text));
     }
     Vec::new()
 }

@@ -4,6 +4,7 @@ use crate::domain::{ActionKey, BatchKey, Decision, Seen, Staged};
 use crate::inbox::Problem;
 use crate::journal::{Restored, Says, Write};
 use crate::text::{self, Shown};
+use crate::tui::command::Command;
 use crate::tui::model::{Model, State, Tally, Tone};
 use crate::tui::msg::Effect;
 
@@ -161,7 +162,8 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     if !model.draft.is_empty() {
         let staged = text::count(model.draft.len(), "staged decision");
         let pronoun = if model.draft.len() == 1 { "it" } else { "them" };
-        model.say(format!("{staged} from last time; s or S reviews {pronoun}"));
+        let key = model.settings.keymap.key(Command::ReviewAll);
+        model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
     }
     let mut effects = super::queue::drop_settled(model);
     effects.push(Effect::Reconcile);

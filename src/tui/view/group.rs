@@ -145,7 +145,8 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
         }
     }
     if group.slots.len() > slots.len() {
-        let line = format!("    and {} more: l opens the group", group.slots.len() - slots.len());
+        let key = model.settings.keymap.key(Command::Unfold);
+        let line = format!("    and {} more: {key} opens the group", group.slots.len() - slots.len());
         Pen::new(buf, area, area.height.saturating_sub(1)).ours(&line, theme::DIM);
     }
 }

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::domain::Untrusted;
 use crate::text::{self, Shown};
+use crate::tui::command::Command;
 use crate::tui::model::{LinksSheet, Model};
 use crate::tui::theme;
 
@@ -18,8 +19,14 @@ pub(super) fn draw(model: &Model, sheet: &LinksSheet, area: Rect, buf: &mut Buff
     let links: Vec<Vec<Shown>> =
         sheet.links.iter().map(|link| text::line(&Untrusted::from(link.as_str())).wrap(room)).collect();
     let rows: usize = links.iter().map(Vec::len).sum();
-    let note = "Enter opens it in the browser   y copies it   Esc closes";
-    let body = open(model, area, (width, rows as u16 + 4), "Open which link?", note, buf);
+    let key = |command| model.settings.keymap.key(command);
+    let note = format!(
+        "{} opens it in the browser   {} copies it   {} closes",
+        key(Command::Accept),
+        key(Command::CopyThisLink),
+        key(Command::Back)
+    );
+    let body = open(model, area, (width, rows as u16 + 4), "Open which link?", &note, buf);
     // The selected link stands in full, also where not all fit.
     let before: usize = links.iter().take(sheet.at + 1).map(Vec::len).sum();
     let mut skip = (before + 1).saturating_sub(usize::from(body.height));

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
-use crate::tui::command::COMMANDS;
+use crate::tui::command::{ASKS, COMMANDS};
 use crate::tui::find::{self, Entry, HelpLine, KEYS};
 use crate::tui::keymap::short;
 use crate::tui::layout::{Layout, above_message, sheet_text};
@@ -84,7 +84,8 @@ fn palette(model: &Model, finder: &Finder, area: Rect, buf: &mut Buffer) -> Opti
     let outer =
         Rect { x: area.x + (area.width - width) / 2, y: area.bottom().saturating_sub(height), width, height };
     let entries = find::entries(model, &finder.text());
-    let note = format!("{} of {}   Enter runs   Tab completes   Esc closes", entries.len(), COMMANDS.len());
+    let all = COMMANDS.len() + ASKS.len();
+    let note = format!("{} of {all}   Enter runs   Tab completes   Esc closes", entries.len());
     Clear.render(outer, buf);
     frame(model, outer, "Command", &note, theme::PLAIN, buf);
     let body = sheet_text(outer);

@@ -62,6 +62,11 @@ pub enum EditField {
 }
 
 impl EditForm {
+    /// What the change comes to is on screen, and not the form.
+    pub fn lists(&self) -> bool {
+        self.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some())
+    }
+
     /// Over an input, with the draft's text; as fields where that is possible.
     pub fn new(key: ActionKey, digest: Digest, input: RawJson, text: &str, tool: Option<Arc<Tool>>) -> Self {
         let mut form = Self {

@@ -3,12 +3,10 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{ActionKey, Decision, Edits, merge};
-use crate::journal::Write;
 use crate::tui::model::{Bulk, BulkRow, Fate, Modal, Model, Slot, applied};
 use crate::tui::msg::Effect;
 use crate::tui::update::list::{Way, shift};
 
-use super::close;
 use crate::tui::update::decide::finish;
 use crate::tui::update::{lock::lock, stage};
 
@@ -121,11 +119,10 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     let wanted: Vec<_> = rows.into_iter().filter_map(applies).collect();
     let staged = wanted.len();
     let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
-    let mut effects = close(model);
+    model.modal = None;
     // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
-    model.edit_texts.remove(&own);
     model.drafted.remove(&own);
-    effects.extend(stage::save(model, vec![Write::EditText { key: own, text: None }]));
+    let mut effects = super::keep(model, own, None);
     effects.extend(stage::stage(model, wanted));
     finish(model);
     if left_out > 0 {

@@ -23,7 +23,7 @@ enum Meant {
 
 pub(in crate::tui::update) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
-    if form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some()) {
+    if form.lists() {
         return bulk::key(model, key);
     }
     let meant = if form.is_raw() { in_text(form, key) } else { in_field(form, key) };
@@ -144,7 +144,7 @@ fn beside(form: &mut EditForm, code: KeyCode) -> Meant {
 
 pub(in crate::tui::update) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
-    let listed = form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some());
+    let listed = form.lists();
     if listed || form.field != EditField::Text || !(form.is_raw() || form.has_text()) {
         model.warn("ignored a paste: text goes into a text field only");
         return Vec::new();
@@ -184,7 +184,7 @@ pub(in crate::tui::update) fn next_field(model: &mut Model, way: Way) -> Vec<Eff
 /// Arrows move between the buttons, Enter presses one. Nothing else does anything there.
 pub(in crate::tui::update) fn button_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
-    if form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some()) {
+    if form.lists() {
         return bulk::key(model, key);
     }
     match (key.code, form.field) {
@@ -206,7 +206,7 @@ pub(in crate::tui::update) fn button_key(model: &mut Model, key: KeyEvent) -> Ve
 /// The field back to proposed; in the JSON text, all of it.
 pub(in crate::tui::update) fn field_back(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
-    if form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some()) {
+    if form.lists() {
         return Vec::new();
     }
     if form.is_raw() {
@@ -222,7 +222,7 @@ pub(in crate::tui::update) fn field_back(model: &mut Model) -> Vec<Effect> {
 /// Between the fields and the JSON text, both of the same draft.
 pub(in crate::tui::update) fn raw(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
-    if form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some()) {
+    if form.lists() {
         return Vec::new();
     }
     let text = form.text();

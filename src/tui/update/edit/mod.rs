@@ -24,12 +24,16 @@ const LARGEST: usize = 256 * 1024;
 const MOST: usize = 200;
 
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
+    start(model, false)
+}
+
+fn start(model: &mut Model, outside: bool) -> Vec<Effect> {
     if stage::is_too_early(model) || is_burst(model) {
         return Vec::new();
     }
     let keys = targets(model);
     match may_open(model, &keys) {
-        Ok(()) => open_for(model, keys, false),
+        Ok(()) => open_for(model, keys, outside),
         Err(why) => {
             model.warn(why);
             Vec::new()
@@ -214,6 +218,11 @@ fn save_now(model: &mut Model) -> Vec<Effect> {
     form.unsaved = false;
     let (key, of, text) = (form.key.clone(), form.digest, form.text());
     let text = (text != form.proposed()).then_some(EditText { text, of });
+    keep(model, key, text)
+}
+
+/// The draft of an edited input, to disk too; `None`: it is as proposed.
+pub(super) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) -> Vec<Effect> {
     match &text {
         Some(text) => drop(model.edit_texts.insert(key.clone(), text.clone())),
         None => drop(model.edit_texts.remove(&key)),

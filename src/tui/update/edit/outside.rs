@@ -3,29 +3,15 @@
 use crate::tui::model::{EditField, Modal, Model};
 use crate::tui::msg::Effect;
 
-use super::{may_open, open_for};
-use crate::tui::update::decide::{is_burst, targets};
-use crate::tui::update::stage;
-
-/// From the list: opens the form, and the editor over it. One action at a time: what several have in common is the form's.
+/// From the list: opens the form, and the editor over it.
 pub(in crate::tui::update) fn open_outside(model: &mut Model) -> Vec<Effect> {
-    if stage::is_too_early(model) || is_burst(model) {
-        return Vec::new();
-    }
-    let keys = targets(model);
-    match may_open(model, &keys) {
-        Ok(()) => open_for(model, keys, true),
-        Err(why) => {
-            model.warn(why);
-            Vec::new()
-        }
-    }
+    super::start(model, true)
 }
 
 /// From the form: its whole draft, as JSON.
 pub(in crate::tui::update) fn editor(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
-    if form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some()) {
+    if form.lists() {
         return Vec::new();
     }
     vec![Effect::Editor { key: form.key.clone(), digest: form.digest, text: form.text() }]

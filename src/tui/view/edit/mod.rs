@@ -20,7 +20,7 @@ mod fields;
 
 /// Returns where the caret is.
 pub(super) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    if form.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some()) {
+    if form.lists() {
         bulk::draw(model, form, area, buf);
         return None;
     }
