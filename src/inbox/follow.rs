@@ -9,7 +9,8 @@ use tokio::sync::mpsc;
 
 use super::Inbox;
 use crate::contract::time;
-use crate::domain::{ActionId, ActionKey, Followed, PendingAction, SourceName, Status};
+use crate::domain::{ActionId, ActionKey, Followed, PendingAction, SourceName, Status, Untrusted};
+use crate::journal::Journal;
 use crate::sources::{Source, SourceError};
 
 /// So often an action must be missing before it is given up: a source may list it late.
@@ -27,7 +28,7 @@ pub(super) async fn follow(
     }
     let trails = by_source.into_iter().filter_map(|(name, open)| {
         let source = inbox.source(&name).ok()?;
-        Some(Trail { source, open, changes: &changes }.run(inbox.pace.follow))
+        Some(Trail { journal: &inbox.journal, source, open, changes: &changes }.run(inbox.pace.follow))
     });
     tokio::select! {
         _ = tokio::time::timeout(limit, join_all(trails)) => {}
@@ -44,6 +45,7 @@ struct Standing {
 
 /// The actions of one source that are not final yet.
 struct Trail<'a> {
+    journal: &'a Journal,
     source: &'a Arc<dyn Source>,
     open: HashMap<ActionId, Standing>,
     changes: &'a mpsc::Sender<Followed>,
@@ -81,6 +83,9 @@ impl Trail<'_> {
             let is_final = action.row.status.is_final();
             if standing.status.as_ref() != Some(&action.row.status) {
                 standing.status = Some(action.row.status.clone());
+                if is_final {
+                    self.keep(&action).await;
+                }
                 self.changes.send(self.followed(action)).await.map_err(drop)?;
             }
             if is_final {
@@ -94,6 +99,15 @@ impl Trail<'_> {
             });
         }
         Ok(())
+    }
+
+    /// What came of it is told in any case: the receipt is for later.
+    async fn keep(&self, action: &PendingAction) {
+        let key = ActionKey { source: self.source.name().clone(), id: action.row.id.clone() };
+        let error = action.error.as_ref().map(Untrusted::as_raw);
+        if let Err(error) = self.journal.followed(&key, action.row.status.as_raw(), error).await {
+            tracing::error!(%error, "cannot write to the journal what became of an approved action");
+        }
     }
 
     fn followed(&self, action: PendingAction) -> Followed {

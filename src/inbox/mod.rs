@@ -28,7 +28,7 @@ mod tools;
 mod watch;
 
 pub use past::{History, Listing, Next, SentHere};
-pub use report_json::ReportJson;
+pub use report_json::{ReportJson, outcome_words};
 pub use tools::Tool;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
@@ -159,10 +159,11 @@ impl Inbox {
         Self { sources: sources.into(), journal, reviewer, login: None, pace, tools }
     }
 
-    /// A name for the journal where neither the configuration nor the source has one.
+    /// A name for the journal where neither the configuration nor the source has one; receipts name it in any case.
     #[must_use]
     pub fn or_login(self, login: Option<String>) -> Self {
-        Self { login: login.map(Arc::from), ..self }
+        let journal = self.journal.signed_by(login.as_deref());
+        Self { login: login.map(Arc::from), journal, ..self }
     }
 
     /// Starts watching every source; events come until the receiver is dropped. Bounded: a flood presses back.

@@ -4,7 +4,7 @@ use sqlx::{Sqlite, Transaction};
 
 use super::{EditText, Journal, JournalError, Restored, Says, Write, shape};
 use crate::contract::time;
-use crate::domain::{ActionKey, Change, Digest, Draft, Staged, Step};
+use crate::domain::{ActionKey, Change, Digest, Draft, Seen, Staged, Step};
 
 type Tx = Transaction<'static, Sqlite>;
 type ChangeRow = (i64, String, String, Option<String>, Option<String>);
@@ -77,7 +77,7 @@ impl Journal {
     /// Remembers all of it or nothing; returns when it is on disk.
     pub async fn save(&self, writes: &[Write]) -> Result<(), JournalError> {
         // What was seen lies on no desk, and must not take one before the draft was read.
-        let on_desk = writes.iter().any(|write| !matches!(write, Write::Seen { .. }));
+        let on_desk = writes.iter().any(|write| !write.is_about_looking());
         let desk = if on_desk { *self.desk.get_or_try_init(|| self.new_desk()).await? } else { 0 };
         let mut tx = self.begin_write().await?;
         for write in writes {
@@ -85,16 +85,8 @@ impl Journal {
                 Write::Step { position, step } => put_step(&mut tx, desk, *position, step).await,
                 Write::Position(position) => put_position(&mut tx, desk, *position).await,
                 Write::Settle(keys) => settle(&mut tx, desk, keys).await,
-                Write::Seen { key, digest, seen } => {
-                    sqlx::query("INSERT OR REPLACE INTO seen VALUES ($1, $2, $3, $4)")
-                        .bind(key.source.as_str())
-                        .bind(key.id.as_raw())
-                        .bind(digest.to_string())
-                        .bind(shape::write_seen(*seen))
-                        .execute(&mut *tx)
-                        .await
-                        .map(drop)
-                }
+                Write::Seen { key, digest, seen } => put_seen(&mut tx, key, digest, *seen).await,
+                Write::Looked { key, digest, millis } => put_dwell(&mut tx, key, digest, *millis).await,
                 Write::ReasonText { key, says, text } => {
                     put_reason(&mut tx, desk, key, *says, text.as_deref()).await
                 }
@@ -175,6 +167,34 @@ impl Journal {
     pub(super) fn digest(&self, text: &str) -> Result<Digest, JournalError> {
         Digest::parse(text).ok_or_else(|| self.damaged("a digest is unreadable"))
     }
+}
+
+/// Another content begins with no time on screen.
+async fn put_seen(tx: &mut Tx, key: &ActionKey, digest: &Digest, seen: Seen) -> sqlx::Result<()> {
+    sqlx::query(
+        "INSERT INTO seen (source, action, digest, seen) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (source, action) DO UPDATE SET seen = excluded.seen, digest = excluded.digest,
+             dwell_ms = CASE WHEN digest = excluded.digest THEN dwell_ms ELSE 0 END",
+    )
+    .bind(key.source.as_str())
+    .bind(key.id.as_raw())
+    .bind(digest.to_string())
+    .bind(shape::write_seen(seen))
+    .execute(&mut **tx)
+    .await
+    .map(drop)
+}
+
+/// Added, so that two inboxes may look at the same content.
+async fn put_dwell(tx: &mut Tx, key: &ActionKey, digest: &Digest, millis: i64) -> sqlx::Result<()> {
+    sqlx::query("UPDATE seen SET dwell_ms = dwell_ms + $1 WHERE source = $2 AND action = $3 AND digest = $4")
+        .bind(millis)
+        .bind(key.source.as_str())
+        .bind(key.id.as_raw())
+        .bind(digest.to_string())
+        .execute(&mut **tx)
+        .await
+        .map(drop)
 }
 
 async fn put_step(tx: &mut Tx, desk: i64, position: usize, step: &Step) -> sqlx::Result<()> {

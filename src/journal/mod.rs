@@ -18,19 +18,24 @@ mod held;
 mod learned;
 mod owner;
 mod past;
+mod receipt;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use learned::Learned;
 use owner::Owner;
 pub use past::{Past, Sent, State};
+pub use receipt::Receipt;
+pub use verify::{Checked, Head, Kept, Wrong};
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
     include_str!("../../assets/migrations/journal/0004_reason_text.sql"),
+    include_str!("../../assets/migrations/journal/0005_receipts.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.
@@ -44,6 +49,8 @@ pub struct Journal {
     desk: Arc<OnceCell<i64>>,
     /// The desk that this run took over, read or not.
     adopted: Arc<OnceCell<i64>>,
+    /// Who is logged in, for receipts.
+    login: Option<Arc<str>>,
 }
 
 /// The journal cannot be used.
@@ -82,6 +89,12 @@ pub enum Write {
         digest: Digest,
         seen: Seen,
     },
+    /// This content was on screen for so long, on top of what is known.
+    Looked {
+        key: ActionKey,
+        digest: Digest,
+        millis: i64,
+    },
     /// What was typed as a reason, a comment or guidance; `None` when there is none.
     ReasonText {
         key: ActionKey,
@@ -93,6 +106,13 @@ pub enum Write {
         key: ActionKey,
         text: Option<EditText>,
     },
+}
+
+impl Write {
+    /// About what was on screen, and not about what anybody did.
+    pub const fn is_about_looking(&self) -> bool {
+        matches!(self, Self::Seen { .. } | Self::Looked { .. })
+    }
 }
 
 /// What a text beside a decision is.
@@ -143,6 +163,7 @@ impl Journal {
             owner: Arc::new(owner),
             desk: Arc::default(),
             adopted: Arc::default(),
+            login: None,
         };
         journal.check().await?;
         Ok(journal)

@@ -1,6 +1,6 @@
 //! What was sent: written down before it is sent, and what became of it.
 
-use super::{Journal, JournalError, shape};
+use super::{Journal, JournalError, receipt, shape};
 use crate::contract::time;
 use crate::domain::{
     ActionKey, BatchKey, Decision, Digest, Outcome, Report, ReportLine, Submission, SubmissionId, Timestamp,
@@ -81,10 +81,11 @@ impl Journal {
         let mut tx = self.begin_write().await?;
         self.let_go(&mut tx, submission.id()).await.map_err(failed)?;
         self.put(&mut tx, submission, left_pending, reviewer, "sent").await.map_err(failed)?;
+        self.sign(&mut tx, submission, reviewer).await.map_err(failed)?;
         self.commit(tx).await
     }
 
-    /// Writes down what became of some decisions of a submission.
+    /// Writes down what became of some decisions of a submission, with a receipt of what is news.
     pub async fn note(
         &self,
         id: &SubmissionId,
@@ -92,14 +93,21 @@ impl Journal {
     ) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
         for (key, outcome) in outcomes {
-            sqlx::query("UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4")
-                .bind(shape::write_outcome(outcome))
-                .bind(id.as_str())
-                .bind(key.source.as_str())
-                .bind(key.id.as_raw())
-                .execute(&mut *tx)
-                .await
-                .map_err(|error| self.failed(error))?;
+            let outcome = shape::write_outcome(outcome);
+            let changed = sqlx::query(
+                "UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4
+                    AND outcome IS NOT $1",
+            )
+            .bind(&outcome)
+            .bind(id.as_str())
+            .bind(key.source.as_str())
+            .bind(key.id.as_raw())
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.failed(error))?;
+            if changed.rows_affected() > 0 {
+                receipt::answered(&mut tx, id, key, &outcome).await.map_err(|error| self.failed(error))?;
+            }
         }
         self.commit(tx).await
     }

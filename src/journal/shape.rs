@@ -41,6 +41,17 @@ enum OutcomeShape {
     Unknown { why: String },
 }
 
+#[derive(Serialize)]
+struct FollowedShape<'a> {
+    status: &'a str,
+    error: Option<&'a str>,
+}
+
+/// Where an action that was approved stands, as its source spells it.
+pub(super) fn write_followed(status: &str, error: Option<&str>) -> String {
+    text(&FollowedShape { status, error })
+}
+
 pub(super) fn write_decision(decision: &Decision) -> String {
     text(&decision_shape(decision))
 }

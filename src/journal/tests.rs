@@ -11,6 +11,7 @@ use crate::domain::{
 
 mod desks;
 mod held;
+mod receipts;
 
 struct Place(TempDir);
 

@@ -92,6 +92,8 @@ impl Effects {
                 }
             })),
             Effect::Submit { submission, left_pending } => drop(self.must_finish.spawn(async move {
+                // Receipts tell what was seen: that is on disk first, if it can be at all.
+                this.flush().await;
                 let id = submission.id().clone();
                 let answer = this.inbox.submit(*submission, left_pending).await;
                 this.say(What::Submitted(id, answer)).await;
@@ -190,8 +192,7 @@ impl Effects {
             return true;
         }
         // What was seen is saved in silence: the screen speaks of what was staged.
-        let spoken_of =
-            |writes: &&Vec<Write>| !writes.iter().all(|write| matches!(write, Write::Seen { .. }));
+        let spoken_of = |writes: &&Vec<Write>| !writes.iter().all(Write::is_about_looking);
         let mut saves = queued.iter().filter(spoken_of).count();
         let (inbox, writes) = (self.inbox.clone(), queued.iter().flatten().cloned().collect());
         let answer = caught(async move { inbox.save(writes).await }).await;

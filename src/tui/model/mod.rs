@@ -17,6 +17,7 @@ use crate::text::Shown;
 pub use crate::text::hidden;
 
 mod arrange;
+mod dwell;
 mod filter;
 mod form;
 mod group;
@@ -42,6 +43,7 @@ mod tally;
 mod view;
 mod window;
 
+pub use dwell::{Dwell, Looked};
 pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
 pub use form::{Bulk, BulkRow, EditField, EditForm, Fate, Field, Kind, applied, element_title};
 pub(in crate::tui) use form::{cell, place_of, shown_key};
@@ -120,6 +122,7 @@ pub struct Model {
     pub tally: Tally,
     pub spread: Spread,
     pub seen: SeenLog,
+    pub dwell: Dwell,
     /// Typed into edit forms and not staged.
     pub edit_texts: HashMap<ActionKey, EditText>,
     /// What those texts would send, where that is known.
@@ -234,6 +237,7 @@ impl Model {
             tally: Tally::default(),
             spread: Spread::default(),
             seen: SeenLog::default(),
+            dwell: Dwell::default(),
             edit_texts: HashMap::new(),
             drafted: HashMap::new(),
             tools: HashMap::new(),

@@ -166,8 +166,10 @@ impl Desk {
                     }
                 }
                 Effect::Save(writes) => {
+                    let saves =
+                        usize::from(!writes.iter().all(|write| matches!(write, Write::Looked { .. })));
                     self.saved.extend(writes);
-                    self.say(What::Saved { saves: 1, answer: Ok(()) });
+                    self.say(What::Saved { saves, answer: Ok(()) });
                 }
                 Effect::Hold { submission, left_pending } => {
                     let id = submission.id().clone();

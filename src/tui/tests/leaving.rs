@@ -206,7 +206,8 @@ fn a_signal_keeps_what_was_typed_a_moment_ago() {
 
     let effects = end(&mut desk.model);
 
-    let [Effect::Save(writes)] = effects.as_slice() else { panic!("{effects:?}") };
+    let [Effect::Save(writes), Effect::Save(looked)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(looked.iter().all(Write::is_about_looking));
     assert!(
         matches!(writes.as_slice(), [Write::EditText { text: Some(text), .. }] if text.text.contains("new"))
     );

@@ -2,6 +2,7 @@
 
 use crate::domain::Seen;
 use crate::inbox::Problem;
+use crate::journal::Write;
 use crate::tui::msg::{Effect, What};
 
 use super::desk::{Desk, action, few, key};
@@ -169,4 +170,38 @@ fn the_agents_words_are_called_that() {
     assert!(screen.contains("sha256:"), "{screen}");
     desk.press("[");
     assert!(desk.screen().contains("[Raw]"));
+}
+
+#[test]
+fn for_how_long_a_content_was_on_screen_is_kept_and_a_sheet_hides_it() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.drawn();
+    desk.saved.clear();
+    let looked = |desk: &Desk| -> Vec<(String, i64)> {
+        let of = |write: &Write| match write {
+            Write::Looked { key, millis, .. } => Some((key.id.as_raw().to_owned(), *millis)),
+            _ => None,
+        };
+        desk.saved.iter().filter_map(of).collect()
+    };
+    let here = desk.here();
+    let pass = |desk: &mut Desk, seconds: u32| {
+        for _ in 0..seconds {
+            desk.wait(1_000);
+            desk.say(What::Tick);
+        }
+    };
+
+    pass(&mut desk, 4);
+    desk.press("?");
+    desk.drawn();
+    let first = looked(&desk);
+    assert!(first.len() == 1 && first[0].0 == here && (4_000..6_000).contains(&first[0].1), "{first:?}");
+    pass(&mut desk, 30);
+    desk.press("<Esc>");
+    assert_eq!(looked(&desk).len(), 1, "the help was on screen");
+
+    desk.drawn();
+    pass(&mut desk, 25);
+    assert_eq!(looked(&desk).len(), 3, "saved now and then");
 }

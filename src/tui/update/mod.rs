@@ -15,6 +15,7 @@ use super::msg::{Effect, Msg, What};
 
 mod copy;
 mod decide;
+mod dwell;
 mod edit;
 mod expiry;
 mod export;
@@ -59,6 +60,7 @@ pub fn end(model: &mut Model) -> Vec<Effect> {
     let mut effects = hold::recall(model).unwrap_or_default();
     model.leaving = true;
     effects.extend(leave::close_form(model));
+    effects.extend(dwell::end(model));
     effects
 }
 
@@ -67,7 +69,8 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
     model.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
-    let mut effects = expiry::sweep(model);
+    let mut effects = dwell::pass(model, &msg.what);
+    effects.extend(expiry::sweep(model));
     effects.extend(route(model, msg.what));
     // What just came may be over already.
     effects.extend(expiry::sweep(model));
@@ -117,11 +120,11 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         }
         What::Drawn if is_blind(model) => {
             settle::hidden(model);
-            review::hidden(model)
+            [review::hidden(model), dwell::drawn(model, true)].concat()
         }
         // What lies over it hides it.
-        What::Drawn if model.overlay.is_some() || !model.chords.is_empty() => Vec::new(),
-        What::Drawn => preview::drawn(model),
+        What::Drawn if model.overlay.is_some() || !model.chords.is_empty() => dwell::drawn(model, true),
+        What::Drawn => [preview::drawn(model), dwell::drawn(model, false)].concat(),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
         What::Exported(answer) => export::exported(model, answer),
         What::Opened(answer) => copy::opened(model, answer),

@@ -1,0 +1,334 @@
+//! Receipts: one chain, whoever writes, and everything that is changed afterwards is found.
+
+use super::*;
+
+/// Computed independently: python3 -c "import hashlib; h=hashlib.sha256()
+/// n=lambda f: h.update(len(f).to_bytes(8,'big')+f); n(b'placet-receipt/v1')
+/// [ n(b'\0' if f is None else b'\1'+f) for f in (b'2', b'sent', b'-7', b's', b'src', b'1', b'0.1.0', b'ada', None, b't',
+///   b'approve', b'', b'd', b'e', None, b'in_full', b'1500', None, b'sha256:00') ]; print(h.hexdigest())"
+const KNOWN: &str = "sha256:368e8a79080a9cea91c31ec6d9384477fdcba44f58fa38718c5c85aa49362f56";
+
+fn some() -> Receipt {
+    let text = |text: &str| Some(text.to_owned());
+    Receipt {
+        seq: 2,
+        kind: "sent".to_owned(),
+        at: -7,
+        submission: "s".to_owned(),
+        source: "src".to_owned(),
+        action: "1".to_owned(),
+        client: "0.1.0".to_owned(),
+        reviewer: text("ada"),
+        login: None,
+        tool: text("t"),
+        decision: text("approve"),
+        said: text(""),
+        digest: text("d"),
+        effective: text("e"),
+        terms: None,
+        seen: text("in_full"),
+        dwell_ms: Some(1_500),
+        outcome: None,
+        hash: String::new(),
+    }
+}
+
+async fn all(journal: &Journal) -> Vec<Receipt> {
+    journal.receipts(0, 1_000).await.unwrap()
+}
+
+async fn checked(journal: &Journal) -> Checked {
+    journal.verify(&[]).await.unwrap()
+}
+
+/// Two decisions, sent and answered.
+async fn decided(journal: &Journal, id: &str) {
+    let submission = submission(id);
+    journal.begin(&submission, 0, Some("ada")).await.unwrap();
+    journal
+        .note(submission.id(), &[(key("1"), Outcome::Approved), (key("2"), Outcome::Rejected)])
+        .await
+        .unwrap();
+    journal.finish(submission.id(), State::Done).await.unwrap();
+}
+
+#[test]
+fn the_hash_is_the_published_one() {
+    assert_eq!(some().hash_after(Some("sha256:00")), KNOWN);
+}
+
+#[test]
+fn every_field_is_in_the_hash_and_absent_is_not_empty() {
+    let changes: [fn(&mut Receipt); 20] = [
+        |it| it.seq = 3,
+        |it| it.kind = "answered".to_owned(),
+        |it| it.at = 7,
+        |it| it.submission = "t".to_owned(),
+        |it| it.source = "sr".to_owned(),
+        |it| it.action = "c1".to_owned(),
+        |it| it.client = "0.1.1".to_owned(),
+        |it| it.reviewer = None,
+        |it| it.login = Some(String::new()),
+        |it| it.tool = None,
+        |it| it.decision = Some("reject".to_owned()),
+        |it| it.said = None,
+        |it| it.digest = Some("e".to_owned()),
+        |it| it.effective = Some("d".to_owned()),
+        |it| it.terms = Some(String::new()),
+        |it| it.seen = Some("opened".to_owned()),
+        |it| it.dwell_ms = Some(-1_500),
+        |it| it.dwell_ms = None,
+        |it| it.outcome = Some(String::new()),
+        |it| std::mem::swap(&mut it.digest, &mut it.effective),
+    ];
+    let mut hashes: std::collections::HashSet<String> =
+        changes.iter().map(|change| some_with(*change).hash_after(Some("sha256:00"))).collect();
+    assert_eq!(hashes.len(), changes.len());
+    for before in [None, Some(""), Some("sha256:00"), Some("sha256:01")] {
+        assert!(hashes.insert(some().hash_after(before)), "{before:?}");
+    }
+}
+
+fn some_with(change: fn(&mut Receipt)) -> Receipt {
+    let mut receipt = some();
+    change(&mut receipt);
+    receipt
+}
+
+#[tokio::test]
+async fn a_receipt_tells_who_decided_what_and_what_was_seen_of_it() {
+    let place = Place::new();
+    let journal = place.open().await.signed_by(Some("adal"));
+    let submission = submission("a");
+    let of = submission.batches()[0].items()[0].digest;
+    let look = |digest, millis| Write::Looked { key: key("1"), digest, millis };
+    let seen = |digest, seen| Write::Seen { key: key("1"), digest, seen };
+    journal
+        .save(&[
+            seen(digest("another"), Seen::InFull),
+            look(digest("another"), 60_000),
+            seen(of, Seen::Opened),
+            look(of, 900),
+            seen(of, Seen::InFull),
+            look(of, 600),
+            look(digest("another"), 5_000),
+        ])
+        .await
+        .unwrap();
+
+    journal.begin(&submission, 0, Some("ada")).await.unwrap();
+
+    let receipts = all(&journal).await;
+    let [first, second] = &receipts[..] else { panic!("{receipts:?}") };
+    assert_eq!((first.seq, first.kind.as_str(), first.action.as_str()), (1, "sent", "1"));
+    assert_eq!((first.reviewer.as_deref(), first.login.as_deref()), (Some("ada"), Some("adal")));
+    assert_eq!(
+        (first.decision.as_deref(), first.said.as_deref()),
+        (Some("approve_with_edits"), Some("c\u{202e}"))
+    );
+    assert_eq!((first.digest.clone(), first.effective == first.digest), (Some(of.to_string()), false));
+    assert_eq!((first.terms.clone(), second.terms.clone()), (Some(digest("terms").to_string()), None));
+    assert_eq!((first.seen.as_deref(), first.dwell_ms), (Some("in_full"), Some(1_500)));
+    assert_eq!((second.seen.as_deref(), second.dwell_ms), (Some("never"), Some(0)));
+    assert_eq!(first.client, env!("CARGO_PKG_VERSION"));
+}
+
+#[tokio::test]
+async fn every_change_of_an_outcome_has_a_receipt_and_the_same_again_has_none() {
+    let place = Place::new();
+    let journal = place.open().await;
+    let submission = submission("a");
+    journal.hold(&submission, 0, None).await.unwrap();
+    assert_eq!(all(&journal).await, [], "nothing was sent");
+    journal.begin(&submission, 0, None).await.unwrap();
+    let unknown = Outcome::Unknown { why: "lost".into() };
+    for outcome in [&unknown, &unknown, &Outcome::Approved, &Outcome::Approved] {
+        journal.note(submission.id(), &[(key("1"), outcome.clone())]).await.unwrap();
+    }
+    for status in ["executed", "executed", "failed"] {
+        journal.followed(&key("1"), status, None).await.unwrap();
+        journal.followed(&key("not ours"), status, None).await.unwrap();
+    }
+
+    let receipts = all(&journal).await;
+
+    let told: Vec<_> = receipts.iter().map(|it| (it.kind.as_str(), it.outcome.as_deref())).collect();
+    assert_eq!(
+        told,
+        [
+            ("sent", None),
+            ("sent", None),
+            ("answered", Some(r#"{"unknown":{"why":"lost"}}"#)),
+            ("answered", Some(r#""approved""#)),
+            ("followed", Some(r#"{"status":"executed","error":null}"#)),
+            ("followed", Some(r#"{"status":"failed","error":null}"#)),
+        ]
+    );
+    assert_eq!(receipts, journal.receipts_of(submission.id()).await.unwrap());
+    let checked = checked(&journal).await;
+    assert_eq!((checked.receipts, checked.decisions, checked.wrong), (6, 2, None));
+}
+
+#[tokio::test]
+async fn receipts_and_the_decisions_they_are_about_are_written_together_or_not_at_all() {
+    let place = Place::new();
+    let journal = place.open().await;
+    let refuse =
+        "CREATE TRIGGER no BEFORE INSERT ON receipt WHEN NEW.seq = 2 BEGIN SELECT RAISE(ABORT, 'no'); END";
+    sqlx::query(refuse).execute(&journal.database.write).await.unwrap();
+
+    journal.begin(&submission("a"), 0, None).await.unwrap_err();
+
+    assert_eq!((all(&journal).await, journal.log(9).await.unwrap()), (Vec::new(), Vec::new()));
+}
+
+#[tokio::test]
+async fn two_inboxes_write_one_chain_also_when_one_dies_in_the_middle() {
+    let place = Place::new();
+    let (one, two) = (place.open().await, place.open().await);
+    let many = |journal: Journal, name: &'static str| async move {
+        for n in 0..20 {
+            decided(&journal, &format!("{name}-{n}")).await;
+        }
+        journal
+    };
+    let (one, two) = tokio::join!(tokio::spawn(many(one, "a")), tokio::spawn(many(two, "b")));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    one.begin(&submission("cut short"), 0, None).await.unwrap();
+    crash(one).await;
+    decided(&two, "goes on").await;
+    for past in two.unsettled().await.unwrap() {
+        two.note(&past.id, &[(key("1"), Outcome::Approved)]).await.unwrap();
+    }
+
+    let checked = checked(&two).await;
+
+    assert_eq!((checked.receipts, checked.decisions, checked.wrong), (20 * 8 + 2 + 4 + 1, 84, None));
+    let submissions: std::collections::HashSet<String> =
+        all(&two).await.into_iter().map(|it| it.submission).collect();
+    assert_eq!(submissions.len(), 42);
+}
+
+#[tokio::test]
+async fn what_is_from_before_receipts_is_counted_and_proves_nothing() {
+    let place = Place::new();
+    let old = sqlite::open(&place.path(), &MIGRATIONS[..4]).await.unwrap();
+    for sql in [
+        "INSERT INTO submission VALUES ('old', 'o', NULL, 'open', 0, 1, NULL)",
+        "INSERT INTO seen VALUES ('s', '1', 'sha256:00', 'opened')",
+    ] {
+        sqlx::query(sql).execute(&old.write).await.unwrap();
+    }
+    sqlx::query("INSERT INTO item VALUES ('old', 0, 's', NULL, '1', 't', 't', $1, $2, $2, NULL, NULL)")
+        .bind(shape::write_decision(&Decision::APPROVE))
+        .bind(digest("1").to_string())
+        .execute(&old.write)
+        .await
+        .unwrap();
+    old.close().await;
+
+    let journal = place.open().await;
+    assert_eq!(checked(&journal).await, Checked { without: 1, ..Checked::default() });
+    journal.note(&SubmissionId::new("old"), &[(key("1"), Outcome::Approved)]).await.unwrap();
+    decided(&journal, "new").await;
+
+    let checked = checked(&journal).await;
+    assert_eq!((checked.receipts, checked.decisions, checked.without, checked.wrong), (5, 2, 1, None));
+}
+
+#[tokio::test]
+async fn a_receipt_cannot_be_changed_cut_or_slipped_in() {
+    let place = Place::new();
+    let journal = place.open().await;
+    decided(&journal, "a").await;
+    for sql in [
+        "UPDATE receipt SET reviewer = 'eve'",
+        "DELETE FROM receipt WHERE seq = 4",
+        "INSERT INTO receipt SELECT 6, kind, at, submission, source, action, client, reviewer, login, tool, decision, said,
+            digest, effective, terms, seen, dwell_ms, outcome, hash FROM receipt WHERE seq = 1",
+        "INSERT OR REPLACE INTO receipt SELECT 4, kind, at, submission, source, action, client, reviewer, login, tool,
+            decision, said, digest, effective, terms, seen, dwell_ms, outcome, hash FROM receipt WHERE seq = 1",
+    ] {
+        let refused = sqlx::query(sql).execute(&journal.database.write).await.unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+    assert_eq!(checked(&journal).await.wrong, None);
+}
+
+#[tokio::test]
+async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
+    let fields = [
+        "kind = 'followed'",
+        "at = at + 1",
+        "submission = 'b'",
+        "source = 'x'",
+        "action = '9'",
+        "client = ''",
+        "reviewer = 'eve'",
+        "login = ''",
+        "tool = 'x'",
+        "decision = 'reject'",
+        "said = NULL",
+        "digest = NULL",
+        "effective = digest",
+        "terms = NULL",
+        "seen = 'in_full'",
+        "dwell_ms = 9",
+        "outcome = ''",
+        "hash = 'x'",
+    ];
+    let mut tampered: Vec<(String, Option<i64>)> =
+        fields.iter().map(|set| (format!("UPDATE receipt SET {set} WHERE seq = 1"), Some(1))).collect();
+    let more = [
+        ("DELETE FROM receipt WHERE seq = 2", Some(2)),
+        ("DELETE FROM receipt WHERE seq = 1", Some(1)),
+        ("UPDATE receipt SET seq = 9 WHERE seq = 4", Some(4)),
+        ("UPDATE receipt SET outcome = '\"approved\"' WHERE seq = 4", Some(4)),
+        // The chain stands; the rows say otherwise.
+        ("UPDATE item SET outcome = '\"approved\"' WHERE action = '2'", Some(4)),
+        ("UPDATE item SET outcome = NULL WHERE action = '2'", Some(4)),
+        ("UPDATE item SET decision = '{\"reject\":{\"reason\":\"x\"}}' WHERE action = '2'", Some(2)),
+        ("UPDATE item SET terms = NULL WHERE action = '1'", Some(1)),
+        ("UPDATE submission SET reviewer = 'eve'", Some(1)),
+        ("DELETE FROM submission", Some(1)),
+    ];
+    tampered.extend(more.map(|(sql, seq)| (sql.to_owned(), seq)));
+    for (sql, seq) in tampered {
+        let place = Place::new();
+        let journal = place.open().await;
+        decided(&journal, "a").await;
+        assert_eq!(checked(&journal).await.wrong, None);
+        for trigger in ["receipts_are_never_changed", "receipts_are_never_cut"] {
+            sqlx::query(sqlx::AssertSqlSafe(format!("DROP TRIGGER {trigger}")))
+                .execute(&journal.database.write)
+                .await
+                .unwrap();
+        }
+        let changed =
+            sqlx::query(sqlx::AssertSqlSafe(sql.clone())).execute(&journal.database.write).await.unwrap();
+        assert!(changed.rows_affected() > 0, "{sql}");
+
+        let wrong = checked(&journal).await.wrong;
+
+        assert_eq!(wrong.as_ref().map(|wrong| wrong.seq), Some(seq), "{sql}: {wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_was_kept_shows_what_was_cut_off_or_written_anew() {
+    let (place, other) = (Place::new(), Place::new());
+    let journal = place.open().await;
+    decided(&journal, "a").await;
+    let head = checked(&journal).await.head.unwrap();
+    decided(&journal, "b").await;
+    let kept = [Kept::Head(head.clone()), Kept::Hash(head.hash.clone())];
+    assert_eq!(journal.verify(&kept).await.unwrap().wrong, None);
+
+    let forged = other.open().await;
+    decided(&forged, "a").await;
+    assert_eq!(checked(&forged).await.wrong, None, "by itself it is in order");
+    for kept in kept {
+        let wrong = forged.verify(std::slice::from_ref(&kept)).await.unwrap().wrong;
+        assert!(wrong.is_some_and(|wrong| wrong.what.contains("cut off or written anew")), "{kept:?}");
+    }
+}

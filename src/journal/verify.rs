@@ -1,0 +1,209 @@
+//! Reading all receipts, and what was sent, to say what was changed behind the journal's back.
+
+use std::collections::HashMap;
+
+use super::receipt::{Receipt, said, word};
+use super::{Journal, JournalError, shape};
+use crate::domain::SubmissionId;
+
+/// Receipts read at a time.
+const PAGE: u32 = 1_000;
+
+/// The newest receipt: whoever keeps it can prove what was before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub seq: i64,
+    pub hash: String,
+}
+
+/// A head that was kept elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    Head(Head),
+    /// Without its number.
+    Hash(String),
+}
+
+/// What a look at everything came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Receipts that were read.
+    pub receipts: u64,
+    /// Decisions that were compared with theirs.
+    pub decisions: u64,
+    /// Decisions from before there were receipts, of which nothing is proved.
+    pub without: u64,
+    /// `None`: there is no receipt yet.
+    pub head: Option<Head>,
+    /// The first receipt that is not what it was, and what is wrong with it; or what is wrong besides.
+    pub wrong: Option<Wrong>,
+}
+
+/// The first thing that does not fit, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// `None`: it is not about one receipt.
+    pub seq: Option<i64>,
+    pub what: String,
+}
+
+/// What the receipts of one decision say.
+struct Told {
+    sent: Receipt,
+    answered: Option<Receipt>,
+}
+
+type Rows = HashMap<(String, String, String), Told>;
+
+impl Journal {
+    /// Reads every receipt, and every decision that was sent. Others may go on deciding meanwhile.
+    pub async fn verify(&self, kept: &[Kept]) -> Result<Checked, JournalError> {
+        let mut checked = Checked::default();
+        let mut told = Rows::new();
+        let mut unmet: Vec<&Kept> = kept.iter().collect();
+        // What is decided from now on is not looked for: its receipts may be behind what was read.
+        let sent = self.sent_ids().await?;
+        loop {
+            let after = checked.head.as_ref().map_or(0, |head| head.seq);
+            let page = self.receipts(after, PAGE).await?;
+            if page.is_empty() {
+                break;
+            }
+            for receipt in page {
+                if checked.wrong.is_none() {
+                    checked.wrong = link(checked.head.as_ref(), &receipt);
+                }
+                unmet.retain(|kept| !is(kept, &receipt));
+                checked.receipts += 1;
+                checked.head = Some(Head { seq: receipt.seq, hash: receipt.hash.clone() });
+                keep(&mut told, receipt);
+            }
+        }
+        if let Some(kept) = unmet.first().filter(|_| checked.wrong.is_none()) {
+            checked.wrong = Some(cut(kept));
+        }
+        for id in sent {
+            self.compare(&id, &mut told, &mut checked).await?;
+        }
+        if let Some(lost) = told.into_values().map(|told| told.sent).min_by_key(|sent| sent.seq)
+            && checked.wrong.is_none()
+            && self.past(&SubmissionId::new(lost.submission)).await?.is_none()
+        {
+            let what = "the decision that it is about is gone from the journal".to_owned();
+            checked.wrong = Some(Wrong { seq: Some(lost.seq), what });
+        }
+        Ok(checked)
+    }
+
+    async fn sent_ids(&self) -> Result<Vec<SubmissionId>, JournalError> {
+        let ids: Vec<String> =
+            sqlx::query_scalar("SELECT id FROM submission WHERE state <> 'held' ORDER BY begun_at, id")
+                .fetch_all(self.read())
+                .await
+                .map_err(|error| self.failed(error))?;
+        Ok(ids.into_iter().map(SubmissionId::new).collect())
+    }
+
+    async fn compare(
+        &self,
+        id: &SubmissionId,
+        told: &mut Rows,
+        checked: &mut Checked,
+    ) -> Result<(), JournalError> {
+        let Some(past) = self.past(id).await? else { return Ok(()) };
+        for sent in past.items {
+            let of = (
+                id.as_str().to_owned(),
+                sent.key.source.as_str().to_owned(),
+                sent.key.id.as_raw().to_owned(),
+            );
+            let Some(Told { sent: receipt, answered }) = told.remove(&of) else {
+                checked.without += 1;
+                continue;
+            };
+            checked.decisions += 1;
+            let same = receipt.decision.as_deref() == Some(word(sent.decision.kind()))
+                && receipt.said.as_deref() == said(&sent.decision)
+                && receipt.tool.as_deref() == Some(sent.tool.as_raw())
+                && receipt.digest == Some(sent.digest.to_string())
+                && receipt.effective == Some(sent.effective.to_string())
+                && receipt.terms == sent.terms.map(|terms| terms.to_string())
+                && receipt.reviewer == past.reviewer;
+            let outcome = sent.outcome.as_ref().map(shape::write_outcome);
+            let answer = answered.as_ref().and_then(|answered| answered.outcome.clone());
+            // An answer that came while this reads is in the row, and not among the receipts that were read.
+            let known = answer == outcome || self.is_newer(&of, answered.as_ref()).await?;
+            let seq = match (same, known) {
+                (true, true) => continue,
+                (false, _) => receipt.seq,
+                (true, false) => answered.map_or(receipt.seq, |answered| answered.seq),
+            };
+            let what = "the journal says otherwise of the decision that it is about".to_owned();
+            checked.wrong.get_or_insert(Wrong { seq: Some(seq), what });
+        }
+        Ok(())
+    }
+
+    /// Whether there is an answer behind the one that was read.
+    async fn is_newer(
+        &self,
+        (submission, source, action): &(String, String, String),
+        read: Option<&Receipt>,
+    ) -> Result<bool, JournalError> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM receipt WHERE kind = 'answered' AND submission = $1 AND source = $2
+                AND action = $3 AND seq > $4)",
+        )
+        .bind(submission)
+        .bind(source)
+        .bind(action)
+        .bind(read.map_or(0, |read| read.seq))
+        .fetch_one(self.read())
+        .await
+        .map_err(|error| self.failed(error))
+    }
+}
+
+fn link(before: Option<&Head>, receipt: &Receipt) -> Option<Wrong> {
+    let expected = before.map_or(1, |head| head.seq + 1);
+    if receipt.seq != expected {
+        let what = format!("it is missing; the next one there is {}", receipt.seq);
+        return Some(Wrong { seq: Some(expected), what });
+    }
+    let hash = receipt.hash_after(before.map(|head| head.hash.as_str()));
+    let what = "it is not what it was when it was written, or the one before it is not".to_owned();
+    (receipt.hash != hash).then_some(Wrong { seq: Some(receipt.seq), what })
+}
+
+fn is(kept: &Kept, receipt: &Receipt) -> bool {
+    match kept {
+        Kept::Head(head) => head.seq == receipt.seq && head.hash == receipt.hash,
+        Kept::Hash(hash) => *hash == receipt.hash,
+    }
+}
+
+fn cut(kept: &Kept) -> Wrong {
+    match kept {
+        Kept::Head(head) => Wrong {
+            seq: Some(head.seq),
+            what: "the head that was kept of it is another: receipts were cut off or written anew".to_owned(),
+        },
+        Kept::Hash(_) => Wrong {
+            seq: None,
+            what: "no receipt is the head that was kept: receipts were cut off or written anew".to_owned(),
+        },
+    }
+}
+
+fn keep(told: &mut Rows, receipt: Receipt) {
+    let of = (receipt.submission.clone(), receipt.source.clone(), receipt.action.clone());
+    match receipt.kind.as_str() {
+        "sent" => drop(told.insert(of, Told { sent: receipt, answered: None })),
+        "answered" => {
+            if let Some(told) = told.get_mut(&of) {
+                told.answered = Some(receipt);
+            }
+        }
+        _ => {}
+    }
+}
