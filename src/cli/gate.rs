@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
@@ -208,7 +207,7 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
         TokenCommand::Create { scopes, subject, workspace, expires_in } => {
             let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
             let scopes = scopes.map_err(|unknown| Usage(unknown.to_string()))?;
-            let lifetime = expires_in.as_deref().map(duration).transpose()?;
+            let lifetime = expires_in.as_deref().map(output::duration).transpose()?;
             let token = gate.create_token(&subject, &workspace, &scopes, lifetime).await?;
             output::line(token.expose_secret())?;
             Ok(Exit::Done)
@@ -253,34 +252,4 @@ fn print(token: &TokenInfo, json: bool) -> anyhow::Result<()> {
     };
     output::line(&format!("{}  {subject}  {workspace}  {state:8}  {}", token.id, scopes.join(",")))?;
     Ok(())
-}
-
-/// `45s`, `90m`, `12h` or `30d`.
-fn duration(text: &str) -> Result<Duration, Usage> {
-    let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
-    let (digits, seconds) = match text.char_indices().next_back() {
-        Some((at, 's')) => (text.get(..at), 1),
-        Some((at, 'm')) => (text.get(..at), 60),
-        Some((at, 'h')) => (text.get(..at), 60 * 60),
-        Some((at, 'd')) => (text.get(..at), 24 * 60 * 60),
-        _ => (None, 0),
-    };
-    let number: u64 = digits.and_then(|digits| digits.parse().ok()).filter(|&n| n > 0).ok_or_else(wrong)?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lifetime_is_a_number_and_a_unit() {
-        assert_eq!(duration("12h").unwrap(), Duration::from_hours(12));
-        assert_eq!(duration("30d").unwrap(), Duration::from_hours(720));
-        for text in
-            ["", "12", "h", "0s", "-1h", "1.5h", "99999999999999999999d", "18446744073709551615d", "1é"]
-        {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
 }

@@ -8,8 +8,10 @@ mod decide;
 mod exit;
 mod gate;
 mod list;
+mod log;
 mod output;
 mod propose;
+mod receipts;
 mod report;
 mod show;
 
@@ -18,6 +20,7 @@ pub use decide::decide;
 pub use exit::{Exit, Usage};
 pub use gate::{backup, owner};
 pub use list::list;
+pub use log::log;
 pub use output::{complain, json, line, problem};
 pub use propose::propose;
 pub use show::show;

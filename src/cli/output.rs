@@ -1,10 +1,13 @@
 //! Printing: to standard output, through the door, and without a word when nobody listens any more.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use crate::domain::Untrusted;
 use crate::inbox::Problem;
 use crate::text;
+
+use super::Usage;
 
 /// One line of text that is ours or went through the door, on standard output. A closed pipe (`| head`) is a normal end.
 pub fn line(text: &str) -> io::Result<()> {
@@ -57,6 +60,20 @@ pub(super) fn age(millis: i64) -> String {
     }
 }
 
+/// `45s`, `90m`, `12h` or `30d`.
+pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
+    let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
+    let (digits, seconds) = match text.char_indices().next_back() {
+        Some((at, 's')) => (text.get(..at), 1),
+        Some((at, 'm')) => (text.get(..at), 60),
+        Some((at, 'h')) => (text.get(..at), 60 * 60),
+        Some((at, 'd')) => (text.get(..at), 24 * 60 * 60),
+        _ => (None, 0),
+    };
+    let number: u64 = digits.and_then(|digits| digits.parse().ok()).filter(|&n| n > 0).ok_or_else(wrong)?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +87,16 @@ mod tests {
     fn foreign_text_in_a_table_cannot_drive_the_terminal() {
         assert_eq!(cell(&Untrusted::from("a\u{1b}[2J"), 12), "a⟦ESC⟧[2J   ");
         assert_eq!(cell(&Untrusted::from("世界世界"), 6), "世界… ");
+    }
+
+    #[test]
+    fn a_lifetime_is_a_number_and_a_unit() {
+        assert_eq!(duration("12h").unwrap(), Duration::from_hours(12));
+        assert_eq!(duration("30d").unwrap(), Duration::from_hours(720));
+        for text in
+            ["", "12", "h", "0s", "-1h", "1.5h", "99999999999999999999d", "18446744073709551615d", "1é"]
+        {
+            assert!(duration(text).is_err(), "{text}");
+        }
     }
 }

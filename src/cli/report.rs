@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine};
+use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Untrusted};
 use crate::inbox::ReportJson;
 
 use super::output;
@@ -35,7 +35,15 @@ pub(super) fn print(
 
 fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
     let edits = if line.decision == DecisionKind::ApproveWithEdits { " with edits" } else { "" };
-    let outcome = match &line.outcome {
+    let outcome = outcome(&line.outcome, edits);
+    let then = followed.map(|followed| then(&followed.status.word(), followed.error.as_ref()));
+    let then = then.unwrap_or_default();
+    format!("{}  {outcome}{then}  {}", output::shown(line.key.id.untrusted()), output::shown(&line.title))
+}
+
+/// What came of a decision, in words; `edits` goes with an approval.
+pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
+    match outcome {
         Outcome::Approved => format!("approved{edits}"),
         Outcome::Rejected => "rejected".to_owned(),
         Outcome::Skipped { status, by } => {
@@ -47,17 +55,11 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
         Outcome::Accepted => "accepted".to_owned(),
         Outcome::Failed { why } => format!("failed, {}", output::shown(why)),
         Outcome::Unknown { why } => format!("unknown, {}", output::shown(why)),
-    };
-    let then = match followed {
-        None => String::new(),
-        Some(followed) => {
-            let error = followed
-                .error
-                .as_ref()
-                .map(|error| format!(": {}", output::shown(error)))
-                .unwrap_or_default();
-            format!(", then {}{error}", output::shown(&followed.status.word()))
-        }
-    };
-    format!("{}  {outcome}{then}  {}", output::shown(line.key.id.untrusted()), output::shown(&line.title))
+    }
+}
+
+/// What came of the action later.
+pub(super) fn then(status: &Untrusted, error: Option<&Untrusted>) -> String {
+    let error = error.map(|error| format!(": {}", output::shown(error))).unwrap_or_default();
+    format!(", then {}{error}", output::shown(status))
 }

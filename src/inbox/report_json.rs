@@ -56,14 +56,7 @@ impl<'a> ReportJson<'a> {
 }
 
 fn line_json<'a>(line: &'a ReportLine, followed: Option<&'a Followed>) -> LineJson<'a> {
-    let (outcome, why, resolved_by) = match &line.outcome {
-        Outcome::Approved => ("approved", None, None),
-        Outcome::Rejected => ("rejected", None, None),
-        Outcome::Skipped { by, .. } => ("skipped", None, by.as_ref()),
-        Outcome::Accepted => ("accepted", None, None),
-        Outcome::Failed { why } => ("failed", Some(why), None),
-        Outcome::Unknown { why } => ("unknown", Some(why), None),
-    };
+    let (outcome, why, resolved_by) = outcome_words(&line.outcome);
     LineJson {
         source: line.key.source.as_str(),
         id: line.key.id.as_raw(),
@@ -72,5 +65,17 @@ fn line_json<'a>(line: &'a ReportLine, followed: Option<&'a Followed>) -> LineJs
         resolved_by: resolved_by.map(Untrusted::as_raw),
         status: followed.map(|it| it.status.as_raw()),
         error: followed.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
+    }
+}
+
+/// The outcome's word, why, and who was first.
+pub fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
+    match outcome {
+        Outcome::Approved => ("approved", None, None),
+        Outcome::Rejected => ("rejected", None, None),
+        Outcome::Skipped { by, .. } => ("skipped", None, by.as_ref()),
+        Outcome::Accepted => ("accepted", None, None),
+        Outcome::Failed { why } => ("failed", Some(why), None),
+        Outcome::Unknown { why } => ("unknown", Some(why), None),
     }
 }

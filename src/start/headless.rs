@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::cli::args::ProposeArgs;
+use crate::cli::args::{LogArgs, ProposeArgs};
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, SourceKind, TokenFrom};
+use crate::contract::time;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
 use crate::journal::Journal;
@@ -57,6 +58,19 @@ impl Open {
         }
         end
     }
+}
+
+/// `placet log`: the journal alone; no source is asked.
+pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
+    let _log = logging::start(&paths.log)?;
+    let path = paths.journal();
+    // Looking makes none.
+    let journal = if path.exists() { Some(Journal::open(&path).await?) } else { None };
+    let end = cli::log(journal.as_ref(), args, time::now()).await;
+    if let Some(journal) = journal {
+        journal.close().await;
+    }
+    end
 }
 
 /// `placet propose`: to the gate that was named, the first configured gate, or the one on this machine.

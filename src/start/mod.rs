@@ -107,6 +107,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             let end = cli::decide(open.inbox(), &args, time::now()).await;
             open.close(end).await
         }
+        Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),

@@ -16,6 +16,7 @@ mod job;
 mod killed;
 mod logs;
 mod plain;
+mod receipts;
 mod support;
 mod team;
 mod terminal;

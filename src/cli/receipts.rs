@@ -1,0 +1,169 @@
+//! `placet log verify|export`: the receipts themselves.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::contract::fields::Fields;
+use crate::domain::Digest;
+use crate::journal::{Checked, Head, Journal, Kept, Receipt};
+use crate::private;
+
+use super::output;
+use super::{Exit, Usage};
+
+/// Receipts read at a time.
+const PAGE: u32 = 1_000;
+
+#[derive(Serialize)]
+struct CheckedJson<'a> {
+    ok: bool,
+    receipts: u64,
+    decisions: u64,
+    without: u64,
+    problem: Option<&'a str>,
+    /// The receipt that the problem is about.
+    at: Option<i64>,
+    /// Of the newest receipt: to be kept elsewhere.
+    seq: Option<i64>,
+    hash: Option<&'a str>,
+}
+
+/// Says what was changed behind the journal's back. `head` was kept elsewhere.
+pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) -> anyhow::Result<Exit> {
+    let kept = head.map(read_head).transpose()?;
+    let checked = journal.verify(kept.as_slice()).await?;
+    let Checked { receipts, decisions, without, head, wrong } = &checked;
+    let ok = wrong.is_none();
+    if json {
+        output::json(&CheckedJson {
+            ok,
+            receipts: *receipts,
+            decisions: *decisions,
+            without: *without,
+            problem: wrong.as_ref().map(|wrong| wrong.what.as_str()),
+            at: wrong.as_ref().and_then(|wrong| wrong.seq),
+            seq: head.as_ref().map(|head| head.seq),
+            hash: head.as_ref().map(|head| head.hash.as_str()),
+        })?;
+        return Ok(if ok { Exit::Done } else { Exit::Failed });
+    }
+    if let Some(wrong) = wrong {
+        let about = wrong.seq.map(|seq| format!("receipt {seq}: ")).unwrap_or_default();
+        output::line(&format!("{about}{}", wrong.what))?;
+    }
+    let said = if ok { "nothing was changed" } else { "the journal was changed behind placet's back" };
+    output::line(&format!("{said}: {receipts} receipts, {decisions} decisions"))?;
+    if *without > 0 {
+        output::line(&format!("{without} decisions are from before there were receipts, and prove nothing"))?;
+    }
+    if let Some(head) = head {
+        output::line(&format!("the newest is {} {}", head.seq, output::shown(&head.hash.as_str().into())))?;
+    }
+    Ok(if ok { Exit::Done } else { Exit::Failed })
+}
+
+/// A hash, a file whose last line has one, or - for standard input.
+fn read_head(given: &str) -> anyhow::Result<Kept> {
+    if Digest::parse(given).is_some() {
+        return Ok(Kept::Hash(given.to_owned()));
+    }
+    let mut text = String::new();
+    if given == "-" {
+        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+    } else {
+        text = std::fs::read_to_string(given).with_context(|| format!("cannot read {given}"))?;
+    }
+    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let head = Fields::of(last).and_then(|fields| {
+        let seq = i64::try_from(fields.number("seq")?).ok()?;
+        let hash = fields.text("hash")?.as_raw().to_owned();
+        Some(Kept::Head(Head { seq, hash }))
+    });
+    let wrong = || {
+        let prints = "`placet log export` and `placet log verify --json` print one";
+        Usage(format!("there is no head at the end of {given:?}; {prints}"))
+    };
+    Ok(head.ok_or_else(wrong)?)
+}
+
+/// A receipt as it is exported. The hash covers `at` as milliseconds since 1970, and the exact bytes of `outcome`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReceiptJson<'a> {
+    format: &'static str,
+    seq: i64,
+    kind: &'a str,
+    at: i64,
+    submission: &'a str,
+    source: &'a str,
+    action: &'a str,
+    client: &'a str,
+    reviewer: Option<&'a str>,
+    login: Option<&'a str>,
+    tool: Option<&'a str>,
+    decision: Option<&'a str>,
+    said: Option<&'a str>,
+    digest: Option<&'a str>,
+    effective: Option<&'a str>,
+    terms: Option<&'a str>,
+    seen: Option<&'a str>,
+    dwell_ms: Option<i64>,
+    outcome: Option<&'a str>,
+    hash: &'a str,
+}
+
+/// Every receipt, oldest first, one JSON object a line: on standard output, or in a new file that only its owner can read.
+pub(super) async fn export(journal: &Journal, to: Option<&Path>) -> anyhow::Result<Exit> {
+    let mut file = match to {
+        None => None,
+        Some(path) => {
+            let opened = private::options().write(true).create_new(true).open(path);
+            Some(opened.with_context(|| format!("cannot write {}", path.display()))?)
+        }
+    };
+    let mut last = 0;
+    loop {
+        let page = journal.receipts(last, PAGE).await?;
+        let Some(newest) = page.last() else { break };
+        last = newest.seq;
+        for receipt in &page {
+            let line = receipt_json(receipt);
+            match &mut file {
+                Some(file) => writeln!(file, "{}", serde_json::to_string(&line)?)?,
+                None => output::json(&line)?,
+            }
+        }
+    }
+    if let Some(file) = file {
+        file.sync_all()?;
+    }
+    Ok(Exit::Done)
+}
+
+fn receipt_json(receipt: &Receipt) -> ReceiptJson<'_> {
+    ReceiptJson {
+        format: "placet-receipt/v1",
+        seq: receipt.seq,
+        kind: &receipt.kind,
+        at: receipt.at,
+        submission: &receipt.submission,
+        source: &receipt.source,
+        action: &receipt.action,
+        client: &receipt.client,
+        reviewer: receipt.reviewer.as_deref(),
+        login: receipt.login.as_deref(),
+        tool: receipt.tool.as_deref(),
+        decision: receipt.decision.as_deref(),
+        said: receipt.said.as_deref(),
+        digest: receipt.digest.as_deref(),
+        effective: receipt.effective.as_deref(),
+        terms: receipt.terms.as_deref(),
+        seen: receipt.seen.as_deref(),
+        dwell_ms: receipt.dwell_ms,
+        outcome: receipt.outcome.as_deref(),
+        hash: &receipt.hash,
+    }
+}
