@@ -95,6 +95,7 @@ fn entry(source: &SourceName, nth: usize) -> Entry {
         size: 400,
         digest: None,
         revision: Revision(1),
+        unreadable: None,
     };
     Entry { key: ActionKey { source: source.clone(), id }, row, can: CAN }
 }

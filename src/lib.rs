@@ -35,3 +35,6 @@ pub mod cli;
 pub mod tui;
 // Floor 5: the way in.
 pub mod start;
+// Beside the house: where the chance of randomised tests comes from.
+#[cfg(test)]
+mod rounds;

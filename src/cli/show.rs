@@ -127,10 +127,7 @@ fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
     {
         output::line(&format!("{:<12}{approving}", "approving"))?;
     }
-    let twice = json::duplicate_keys(action.input.as_str());
-    if !twice.is_empty() {
-        field("! twice", Some(&Untrusted::from(twice.join(", "))))?;
-    }
+    doubts(action)?;
     output::line(if lost { "\nwhat ran:" } else { "" })?;
     let effective = action.effective_input.as_ref();
     for line in text::lines(&json::pretty(effective.unwrap_or(&action.input).as_str())) {
@@ -143,5 +140,20 @@ fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
         field("result", Some(&Untrusted::from(result.as_str())))?;
     }
     field("the agent says", action.summary.as_ref())?;
+    Ok(())
+}
+
+/// What a reader could take for something else.
+fn doubts(action: &PendingAction) -> anyhow::Result<()> {
+    let keys = json::doubtful_keys(action.input.as_str());
+    for (name, found) in [("! twice", keys.duplicates), ("! alike", keys.alike)] {
+        if !found.is_empty() {
+            let names = text::line(&Untrusted::from(found.join(", ")));
+            output::line(&format!("{name:<12}{}", names.plain()))?;
+        }
+    }
+    if let Some(stand_in) = action.row.unreadable {
+        output::line(&format!("{:<12}{}; its bytes:", "! unreadable", stand_in.what))?;
+    }
     Ok(())
 }

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::fields::Fields;
+use super::fields::{self, Fields};
 use super::time;
 use super::tool;
 use super::tool_result::ToolResult;
 use crate::domain::{
-    ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp,
-    Untrusted,
+    ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, StandIn, Status,
+    Timestamp, Untrusted, json,
 };
 
 /// An item that cannot be read as an action. It must never hide the others.
@@ -19,6 +19,69 @@ pub struct Unreadable {
     pub what: &'static str,
     /// What came, for the Raw view.
     pub raw: Untrusted,
+    /// Where it says so before it breaks, and says it once.
+    pub id: Option<ActionId>,
+}
+
+impl Unreadable {
+    /// `raw` is what stands where an action should.
+    pub fn new(what: &'static str, raw: &str) -> Self {
+        let fields = Fields::until_broken(raw);
+        let id = fields.filter(|fields| fields.names().filter(|name| *name == "id").count() == 1);
+        let id = id.and_then(|fields| fields.text("id")).filter(|id| !id.is_empty());
+        Self { what, raw: raw.into(), id: id.map(|id| ActionId::new(id.as_raw())) }
+    }
+
+    /// A row to be shown, and rejected where its id is known, in the place of what could not be read.
+    pub fn stand_in(&self) -> PendingAction {
+        let raw = self.raw.as_raw();
+        let fields = Fields::until_broken(raw).unwrap_or_default();
+        let literal = RawJson::parse(json::encode(raw)).unwrap_or_else(|_| RawJson::null());
+        let id = self.id.clone().unwrap_or_else(|| {
+            let digest = Digest::of_fields("unreadable", [Some(raw)]).to_string();
+            ActionId::new(format!("(no id) {}", digest.get(7..19).unwrap_or_default()))
+        });
+        let batch = fields.text("batchId").filter(|batch| !batch.is_empty());
+        let row = Row {
+            id,
+            batch: batch.map(|batch| BatchId::new(batch.as_raw())),
+            checkpoint: fields.text("checkpointId"),
+            workspace: fields.text("workspaceId"),
+            mission: fields.text("missionId"),
+            session: fields.text("sessionId"),
+            run: fields.text("runId"),
+            agent: fields.text("agent"),
+            tool: fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into()),
+            title: Untrusted::from(format!("cannot be read: {}", self.what)),
+            risk: Risk::High,
+            effect: None,
+            status: fields.text("status").map_or(Status::Pending, |word| Status::parse(word.as_raw())),
+            created_at: fields.time("createdAt").unwrap_or_default(),
+            expires_at: fields.time("expiresAt"),
+            resolved_at: fields.time("resolvedAt"),
+            resolved_by: fields.text("resolvedBy"),
+            size: raw.len() as u64,
+            digest: None,
+            revision: Revision(0),
+            unreadable: Some(StandIn { what: self.what, has_id: self.id.is_some() }),
+        };
+        PendingAction {
+            row,
+            raw: literal.clone(),
+            input: literal,
+            preview: None,
+            summary: None,
+            requested_by: None,
+            tool_call: None,
+            user_edits: None,
+            effective_input: None,
+            reason: None,
+            result: None,
+            error: None,
+            executed_at: None,
+            terms: None,
+        }
+    }
 }
 
 /// The light form of an action, `view=row`.
@@ -140,9 +203,9 @@ pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error>
 
 /// Reads a row or a whole action as a row.
 pub fn read_row(text: &str) -> Result<Row, Unreadable> {
-    let unreadable = |what| Unreadable { what, raw: Untrusted::from(text) };
-    let fields = Fields::of(text).ok_or_else(|| unreadable("it is no object"))?;
-    let id = fields.text("id").ok_or_else(|| unreadable("it has no id"))?;
+    let unreadable = |what| Unreadable::new(what, text);
+    let fields = object(text)?;
+    let id = fields.text("id").filter(|id| !id.is_empty()).ok_or_else(|| unreadable("it has no id"))?;
     let tool = fields.text("toolName").ok_or_else(|| unreadable("it has no toolName"))?;
     let status = fields.text("status").ok_or_else(|| unreadable("it has no status"))?;
     let input = fields.raw("toolInput");
@@ -174,15 +237,70 @@ pub fn read_row(text: &str) -> Result<Row, Unreadable> {
         size: fields.number("size").unwrap_or_else(|| input.map_or(0, |input| input.len() as u64)),
         digest: fields.text("digest").and_then(|text| Digest::parse(text.as_raw())),
         revision: Revision(fields.number("revision").unwrap_or_default()),
+        unreadable: None,
         tool,
+    })
+}
+
+/// What stands beside the input and is nothing that this version reads, or could not be understood: a time that is none.
+pub fn beside(raw: &RawJson) -> Vec<json::Member<'_>> {
+    const NAMES: [&str; 33] = [
+        "id",
+        "workspaceId",
+        "missionId",
+        "sessionId",
+        "batchId",
+        "checkpointId",
+        "runId",
+        "agent",
+        "toolName",
+        "title",
+        "risk",
+        "effect",
+        "status",
+        "createdAt",
+        "expiresAt",
+        "resolvedAt",
+        "resolvedBy",
+        "size",
+        "digest",
+        "revision",
+        "toolCallId",
+        "requestedBy",
+        "summary",
+        "toolInput",
+        "preview",
+        "userEdits",
+        "effectiveInput",
+        "reason",
+        "result",
+        "error",
+        "executedAt",
+        "terms",
+        "toolResult",
+    ];
+    const TIMES: [&str; 4] = ["createdAt", "expiresAt", "resolvedAt", "executedAt"];
+    let members = raw.members().unwrap_or_default();
+    let known = |member: &json::Member<'_>| {
+        let is = |name: &&str| fields::is(name, &member.key.text);
+        let time = || time::read(&json::decode(member.value).text).is_some();
+        NAMES.iter().any(&is) && (!TIMES.iter().any(is) || member.value == "null" || time())
+    };
+    members.into_iter().filter(|member| !known(member)).collect()
+}
+
+fn object(text: &str) -> Result<Fields<'_>, Unreadable> {
+    Fields::of(text).ok_or_else(|| {
+        let broken = text.trim_start().starts_with('{');
+        Unreadable::new(if broken { "it is no valid JSON" } else { "it is no object" }, text)
     })
 }
 
 /// Reads a whole action. The payloads keep their exact bytes.
 pub fn read(text: &str) -> Result<PendingAction, Unreadable> {
-    let unreadable = |what| Unreadable { what, raw: Untrusted::from(text) };
+    let unreadable = |what| Unreadable::new(what, text);
     let row = read_row(text)?;
-    let fields = Fields::of(text).ok_or_else(|| unreadable("it is no object"))?;
+    let fields = object(text)?;
     Ok(PendingAction {
         input: fields.json("toolInput").ok_or_else(|| unreadable("it has no toolInput"))?,
         preview: fields.json("preview"),
@@ -231,6 +349,31 @@ mod tests {
         assert!(wire.get().contains(r#""toolInput":{"amount":1.10,"n":18446744073709551616,"a":1,"a":2}"#));
         again.raw = action.raw.clone();
         assert_eq!(again, action);
+    }
+
+    #[test]
+    fn a_stand_in_has_the_id_where_it_is_known_and_the_bytes_as_they_came() {
+        let stand_in = |raw: &str| read(raw).unwrap_err().stand_in();
+
+        let broken = stand_in(r#"{"id":"pa-1","toolName":"t","toolInput":{"a":1,},"status":"pending"}"#);
+        assert_eq!(broken.row.id, ActionId::new("pa-1"));
+        assert!(broken.row.unreadable.unwrap().has_id);
+        assert_eq!(
+            broken.input.as_str(),
+            r#""{\"id\":\"pa-1\",\"toolName\":\"t\",\"toolInput\":{\"a\":1,},\"status\":\"pending\"}""#
+        );
+        for nameless in [
+            "17",
+            "",
+            "<html>",
+            r#"{"toolName":x,"id":"late"}"#,
+            r#"{"id":"1","id":"2","status":"pending"}"#,
+            r#"{"id":""}"#,
+        ] {
+            let row = stand_in(nameless).row;
+            assert!(!row.unreadable.unwrap().has_id, "{nameless}: {:?}", row.id);
+            assert_ne!(row.id, stand_in("18").row.id);
+        }
     }
 
     #[test]

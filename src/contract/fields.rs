@@ -4,13 +4,28 @@ use crate::domain::json::{self, Member};
 use crate::domain::{RawJson, Timestamp, Untrusted};
 
 /// The members of one object on the wire.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Fields<'a>(Vec<Member<'a>>);
 
 impl<'a> Fields<'a> {
     /// `None` when `text` is no object.
     pub fn of(text: &'a str) -> Option<Self> {
         json::members(text).map(Self)
+    }
+
+    /// Of an object that was taken apart before.
+    pub fn new(members: Vec<Member<'a>>) -> Self {
+        Self(members)
+    }
+
+    /// As far as the object can be read.
+    pub fn until_broken(text: &'a str) -> Option<Self> {
+        json::members_until_broken(text).map(|(members, _)| Self(members))
+    }
+
+    /// The names as meant, in written order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|member| member.key.text.as_ref())
     }
 
     /// The raw value under the camelCase `name` or its snake_case twin; a null is an absence.
@@ -48,6 +63,11 @@ impl<'a> Fields<'a> {
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.raw(name).and_then(|raw| raw.parse().ok())
     }
+}
+
+/// The camelCase `name` or its snake_case twin.
+pub(super) fn is(name: &str, key: &str) -> bool {
+    name == key || snake(name) == key
 }
 
 fn snake(name: &str) -> String {

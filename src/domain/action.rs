@@ -111,6 +111,17 @@ pub struct Row {
     /// The source's own label for the content; compared with what we compute, never trusted.
     pub digest: Option<Digest>,
     pub revision: Revision,
+    /// The source listed something that is no action; what there is of it stands in for one.
+    pub unreadable: Option<StandIn>,
+}
+
+/// Stands in a list for what could not be read. Its input is a JSON string: the bytes as they came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandIn {
+    /// Goes on after "it cannot be read:".
+    pub what: &'static str,
+    /// The id is the source's, so it can be rejected. Else the id is ours, and nothing can be decided.
+    pub has_id: bool,
 }
 
 /// An action in full: everything a reviewer needs to decide.

@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(changed_keys(&input, &json::pretty(input.as_str())), Ok(None));
         assert_eq!(
             changed_keys(&input, r#"{"title":b,"n":1.10,"list":[1,2]}"#),
-            Err(EditError::Word("b".into()))
+            Err(EditError::Json(JsonError { at: 10, what: json::NO_VALUE }))
         );
         let odd = raw(r#"{"list":[NaN,1]}"#);
         assert!(changed_keys(&odd, r#"{"list":[NaN]}"#).unwrap().is_some(), "it was there before");

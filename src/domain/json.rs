@@ -2,9 +2,11 @@
 //!
 //! `serde_json::Value` turns `1.10` into `1.1`, 2^64 into a float, and drops duplicate keys; a reviewer would approve
 //! something else than what runs. This reader keeps spans over the original text and interprets nothing but strings.
-//! It is strict about structure and tolerant about words (`NaN` is kept and shown), because some backends write them.
+//! It is strict but for the words in [`ODD_WORDS`] and half surrogate pairs, which some backends write: those are kept and shown.
 
+mod keys;
 mod layout;
+mod loose;
 mod scan;
 
 use std::borrow::Cow;
@@ -12,8 +14,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use keys::{DoubtfulKeys, doubtful_keys, duplicate_keys};
 pub use layout::{compact, pretty};
-pub use scan::{MAX_DEPTH, Scanner, Token, TokenKind};
+pub use loose::{Items, items};
+#[cfg(test)]
+pub(super) use scan::NO_VALUE;
+pub use scan::{MAX_DEPTH, ODD_WORDS, Scanner, Token, TokenKind};
 
 /// One JSON value, byte for byte as it was received. Cloning is cheap.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -57,6 +63,11 @@ impl RawJson {
         Ok(Self(text))
     }
 
+    /// The value `null`.
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -85,23 +96,27 @@ impl fmt::Debug for RawJson {
 
 /// The members of the object `text`; `None` when it is no object or malformed.
 pub fn members(text: &str) -> Option<Vec<Member<'_>>> {
+    let (members, whole) = members_until_broken(text)?;
+    whole.then_some(members)
+}
+
+/// The members of the object `text` as far as it can be read, and whether that is all of it; `None` when it begins no object.
+pub fn members_until_broken(text: &str) -> Option<(Vec<Member<'_>>, bool)> {
     let mut scanner = Scanner::new(text);
-    let mut members = Vec::new();
     if scanner.next_token().ok()??.kind != TokenKind::ObjectStart {
         return None;
     }
-    loop {
-        let token = scanner.next_token().ok()??;
-        match token.kind {
-            TokenKind::ObjectEnd => return Some(members),
-            TokenKind::Key => {
-                let span = scanner.value_span().ok()?;
-                let value = text.get(span.clone())?;
-                members.push(Member { raw_key: token.text, key: decode(token.text), value, span });
-            }
-            _ => return None,
+    let mut members = Vec::new();
+    while let Ok(Some(token)) = scanner.next_token() {
+        if token.kind == TokenKind::ObjectEnd {
+            let whole = scanner.next_token() == Ok(None);
+            return Some((members, whole));
         }
+        let Ok(span) = scanner.value_span() else { break };
+        let Some(value) = text.get(span.clone()) else { break };
+        members.push(Member { raw_key: token.text, key: decode(token.text), value, span });
     }
+    Some((members, false))
 }
 
 /// The elements of the array `text`; `None` when it is no array or malformed.
@@ -114,7 +129,7 @@ pub fn elements(text: &str) -> Option<Vec<&str>> {
     while let Some(span) = scanner.element_span().ok()? {
         elements.push(text.get(span)?);
     }
-    Some(elements)
+    (scanner.next_token() == Ok(None)).then_some(elements)
 }
 
 /// What the string literal `raw` (with its quotes) means; any other text means itself.
@@ -212,47 +227,6 @@ fn four_hex(chars: &mut std::str::Chars<'_>) -> Option<u32> {
     (0..4).try_fold(0, |value, _| Some(value << 4 | chars.next()?.to_digit(16)?))
 }
 
-/// Dotted paths of keys that stand more than once in their object, anywhere in the value.
-///
-/// Keys are compared by meaning: `"to"` and `"t\u006f"` are the same key.
-pub fn duplicate_keys(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open: Vec<Level> = Vec::new();
-    let mut scanner = Scanner::new(text);
-    while let Ok(Some(token)) = scanner.next_token() {
-        match token.kind {
-            TokenKind::ObjectStart | TokenKind::ArrayStart => open.push(Level::default()),
-            TokenKind::ObjectEnd | TokenKind::ArrayEnd => drop(open.pop()),
-            TokenKind::Key => {
-                let key = decode(token.text).text.into_owned();
-                let path: Vec<&str> =
-                    open.iter().rev().skip(1).rev().map(|level| level.current.as_str()).collect();
-                let path = path
-                    .into_iter()
-                    .filter(|part| !part.is_empty())
-                    .chain([key.as_str()])
-                    .collect::<Vec<_>>();
-                let path = path.join(".");
-                if let Some(level) = open.last_mut() {
-                    if !level.keys.insert(key.clone()) {
-                        found.push(path);
-                    }
-                    level.current = key;
-                }
-            }
-            TokenKind::String | TokenKind::Scalar => {}
-        }
-    }
-    found
-}
-
-/// One open object or array while looking for duplicates.
-#[derive(Default)]
-struct Level {
-    keys: std::collections::HashSet<String>,
-    current: String,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -306,9 +280,11 @@ mod tests {
     }
 
     #[test]
-    fn duplicate_keys_are_found_at_any_depth_and_through_escapes() {
-        let text = r#"{"to":"alice","t\u006f":"mallory","list":[{"x":{"y":1,"y":2}},{"y":3}],"y":4}"#;
+    fn what_is_broken_is_read_up_to_there() {
+        let (members, whole) = members_until_broken(r#"{"id":"7","a":[1,],"status":"pending"}"#).unwrap();
 
-        assert_eq!(duplicate_keys(text), ["to", "list.x.y"]);
+        assert!(!whole);
+        assert_eq!(members.iter().map(|member| member.value).collect::<Vec<_>>(), ["\"7\""]);
+        assert_eq!(members_until_broken("[]"), None);
     }
 }

@@ -25,7 +25,9 @@ mod time;
 mod tool;
 mod untrusted;
 
-pub use action::{ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName};
+pub use action::{
+    ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName, StandIn,
+};
 pub use briefing::{BatchCount, Briefing};
 pub use capability::{Binding, Capabilities, ReasonRule};
 pub use confirm::{Confirm, Weight, confirm_by};

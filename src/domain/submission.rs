@@ -57,6 +57,8 @@ pub struct Item {
     pub effective: Digest,
     /// The source's label for everything else, as it was on the review sheet.
     pub terms: Option<Digest>,
+    /// It could not be read: the digests are of the bytes as they came, and mean nothing to the source.
+    pub unreadable: bool,
 }
 
 /// Why a draft cannot be sent. Nothing was.
@@ -79,6 +81,8 @@ pub enum Refusal {
     Expired(ActionKey),
     #[error("this source does not let you decide; its token has no `decide` scope")]
     ReadOnly(ActionKey),
+    #[error("this action cannot be read, so nobody can know what approving it would do; it can be rejected")]
+    Unreadable(ActionKey),
     #[error("this source cannot apply edits")]
     EditsUnsupported(ActionKey),
     #[error("this source asks for a reason with every rejection")]
@@ -99,6 +103,7 @@ impl Refusal {
             | Self::NotPending(key)
             | Self::Expired(key)
             | Self::ReadOnly(key)
+            | Self::Unreadable(key)
             | Self::EditsUnsupported(key)
             | Self::ReasonRequired(key)
             | Self::RetryUnsupported(key)
@@ -202,6 +207,9 @@ fn freeze_one(
         _ if differs(staged.digest, Some(digest)) || differs(staged.terms, action.terms) => {
             return refuse(Refusal::ChangedSinceSeen);
         }
+        Decision::Approve { .. } | Decision::Retry { .. } if action.row.unreadable.is_some() => {
+            return refuse(Refusal::Unreadable);
+        }
         Decision::Approve { edits: Some(_), .. } if !can.edit => return refuse(Refusal::EditsUnsupported),
         Decision::Reject { reason: None } if can.reason == ReasonRule::Required => {
             return refuse(Refusal::ReasonRequired);
@@ -225,6 +233,7 @@ fn freeze_one(
         digest,
         effective,
         terms: action.terms,
+        unreadable: action.row.unreadable.is_some(),
     })
 }
 
@@ -267,6 +276,7 @@ mod tests {
             size: 2,
             digest: None,
             revision: Revision(1),
+            unreadable: None,
         };
         PendingAction {
             row,

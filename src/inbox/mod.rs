@@ -40,6 +40,7 @@ pub struct Inbox {
     login: Option<Arc<str>>,
     pace: Pace,
     tools: Arc<tools::Tools>,
+    nameless: Arc<list::Nameless>,
 }
 
 /// How often, and for how long.
@@ -155,8 +156,8 @@ impl Inbox {
         reviewer: Option<String>,
     ) -> Self {
         let reviewer = reviewer.map(Arc::from);
-        let (pace, tools) = (Pace::new(poll), Arc::default());
-        Self { sources: sources.into(), journal, reviewer, login: None, pace, tools }
+        let (pace, tools, nameless) = (Pace::new(poll), Arc::default(), Arc::default());
+        Self { sources: sources.into(), journal, reviewer, login: None, pace, tools, nameless }
     }
 
     /// A name for the journal where neither the configuration nor the source has one; receipts name it in any case.
@@ -176,7 +177,7 @@ impl Inbox {
 
     /// What is pending and what waits to be settled, or what changed since.
     pub async fn sync(&self, source: &SourceName, since: Option<Revision>) -> Result<Synced, Problem> {
-        list::sync(self.source(source)?, since).await
+        list::sync(self, self.source(source)?, since).await
     }
 
     /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.

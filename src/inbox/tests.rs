@@ -116,7 +116,7 @@ impl Source for Fake {
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
-        let bad = Unreadable { what: "it has no id", raw: "17".into() };
+        let bad = Unreadable::new("it has no id", "17");
         let row = |id: &str| action::read_row(&text(id, r#""status":"pending""#)).unwrap();
         Ok(match since {
             None => sources::Synced::All {

@@ -46,7 +46,8 @@ pub struct Ask {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     pub status: u16,
-    /// Invalid UTF-8 is replaced by U+FFFD.
+    /// A byte that is no UTF-8 is replaced by U+001A and its two hex digits. JSON allows no such character anywhere, so that
+    /// what held the byte is never taken for whole.
     pub text: String,
     pub retry_after: Option<Duration>,
 }
@@ -162,8 +163,7 @@ impl Http {
         let response = request.timeout(ask.limit).send().await.map_err(|error| failed(&error))?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let bytes = read(response, REPLY_MAX).await?;
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let text = String::from_utf8(bytes).unwrap_or_else(|error| marked(error.as_bytes()));
         Ok(Reply { status, text, retry_after })
     }
 }
@@ -185,6 +185,18 @@ pub(super) fn build(
     // A machine without a CA bundle cannot speak https, but plain http to its own gate it can.
     let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
     client.map_err(|error| describe(&error))
+}
+
+fn marked(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(bytes.len() + 16);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\u{1a}{byte:02X}"); // writing to a String cannot fail
+        }
+    }
+    text
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -47,7 +47,7 @@ const FENCES: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that the domain may use: pure ones.
-const DOMAIN_CRATES: &[&str] = &["sha2", "thiserror", "std", "core"];
+const DOMAIN_CRATES: &[&str] = &["sha2", "thiserror", "unicode_normalization", "std", "core"];
 
 const MAX_LINES: usize = 400;
 
@@ -264,7 +264,9 @@ fn every_room_has_a_floor_and_stands_on_the_map() {
             assert!(floor_of(&name).is_some(), "src/{name} has no floor in tests/fast/tidy.rs");
             assert!(map.contains(&format!("`{name}`")), "src/{name} is not on the map in ARCHITECTURE.md");
         } else {
-            assert!(["lib.rs", "main.rs"].contains(&name.as_str()), "src/{name}: every room is a folder");
+            // The chance of randomised tests belongs to no room.
+            let known = ["lib.rs", "main.rs", "rounds.rs"].contains(&name.as_str());
+            assert!(known, "src/{name}: every room is a folder");
         }
     }
 }

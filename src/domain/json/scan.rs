@@ -7,6 +7,13 @@ use super::JsonError;
 /// Deepest nesting that is read. Deeper text is refused, not cut.
 pub const MAX_DEPTH: usize = 512;
 
+/// What is no JSON and is read all the same, because Python's `json.dumps` writes it for floats that JSON does not have. It is
+/// never a number here, and a reviewer is told.
+pub const ODD_WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// What stands in a value's place and is none.
+pub(in crate::domain) const NO_VALUE: &str = "a word that is no value; text needs \"quotes\"";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     ObjectStart,
@@ -17,7 +24,7 @@ pub enum TokenKind {
     Key,
     /// A string, with its quotes.
     String,
-    /// A number or a word, as written.
+    /// A number, `true`, `false`, `null`, or one of [`ODD_WORDS`], as written.
     Scalar,
 }
 
@@ -53,6 +60,11 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     pub fn new(text: &'a str) -> Self {
         Self { text, at: 0, open: Vec::new(), expect: Expect::Value }
+    }
+
+    /// Goes on behind a member of the outermost object.
+    pub(super) fn in_object(text: &'a str, at: usize) -> Self {
+        Self { text, at, open: vec![b'{'], expect: Expect::CommaOrEnd }
     }
 
     /// Levels that are open now.
@@ -166,20 +178,18 @@ impl<'a> Scanner<'a> {
     }
 
     fn string(&mut self, kind: TokenKind) -> Result<Token<'a>, JsonError> {
-        let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or_default();
-        let mut escaped = false;
-        for (offset, &byte) in rest.iter().enumerate() {
+        let bytes = self.text.as_bytes();
+        let wrong = |at, what| Err(JsonError { at, what });
+        let mut at = self.at + 1;
+        while let Some(&byte) = bytes.get(at) {
             match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => return Ok(self.token(kind, self.at + offset + 2)),
-                0..0x20 => {
-                    return Err(JsonError {
-                        at: self.at + 1 + offset,
-                        what: "a raw control character in a string",
-                    });
-                }
-                _ => {}
+                b'\\' => match escape_length(bytes.get(at + 1..).unwrap_or_default()) {
+                    Some(length) => at += 1 + length,
+                    None => return wrong(at, "an escape that JSON does not have"),
+                },
+                b'"' => return Ok(self.token(kind, at + 1)),
+                0..0x20 => return wrong(at, "a raw control character in a string"),
+                _ => at += 1,
             }
         }
         Err(self.error("a string has no end"))
@@ -187,10 +197,16 @@ impl<'a> Scanner<'a> {
 
     fn scalar(&mut self) -> Result<Token<'a>, JsonError> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
-        let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
         let length = rest.iter().position(|byte| !word(byte)).unwrap_or(rest.len());
         if length == 0 {
             return Err(self.error("a value is missing"));
+        }
+        let said = self.text.get(self.at..self.at + length).unwrap_or_default();
+        let known = matches!(said, "null" | "true" | "false") || ODD_WORDS.contains(&said);
+        if !known && !super::is_number(said) {
+            // Behind it: there somebody would go on typing.
+            return Err(JsonError { at: self.at + length, what: NO_VALUE });
         }
         let token = self.token(TokenKind::Scalar, self.at + length);
         self.value_done();
@@ -213,6 +229,16 @@ impl<'a> Scanner<'a> {
 
     fn error(&self, what: &'static str) -> JsonError {
         JsonError { at: self.at, what }
+    }
+}
+
+/// How long the escape is that goes on behind a backslash; `None` when there is none such. Half a surrogate pair is one:
+/// backends send it, and what it means is told by [`super::decode`].
+fn escape_length(rest: &[u8]) -> Option<usize> {
+    match rest.first()? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(1),
+        b'u' => rest.get(1..5)?.iter().all(u8::is_ascii_hexdigit).then_some(5),
+        _ => None,
     }
 }
 
@@ -248,8 +274,64 @@ mod tests {
             "{a:1}",
             "[}",
             "{\"a\":1,}",
+            "\u{feff}{}",
+            "[\u{a0}1]",
         ] {
             assert!(check(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_no_value_is_refused_and_never_taken_for_one() {
+        for text in [
+            "abc",
+            "True",
+            "nul",
+            "nulll",
+            "01",
+            "1.",
+            ".5",
+            "1e",
+            "1e+",
+            "+1",
+            "--1",
+            "-",
+            "0x1F",
+            "1_000",
+            "1.2.3",
+            "1-2",
+            "nan",
+            "+Infinity",
+            "Infinit",
+            "-NaN",
+            "[1,abc]",
+            "{\"a\":yes}",
+            "1\u{660}",
+            "tru\u{435}",
+        ] {
+            assert!(check(text).is_err(), "{text}");
+        }
+        for text in ["NaN", "[Infinity,-Infinity]"] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_escape_that_does_not_exist_is_refused() {
+        for text in [
+            r#""\x41""#,
+            r#""\u12""#,
+            r#""\u12g4""#,
+            r#""\""#,
+            r#""\'""#,
+            r#""\U0041""#,
+            r#"{"\q":1}"#,
+            r#""\u+123""#,
+        ] {
+            assert!(check(text).is_err(), "{text}");
+        }
+        for text in [r#""\"\\\/\b\f\n\r\t\u00e9\uD83D\ude00""#, r#""half \ud800 pair""#, r#""\u0000""#] {
+            assert_eq!(check(text), Ok(()), "{text}");
         }
     }
 

@@ -14,7 +14,7 @@ mod pulling;
 mod reach;
 mod reading;
 mod refusing;
-pub(crate) mod rounds;
+pub(crate) use crate::rounds;
 mod running;
 mod seed;
 mod streaming;

@@ -53,6 +53,7 @@ fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i64) -> Know
         size: 1,
         digest: None,
         revision: Revision(1),
+        unreadable: None,
     };
     let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
     Known { entry: Entry { key, row, can: Capabilities::READ_ONLY }, staged: None, is: vec![Is::Unopened] }

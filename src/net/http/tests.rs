@@ -100,7 +100,7 @@ async fn an_answer_is_text_with_its_status_and_its_wait() {
 
     let reply = http.ask(&ask("/busy")).await.unwrap();
 
-    let text = "a\u{fffd}b".to_owned();
+    let text = "a\u{1a}FFb".to_owned();
     assert_eq!(reply, Reply { status: 429, text, retry_after: Some(Duration::from_secs(7)) });
 }
 

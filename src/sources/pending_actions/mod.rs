@@ -98,11 +98,13 @@ impl Source for PendingActions {
             Dialect::Gate => (ReasonRule::Optional, true, Binding::Source),
             Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead),
         };
-        if !self.me().may_decide {
+        let nameless = row.unreadable.is_some_and(|stand_in| !stand_in.has_id);
+        if !self.me().may_decide || nameless {
             return Capabilities::READ_ONLY;
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
-        Capabilities { edit: true, reason, comment, retry: false, settle, whole_batch: false, binding }
+        let edit = row.unreadable.is_none();
+        Capabilities { edit, reason, comment, retry: false, settle, whole_batch: false, binding }
     }
 
     fn records(&self) -> Records {

@@ -142,11 +142,10 @@ impl PendingActions {
                 break;
             }
             for action in self.pages(&[("status", status)], action::read).await?.items {
-                // What cannot be read cannot be told to be ours; it is told once, with the list.
-                if let Ok(action) = action
-                    && wanted.remove(&action.row.id)
-                {
-                    found.push(Ok(action));
+                // What has no id cannot be told to be ours; it is told once, with the list.
+                let id = action.as_ref().map_or_else(|bad| bad.id.as_ref(), |action| Some(&action.row.id));
+                if id.is_some_and(|id| wanted.remove(id)) {
+                    found.push(action);
                 }
             }
         }

@@ -18,6 +18,18 @@ impl Found {
         Self(readable.map(|action| (action.row.id.clone(), action)).collect())
     }
 
+    /// Also those that cannot be read: their bytes can be compared all the same.
+    pub(super) fn with_stand_ins(actions: Vec<Result<PendingAction, Unreadable>>) -> Self {
+        let known = actions.iter().flatten().map(|action| action.row.id.clone());
+        let known: std::collections::HashSet<ActionId> = known.collect();
+        let stands_in = |bad: &Unreadable| bad.id.as_ref().is_some_and(|id| !known.contains(id));
+        let of = |action: Result<PendingAction, Unreadable>| match action {
+            Ok(action) => Some(Ok(action)),
+            Err(bad) => stands_in(&bad).then(|| Ok(bad.stand_in())),
+        };
+        Self::of(actions.into_iter().filter_map(of).collect())
+    }
+
     pub(super) fn get(&self, id: &ActionId) -> Option<&PendingAction> {
         self.0.get(id)
     }

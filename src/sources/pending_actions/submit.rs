@@ -108,7 +108,7 @@ impl PendingActions {
     /// Reads the actions again, and keeps those that are pending and unchanged; tells what became of the others.
     async fn look_again(&self, items: &mut Vec<Sending<'_>>) -> Result<Outcomes, SourceError> {
         let ids: Vec<_> = items.iter().map(|sending| sending.item.id.clone()).collect();
-        let found = Found::of(self.read(&ids).await.map_err(answer::before_sending)?);
+        let found = Found::with_stand_ins(self.read(&ids).await.map_err(answer::before_sending)?);
         let mut outcomes = Vec::new();
         items.retain(|Sending { item, .. }| {
             let outcome = match found.get(&item.id) {
@@ -238,6 +238,7 @@ impl PendingActions {
     /// The digests, for a backend that compares them.
     fn expected(&self, item: &Item) -> (Option<String>, Option<String>) {
         match self.dialect {
+            Dialect::Gate if item.unreadable => (None, None),
             Dialect::Gate => (Some(item.digest.to_string()), Some(item.effective.to_string())),
             Dialect::Praxiom => (None, None),
         }

@@ -12,7 +12,9 @@ use crate::net::testing::nobody;
 mod deciding;
 mod fake;
 mod past;
+mod poison;
 mod praxiom;
+mod suite;
 
 use fake::{Backend, approve, batch, reject};
 

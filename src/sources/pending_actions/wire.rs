@@ -46,11 +46,8 @@ pub(super) struct Answered {
 
 /// A list, or a bare array of items.
 pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Option<Page<T>> {
-    if let Some(items) = json::elements(text) {
-        return Some(Page { items: items.into_iter().map(read).collect(), next: None, revision: None });
-    }
-    let fields = Fields::of(text)?;
-    let items = json::elements(fields.raw("items")?)?;
+    let json::Items { items, beside } = json::items(text, "items")?;
+    let fields = Fields::new(beside);
     let next = fields.text("nextCursor").filter(|cursor| !cursor.is_empty());
     Some(Page {
         items: items.into_iter().map(read).collect(),
@@ -60,12 +57,13 @@ pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Op
 }
 
 pub(super) fn changes(text: &str) -> Option<Changes> {
-    let fields = Fields::of(text)?;
+    let json::Items { items, beside } = json::items(text, "changes")?;
+    let fields = Fields::new(beside);
     let (mut rows, mut purged) = (Vec::new(), Vec::new());
-    for change in json::elements(fields.raw("changes")?)? {
-        let unreadable = |what| Unreadable { what, raw: Untrusted::from(change) };
+    for change in items {
+        let unreadable = |what| Unreadable::new(what, change);
         match Fields::of(change) {
-            None => rows.push(Err(unreadable("it is no object"))),
+            None => rows.push(Err(unreadable("the change is no valid JSON"))),
             Some(entry) => match (entry.raw("row"), entry.text("id")) {
                 (Some(row), _) => rows.push(action::read_row(row)),
                 (None, Some(id)) => purged.push(ActionId::new(id.as_raw())),
@@ -91,11 +89,15 @@ pub(super) fn unwrapped(text: &str) -> &str {
 
 /// One action in full. Another action than the one asked for is no answer.
 pub(super) fn one(text: &str, asked: &ActionId) -> Result<PendingAction, Unreadable> {
-    let action = action::read(unwrapped(text))?;
-    if action.row.id == *asked {
-        return Ok(action);
+    match action::read(unwrapped(text)) {
+        Ok(action) if action.row.id == *asked => Ok(action),
+        Ok(_) => {
+            let what = "another action came than was asked for";
+            Err(Unreadable { what, raw: Untrusted::from(text), id: Some(asked.clone()) })
+        }
+        // Whatever it is: it is what stands under this id.
+        Err(bad) => Err(Unreadable { id: Some(asked.clone()), ..bad }),
     }
-    Err(Unreadable { what: "another action came than was asked for", raw: Untrusted::from(text) })
 }
 
 /// Where an action stands and who settled it, from the answer to a decision.

@@ -78,6 +78,7 @@ fn row(past: &Past, sent: &Sent) -> ViewRow {
         size: 0,
         digest: Some(sent.digest),
         revision: Revision(0),
+        unreadable: None,
     };
     let own = Own { decision: sent.decision.kind(), at: past.begun_at, outcome: sent.outcome.clone() };
     ViewRow { entry: Entry { key: sent.key.clone(), row, can: Capabilities::READ_ONLY }, own: Some(own) }

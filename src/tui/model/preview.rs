@@ -30,8 +30,12 @@ pub struct Flags {
     pub hidden: usize,
     /// Keys that stand more than once.
     pub duplicates: Vec<String>,
+    /// Keys that look like another one of their object.
+    pub alike: Vec<String>,
     /// Strings that do not decode cleanly.
     pub broken: usize,
+    /// `NaN` and the like, in a number's place.
+    pub odd: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +148,8 @@ impl Preview {
 impl Flags {
     /// Looks into every key and string of the input, escapes decoded.
     pub fn of(input: &str) -> Self {
-        let mut flags = Self { duplicates: json::duplicate_keys(input), ..Self::default() };
+        let json::DoubtfulKeys { duplicates, alike } = json::doubtful_keys(input);
+        let mut flags = Self { duplicates, alike, ..Self::default() };
         let mut scanner = Scanner::new(input);
         while let Ok(Some(token)) = scanner.next_token() {
             if matches!(token.kind, TokenKind::Key | TokenKind::String) {
@@ -152,12 +157,17 @@ impl Flags {
                 flags.broken += usize::from(decoded.lossy);
                 flags.hidden += text::hidden(&decoded.text);
             }
+            flags.odd += usize::from(json::ODD_WORDS.contains(&token.text));
         }
         flags
     }
 
     pub fn any(&self) -> bool {
-        self.hidden > 0 || self.broken > 0 || !self.duplicates.is_empty()
+        self.hidden > 0
+            || self.broken > 0
+            || self.odd > 0
+            || !self.duplicates.is_empty()
+            || !self.alike.is_empty()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::contract::action;
 use crate::contract::tool::{self, Reversible, Showing};
-use crate::domain::json::{self, Member};
+use crate::domain::json::{self, Decoded, Member};
 use crate::domain::{RawJson, Status, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::model::{Cached, Flags};
@@ -19,6 +20,7 @@ const FIELDS: usize = 2_000;
 /// What runs, every field of it; what approving does; then what the agent says of it.
 pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     settled(writer, cached, of.paused, zone);
+    unreadable(writer, cached);
     flagged(writer, &cached.flags);
     if let Some(edits) = &of.edits {
         writer.ours(
@@ -113,13 +115,39 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
 
 /// The input as JSON, indented; every token as it was sent.
 pub(super) fn raw(writer: &mut Writer, cached: &Cached, folds: &BTreeSet<usize>) {
+    unreadable(writer, cached);
     flagged(writer, &cached.flags);
     fold::raw(writer, &json::pretty(cached.action.input.as_str()).into(), folds);
+    writer.needed_until_here();
+    let beside = action::beside(&cached.action.raw);
+    if beside.is_empty() {
+        return;
+    }
+    writer.blank();
+    writer.ours(Kind::Key, "Beside it, and not understood by this version");
+    for member in beside {
+        writer.wrapped(Kind::Key, 2, &key_of(&member));
+        writer.json(4, json::pretty(member.value));
+    }
+}
+
+/// What stands in for an action shows bytes, and says that they are no more than that.
+fn unreadable(writer: &mut Writer, cached: &Cached) {
+    let Some(stand_in) = cached.action.row.unreadable else { return };
+    writer.ours(Kind::Warn, format!("! this cannot be read: {}", stand_in.what));
+    let can = if stand_in.has_id {
+        "What came stands below. It can be rejected, and not be approved."
+    } else {
+        "What came stands below. It has no id, so nothing can be decided here."
+    };
+    writer.ours(Kind::Dim, can);
+    writer.blank();
 }
 
 /// Keys can hold line breaks too; on one line they are tokens.
 pub(super) fn key_of(member: &Member<'_>) -> Shown {
-    text::line(&Untrusted::from(member.key.text.as_ref()))
+    let name = if member.key.lossy { member.raw_key } else { member.key.text.as_ref() };
+    text::line(&Untrusted::from(name))
 }
 
 /// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
@@ -127,8 +155,10 @@ pub(super) fn key_of(member: &Member<'_>) -> Shown {
 pub(in crate::tui) fn readable(value: &str) -> String {
     let value = value.trim();
     if value.starts_with('"') {
-        let meaning = json::decode(value).text;
-        let ambiguous = meaning.trim().is_empty()
+        let Decoded { text: meaning, lossy } = json::decode(value);
+        // Half a surrogate pair is no character: it is shown as it was written.
+        let ambiguous = lossy
+            || meaning.trim().is_empty()
             || matches!(meaning.as_ref(), "null" | "true" | "false")
             || (meaning.starts_with(['{', '[', '"']) && RawJson::parse(meaning.as_ref()).is_ok())
             || (!meaning.contains('\n') && meaning.trim() != meaning)
@@ -147,10 +177,17 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
         writer.ours(Kind::Warn, format!("! hidden characters: {}, shown as ⟦…⟧", flags.hidden));
     }
     if !flags.duplicates.is_empty() {
-        let names: Vec<Shown> = flags.duplicates.iter().map(|key| text::line(&key.as_str().into())).collect();
-        let names = names.iter().map(Shown::plain).collect::<Vec<_>>().join(", ");
+        let names = some(&flags.duplicates);
         writer
             .ours(Kind::Warn, format!("! duplicate keys: {names}; executors differ in which one they take"));
+    }
+    if !flags.alike.is_empty() {
+        let names = some(&flags.alike);
+        writer.ours(Kind::Warn, format!("! keys that look like another beside them: {names}"));
+    }
+    if flags.odd > 0 {
+        let words = json::ODD_WORDS.join(", ");
+        writer.ours(Kind::Warn, format!("! no JSON: {} of {words} stand where a value should", flags.odd));
     }
     if flags.broken > 0 {
         writer.ours(Kind::Warn, format!("! strings that do not decode: {} (see Raw)", flags.broken));
@@ -158,6 +195,15 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
     if flags.any() {
         writer.blank();
     }
+}
+
+/// So many names are enough to know.
+const NAMED: usize = 20;
+
+fn some(keys: &[String]) -> String {
+    let names = listed(keys.get(..NAMED).unwrap_or(keys));
+    let more = keys.len().saturating_sub(NAMED);
+    if more > 0 { format!("{names}, and at least {more} more") } else { names }
 }
 
 fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
@@ -168,7 +214,7 @@ fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
     } else {
         writer.ours(Kind::Dim, size);
     }
-    if !cached.action.row.status.is_pending() {
+    if !cached.action.row.status.is_pending() || cached.action.row.unreadable.is_some() {
         return;
     }
     writer.blank();

@@ -48,9 +48,10 @@ pub(in crate::tui) fn action(spec: &str, title: &str, input: &str) -> PendingAct
         size: input.as_str().len() as u64,
         digest: None,
         revision: Revision(1),
+        unreadable: None,
     };
     PendingAction {
-        raw: input.clone(),
+        raw: RawJson::null(),
         row,
         input,
         preview: None,

@@ -34,6 +34,7 @@ mod sheets;
 mod starting;
 mod terminal;
 mod triage;
+mod truth;
 mod unknown;
 mod views;
 mod window;

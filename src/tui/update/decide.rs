@@ -56,6 +56,9 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
 /// that stands beside it.
 pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
     let Some(slot) = model.queue.get(key) else { return Err("this action is gone".to_owned()) };
+    if slot.entry.row.unreadable.is_some() {
+        return Err("it cannot be read, so it cannot be approved; x rejects it".to_owned());
+    }
     if let Some(why) = lock(model, slot) {
         let keys = &model.settings.keymap;
         let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));

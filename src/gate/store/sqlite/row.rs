@@ -43,6 +43,7 @@ pub(super) fn light(row: &SqliteRow) -> Result<Row, StoreError> {
         size: number(row.try_get("size")?),
         digest: Digest::parse(row.try_get("digest")?),
         revision: Revision(number(row.try_get("revision")?)),
+        unreadable: None,
     })
 }
 

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::*;
 use crate::contract::action;
 use crate::domain::{ActionKey, BatchKey, Submission, SubmissionId, Timestamp, freeze};
-use crate::domain::{Capabilities, Staged};
+use crate::domain::{Capabilities, Refusal, Staged};
 use crate::net::testing::serve;
 
 /// One request as it came.
@@ -31,7 +31,7 @@ pub(super) struct Backend {
 #[derive(Clone)]
 struct Answer {
     status: u16,
-    body: String,
+    body: Vec<u8>,
     content_type: &'static str,
 }
 
@@ -43,14 +43,18 @@ pub(super) struct Script<'a> {
 
 impl Script<'_> {
     pub(super) fn reply(self, status: u16, body: impl Into<String>) -> Self {
-        self.add(status, body.into(), "application/json")
+        self.add(status, body.into().into_bytes(), "application/json")
     }
 
     pub(super) fn events(self, text: &str) -> Self {
-        self.add(200, text.to_owned(), "text/event-stream")
+        self.add(200, text.into(), "text/event-stream")
     }
 
-    fn add(self, status: u16, body: String, content_type: &'static str) -> Self {
+    pub(super) fn bytes(self, status: u16, body: Vec<u8>) -> Self {
+        self.add(status, body, "application/json")
+    }
+
+    fn add(self, status: u16, body: Vec<u8>, content_type: &'static str) -> Self {
         let answer = Answer { status, body, content_type };
         self.backend.scripts.lock().unwrap().entry(self.line.clone()).or_default().push_back(answer);
         self
@@ -154,6 +158,20 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
 
 pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> SubmissionBatch {
     submission(batch, decisions).batches()[0].clone()
+}
+
+/// A decision on an action, or why it cannot be sent.
+pub(super) fn frozen(
+    source: &Arc<dyn Source>,
+    action: PendingAction,
+    decision: Decision,
+) -> Result<SubmissionBatch, Refusal> {
+    let key = ActionKey { source: source.name().clone(), id: action.row.id.clone() };
+    let batch = BatchKey::Alone(key.clone());
+    let staged = Staged { decision, batch, digest: None, terms: None, at: Timestamp::default() };
+    let (can, loaded) = (source.capabilities(&action.row), HashMap::from([(key.clone(), action)]));
+    let frozen = freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, Timestamp::default());
+    frozen.map(|submission| submission.batches()[0].clone())
 }
 
 pub(super) fn approve(id: &str) -> SubmissionBatch {

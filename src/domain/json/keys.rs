@@ -1,0 +1,129 @@
+//! Keys of one object that are the same, or look it.
+
+use std::collections::{HashMap, HashSet};
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::{Scanner, TokenKind, decode};
+
+/// So many of a kind are named; nobody reads more, and a text of nothing else would cost the square of its length.
+const MOST: usize = 100;
+
+/// Dotted paths of keys that a reader, or a program, could take for each other; at most a hundred of each kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DoubtfulKeys {
+    /// They stand more than once in their object. Compared by meaning: `"to"` and `"t\u006f"` are the same key.
+    pub duplicates: Vec<String>,
+    /// They differ from another key of their object in case only, or in how Unicode composes them (NFKC).
+    pub alike: Vec<String>,
+}
+
+/// Looks at every object in the value, however deep. A malformed text is looked at up to where it breaks.
+pub fn doubtful_keys(text: &str) -> DoubtfulKeys {
+    let mut found = DoubtfulKeys::default();
+    let mut open: Vec<Level> = Vec::new();
+    let mut scanner = Scanner::new(text);
+    while let Ok(Some(token)) = scanner.next_token() {
+        match token.kind {
+            TokenKind::ObjectStart | TokenKind::ArrayStart => open.push(Level::default()),
+            TokenKind::ObjectEnd | TokenKind::ArrayEnd => drop(open.pop()),
+            TokenKind::Key => {
+                let key = meaning(token.text);
+                let seen = open.last_mut().map_or(Seen::New, |level| level.put(key));
+                match seen {
+                    Seen::Twice if found.duplicates.len() < MOST => found.duplicates.push(path(&open)),
+                    Seen::Alike if found.alike.len() < MOST => found.alike.push(path(&open)),
+                    Seen::New | Seen::Told | Seen::Twice | Seen::Alike => {}
+                }
+            }
+            TokenKind::String | TokenKind::Scalar => {}
+        }
+    }
+    found
+}
+
+/// Dotted paths of keys that stand more than once in their object, anywhere in the value; at most a hundred.
+pub fn duplicate_keys(text: &str) -> Vec<String> {
+    doubtful_keys(text).duplicates
+}
+
+/// What a key means; half a surrogate pair means nothing, and stays as it was written.
+fn meaning(raw: &str) -> String {
+    let decoded = decode(raw);
+    if decoded.lossy { raw.to_owned() } else { decoded.text.into_owned() }
+}
+
+fn path(open: &[Level]) -> String {
+    let parts = open.iter().map(|level| level.current.as_str()).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(".")
+}
+
+/// One open object or array.
+#[derive(Default)]
+struct Level {
+    /// With whether it was told that it stands twice.
+    keys: HashMap<String, bool>,
+    folded: HashSet<String>,
+    current: String,
+}
+
+enum Seen {
+    New,
+    Twice,
+    /// Twice, and told before.
+    Told,
+    Alike,
+}
+
+impl Level {
+    fn put(&mut self, key: String) -> Seen {
+        self.current.clone_from(&key);
+        if let Some(told) = self.keys.get_mut(&key) {
+            return if std::mem::replace(told, true) { Seen::Told } else { Seen::Twice };
+        }
+        let folded = fold(&key);
+        self.keys.insert(key, false);
+        if self.folded.insert(folded) { Seen::New } else { Seen::Alike }
+    }
+}
+
+fn fold(key: &str) -> String {
+    if key.is_ascii() { key.to_ascii_lowercase() } else { key.nfkc().collect::<String>().to_lowercase() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicate_keys_are_found_at_any_depth_and_through_escapes() {
+        let text = r#"{"to":"alice","t\u006f":"mallory","list":[{"x":{"y":1,"y":2,"y":3}},{"y":3}],"y":4}"#;
+
+        assert_eq!(duplicate_keys(text), ["to", "list.x.y"]);
+        let halves = r#"{"\ud800":1,"\udc00":2,"\ufffd":3}"#;
+        assert_eq!(doubtful_keys(halves), DoubtfulKeys::default(), "halves of pairs are not the same key");
+    }
+
+    #[test]
+    fn keys_that_look_the_same_are_told_from_those_that_are() {
+        let alike = |text: &str| doubtful_keys(text).alike;
+
+        assert_eq!(alike(r#"{"Amount":1,"amount":900}"#), ["amount"]);
+        assert_eq!(alike(r#"{"a":{"\u00e9":1,"e\u0301":2}}"#), ["a.e\u{301}"]);
+        assert_eq!(alike(r#"{"to":1,"\uff54\uff4f":2}"#), ["\u{ff54}\u{ff4f}"]);
+        assert!(alike(r#"{"a":{"b":1},"b":2,"c":[{"a":1},{"a":2}],"__proto__":1}"#).is_empty());
+    }
+
+    /// Both would take minutes if any step were repeated for every key.
+    #[test]
+    fn many_keys_and_deep_ones_cost_no_more_than_their_length() {
+        let same = format!("{{{}\"a\":1}}", "\"a\":1,".repeat(200_000));
+        assert_eq!(duplicate_keys(&same), ["a"]);
+        let pairs = (0..100_000).map(|n| format!("\"{n}\":1,\"{n}\":2,")).collect::<Vec<_>>().concat();
+        assert_eq!(duplicate_keys(&format!("{{{pairs}\"x\":1}}")).len(), MOST);
+        let deep =
+            format!("{}{{{}\"a\":1}}{}", "{\"k\":".repeat(500), "\"a\":1,".repeat(200_000), "}".repeat(500));
+        assert_eq!(duplicate_keys(&deep).len(), 1);
+        assert!(duplicate_keys(&"[".repeat(1 << 20)).is_empty());
+    }
+}

@@ -1,0 +1,291 @@
+//! The items of a list of which some are broken: each by itself, so that one takes no other with it.
+
+use std::ops::Range;
+
+use super::scan::Scanner;
+use super::{Member, TokenKind, decode};
+
+/// A list, alone or in an object, with its items as they came: each is a value, or whatever stands in a value's place.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Items<'a> {
+    pub items: Vec<&'a str>,
+    /// What stands beside the list in its object.
+    pub beside: Vec<Member<'a>>,
+}
+
+/// Where a list begins and what was read until there.
+struct Head<'a> {
+    text: &'a str,
+    beside: Vec<Member<'a>>,
+    /// Behind the bracket.
+    at: usize,
+    in_object: bool,
+}
+
+/// The items of the list `text`, or of the list under `name` in the object `text`. `None` when it is neither, or when nobody
+/// can tell where the list ends: of a reply that is cut off nothing is taken, because what is missing would look settled.
+///
+/// An item that is broken ends where its brackets say. Where they do not match, it ends before the next object from which on
+/// the rest of the text can be read to its very end.
+pub fn items<'a>(text: &'a str, name: &str) -> Option<Items<'a>> {
+    let head = head(text, name)?;
+    if let Some(found) = head.rest(head.at) {
+        return Some(found);
+    }
+    let (items, doubtful) = head.until_lost();
+    let mut budget = text.len().saturating_mul(8);
+    for (before, broken) in doubtful.into_iter().rev().take(TRIED) {
+        let items = items.get(..before)?;
+        if let Some(found) = head.around(items, broken, &mut budget) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// So many items are taken for the one that reaches too far.
+const TRIED: usize = 8;
+
+fn head<'a>(text: &'a str, name: &str) -> Option<Head<'a>> {
+    let mut scanner = Scanner::new(text);
+    let first = scanner.next_token().ok()??;
+    let mut beside = Vec::new();
+    match first.kind {
+        TokenKind::ArrayStart => return Some(Head { text, beside, at: first.at + 1, in_object: false }),
+        TokenKind::ObjectStart => {}
+        _ => return None,
+    }
+    loop {
+        let key = scanner.next_token().ok()?.filter(|token| token.kind == TokenKind::Key)?;
+        let mut ahead = scanner.clone();
+        let value = ahead.next_token().ok()??;
+        if value.kind == TokenKind::ArrayStart && decode(key.text).text == name {
+            return Some(Head { text, beside, at: value.at + 1, in_object: true });
+        }
+        beside.push(member(text, key.text, scanner.value_span().ok()?)?);
+    }
+}
+
+fn member<'a>(text: &'a str, raw_key: &'a str, span: Range<usize>) -> Option<Member<'a>> {
+    Some(Member { raw_key, key: decode(raw_key), value: text.get(span.clone())?, span })
+}
+
+impl<'a> Head<'a> {
+    /// All items from there on, and what comes after the list; `None` unless it all fits together.
+    fn rest(&self, from: usize) -> Option<Items<'a>> {
+        let mut items = Vec::new();
+        let mut at = self.skip(from);
+        // An empty list; behind a comma it would be an item that is missing.
+        let mut ended = from == self.at && self.byte(at) == Some(b']');
+        while !ended {
+            let end = self.item(at)?;
+            items.push(self.text.get(at..end)?.trim_end_matches(is_space));
+            ended = self.byte(end) == Some(b']');
+            at = if ended { end } else { self.skip(end + 1) };
+        }
+        let after = self.after(at + 1)?;
+        Some(Items { items, beside: self.beside.iter().cloned().chain(after).collect() })
+    }
+
+    /// All of it, when the item that begins there ends before some object, or with the list.
+    fn around(&self, before: &[&'a str], broken: usize, budget: &mut usize) -> Option<Items<'a>> {
+        for next in self.objects_after(broken) {
+            *budget = budget.checked_sub(self.text.len() - next)?;
+            if let Some(rest) = self.rest(next) {
+                let item = self.text.get(broken..next)?.trim_end_matches(is_space).strip_suffix(',')?;
+                let items = before.iter().copied().chain([item]).chain(rest.items).collect();
+                return Some(Items { items, beside: rest.beside });
+            }
+        }
+        // A list that stands alone may as well be cut off here.
+        for end in self.brackets_after(broken).filter(|_| self.in_object) {
+            *budget = budget.checked_sub(self.text.len() - end)?;
+            if let Some(after) = self.after(end + 1) {
+                let item = self.text.get(broken..end)?.trim_end_matches(is_space);
+                let items = before.iter().copied().chain([item]).collect();
+                return Some(Items { items, beside: self.beside.iter().cloned().chain(after).collect() });
+            }
+        }
+        None
+    }
+
+    /// The items until one of which nobody knows the end; and of that one, and of those whose end is known by their brackets
+    /// alone, how many stand before it and where it begins.
+    fn until_lost(&self) -> (Vec<&'a str>, Vec<(usize, usize)>) {
+        let (mut items, mut doubtful, mut at) = (Vec::new(), Vec::new(), self.skip(self.at));
+        loop {
+            let strict = self.strict(at);
+            let end = strict.or_else(|| self.balanced(at));
+            if strict.is_none() {
+                doubtful.push((items.len(), at));
+            }
+            let Some(end) = end.filter(|end| self.byte(*end) == Some(b',')) else { return (items, doubtful) };
+            items.extend(self.text.get(at..end).map(|item| item.trim_end_matches(is_space)));
+            at = self.skip(end + 1);
+        }
+    }
+
+    /// Where the item that begins here ends: at the comma or the bracket behind it.
+    fn item(&self, at: usize) -> Option<usize> {
+        self.strict(at).or_else(|| self.balanced(at))
+    }
+
+    fn strict(&self, at: usize) -> Option<usize> {
+        let span = Scanner::new(self.text.get(at..)?).value_span().ok()?;
+        Some(self.skip(at + span.end)).filter(|end| matches!(self.byte(*end), Some(b',' | b']')))
+    }
+
+    /// The same by brackets and quotes alone.
+    fn balanced(&self, at: usize) -> Option<usize> {
+        let (mut open, mut quoted, mut escaped) = (Vec::new(), false, false);
+        for (offset, byte) in self.text.as_bytes().get(at..)?.iter().enumerate() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if quoted => escaped = true,
+                b'"' => quoted = !quoted,
+                _ if quoted => {}
+                b',' | b']' if open.is_empty() => return Some(at + offset),
+                b'{' => open.push(b'}'),
+                b'[' => open.push(b']'),
+                b'}' | b']' if open.pop() != Some(*byte) => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// What stands behind the list; `None` unless the text ends where it should.
+    fn after(&self, at: usize) -> Option<Vec<Member<'a>>> {
+        let mut beside = Vec::new();
+        if !self.in_object {
+            return self.text.get(at..)?.trim_matches(is_space).is_empty().then_some(beside);
+        }
+        let mut scanner = Scanner::in_object(self.text, at);
+        while let Some(token) = scanner.next_token().ok()? {
+            if token.kind == TokenKind::Key {
+                beside.push(member(self.text, token.text, scanner.value_span().ok()?)?);
+            }
+        }
+        Some(beside)
+    }
+
+    /// Where objects begin that follow a comma.
+    fn objects_after(&self, at: usize) -> impl Iterator<Item = usize> {
+        let commas = self.text.get(at..).unwrap_or_default().match_indices(',');
+        commas.map(move |(offset, _)| self.skip(at + offset + 1)).filter(|at| self.byte(*at) == Some(b'{'))
+    }
+
+    fn brackets_after(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.text.get(at..).unwrap_or_default().match_indices(']').map(move |(offset, _)| at + offset)
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    fn skip(&self, at: usize) -> usize {
+        let rest = self.text.get(at..).unwrap_or_default();
+        at + rest.len() - rest.trim_start_matches(is_space).len()
+    }
+}
+
+const fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Option<Vec<&str>> {
+        items(text, "items").map(|found| found.items)
+    }
+
+    #[test]
+    fn whole_items_are_what_they_are() {
+        assert_eq!(split("[]"), Some(vec![]));
+        assert_eq!(split(" [ 1 , {\"a\":[2]} ] "), Some(vec!["1", "{\"a\":[2]}"]));
+        let page = items(r#"{"revision":7,"items":[{"id":1}],"next":null,"x":[1]}"#, "items").unwrap();
+        assert_eq!(page.items, [r#"{"id":1}"#]);
+        let beside: Vec<_> =
+            page.beside.iter().map(|member| (member.key.text.as_ref(), member.value)).collect();
+        assert_eq!(beside, [("revision", "7"), ("next", "null"), ("x", "[1]")]);
+    }
+
+    #[test]
+    fn a_broken_item_takes_no_other_with_it() {
+        let broken = [
+            "{\"a\":1,}",
+            "{\"a\" 1}",
+            "{\"a\":abc}",
+            "{\"a\":\"\\x\"}",
+            "{\"a\":\"tab\t\"}",
+            "nonsense",
+            "{'a':1}",
+            "",
+            "{\"a\":[1}",
+            "{\"a\":\"no end}",
+            "{\"a\":[[1]",
+            "{\"a\":1",
+            "\"",
+            "{\"a\":1}}",
+            "{\"a\":1]",
+            "[",
+            "{",
+        ];
+        for bad in broken {
+            let page = format!(r#"{{"items":[{{"id":1}},{bad},{{"id":2}},{{"id":3}}],"next":null}}"#);
+            assert_eq!(split(&page), Some(vec![r#"{"id":1}"#, bad, r#"{"id":2}"#, r#"{"id":3}"#]), "{bad}");
+            if bad == "[" {
+                // With the list's own end it is a list.
+                continue;
+            }
+            let last = format!(r#"{{"items":[{{"id":1}},{bad}],"next":null}}"#);
+            assert_eq!(split(&last), Some(vec![r#"{"id":1}"#, bad]), "{bad}");
+            let first = format!(r#"{{"items":[{bad},{{"id":2}}],"next":null}}"#);
+            assert_eq!(split(&first), Some(vec![bad, r#"{"id":2}"#]), "{bad}");
+        }
+    }
+
+    #[test]
+    fn nothing_inside_a_broken_item_becomes_an_item() {
+        let inside = r#"{"id":1,"rows":[x,{"id":"forged"},{"id":"too"}]}"#;
+        assert_eq!(split(&format!("[{inside},{{\"id\":2}}]")), Some(vec![inside, "{\"id\":2}"]));
+        let quoted = r#"{"id":1,"t":"],{\"id\":\"forged\"}","bad":}"#;
+        assert_eq!(split(&format!("[{quoted},{{\"id\":2}}]")), Some(vec![quoted, "{\"id\":2}"]));
+    }
+
+    #[test]
+    fn a_list_that_is_cut_off_or_no_list_is_none() {
+        for text in [
+            "",
+            "{}",
+            "7",
+            "[",
+            "[1",
+            "[1,",
+            "[{\"id\":1},{\"id\":",
+            "{\"items\":[1]",
+            "{\"items\":[1],",
+            "[1]]",
+            "[1] x",
+            "{\"items\":7}",
+            "{\"items\":[1]} x",
+            "{\"items\":[1],\"a\":}",
+            "<html>",
+            "[{\"a\":\"no end}]",
+        ] {
+            assert_eq!(split(text), None, "{text}");
+        }
+    }
+
+    /// They would take minutes if every beginning were tried to the end.
+    #[test]
+    fn traps_cost_no_more_than_a_few_times_their_length() {
+        assert_eq!(split(&"[".repeat(1 << 20)), None);
+        assert_eq!(split(&format!("[{}", ",{".repeat(1 << 19))), None);
+        assert_eq!(split(&format!("[{{\"a\":\"{}", "},{\"id\":1".repeat(100_000))), None);
+        let many = format!("[{}{{]", "{\"id\":1},".repeat(100_000));
+        assert_eq!(split(&many), None);
+    }
+}
