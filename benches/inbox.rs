@@ -40,6 +40,7 @@ fn model(rows: usize) -> Model {
         borders: Borders::Line,
         zone: jiff::tz::TimeZone::UTC,
         stale_after: std::time::Duration::from_secs(40),
+        poll: std::time::Duration::from_secs(10),
         reasons: Vec::new(),
         hold: std::time::Duration::ZERO,
         place: Place::default(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use crate::contract::time;
 use crate::domain::{
     ActionKey, Briefing, Capabilities, Entry, Finding, Followed, PendingAction, Records, Report, Revision,
     Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
@@ -56,6 +57,8 @@ struct Pace {
     follow: (Duration, Duration),
     /// For so long a request that was lost sight of may still be on its way.
     in_flight: Duration,
+    /// The clock on the wall.
+    clock: fn() -> Timestamp,
 }
 
 impl Pace {
@@ -66,6 +69,7 @@ impl Pace {
             look: [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2)],
             follow: (Duration::from_millis(500), Duration::from_secs(5)),
             in_flight: Duration::from_mins(2),
+            clock: time::now,
         }
     }
 }
@@ -101,10 +105,21 @@ pub enum Connection {
         why: Untrusted,
         retry_in: Duration,
     },
+    /// The source does not take the token; the stream does not come back until placet is started again, and polling goes on.
+    Refused {
+        why: Untrusted,
+    },
     /// The stream does not come back until placet is started again; the source is polled instead.
     Stopped {
         why: Untrusted,
     },
+}
+
+impl Connection {
+    /// Nothing is pushed any more until placet is started again.
+    pub const fn is_over(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Stopped { .. })
+    }
 }
 
 /// What a sync brought.

@@ -203,6 +203,7 @@ const QUICK: Pace = Pace {
     look: [Duration::ZERO, Duration::from_millis(1), Duration::from_millis(1)],
     follow: (Duration::from_millis(1), Duration::from_millis(5)),
     in_flight: Duration::from_mins(2),
+    clock: time::now,
 };
 
 /// A journal's place; the inboxes on it come and go.

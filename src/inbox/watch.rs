@@ -1,6 +1,7 @@
 //! Watching: what the sources push, with polling beneath it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -8,8 +9,14 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::{Connection, Event, EventKind, Pace};
+use crate::domain::Timestamp;
 use crate::net::backoff::dice;
 use crate::sources::{Signal, Source};
+
+/// So often the clock on the wall is compared with the one that stands still while the computer sleeps.
+const GLANCE: Duration = Duration::from_secs(5);
+/// So far they may run apart in between: clocks are set, too.
+const NAP: Duration = Duration::from_secs(10);
 
 /// A task a source; each ends when nobody listens any more.
 pub(super) fn start(sources: &[Arc<dyn Source>], pace: Pace) -> mpsc::Receiver<Event> {
@@ -21,6 +28,7 @@ pub(super) fn start(sources: &[Arc<dyn Source>], pace: Pace) -> mpsc::Receiver<E
             events: events.clone(),
             pace,
             live: false,
+            awake: Awake::since(pace.clock),
         };
         tokio::spawn(watcher.run());
     }
@@ -33,6 +41,31 @@ struct Watcher {
     events: mpsc::Sender<Event>,
     pace: Pace,
     live: bool,
+    awake: Awake,
+}
+
+/// Tells that the computer slept: the connection is dead more often than not, and nothing would say so before its limits.
+struct Awake {
+    clock: fn() -> Timestamp,
+    wall: Timestamp,
+    at: Instant,
+}
+
+impl Awake {
+    fn since(clock: fn() -> Timestamp) -> Self {
+        Self { clock, wall: clock(), at: Instant::now() }
+    }
+
+    fn glance_at(&self) -> Instant {
+        self.at + GLANCE
+    }
+
+    /// True once after each sleep.
+    fn slept(&mut self) -> bool {
+        let before = std::mem::replace(self, Self::since(self.clock));
+        let wall = u64::try_from(self.wall.since(before.wall)).map(Duration::from_millis);
+        wall.is_ok_and(|wall| wall > (self.at - before.at) + NAP)
+    }
 }
 
 /// Nobody listens any more.
@@ -56,6 +89,13 @@ impl Watcher {
                 () = self.events.closed() => return Err(Deaf),
                 signal = next(&mut self.signals) => Some(signal),
                 () = sleep_until(look_at) => None,
+                () = sleep_until(self.awake.glance_at()) => {
+                    if self.awake.slept() {
+                        self.begin_again().await?;
+                        look_at = self.next_look();
+                    }
+                    continue;
+                }
             };
             match signal {
                 None => self.tell(EventKind::Changed).await?,
@@ -90,12 +130,25 @@ impl Watcher {
                 self.live = false;
                 self.tell(EventKind::Connection(Connection::Retrying { why, retry_in })).await
             }
-            Signal::Stopped { why } => {
-                self.live = false;
-                self.signals = None;
-                self.tell(EventKind::Connection(Connection::Stopped { why })).await
-            }
+            Signal::Refused { why } => self.over(Connection::Refused { why }).await,
+            Signal::Stopped { why } => self.over(Connection::Stopped { why }).await,
         }
+    }
+
+    /// A new connection, and everything read anew; what came to its end stays there.
+    async fn begin_again(&mut self) -> Result<(), Deaf> {
+        if self.signals.is_some() {
+            self.signals = self.source.watch();
+            self.live = false;
+            self.tell(EventKind::Connection(Connection::Connecting)).await?;
+        }
+        self.tell(EventKind::Changed).await
+    }
+
+    async fn over(&mut self, connection: Connection) -> Result<(), Deaf> {
+        self.live = false;
+        self.signals = None;
+        self.tell(EventKind::Connection(connection)).await
     }
 
     /// Spread by a tenth, so that many inboxes do not ask in step.

@@ -4,6 +4,7 @@
 //! `retry:` says, forget the last id, and keep an endless event in memory. So it never reconnects here: every connection is
 //! made by [`live`], which tells each loss and each wait.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use eventsource_client::{Client as _, ClientBuilder, ReconnectOptions, SSE};
@@ -17,6 +18,7 @@ use super::http::{Http, RETRY_AFTER_MAX};
 mod clean;
 mod transport;
 
+use clean::Said;
 use transport::{Broken, Transport};
 
 /// What happens on a stream that is kept open.
@@ -36,6 +38,10 @@ pub enum Live {
         why: String,
         retry_in: Duration,
     },
+    /// The server does not take the token. Nothing follows.
+    Refused {
+        why: String,
+    },
     /// The server said not to come back. Nothing follows.
     Stopped {
         why: String,
@@ -47,7 +53,10 @@ pub enum Live {
 pub struct Limits {
     /// Longest silence, also before the first byte.
     pub idle: Duration,
-    /// The longest first wait before connecting again, and the longest at all.
+    /// An event of this name that came once must be followed by any event within so long, for ever after: comments and half
+    /// events are no sign of life. `None`: bytes are.
+    pub pulse: Option<(&'static str, Duration)>,
+    /// The longest first wait before connecting again, and the longest at all; none is shorter than half the first.
     pub backoff: (Duration, Duration),
     /// A connection that stood for so long starts the waits anew.
     pub healthy: Duration,
@@ -59,6 +68,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             idle: Duration::from_secs(45),
+            pulse: None,
             backoff: (Duration::from_millis(500), Duration::from_secs(30)),
             healthy: Duration::from_mins(1),
             max_event: 1 << 20,
@@ -67,7 +77,10 @@ impl Default for Limits {
 }
 
 /// Keeps an event stream open for as long as somebody polls; dropping it closes the socket. Ends only after
-/// [`Live::Stopped`]: after 204, 401 (once the token was read again), 403, 404, 410 or a redirect.
+/// [`Live::Refused`] (401 once the token was read again, 403) or [`Live::Stopped`] (204, 404, 410, a redirect).
+///
+/// After a 429 or any other status with `Retry-After` it waits at least so long, up to an hour. `id:` and `retry:` count also in
+/// a block without data (WHATWG HTML, 9.2.6); an id of more than 1,024 bytes is forgotten.
 pub fn live(http: Http, path: String, limits: Limits) -> impl Stream<Item = Live> + Send + 'static {
     let (base, cap) = limits.backoff;
     let keeper = Keeper {
@@ -75,10 +88,11 @@ pub fn live(http: Http, path: String, limits: Limits) -> impl Stream<Item = Live
         path,
         limits,
         backoff: Backoff::new(base, cap),
-        last_id: String::new(),
+        said: Arc::default(),
         token: None,
         phase: Phase::Connect,
         renewed: false,
+        pulsed: false,
     };
     stream::unfold(keeper, |mut keeper| async move {
         let live = keeper.next().await?;
@@ -91,24 +105,43 @@ struct Keeper {
     path: String,
     limits: Limits,
     backoff: Backoff,
-    last_id: String,
+    said: Arc<Said>,
     /// The token of the present connection.
     token: Option<SecretString>,
     phase: Phase,
     /// The token was read again since a connection last stood.
     renewed: bool,
+    /// The server has a pulse.
+    pulsed: bool,
 }
 
 enum Phase {
     Wait(Duration),
     Connect,
-    Reading { events: BoxStream<'static, Result<SSE, Broken>>, since: Option<Instant> },
+    Reading(Reading),
     Over,
+}
+
+struct Reading {
+    events: BoxStream<'static, Result<SSE, Broken>>,
+    /// When the connection stood.
+    since: Option<Instant>,
+    /// When the last event came, or it began to be opened.
+    heard: Instant,
+}
+
+impl Reading {
+    async fn next(&mut self, pulse: Option<Duration>) -> Option<Result<SSE, Broken>> {
+        let Some(limit) = pulse else { return self.events.next().await };
+        let next = tokio::time::timeout_at(self.heard + limit, self.events.next()).await;
+        next.unwrap_or(Some(Err(Broken::NoPulse(limit))))
+    }
 }
 
 impl Keeper {
     async fn next(&mut self) -> Option<Live> {
         loop {
+            let pulse = self.limits.pulse.filter(|_| self.pulsed).map(|(_, limit)| limit);
             match &mut self.phase {
                 Phase::Over => return None,
                 Phase::Wait(wait) => {
@@ -116,17 +149,22 @@ impl Keeper {
                     self.phase = Phase::Connect;
                 }
                 Phase::Connect => match self.connect().await {
-                    Ok(events) => self.phase = Phase::Reading { events, since: None },
+                    Ok(events) => {
+                        self.phase = Phase::Reading(Reading { events, since: None, heard: Instant::now() });
+                    }
                     Err(broken) => return Some(self.down(&broken)),
                 },
-                Phase::Reading { events, since } => match events.next().await {
+                Phase::Reading(reading) => match reading.next(pulse).await {
                     Some(Ok(SSE::Connected(_))) => {
-                        *since = Some(Instant::now());
+                        reading.since = Some(Instant::now());
                         self.renewed = false;
                         return Some(Live::Up);
                     }
                     Some(Ok(SSE::Comment(_))) => return Some(Live::Ping),
-                    Some(Ok(SSE::Event(event))) => return Some(self.event(event)),
+                    Some(Ok(SSE::Event(event))) => {
+                        reading.heard = Instant::now();
+                        return Some(self.event(event));
+                    }
                     Some(Err(broken)) => match self.broke(broken).await {
                         Some(live) => return Some(live),
                         None => self.phase = Phase::Connect,
@@ -143,7 +181,7 @@ impl Keeper {
             http: self.http.clone(),
             path: self.path.clone(),
             token: self.token.clone(),
-            last_id: self.last_id.clone(),
+            said: Arc::clone(&self.said),
             idle: self.limits.idle,
             max_event: self.limits.max_event,
         };
@@ -155,12 +193,7 @@ impl Keeper {
     }
 
     fn event(&mut self, event: eventsource_client::Event) -> Live {
-        if let Some(millis) = event.retry {
-            self.backoff.ask(Duration::from_millis(millis), self.limits.backoff.0);
-        }
-        if let Some(id) = &event.id {
-            self.last_id.clone_from(id);
-        }
+        self.pulsed |= self.limits.pulse.is_some_and(|(name, _)| name == event.event_type);
         let id = event.id.filter(|id| !id.is_empty());
         Live::Event { kind: event.event_type, data: event.data, id }
     }
@@ -172,35 +205,39 @@ impl Keeper {
                 self.renewed = true;
                 match self.http.renewed(self.token.as_ref()).await {
                     Ok(Some(_)) => None,
-                    Ok(None) => Some(self.stopped(&broken)),
+                    Ok(None) => Some(self.refused(&broken)),
                     Err(error) => Some(self.down(&Broken::Http(error))),
                 }
             }
-            Broken::Status { status: 204 | 300..=399 | 401 | 403 | 404 | 410, .. } => {
-                Some(self.stopped(&broken))
+            Broken::Status { status: 401 | 403, .. } => Some(self.refused(&broken)),
+            Broken::Status { status: 204 | 300..=399 | 404 | 410, .. } => {
+                self.phase = Phase::Over;
+                Some(Live::Stopped { why: broken.to_string() })
             }
             other => Some(self.down(&other)),
         }
     }
 
-    fn stopped(&mut self, broken: &Broken) -> Live {
+    fn refused(&mut self, broken: &Broken) -> Live {
         self.phase = Phase::Over;
-        Live::Stopped { why: broken.to_string() }
+        Live::Refused { why: broken.to_string() }
     }
 
     fn down(&mut self, broken: &Broken) -> Live {
         let stood = match &self.phase {
-            Phase::Reading { since: Some(since), .. } => since.elapsed(),
-            Phase::Reading { since: None, .. } | Phase::Wait(_) | Phase::Connect | Phase::Over => {
-                Duration::ZERO
-            }
+            Phase::Reading(reading) => reading.since.map(|since| since.elapsed()),
+            Phase::Wait(_) | Phase::Connect | Phase::Over => None,
         };
-        if stood >= self.limits.healthy {
+        if stood.is_some_and(|stood| stood >= self.limits.healthy) {
             self.backoff.reset();
+        }
+        if let Some(millis) = self.said.retry() {
+            self.backoff.ask(Duration::from_millis(millis), self.limits.backoff.0);
         }
         let mut retry_in = self.backoff.next(dice());
         if let Broken::Status { retry_after: Some(asked), .. } = broken {
-            retry_in = retry_in.max(*asked).min(RETRY_AFTER_MAX);
+            // On top, because others were told the same.
+            retry_in = (*asked + retry_in).min(RETRY_AFTER_MAX);
         }
         self.phase = Phase::Wait(retry_in);
         Live::Down { why: broken.to_string(), retry_in }

@@ -82,7 +82,8 @@ pub trait Source: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// What the backend pushes, for ever: the stream ends only after [`Signal::Stopped`]. `None` where it pushes nothing.
+    /// What the backend pushes, for ever: the stream ends only after [`Signal::Refused`] or
+    /// [`Signal::Stopped`]. `None` where it pushes nothing.
     fn watch(&self) -> Option<BoxStream<'static, Signal>>;
 }
 
@@ -152,6 +153,10 @@ pub enum Signal {
     Down {
         why: Untrusted,
         retry_in: Duration,
+    },
+    /// The backend does not take the token for a stream, and is not asked again.
+    Refused {
+        why: Untrusted,
     },
     /// The backend said not to come back.
     Stopped {

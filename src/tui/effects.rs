@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{ActionKey, Digest, Revision, SourceName, SubmissionId, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Digest, Revision, SourceName, SubmissionId, Untrusted};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
+use super::clock::now;
 use super::export;
 use super::model::{Ask, Stood};
 use super::msg::{Clip, Effect, Loaded, Msg, What};
@@ -50,10 +51,6 @@ impl Unsaved {
     fn queue(&self) -> MutexGuard<'_, Vec<Vec<Write>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-pub(super) fn now() -> Timestamp {
-    Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
 impl Effects {

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::domain::Timestamp;
 
-use super::effects::now;
+use super::clock::now;
 use super::replies::{Heard, Replies};
 
 /// How long the thread may take to notice that it is to stop.

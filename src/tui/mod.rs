@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use crate::config::{self, Config};
 use crate::inbox::filter::{Filter, FilterError};
 
+mod clock;
 pub mod command;
 mod effects;
 mod ending;

@@ -13,7 +13,8 @@ use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 
 use super::Place;
-use super::effects::{Effects, now};
+use super::clock::now;
+use super::effects::Effects;
 use super::ending::{self, Signalled, Signals};
 use super::host::Host;
 use super::keymap::Keymap;
@@ -79,6 +80,7 @@ pub async fn run(
         borders: if ui.low_bandwidth { Borders::Ascii } else { ui.borders },
         zone: jiff::tz::TimeZone::system(),
         stale_after: config.watch.stale_after,
+        poll: config.watch.poll,
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
         hints: config.ui.hints,

@@ -172,3 +172,32 @@ async fn following_ends_with_its_limit_or_its_listener() {
     drop(followed);
     soon(inbox.follow(vec![key("s", "1")], Duration::from_hours(1), changes)).await;
 }
+
+#[tokio::test]
+async fn g30_a_computer_that_slept_connects_and_reads_anew() {
+    static WALL: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
+    let clock = || Timestamp::from_millis(WALL.load(std::sync::atomic::Ordering::Relaxed));
+    let up = || futures_util::stream::iter([Signal::Up]).chain(futures_util::stream::pending()).boxed();
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let hours = Duration::from_hours(9);
+    let slow = Inbox { pace: Pace { poll: hours, safety: hours, clock, ..QUICK }, ..inbox };
+    *source.signals.lock().unwrap() = Some(up());
+    tokio::time::pause();
+    let mut events = slow.watch();
+    kinds(&mut events, 4).await;
+    *source.signals.lock().unwrap() = Some(up());
+
+    // A minute with both clocks together is no sleep.
+    for _ in 0..12 {
+        WALL.fetch_add(5_000, std::sync::atomic::Ordering::Relaxed);
+        assert!(tokio::time::timeout(Duration::from_secs(5), events.recv()).await.is_err());
+    }
+    WALL.fetch_add(3_600_000, std::sync::atomic::Ordering::Relaxed);
+    let slept = tokio::time::Instant::now();
+
+    let woke = kinds(&mut events, 4).await;
+
+    assert_eq!(woke, [Is(Connection::Connecting), Changed, Is(Connection::Live), Changed]);
+    assert!(slept.elapsed() <= Duration::from_secs(6), "{:?}", slept.elapsed());
+}

@@ -3,7 +3,40 @@
 //! The parser gives up on the first invalid byte and keeps any amount of an unfinished event; a hostile or broken server
 //! could so silence the stream or fill the memory.
 
+use std::sync::{Mutex, PoisonError};
+
 use bytes::Bytes;
+
+/// Longest id that is sent back, in bytes. With a longer one nothing is, and a full briefing comes.
+const ID_MAX: usize = 1_024;
+/// As much of a line as can hold a field that is noted.
+const HEAD_MAX: usize = "retry: ".len() + ID_MAX;
+
+/// What a stream says besides its events. The parser tells it only along with an event that has data, and takes `+5` for digits.
+#[derive(Debug, Default)]
+pub(super) struct Said(Mutex<Notes>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    last_id: String,
+    retry: Option<u64>,
+}
+
+impl Said {
+    /// The id of the last block that had one, over all connections. Empty: none.
+    pub(super) fn last_id(&self) -> String {
+        self.with(|notes| notes.last_id.clone())
+    }
+
+    /// The wait in milliseconds that was asked for since this was read last.
+    pub(super) fn retry(&self) -> Option<u64> {
+        self.with(|notes| notes.retry.take())
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&mut Notes) -> T) -> T {
+        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// An event grew beyond the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +44,12 @@ pub(super) struct TooLarge;
 
 /// Cleans one connection's bytes, chunk by chunk.
 #[derive(Debug)]
-pub(super) struct Cleaner {
+pub(super) struct Cleaner<'a> {
+    said: &'a Said,
+    /// The beginning of a line that may be an id or a wait.
+    head: Vec<u8>,
+    /// The id of a block that has not ended yet: without its end it counts for nothing.
+    id: Option<String>,
     /// The start of a character whose rest comes with the next chunk; at most 3 bytes.
     carry: Vec<u8>,
     at_start: bool,
@@ -22,9 +60,19 @@ pub(super) struct Cleaner {
     max_event: usize,
 }
 
-impl Cleaner {
-    pub(super) const fn new(max_event: usize) -> Self {
-        Self { carry: Vec::new(), at_start: true, event: 0, line: 0, after_cr: false, max_event }
+impl<'a> Cleaner<'a> {
+    pub(super) fn new(max_event: usize, said: &'a Said) -> Self {
+        Self {
+            said,
+            head: Vec::new(),
+            id: None,
+            carry: Vec::new(),
+            at_start: true,
+            event: 0,
+            line: 0,
+            after_cr: false,
+            max_event,
+        }
     }
 
     /// The chunk with invalid UTF-8 replaced by U+FFFD. May be empty: then more is needed.
@@ -78,10 +126,17 @@ impl Cleaner {
                 b'\n' | b'\r' => {
                     if self.line == 0 {
                         self.event = 0;
+                        self.end_block();
+                    } else {
+                        self.end_line();
                     }
                     self.line = 0;
                 }
                 _ => {
+                    let worth = self.line > 0 || matches!(byte, b'i' | b'r');
+                    if worth && self.head.len() == self.line && self.line <= HEAD_MAX {
+                        self.head.push(byte);
+                    }
                     self.line += 1;
                     self.event += 1;
                 }
@@ -92,6 +147,28 @@ impl Cleaner {
         }
         Ok(())
     }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.head);
+        let mut parts = line.splitn(2, |byte| *byte == b':');
+        let (name, value) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"id" if line.len() > HEAD_MAX || value.len() > ID_MAX => self.id = Some(String::new()),
+            b"id" if !value.contains(&0) => self.id = String::from_utf8(value.to_vec()).ok(),
+            b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
+                let millis = String::from_utf8_lossy(value).parse().unwrap_or(u64::MAX);
+                self.said.with(|notes| notes.retry = Some(millis));
+            }
+            _ => {}
+        }
+    }
+
+    fn end_block(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.said.with(|notes| notes.last_id = id);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -99,7 +176,8 @@ mod tests {
     use super::*;
 
     fn cleaned(chunks: &[&[u8]]) -> String {
-        let mut cleaner = Cleaner::new(1_000);
+        let said = Said::default();
+        let mut cleaner = Cleaner::new(1_000, &said);
         let bytes: Vec<u8> = chunks.iter().flat_map(|chunk| cleaner.clean(chunk).unwrap().to_vec()).collect();
         String::from_utf8(bytes).unwrap()
     }
@@ -127,15 +205,16 @@ mod tests {
 
     #[test]
     fn an_event_has_a_limit_and_a_stream_has_none() {
+        let said = Said::default();
         let small = |end: &str| format!("data: 123456{end}{end}").repeat(50);
 
         for end in ["\n", "\r", "\r\n"] {
-            let mut cleaner = Cleaner::new(20);
+            let mut cleaner = Cleaner::new(20, &said);
             assert!(cleaner.clean(small(end).as_bytes()).is_ok(), "{end:?}");
         }
-        let mut lines = Cleaner::new(20);
+        let mut lines = Cleaner::new(20, &said);
         assert_eq!(lines.clean("data: 123456\n".repeat(2).as_bytes()), Err(TooLarge));
-        let mut endless = Cleaner::new(20);
+        let mut endless = Cleaner::new(20, &said);
         assert!(endless.clean(b"data: 123456").is_ok());
         assert_eq!(endless.clean(b"78901234567890"), Err(TooLarge));
     }

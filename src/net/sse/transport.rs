@@ -1,16 +1,17 @@
 //! The transport under eventsource-client: our HTTP client, with every guard the parser lacks.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use eventsource_client::Error as ParserError;
 use futures_util::{Stream, StreamExt as _};
 use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::SecretString;
 
-use super::clean::Cleaner;
-use crate::net::http::{Http, HttpError, retry_after};
+use super::clean::{Cleaner, Said};
+use crate::net::http::{Http, HttpError, describe, retry_after};
 
 /// Why a connection is not, or no longer, an event stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,8 +20,12 @@ pub(super) enum Broken {
     Status { status: u16, retry_after: Option<Duration> },
     #[error("the server did not answer with text/event-stream")]
     NoEvents,
+    #[error("the server answered compressed, which nobody asked for")]
+    Encoded,
     #[error("nothing came for {0:?}")]
     Silent(Duration),
+    #[error("nothing but comments came for {0:?}")]
+    NoPulse(Duration),
     #[error("an event is larger than {0} bytes")]
     TooLarge(usize),
     #[error("the stream ended")]
@@ -37,7 +42,7 @@ pub(super) struct Transport {
     pub(super) http: Http,
     pub(super) path: String,
     pub(super) token: Option<SecretString>,
-    pub(super) last_id: String,
+    pub(super) said: Arc<Said>,
     /// Longest wait for the headers, and then for each chunk.
     pub(super) idle: Duration,
     pub(super) max_event: usize,
@@ -78,6 +83,10 @@ impl Transport {
         if !is_event_stream(response.headers()) {
             return Err(Broken::NoEvents);
         }
+        // Nothing here unpacks, so nothing can be packed to burst; its bytes would be read as events.
+        if response.headers().contains_key(CONTENT_ENCODING) {
+            return Err(Broken::Encoded);
+        }
         let chunks = self.guarded(response.bytes_stream());
         let body: ByteStream = Box::pin(sync_wrapper::SyncStream::new(chunks));
         Ok(http::Response::new(body))
@@ -88,7 +97,7 @@ impl Transport {
         headers.insert("accept", HeaderValue::from_static("text/event-stream"));
         headers.insert("cache-control", HeaderValue::from_static("no-cache"));
         // An id that no header can carry is not sent: the answer is then a full briefing, which does no harm.
-        if let Ok(id) = HeaderValue::from_bytes(self.last_id.as_bytes())
+        if let Ok(id) = HeaderValue::from_bytes(self.said.last_id().as_bytes())
             && !id.is_empty()
         {
             headers.insert("last-event-id", id);
@@ -103,14 +112,14 @@ impl Transport {
         async_stream::stream! {
             // The parser forgets the last id with each connection, and takes a block of unknown fields for an error
             // unless it knows an id.
-            yield Ok(Bytes::from(format!("id: {}\n\n", self.last_id)));
-            let mut cleaner = Cleaner::new(self.max_event);
+            yield Ok(Bytes::from(format!("id: {}\n\n", self.said.last_id())));
+            let mut cleaner = Cleaner::new(self.max_event, &self.said);
             let mut chunks = Box::pin(chunks);
             loop {
                 let chunk = match tokio::time::timeout(self.idle, chunks.next()).await {
                     Err(_) => Err(Broken::Silent(self.idle)),
                     Ok(None) => break,
-                    Ok(Some(Err(error))) => Err(Broken::Http(HttpError::Lost(error.to_string()))),
+                    Ok(Some(Err(error))) => Err(Broken::Http(HttpError::Lost(describe(&error)))),
                     Ok(Some(Ok(chunk))) => cleaner.clean(&chunk).map_err(|_| Broken::TooLarge(self.max_event)),
                 };
                 let over = chunk.is_err();

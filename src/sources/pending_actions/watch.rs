@@ -1,5 +1,7 @@
 //! The gate's event stream, as signals.
 
+use std::time::Duration;
+
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 
@@ -9,8 +11,12 @@ use crate::net::http::Http;
 use crate::net::sse::{self, Limits, Live};
 use crate::sources::Signal;
 
+/// Three ticks of the gate.
+const PULSE: Duration = Duration::from_secs(45);
+
 pub(super) fn signals(http: Http, path: String) -> BoxStream<'static, Signal> {
-    sse::live(http, path, Limits::default()).filter_map(|live| async { signal(live) }).boxed()
+    let limits = Limits { pulse: Some(("tick", PULSE)), ..Limits::default() };
+    sse::live(http, path, limits).filter_map(|live| async { signal(live) }).boxed()
 }
 
 /// Comments are no sign of life of the gate: a proxy can send them. The gate sends ticks.
@@ -25,6 +31,7 @@ fn signal(live: Live) -> Option<Signal> {
         },
         Live::Ping => None,
         Live::Down { why, retry_in } => Some(Signal::Down { why: Untrusted::from(why), retry_in }),
+        Live::Refused { why } => Some(Signal::Refused { why: Untrusted::from(why) }),
         Live::Stopped { why } => Some(Signal::Stopped { why: Untrusted::from(why) }),
     }
 }

@@ -5,7 +5,8 @@ use crate::inbox::{Inbox, Problem};
 use crate::journal::{Past, Sent};
 use crate::tui::model::{Ask, Own, ViewPage, ViewRow};
 
-use super::{caught, now};
+use super::caught;
+use crate::tui::clock::now;
 
 /// So many submissions of the journal are a page of its history.
 const SUBMISSIONS: u32 = 50;

@@ -77,6 +77,8 @@ pub struct Settings {
     pub zone: jiff::tz::TimeZone,
     /// A source that says nothing for so long is called stale.
     pub stale_after: Duration,
+    /// How often a source is asked that does not push.
+    pub poll: Duration,
     /// Reasons that are often given.
     pub reasons: Vec<String>,
     /// How long a confirmed submission can be recalled; zero sends at once.
@@ -217,7 +219,7 @@ impl Model {
             .into_iter()
             .map(|name| SourceState {
                 still: settings.reduced_motion,
-                ..SourceState::new(name, settings.stale_after)
+                ..SourceState::new(name, settings.stale_after, settings.poll)
             })
             .collect();
         let queue = Queue::new(settings.triage.group, settings.triage.sort);

@@ -14,13 +14,15 @@ pub struct SourceState {
     pub subject: Option<Untrusted>,
     /// Heard nothing for so long: the screen says how old its data is.
     pub stale_after: Duration,
+    /// How often it is asked where it does not push.
+    pub poll: Duration,
     pub connection: Connection,
     /// When the connection became what it is.
     pub connection_at: Timestamp,
     /// The next sync's `since`.
     pub revision: Option<Revision>,
     pub syncing: Syncing,
-    /// When something good was last heard.
+    /// When all that it has was last known to be here.
     pub heard: Option<Timestamp>,
     /// The last sync failed.
     pub problem: Option<Problem>,
@@ -47,11 +49,12 @@ pub enum Syncing {
 }
 
 impl SourceState {
-    pub fn new(name: SourceName, stale_after: Duration) -> Self {
+    pub fn new(name: SourceName, stale_after: Duration, poll: Duration) -> Self {
         Self {
             name,
             subject: None,
             stale_after,
+            poll,
             connection: Connection::Connecting,
             connection_at: Timestamp::default(),
             revision: None,
@@ -74,8 +77,21 @@ impl SourceState {
         !self.still && (matches!(self.connection, Connection::Retrying { .. }) || self.is_stale(now))
     }
 
+    /// By the clock on the wall, also when it jumped: a computer that slept knows at once that it did.
     pub fn is_stale(&self, now: Timestamp) -> bool {
-        self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= self.stale_after.as_millis())
+        // Who is only asked now and then may miss two answers.
+        let limit = match self.connection {
+            Connection::Live => self.stale_after,
+            _ => self.stale_after.max(self.poll * 3),
+        };
+        self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit.as_millis())
+    }
+
+    /// It is there, and what was read last is still all there is.
+    pub fn is_there(&mut self, now: Timestamp) {
+        if self.syncing == Syncing::No && self.problem.is_none() && self.listed {
+            self.heard = Some(now);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _};
 use tokio::sync::mpsc;
 
 use crate::domain::Timestamp;
-use crate::tui::effects::now;
+use crate::tui::clock::now;
 
 /// Longer lines are refused, bytes.
 const LONGEST: u64 = 64 * 1024;

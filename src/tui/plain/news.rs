@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use crate::domain::{Status, Timestamp};
-use crate::inbox::Connection;
 use crate::tui::model::{Modal, Model, State};
 use crate::tui::msg::{Msg, What};
 use crate::tui::update;
@@ -116,7 +115,7 @@ fn connections(session: &mut Session, before: &Standing, after: &Standing) {
         .iter()
         .zip(before.good.iter().zip(&after.good))
         // Before it was there first, it is not lost.
-        .filter(|(source, (was, is))| was != is && (source.listed || matches!(source.connection, Connection::Stopped { .. })))
+        .filter(|(source, (was, is))| was != is && (source.listed || source.connection.is_over()))
         .map(|(source, (_, is))| (source.name.to_string(), *is))
         .collect();
     for (name, good) in changed {

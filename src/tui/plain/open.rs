@@ -12,9 +12,8 @@ const PATIENCE: i64 = 5_000;
 /// Says them as soon as they are known. True when the session can go on.
 pub(super) fn opened(session: &mut Session) -> bool {
     let model = &session.model;
-    let answered = |source: &SourceState| {
-        source.listed || source.problem.is_some() || matches!(source.connection, Connection::Stopped { .. })
-    };
+    let answered =
+        |source: &SourceState| source.listed || source.problem.is_some() || source.connection.is_over();
     let known = model.restored && model.sources.iter().all(answered);
     if !known && model.now.since(session.began()) < PATIENCE {
         return false;

@@ -9,7 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Borders, Config};
 use crate::inbox::Inbox;
-use crate::tui::effects::{Effects, now};
+use crate::tui::clock::now;
+use crate::tui::effects::Effects;
 use crate::tui::ending::{Signalled, Signals, wind_up};
 use crate::tui::model::{Model, Settings};
 use crate::tui::msg::{Effect, Msg, What};
@@ -38,6 +39,7 @@ pub async fn run(
         borders: Borders::Ascii,
         zone: jiff::tz::TimeZone::system(),
         stale_after: config.watch.stale_after,
+        poll: config.watch.poll,
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
         hints: false,

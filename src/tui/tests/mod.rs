@@ -31,6 +31,7 @@ mod screens;
 mod sending;
 mod settling;
 mod sheets;
+mod stale;
 mod starting;
 mod terminal;
 mod triage;

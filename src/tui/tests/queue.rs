@@ -156,6 +156,8 @@ fn a_source_in_trouble_says_since_when() {
     assert!(desk.model.dirty, "the count-down is drawn");
     assert!(desk.screen().contains("RETRY in 7 s, data 76 s old"));
     desk.say(event(EventKind::Connection(Connection::Live)));
+    assert!(desk.screen().contains("STALE, data 76 s old"), "a connection is no data");
+    desk.changes(Vec::new());
     desk.model.dirty = false;
     desk.say(What::Tick);
     assert!(!desk.model.dirty, "nothing is drawn when nothing changes");

@@ -26,7 +26,8 @@ fn tells(desk: &mut Desk, subject: &str) {
 }
 
 fn knows_elsewhere(desk: &mut Desk, subject: &str) {
-    let mut other = SourceState::new(SourceName::new("woo"), Duration::from_secs(40));
+    let mut other =
+        SourceState::new(SourceName::new("woo"), Duration::from_secs(40), Duration::from_secs(10));
     other.subject = Some(subject.into());
     desk.model.sources.push(other);
 }

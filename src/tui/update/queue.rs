@@ -1,7 +1,7 @@
 //! What sources say, and what becomes of the list.
 
 use crate::domain::{ActionKey, SourceName, Status, Untrusted};
-use crate::inbox::{Connection, Event, EventKind, Problem, Synced};
+use crate::inbox::{Event, EventKind, Problem, Synced};
 use crate::text::{self, Shown};
 use crate::tui::model::{Later, Merged, Modal, Model, Slot, State, Syncing, Tone};
 use crate::tui::msg::Effect;
@@ -15,28 +15,24 @@ pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
     let Some(source) = model.source(&event.source) else { return Vec::new() };
     match event.kind {
         EventKind::Connection(connection) => {
-            if matches!(connection, Connection::Live | Connection::Polling) {
-                source.heard = Some(now);
-            }
             source.connection = connection;
             source.connection_at = now;
             Vec::new()
         }
         EventKind::Tick => {
-            source.heard = Some(now);
+            source.is_there(now);
             Vec::new()
         }
         EventKind::Briefing(briefing) => {
-            source.heard = Some(now);
             let news = source.paused != briefing.paused || source.blocked != briefing.blocked_missions;
             source.paused = briefing.paused;
             source.blocked = briefing.blocked_missions;
-            let known = source.revision;
-            model.dirty |= news;
-            if briefing.revision.is_some() && briefing.revision == known {
-                return Vec::new();
+            let is_known = briefing.revision.is_some() && briefing.revision == source.revision;
+            if is_known {
+                source.is_there(now);
             }
-            sync(model, &event.source)
+            model.dirty |= news;
+            if is_known { Vec::new() } else { sync(model, &event.source) }
         }
         EventKind::Changed => sync(model, &event.source),
     }

@@ -3,7 +3,6 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use crate::inbox::Connection;
 use crate::text::count;
 use crate::tui::model::{Focus, Model, SourceState, Waiting};
 use crate::tui::msg::{Effect, What};
@@ -119,5 +118,5 @@ pub(super) fn call(model: &mut Model) -> Option<Effect> {
 }
 
 fn is_down(source: &SourceState, model: &Model) -> bool {
-    matches!(source.connection, Connection::Stopped { .. }) || source.is_stale(model.now)
+    source.connection.is_over() || source.is_stale(model.now)
 }

@@ -45,7 +45,9 @@ fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
         let style = if good { theme::GOOD } else { theme::WARN };
         let mut pen = Pen::new(buf, body, nth);
         pen.ours(&format!("{}  ", source.name), theme::PLAIN).ours(&word, style);
-        if let Connection::Retrying { why, .. } | Connection::Stopped { why } = &source.connection {
+        if let Connection::Retrying { why, .. } | Connection::Refused { why } | Connection::Stopped { why } =
+            &source.connection
+        {
             pen.ours(": ", theme::PLAIN).shown(&text::line(why), theme::PLAIN);
         }
         nth += 1;

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use crate::domain::{Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
-use crate::tui::model::{Model, Review, ReviewSheet};
+use crate::tui::model::{Model, Review, ReviewSheet, SourceState};
 use crate::tui::page::listed;
 use crate::tui::theme;
 
@@ -87,11 +87,20 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         ours(format!("  {:<16}{:>4}   ", "left alone", review.left_pending), theme::PLAIN),
         ours("stay pending, not part of the request", theme::DIM),
     ]);
+    lines.extend(model.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());
     named(model, review, &mut lines);
     by_name(review, &mut lines);
     lines.push(deciding(model, review));
     lines
+}
+
+/// What is decided on stands here with its digest; how many others there are may have changed.
+fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> {
+    let mut sent = review.submission.iter().flat_map(Submission::batches).map(SubmissionBatch::source);
+    let (word, good) = words::connection(source, model.now);
+    let is_old = !good && sent.any(|name| *name == source.name);
+    is_old.then(|| vec![ours(format!("  {}: {word}; counts may be old", source.name), theme::WARN)])
 }
 
 /// `as kim on 2 sources`, or `as kim on gate, k.maier on woo` where they know this reviewer by different names.

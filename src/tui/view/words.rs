@@ -103,7 +103,9 @@ pub(super) fn status(status: Option<&Status>) -> Shown {
 
 /// Whether a source can be trusted, and since when not. True when all is well.
 pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool) {
+    let stale = source.is_stale(now);
     let (word, good) = match &source.connection {
+        Connection::Live | Connection::Polling if stale => ("STALE".to_owned(), false),
         Connection::Connecting => ("CONNECTING".to_owned(), false),
         Connection::Live => ("LIVE".to_owned(), true),
         Connection::Polling => ("POLLING".to_owned(), true),
@@ -115,10 +117,11 @@ pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
                 ("RETRYING".to_owned(), false)
             }
         }
+        Connection::Refused { .. } => ("REFUSED".to_owned(), false),
         Connection::Stopped { .. } => ("STOPPED".to_owned(), false),
     };
     match source.heard {
-        Some(at) if !good || source.is_stale(now) => {
+        Some(at) if !good => {
             let old = if source.still { age(at, now) } else { short(at, now) };
             (format!("{word}, data {old} old"), false)
         }

@@ -1,0 +1,131 @@
+//! Whether the screen can be trusted: always said, with the age of what it shows, and never later than 45 s.
+
+use std::time::Duration;
+
+use crate::domain::{Briefing, Revision};
+use crate::inbox::{Connection, Event, EventKind, Problem};
+use crate::tui::msg::What;
+
+use super::desk::{Desk, few, source};
+use super::screens::at_work;
+
+fn hears(desk: &mut Desk, kind: EventKind) {
+    desk.say(What::Source(Event { source: source(), kind }));
+}
+
+fn becomes(desk: &mut Desk, connection: Connection) {
+    hears(desk, EventKind::Connection(connection));
+}
+
+/// The first line of the screen, as the second that passes leaves it.
+fn head(desk: &mut Desk) -> String {
+    desk.say(What::Tick);
+    desk.screen().lines().next().unwrap_or_default().to_owned()
+}
+
+fn passes(desk: &mut Desk, seconds: i64) -> String {
+    desk.wait(seconds * 1_000);
+    head(desk)
+}
+
+#[test]
+fn g30_every_state_of_a_source_is_on_a_screen_of_80_columns() {
+    let retrying = Connection::Retrying { why: "reset".into(), retry_in: Duration::from_secs(12) };
+    let refused = Connection::Refused { why: "the server answered 401".into() };
+    let stopped = Connection::Stopped { why: "the server answered 204".into() };
+    let mut said = Vec::new();
+    for connection in
+        [Connection::Live, Connection::Polling, retrying, refused, stopped, Connection::Connecting]
+    {
+        let mut desk = Desk::new(80, 24, few(3));
+        becomes(&mut desk, connection);
+        said.push(passes(&mut desk, 5));
+        said.push(passes(&mut desk, 95));
+    }
+
+    insta::assert_snapshot!(said.join("\n"), @"
+    placet  3 pending  3 undecided                   as kim@acme  LIVE  oldest 59m
+    placet  3 pending  3 undecided              as kim@acme  STALE, data 100 s old
+    placet  3 pending  3 undecided                as kim@acme  POLLING  oldest 59m
+    placet  3 pending  3 undecided              as kim@acme  STALE, data 100 s old
+    placet  3 pending  3 undecided         as kim@acme  RETRY in 7 s, data 5 s old
+    placet  3 pending  3 undecided           as kim@acme  RETRYING, data 100 s old
+    placet  3 pending  3 undecided  as kim@acme  REFUSED, data 5 s old  oldest 59m
+    placet  3 pending  3 undecided            as kim@acme  REFUSED, data 100 s old
+    placet  3 pending  3 undecided  as kim@acme  STOPPED, data 5 s old  oldest 59m
+    placet  3 pending  3 undecided            as kim@acme  STOPPED, data 100 s old
+    placet  3 pending  3 undecided           as kim@acme  CONNECTING, data 5 s old
+    placet  3 pending  3 undecided         as kim@acme  CONNECTING, data 100 s old
+    ");
+}
+
+#[test]
+fn g30_a_live_source_without_a_sign_of_life_is_stale_at_its_limit_and_not_before() {
+    let mut desk = Desk::new(100, 30, few(1));
+
+    // The desk's limit is 40 s.
+    assert!(passes(&mut desk, 39).contains("LIVE"));
+    assert!(passes(&mut desk, 1).contains("STALE, data 40 s old"));
+    assert!(passes(&mut desk, 3_600).contains("STALE, data 1h00m old"));
+    hears(&mut desk, EventKind::Tick);
+    assert!(head(&mut desk).contains("LIVE"));
+}
+
+#[test]
+fn g30_a_computer_that_slept_shows_stale_data_with_the_next_second() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.wait(8 * 3_600_000);
+    desk.model.dirty = false;
+
+    desk.say(What::Tick);
+
+    assert!(desk.model.dirty, "it must be drawn");
+    assert!(head(&mut desk).contains("STALE, data 8h00m old"), "{}", head(&mut desk));
+    becomes(&mut desk, Connection::Connecting);
+    assert!(head(&mut desk).contains("CONNECTING, data 8h00m old"), "{}", head(&mut desk));
+}
+
+#[test]
+fn who_is_only_asked_is_stale_after_three_askings() {
+    let mut desk = Desk::new(100, 30, few(1));
+    desk.model.sources[0].poll = Duration::from_mins(1);
+    becomes(&mut desk, Connection::Polling);
+
+    assert!(passes(&mut desk, 179).contains("POLLING"));
+    assert!(passes(&mut desk, 1).contains("STALE"));
+}
+
+#[test]
+fn a_sign_of_life_says_nothing_of_data_that_is_not_here_yet() {
+    let mut desk = Desk::new(100, 30, few(1));
+    hears(&mut desk, EventKind::Changed);
+    assert!(passes(&mut desk, 39).contains("LIVE"));
+
+    hears(&mut desk, EventKind::Tick);
+    hears(&mut desk, EventKind::Briefing(Briefing { revision: Some(Revision(9)), ..Briefing::default() }));
+
+    assert!(passes(&mut desk, 1).contains("STALE, data 40 s old"), "the list is still awaited");
+    let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why: None };
+    desk.say(What::Synced(source(), Err(problem)));
+    hears(&mut desk, EventKind::Tick);
+    assert!(head(&mut desk).contains("STALE, data 40 s old"), "the list failed");
+    desk.changes(Vec::new());
+    assert!(head(&mut desk).contains("LIVE"));
+}
+
+#[test]
+fn what_was_decided_on_old_counts_can_be_sent_and_the_sheet_says_how_old_they_are() {
+    let mut desk = at_work(80, 24);
+    desk.wait(90_000);
+    desk.say(What::Tick);
+
+    desk.press("S");
+
+    let doubt = "gate: STALE, data 91 s old; counts may be old";
+    assert!(desk.screen().contains(doubt), "{}", desk.screen());
+    desk.changes(Vec::new());
+    assert!(!desk.screen().contains("counts may be old"));
+    desk.wait(60_000);
+    desk.press("y");
+    assert_eq!(desk.submitted.len(), 1);
+}
