@@ -74,7 +74,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
         let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can, now) {
             Ok(submission) => submission,
             Err(refusal) => {
-                let about = refusal.key().map(|key| format!("{}: ", output::shown(key.id.untrusted())));
+                let about = refusal.key().map(|key| format!("{}: ", output::identifier(key.id.untrusted())));
                 output::complain(&format!("{}{refusal}; nothing was sent", about.unwrap_or_default()));
                 return Ok(Exit::Failed);
             }
@@ -188,7 +188,7 @@ fn wanted(args: &DecideArgs) -> anyhow::Result<Vec<Wanted>> {
     ids.sort();
     if let Some(pair) = ids.windows(2).find(|pair| pair.first() == pair.last()) {
         let id = pair.first().map(|(id, _)| Untrusted::from(id.as_str())).unwrap_or_default();
-        return Err(Usage(format!("{} is decided twice", output::shown(&id))).into());
+        return Err(Usage(format!("{} is decided twice", output::identifier(&id))).into());
     }
     if wanted.is_empty() {
         return Err(

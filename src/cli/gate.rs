@@ -74,7 +74,7 @@ async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -
     let workspace = args.workspace.as_deref();
     let changed =
         if paused { gate.pause(workspace, who).await? } else { gate.resume(workspace, who).await? };
-    let what = workspace.map_or_else(|| "the whole gate".to_owned(), |it| output::shown(&it.into()));
+    let what = workspace.map_or_else(|| "the whole gate".to_owned(), |it| output::identifier(&it.into()));
     output::line(&match (paused, changed) {
         (true, true) => format!("paused: {what}. Nothing more is run there; what runs already is finished"),
         (true, false) => format!("it was paused already: {what}"),
@@ -243,7 +243,8 @@ fn print(token: &TokenInfo, json: bool) -> anyhow::Result<()> {
         });
     }
     let (subject, workspace) = (token.subject.as_str().into(), token.workspace.as_str().into());
-    let (subject, workspace) = (output::cell(&subject, 20), output::cell(&workspace, 20));
+    let (subject, workspace) =
+        (output::identifier_cell(&subject, 20), output::identifier_cell(&workspace, 20));
     let state = match (token.revoked_at, token.expires_at) {
         (Some(_), _) => "revoked".to_owned(),
         (None, Some(at)) if at <= time::now() => "expired".to_owned(),

@@ -96,16 +96,16 @@ fn table(entries: &[Entry], status: &Status, now: Timestamp) -> anyhow::Result<(
         return Ok(());
     }
     let id_width =
-        entries.iter().map(|entry| output::shown(entry.key.id.untrusted()).len()).max().unwrap_or(2);
+        entries.iter().map(|entry| output::identifier_width(entry.key.id.untrusted())).max().unwrap_or(2);
     output::line(&format!("{:id_width$}  {:8}  {:>6}  {:26}  TITLE", "ID", "RISK", "AGE", "TOOL"))?;
     for entry in entries {
         let row = &entry.row;
         let line = format!(
             "{}  {}  {:>6}  {}  {}",
-            output::cell(entry.key.id.untrusted(), id_width),
+            output::identifier_cell(entry.key.id.untrusted(), id_width),
             output::cell(&row.risk.word(), 8),
             output::age(now.since(row.created_at)),
-            output::cell(&row.tool, 26),
+            output::identifier_cell(&row.tool, 26),
             output::shown(&row.title),
         );
         output::line(&line)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::domain::Untrusted;
 use crate::inbox::Problem;
-use crate::text;
+use crate::text::{self, Shown};
 
 use super::Usage;
 
@@ -27,9 +27,33 @@ pub(super) fn shown(text: &Untrusted) -> String {
     text::line(text).plain()
 }
 
+/// A tool or an id.
+pub(super) fn identifier(text: &Untrusted) -> String {
+    text::identifier(text).plain()
+}
+
+/// How many columns a tool or an id takes.
+pub(super) fn identifier_width(text: &Untrusted) -> usize {
+    text::identifier(text).width()
+}
+
+/// Who somebody is.
+pub(super) fn name(text: &Untrusted) -> String {
+    text::name(text).plain()
+}
+
+/// A tool or an id, at most `width` columns.
+pub(super) fn identifier_cell(text: &Untrusted, width: usize) -> String {
+    padded(&text::identifier(text), width)
+}
+
 /// Foreign text, at most `width` columns.
 pub(super) fn cell(text: &Untrusted, width: usize) -> String {
-    let cut = text::line(text).cut(width);
+    padded(&text::line(text), width)
+}
+
+fn padded(shown: &Shown, width: usize) -> String {
+    let cut = shown.cut(width);
     let pad = width.saturating_sub(cut.width());
     format!("{}{}", cut.plain(), " ".repeat(pad))
 }

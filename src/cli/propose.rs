@@ -57,7 +57,10 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
             output::json(&queued)?;
         } else {
             let id = Untrusted::from(queued.pending_action_id.as_str());
-            output::line(&format!("queued {}; nothing runs until somebody approves it", output::shown(&id)))?;
+            output::line(&format!(
+                "queued {}; nothing runs until somebody approves it",
+                output::identifier(&id)
+            ))?;
         }
         return Ok(Exit::Done);
     };
@@ -104,14 +107,14 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
             error: action.error.as_ref().map(Untrusted::as_raw),
         });
     }
-    let by = row.resolved_by.as_ref().map(|by| format!(" by {}", output::shown(by))).unwrap_or_default();
+    let by = row.resolved_by.as_ref().map(|by| format!(" by {}", output::name(by))).unwrap_or_default();
     let why = action.error.as_ref().or(action.reason.as_ref());
     let why = why.map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     let said = match row.status {
         Status::Pending => "still pending; nobody decided in time".to_owned(),
         _ => format!("{}{by}{why}", output::shown(&row.status.word())),
     };
-    output::line(&format!("{} {said}", output::shown(row.id.untrusted())))?;
+    output::line(&format!("{} {said}", output::identifier(row.id.untrusted())))?;
     if let Some(result) = &action.result {
         output::line(&output::shown(&Untrusted::from(result.as_str())))?;
     }

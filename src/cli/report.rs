@@ -38,7 +38,11 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
     let outcome = outcome(&line.outcome, edits);
     let then = followed.map(|followed| then(&followed.status.word(), followed.error.as_ref()));
     let then = then.unwrap_or_default();
-    format!("{}  {outcome}{then}  {}", output::shown(line.key.id.untrusted()), output::shown(&line.title))
+    format!(
+        "{}  {outcome}{then}  {}",
+        output::identifier(line.key.id.untrusted()),
+        output::shown(&line.title)
+    )
 }
 
 /// What came of a decision, in words; `edits` goes with an approval.
@@ -49,7 +53,7 @@ pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
         Outcome::Skipped { status, by } => {
             let status =
                 status.as_ref().map_or_else(|| "settled".to_owned(), |status| output::shown(&status.word()));
-            let by = by.as_ref().map(|by| format!(" by {}", output::shown(by))).unwrap_or_default();
+            let by = by.as_ref().map(|by| format!(" by {}", output::name(by))).unwrap_or_default();
             format!("skipped, {status}{by}")
         }
         Outcome::Accepted => "accepted".to_owned(),

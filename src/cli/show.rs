@@ -85,15 +85,19 @@ pub(super) async fn find(
     Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit }))
 }
 
+fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
+    let Some(value) = value else { return Ok(()) };
+    let shown = match name {
+        "agent" | "decided by" | "approved by" => output::name(value),
+        "id" | "tool" | "mission" | "batch" | "workspace" => output::identifier(value),
+        _ => output::shown(value),
+    };
+    output::line(&format!("{name:<12}{shown}"))
+}
+
 fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
     let row = &action.row;
     let lost = row.status == Status::Unknown;
-    let field = |name: &str, value: Option<&Untrusted>| -> std::io::Result<()> {
-        match value {
-            Some(value) => output::line(&format!("{name:<12}{}", output::shown(value))),
-            None => Ok(()),
-        }
-    };
     field("id", Some(key.id.untrusted()))?;
     field("title", Some(&row.title))?;
     field("tool", Some(&row.tool))?;

@@ -5,11 +5,20 @@
 
 use crate::domain::Untrusted;
 
+mod badge;
+mod class;
+mod cluster;
+mod identifier;
 mod rows;
 mod shown;
+#[cfg(test)]
+mod tests;
+mod units;
 
-pub use rows::{NARROWEST, column, hidden, row};
-pub use shown::{Piece, Shown};
+pub use badge::{Badge, Badges, badges, badges_of_line};
+pub use identifier::{identifier, identifier_part, name};
+pub use rows::{NARROWEST, column, hidden, row, styled};
+pub use shown::{Look, Piece, Shown};
 
 /// Text for one line: line breaks become tokens.
 pub fn line(text: &Untrusted) -> Shown {

@@ -1,44 +1,45 @@
 //! Where the rows of a long foreign text end, without making them: ten megabytes are counted, one screen of them is made.
 
-use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use std::ops::Range;
 
-use super::shown::{is_plain, token};
+use super::shown::{Shown, printable};
+use super::units::{Face, Mode, Unit, units};
 
 /// The narrowest row: the widest token fits.
-pub const NARROWEST: usize = 12;
+pub const NARROWEST: usize = 20;
 
-/// Bytes of the first row of `line`, which holds no line break, at `width` columns. Never 0 for a text that is not empty.
+/// Bytes of the first row of a part of `text` that holds no line break, at `width` columns. Never 0 for a part that is not empty.
 ///
 /// Rows end where [`super::Shown::wrap`] ends them. The cost depends on the width, not on how long the line is.
-pub fn row(line: &str, width: usize) -> usize {
+pub fn row(text: &str, line: Range<usize>, width: usize) -> usize {
     let width = width.max(NARROWEST);
-    if let Some(end) = ascii_row(line.as_bytes(), width) {
+    let bytes = text.as_bytes().get(line.clone()).unwrap_or_default();
+    if let Some(end) = ascii_row(bytes, width) {
         return end;
     }
     let (mut at, mut used, mut space) = (0, 0, None);
-    for unit in units(line) {
+    for unit in units(text, line.clone(), Mode::Text) {
         if at > 0 && used + unit.columns > width {
             return match space {
-                Some((end, before)) if !unit.token && end < at && used - before <= width / 2 => end,
+                Some((end, before)) if unit.is_plain() && end < at && used - before <= width / 2 => end,
                 _ => at,
             };
         }
         at += unit.bytes;
         used += unit.columns;
-        match (unit.token, unit.space) {
-            (true, _) => space = None,
-            (false, true) => space = Some((at, used)),
-            (false, false) => {}
+        match (unit.is_plain(), is_space(text, &unit)) {
+            (false, _) => space = None,
+            (true, true) => space = Some((at, used)),
+            (true, false) => {}
         }
     }
     line.len()
 }
 
-/// Bytes of `line` that fill the first `columns` columns, or all of it.
-pub fn column(line: &str, columns: usize) -> usize {
+/// Bytes of a part of `text` that fill the first `columns` columns, or all of it.
+pub fn column(text: &str, line: Range<usize>, columns: usize) -> usize {
     let (mut at, mut used) = (0, 0);
-    for unit in units(line) {
+    for unit in units(text, line.clone(), Mode::Text) {
         if used + unit.columns > columns {
             return at;
         }
@@ -48,22 +49,50 @@ pub fn column(line: &str, columns: usize) -> usize {
     line.len()
 }
 
-/// How many characters of the text are shown as tokens. Line breaks and tabs are ordinary in text: they are not counted.
+/// A part of one line of `text` as it is shown, with a style for every byte: `kinds` are ranges that follow each other. A unit has
+/// the style of where it begins, so that no style cuts a grapheme or a token in two.
+pub fn styled<K: Copy>(text: &str, line: Range<usize>, kinds: &[(K, Range<usize>)]) -> Vec<(K, Shown)> {
+    let mut parts: Vec<(usize, K, Shown)> = Vec::new();
+    let mut nth = 0;
+    for unit in units(text, line, Mode::Text) {
+        while kinds.get(nth + 1).is_some_and(|(_, next)| next.start <= unit.at) {
+            nth += 1;
+        }
+        let Some((kind, _)) = kinds.get(nth) else { break };
+        if parts.last().is_none_or(|(last, ..)| *last != nth) {
+            parts.push((nth, *kind, Shown::default()));
+        }
+        if let Some((.., shown)) = parts.last_mut() {
+            shown.push_unit(text, &unit);
+        }
+    }
+    parts.into_iter().map(|(_, kind, shown)| (kind, shown)).collect()
+}
+
+/// How many characters of the text would not be visible. Line breaks and tabs are ordinary in text, blanks that people write have a
+/// sign of their own, and our own brackets are only escaped: they are not counted.
 pub fn hidden(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)) {
         return 0;
     }
-    text.split_inclusive('\n')
-        .map(super::line_of)
-        .flat_map(units)
-        .filter(|unit| unit.token && !unit.tab)
-        .count()
+    let lines = text.split_inclusive('\n').map(super::line_of);
+    let units = lines.flat_map(|line| units(line, 0..line.len(), Mode::Text));
+    let hidden = units.map(|unit| match unit.face {
+        Face::Token(c) if !super::class::is_ours(c) => 1,
+        Face::Repeat(c, n) if c != '\t' && !super::class::is_ours(c) => n,
+        _ => 0,
+    });
+    hidden.sum()
+}
+
+fn is_space(text: &str, unit: &Unit) -> bool {
+    unit.bytes == 1 && text.as_bytes().get(unit.at) == Some(&b' ')
 }
 
 /// The same for printable ASCII, a byte at a time; `None` where anything else is near.
 fn ascii_row(bytes: &[u8], width: usize) -> Option<usize> {
     let head = bytes.get(..=width).unwrap_or(bytes);
-    if !head.iter().all(|byte| (0x20..0x7f).contains(byte)) {
+    if printable(head) < head.len() || head.ends_with(b"  ") {
         return None;
     }
     if head.len() <= width {
@@ -76,36 +105,6 @@ fn ascii_row(bytes: &[u8], width: usize) -> Option<usize> {
     }
 }
 
-/// What is drawn as one: a grapheme, or a character's token.
-struct Unit {
-    bytes: usize,
-    columns: usize,
-    token: bool,
-    space: bool,
-    tab: bool,
-}
-
-fn units(line: &str) -> impl Iterator<Item = Unit> {
-    line.graphemes(true).flat_map(|grapheme| {
-        let plain = is_plain(grapheme);
-        let whole = plain.then(|| Unit {
-            bytes: grapheme.len(),
-            columns: grapheme.width(),
-            token: false,
-            space: grapheme == " ",
-            tab: false,
-        });
-        let parts = grapheme.chars().filter(move |_| !plain).map(unit);
-        whole.into_iter().chain(parts)
-    })
-}
-
-fn unit(c: char) -> Unit {
-    let token = token(c);
-    let columns = token.as_ref().map_or_else(|| c.width().unwrap_or_default(), |token| token.width());
-    Unit { bytes: c.len_utf8(), columns, token: token.is_some(), space: c == ' ', tab: c == '\t' }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -116,14 +115,14 @@ mod tests {
     fn rows(mut line: &str, width: usize) -> Vec<&str> {
         let mut rows = Vec::new();
         while !line.is_empty() {
-            let (row, rest) = line.split_at(row(line, width));
+            let (row, rest) = line.split_at(row(line, 0..line.len(), width));
             rows.push(row);
             line = rest;
         }
         rows
     }
 
-    const PARTS: [&str; 16] = [
+    const PARTS: [&str; 18] = [
         "a",
         "be",
         "see ",
@@ -140,6 +139,8 @@ mod tests {
         "longer-than-most-words",
         "Ж",
         "⟦",
+        "                    ",
+        "क्‍ष",
     ];
 
     proptest! {
@@ -171,16 +172,16 @@ mod tests {
     fn a_row_costs_its_width_and_not_its_line() {
         let line = "x".repeat(10 << 20);
 
-        assert_eq!(row(&line, 80), 80);
-        assert_eq!(column(&line, 7), 7);
-        assert_eq!(column("世界", 3), 3);
+        assert_eq!(row(&line, 0..line.len(), 80), 80);
+        assert_eq!(column(&line, 0..line.len(), 7), 7);
+        assert_eq!(column("世界", 0..6, 3), 3);
     }
 
     #[test]
     fn hidden_characters_are_counted_as_they_are_shown() {
         assert_eq!(hidden("plain\ttext\nand more\r\n"), 0);
         assert_eq!(hidden("Grüße, 世界 👩‍💻"), 0);
-        assert_eq!(hidden("a\u{202e}b\u{200b}\u{1b}[0m ⟦"), 4);
+        assert_eq!(hidden("a\u{202e}b\u{200b}\u{1b}[0m ⟦"), 3);
         assert_eq!(hidden("one\rtwo"), 1);
     }
 }

@@ -1,16 +1,28 @@
 //! Text that is safe to draw.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
+
+use super::units::{Face, Mode, SPACES, Unit, units};
 
 /// A run of characters drawn in one style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
-    /// It stands for something that would not be visible, and is drawn so that it stands out.
-    pub token: bool,
+    pub look: Look,
+}
+
+/// What a piece stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Itself.
+    Plain,
+    /// One blank that people write, a tab say: drawn as a sign, and nothing to worry about.
+    Blank,
+    /// Something that would not be visible: it is drawn so that it stands out, and never cut in two.
+    Token,
 }
 
 /// Foreign text made visible. Only this room makes one.
@@ -20,21 +32,50 @@ pub struct Shown {
 }
 
 impl Shown {
-    pub(super) fn of_line(text: &str) -> Self {
+    pub(super) fn of(text: &str, range: Range<usize>, mode: Mode) -> Self {
         let mut shown = Self::default();
-        for grapheme in text.graphemes(true) {
-            if is_plain(grapheme) {
-                shown.push(grapheme, false);
+        let mut at = range.start;
+        // Most text is ASCII, where a unit is a byte: its last one may have a mark on it.
+        let ascii = text.get(range.clone()).map_or(0, |part| printable(part.as_bytes()));
+        if ascii > 1 {
+            at += if ascii == range.len() && text.as_bytes().get(range.end).is_none_or(u8::is_ascii) {
+                ascii
             } else {
-                grapheme.chars().for_each(|c| shown.push_char(c));
-            }
+                ascii - 1
+            };
+            shown.push(text.get(range.start..at).unwrap_or_default(), Look::Plain);
+        }
+        for unit in units(text, at..range.end, mode) {
+            shown.push_unit(text, &unit);
         }
         shown
     }
 
+    pub(super) fn push_unit(&mut self, text: &str, unit: &Unit) {
+        match unit.face.text() {
+            None => self.push(text.get(unit.at..unit.at + unit.bytes).unwrap_or_default(), Look::Plain),
+            Some(drawn) => self.push(&drawn, look(unit.face)),
+        }
+    }
+
+    pub(super) fn of_line(text: &str) -> Self {
+        Self::of(text, 0..text.len(), Mode::Text)
+    }
+
     /// Text of our own, which needs no door.
     pub fn ours(text: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece { text: text.into(), token: false }] }
+        Self { pieces: vec![Piece { text: text.into(), look: Look::Plain }] }
+    }
+
+    /// Words of our own that stand for something that is not there to be seen.
+    pub(super) fn token(text: &str) -> Self {
+        Self { pieces: vec![Piece { text: format!("⟦{text}⟧"), look: Look::Token }] }
+    }
+
+    #[must_use]
+    pub fn followed_by(mut self, other: Self) -> Self {
+        self.pieces.extend(other.pieces);
+        self
     }
 
     pub fn pieces(&self) -> &[Piece] {
@@ -55,58 +96,70 @@ impl Shown {
     /// cells that are counted for them, so that what stands to their right stays in its column. The preview shows them.
     #[must_use]
     pub fn boxed(&self) -> Self {
-        let uneven = |grapheme: &str| grapheme.contains(is_emoji_joiner);
-        if !self.pieces.iter().any(|piece| uneven(&piece.text)) {
+        let uneven = |grapheme: &str| grapheme.contains(is_emoji_joiner) && grapheme.width() == 2;
+        if !self.pieces.iter().any(|piece| piece.text.contains(is_emoji_joiner)) {
             return self.clone();
         }
         let mut boxed = Self::default();
         for piece in &self.pieces {
+            if piece.look != Look::Plain {
+                boxed.pieces.push(piece.clone());
+                continue;
+            }
             for grapheme in piece.text.graphemes(true) {
                 if uneven(grapheme) {
-                    boxed.pieces.push(Piece { text: "[]".to_owned(), token: true });
+                    boxed.push("[]", Look::Token);
                 } else {
-                    boxed.push(grapheme, piece.token);
+                    boxed.push(grapheme, Look::Plain);
                 }
             }
         }
         boxed
     }
 
-    /// At most `width` columns; what does not fit is replaced by `…`.
+    /// At most `width` columns; what does not fit is replaced by `…`. A token is there or not: half of one would be another.
     #[must_use]
     pub fn cut(&self, width: usize) -> Self {
         if self.width() <= width {
             return self.clone();
         }
         let (mut cut, mut used) = (Self::default(), 1);
-        'pieces: for piece in &self.pieces {
-            for grapheme in piece.text.graphemes(true) {
-                used += grapheme.width();
-                if used > width {
-                    break 'pieces;
-                }
-                cut.push(grapheme, piece.token);
+        for (part, look) in self.parts() {
+            used += part.width();
+            if used > width {
+                break;
             }
+            cut.push(part, look);
         }
         if width > 0 {
-            cut.push("…", false);
+            cut.push("…", Look::Plain);
         }
         cut
     }
 
-    /// Without its first `columns` columns.
+    /// Without its first `columns` columns. Where those end inside of a token, `…` stands for the rest of it.
     #[must_use]
     pub fn right_of(&self, columns: usize) -> Self {
         let (mut rest, mut at) = (Self::default(), 0);
-        for piece in &self.pieces {
-            for grapheme in piece.text.graphemes(true) {
-                if at >= columns {
-                    rest.push(grapheme, piece.token);
-                }
-                at += grapheme.width();
+        for (part, look) in self.parts() {
+            let end = at + part.width();
+            if at >= columns {
+                rest.push(part, look);
+            } else if end > columns {
+                rest.push(&format!("…{}", " ".repeat(end - columns - 1)), Look::Token);
             }
+            at = end;
         }
         rest
+    }
+
+    /// What is drawn as one: graphemes, and tokens whole.
+    fn parts(&self) -> impl Iterator<Item = (&str, Look)> {
+        self.pieces.iter().flat_map(|piece| {
+            let whole = (piece.look != Look::Plain).then_some(piece.text.as_str());
+            let parts = piece.text.graphemes(true).filter(move |_| whole.is_none());
+            whole.into_iter().chain(parts).map(|part| (part, piece.look))
+        })
     }
 
     /// The text before and after the byte `at` of [`Self::plain`].
@@ -116,7 +169,7 @@ impl Shown {
         for piece in &self.pieces {
             let (before, after) = piece.text.split_at(piece.text.floor_char_boundary(left));
             left = left.saturating_sub(piece.text.len());
-            let part = |text: &str| Piece { text: text.to_owned(), token: piece.token };
+            let part = |text: &str| Piece { text: text.to_owned(), look: piece.look };
             head.pieces.extend((!before.is_empty()).then(|| part(before)));
             tail.pieces.extend((!after.is_empty()).then(|| part(after)));
         }
@@ -129,9 +182,15 @@ impl Shown {
         let width = width.max(2);
         let (mut rows, mut row, mut used) = (Vec::new(), Self::default(), 0);
         for piece in &self.pieces {
-            if piece.token && piece.text.width() <= width && used + piece.text.width() > width {
-                rows.push(std::mem::take(&mut row));
-                used = 0;
+            let token = piece.look != Look::Plain;
+            if token && piece.text.width() <= width {
+                if used + piece.text.width() > width {
+                    rows.push(std::mem::take(&mut row));
+                    used = 0;
+                }
+                used += piece.text.width();
+                row.push(&piece.text, piece.look);
+                continue;
             }
             for grapheme in piece.text.graphemes(true) {
                 let columns = grapheme.width();
@@ -140,7 +199,7 @@ impl Shown {
                     used = next.width();
                     rows.push(std::mem::replace(&mut row, next));
                 }
-                row.push(grapheme, piece.token);
+                row.push(grapheme, Look::Plain);
                 used += columns;
             }
         }
@@ -150,75 +209,52 @@ impl Shown {
 
     /// Takes the unfinished word off the end of a full row; nothing when it is longer than half a row.
     fn split_last_word(&mut self, width: usize) -> Self {
-        let Some(last) = self.pieces.last_mut().filter(|piece| !piece.token) else { return Self::default() };
+        let Some(last) = self.pieces.last_mut().filter(|piece| piece.look == Look::Plain) else {
+            return Self::default();
+        };
         let Some((head, word)) = last.text.rsplit_once(' ') else { return Self::default() };
         if word.is_empty() || word.width() > width / 2 {
             return Self::default();
         }
         let word = word.to_owned();
         last.text.truncate(head.len() + 1);
-        Self { pieces: vec![Piece { text: word, token: false }] }
+        Self { pieces: vec![Piece { text: word, look: Look::Plain }] }
     }
 
-    fn push(&mut self, text: &str, token: bool) {
+    fn push(&mut self, text: &str, look: Look) {
         match self.pieces.last_mut() {
-            Some(last) if last.token == token && !token => last.text.push_str(text),
-            Some(last) if token && last.token && !text.starts_with('⟦') => last.text.push_str(text),
-            _ => self.pieces.push(Piece { text: text.to_owned(), token }),
-        }
-    }
-
-    fn push_char(&mut self, c: char) {
-        match token(c) {
-            Some(token) => self.push(&token, true),
-            None => self.push(c.encode_utf8(&mut [0; 4]), false),
+            Some(last) if look == Look::Plain && last.look == Look::Plain => last.text.push_str(text),
+            _ => self.pieces.push(Piece { text: text.to_owned(), look }),
         }
     }
 }
 
-/// What stands for a character that a terminal would obey, hide or reorder; `None` for one that is drawn as itself.
-pub(super) fn token(c: char) -> Option<Cow<'static, str>> {
-    let named = match c {
-        '\t' => "⟦TAB⟧",
-        '\n' => "⟦LF⟧",
-        '\r' => "⟦CR⟧",
-        '\u{1b}' => "⟦ESC⟧",
-        '\u{7}' => "⟦BEL⟧",
-        '\u{8}' => "⟦BS⟧",
-        '\0' => "⟦NUL⟧",
-        c if is_plain(c.encode_utf8(&mut [0; 4])) => return None,
-        c => return Some(format!("⟦U+{:04X}⟧", u32::from(c)).into()),
+const fn look(face: Face) -> Look {
+    match face {
+        Face::Plain => Look::Plain,
+        Face::Glyph(_) => Look::Blank,
+        Face::Token(_) | Face::Foreign(_) | Face::Repeat(..) | Face::Spaces(_) => Look::Token,
+    }
+}
+
+/// How much printable ASCII a text begins with, up to a run of spaces that is told as a number.
+pub(super) fn printable(bytes: &[u8]) -> usize {
+    let end = bytes.iter().position(|byte| !(0x20..0x7f).contains(byte)).unwrap_or(bytes.len());
+    let head = bytes.get(..end).unwrap_or_default();
+    // A run of so many spaces has one at every such distance.
+    let run = |at: usize| {
+        let before =
+            head.get(..at).unwrap_or_default().iter().rev().take_while(|byte| **byte == b' ').count();
+        let after =
+            head.get(at..).unwrap_or_default().iter().take_while(|byte| **byte == b' ').take(SPACES).count();
+        (before + after >= SPACES).then_some(at - before)
     };
-    Some(named.into())
-}
-
-/// A grapheme that is drawn as itself: every character visible, of a width terminals agree on.
-pub(super) fn is_plain(grapheme: &str) -> bool {
-    let mut chars = grapheme.chars();
-    let Some(first) = chars.next() else { return false };
-    let marks = chars.clone().count();
-    if matches!(first, '⟦' | '⟧') || is_hidden(first) || marks > 4 {
-        return false;
-    }
-    let first_is_visible = grapheme.width() > 0;
-    first_is_visible && chars.all(|c| !is_hidden(c) || (is_emoji_joiner(c) && grapheme.width() == 2))
+    let mut probes = (SPACES - 1..end).step_by(SPACES).filter(|at| head.get(*at) == Some(&b' '));
+    probes.find_map(run).unwrap_or(end)
 }
 
 const fn is_emoji_joiner(c: char) -> bool {
     matches!(c, '\u{200D}' | '\u{FE0F}')
-}
-
-/// Controls, format characters, fillers, private use, unassigned planes and line separators.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{A0}' | '\u{AD}' | '\u{34F}' | '\u{335}'..='\u{338}' | '\u{61C}' | '\u{115F}' | '\u{1160}'
-            | '\u{1680}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{2000}'..='\u{200F}'
-            | '\u{2024}' | '\u{2028}'..='\u{202F}' | '\u{205F}'..='\u{206F}' | '\u{2800}' | '\u{3000}'
-            | '\u{3164}' | '\u{37E}' | '\u{1FEF}' | '\u{D7FC}'..='\u{D7FF}' | '\u{E000}'..='\u{F8FF}'
-            | '\u{FDD0}'..='\u{FDEF}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}'
-            | '\u{FFFE}' | '\u{FFFF}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}'
-            | '\u{1FFFE}'..='\u{1FFFF}' | '\u{2FFFE}'..='\u{2FFFF}' | '\u{3FFFE}'..='\u{10FFFF}')
 }
 
 #[cfg(test)]
@@ -233,7 +269,7 @@ mod tests {
     fn what_a_terminal_would_obey_or_hide_becomes_visible() {
         assert_eq!(plain("a\u{1b}[2Jb"), "a⟦ESC⟧[2Jb");
         assert_eq!(plain("pay\u{202e}100"), "pay⟦U+202E⟧100");
-        assert_eq!(plain("1\u{200b}000\t"), "1⟦U+200B⟧000⟦TAB⟧");
+        assert_eq!(plain("1\u{200b}000\t"), "1⟦U+200B⟧000⇥");
         assert_eq!(plain("\u{e0041}\u{9b}"), "⟦U+E0041⟧⟦U+009B⟧");
         assert_eq!(plain("approve\rREJECT"), "approve⟦CR⟧REJECT");
     }

@@ -1,7 +1,7 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
 use crate::domain::{Row, Timestamp, Untrusted, json};
-use crate::text::Shown;
+use crate::text::{self, Shown};
 use crate::tui::model::Cached;
 
 use super::fields::{readable, size};
@@ -13,7 +13,11 @@ pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &ji
     let action = &cached.action;
     let mut field = |name: &str, value: Option<&Untrusted>| {
         if let Some(value) = value {
-            let shown = crate::text::line(value);
+            let shown = match name {
+                "agent" | "asked by" | "decided by" => text::name(value),
+                "status" | "reason" | "error" | "risk" | "effect" => text::line(value),
+                _ => text::identifier(value),
+            };
             writer.push_pair(name, &shown);
         }
     };

@@ -87,7 +87,7 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
     }
     if let Some(by) = &action.row.resolved_by {
         let how = if lost { " by " } else { "  decided by " };
-        line.extend([(Kind::Dim, Shown::ours(how)), (Kind::Plain, text::line(by))]);
+        line.extend([(Kind::Dim, Shown::ours(how)), (Kind::Plain, text::name(by))]);
     }
     if let Some(at) = action.row.resolved_at.filter(|_| lost) {
         line.push((Kind::Dim, Shown::ours(format!("  {}", moment(at, zone)))));

@@ -148,7 +148,7 @@ fn failed(writer: &mut Writer, problem: &Problem) {
 }
 
 fn by_whom(who: &Untrusted) -> Shown {
-    text::line(&Untrusted::from(format!("by {}", who.as_raw())))
+    Shown::ours("by ").followed_by(text::name(who))
 }
 
 fn kind_of(word: &str) -> Kind {

@@ -56,8 +56,8 @@ impl Long {
     pub(super) fn count(&mut self, width: usize, wrap: bool, budget: &mut usize) {
         let width = self.columns(width);
         while let Some(now) = self.counting.filter(|_| *budget > 0) {
-            let rest = self.text.get(now.at..now.line).unwrap_or_default();
-            let length = if wrap { text::row(rest, width) } else { rest.len() };
+            let rest = now.at..now.line;
+            let length = if wrap { text::row(&self.text, rest, width) } else { rest.len() };
             let end = now.at + length;
             self.starts.push((u32::try_from(now.at).unwrap_or(u32::MAX), now.lex));
             *budget = budget.saturating_sub(length.max(64));
@@ -113,8 +113,8 @@ impl Long {
 
     /// Something of a row is to the right of so many columns.
     pub(super) fn reaches(&self, nth: usize, columns: usize) -> bool {
-        let row = self.text.get(self.bytes(nth)).unwrap_or_default();
-        text::column(row, columns.saturating_sub(self.indent)) < row.len()
+        let row = self.bytes(nth);
+        text::column(&self.text, row.clone(), columns.saturating_sub(self.indent)) < row.len()
     }
 
     /// It is known in which row a byte is.
@@ -132,22 +132,21 @@ impl Long {
         I: Iterator<Item = (Kind, Range<usize>)>,
     {
         let bytes = self.bytes(nth);
-        let row = self.text.get(bytes.clone()).unwrap_or_default();
         // What is to the right of the window may be megabytes.
-        let end = bytes.start + text::column(row, window.left.saturating_add(window.width).saturating_add(1));
-        let mut parts = vec![(Kind::Plain, Shown::ours(" ".repeat(self.indent)))];
+        let columns = window.left.saturating_add(window.width).saturating_add(1);
+        let row = bytes.start..bytes.start + text::column(&self.text, bytes.clone(), columns);
+        let mut kinds = Vec::new();
         let mut told = |kind, range: Range<usize>| {
-            mark(range.clone(), hits(range), |range, hit| {
-                let part = text::part(self.text.get(range).unwrap_or_default());
-                parts.push((hit.unwrap_or(kind), part));
-            });
+            mark(range.clone(), hits(range), |range, hit| kinds.push((hit.unwrap_or(kind), range)));
         };
         if self.json {
             let state = self.starts.get(nth).map_or(Lex::default(), |(_, lex)| *lex);
-            lex(state, &self.text, bytes.start..end, &mut told);
+            lex(state, &self.text, row.clone(), &mut told);
         } else {
-            told(self.kind, bytes.start..end);
+            told(self.kind, row.clone());
         }
+        let mut parts = vec![(Kind::Plain, Shown::ours(" ".repeat(self.indent)))];
+        parts.extend(text::styled(&self.text, row, &kinds));
         PageLine { parts }.right_of(window.left)
     }
 

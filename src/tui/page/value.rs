@@ -96,7 +96,10 @@ impl<'a, 'w> Values<'a, 'w> {
             after.extend(units::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
         if let Some(host) = links::misleading(&text) {
-            after.push((Kind::Warn, Shown::ours(format!("! leads to {}", text::part(host).plain()))));
+            after.push((
+                Kind::Warn,
+                Shown::ours(format!("! leads to {}", text::identifier_part(host).plain())),
+            ));
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind), &after) {
             self.head(indent, entry);

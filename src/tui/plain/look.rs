@@ -118,7 +118,7 @@ fn line(model: &Model, nth: usize, slot: &Slot) -> String {
     let said = format!(
         "{nth}. {}. {}. Title: {}. {standing}",
         say::risk(&row.risk),
-        say::foreign(&row.tool),
+        say::identifier(&row.tool),
         say::foreign(&row.title)
     );
     said.trim_end().to_owned()

@@ -13,6 +13,16 @@ pub(super) fn foreign(text: &Untrusted) -> String {
     shortened(&text::line(text))
 }
 
+/// A tool or an id, likewise.
+pub(super) fn identifier(text: &Untrusted) -> String {
+    shortened(&text::identifier(text))
+}
+
+/// Who somebody is, likewise.
+pub(super) fn name(text: &Untrusted) -> String {
+    shortened(&text::name(text))
+}
+
 fn shortened(shown: &Shown) -> String {
     if shown.width() <= LONGEST {
         return shown.plain();
@@ -68,12 +78,12 @@ pub(super) fn place(model: &Model, slot: &Slot) -> String {
 /// The action in a few sentences.
 pub(super) fn action(model: &Model, slot: &Slot) -> String {
     let row = &slot.entry.row;
-    let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", foreign(agent)));
+    let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", name(agent)));
     let mut said = vec![format!(
         "{}. {}. {}{from}. Title: {}. Waiting {}.",
         place(model, slot),
         risk(&row.risk),
-        foreign(&row.tool),
+        identifier(&row.tool),
         foreign(&row.title),
         span(model.now.since(row.created_at)),
     )];
@@ -107,7 +117,7 @@ pub(super) fn standing(model: &Model, slot: &Slot) -> String {
         State::Settled(settled) => {
             let how = settled.status.as_ref().map_or_else(|| "settled".to_owned(), status);
             let by = match &settled.by {
-                Some(by) => format!(" by {}", foreign(by)),
+                Some(by) => format!(" by {}", name(by)),
                 None if settled.ours => " by you".to_owned(),
                 None => String::new(),
             };

@@ -95,7 +95,7 @@ pub(super) fn by_name(review: &Review) -> Vec<String> {
             format!(
                 "{}: {}. Title: {}.",
                 say::sentence(kind).trim_end_matches('.'),
-                foreign(&item.tool),
+                say::identifier(&item.tool),
                 foreign(&item.title)
             )
         })
@@ -140,7 +140,7 @@ fn trouble(line: &ReportLine) -> Option<String> {
         Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
         Outcome::Skipped { status, by } => {
             let was = status.as_ref().map_or_else(|| "settled".to_owned(), say::status);
-            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {}", foreign(by)));
+            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {}", say::name(by)));
             Some(format!("Skipped: {title}. It was {was}{by} before."))
         }
         Outcome::Failed { why } => {

@@ -86,7 +86,7 @@ fn three_panes() {
 │   critical     1  ###      ││  v update_linear_issue  refunds-agent                        all staged ││                                                     │
 │   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││ your edits replace: title (the Diff tab shows them) │
 │   medium       3  ######## ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
-│   low          2  ######   ││  . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+… refund_payment        CRIT    28m ││ title        Escalate: EU outage                    │
+│   low          2  ######   ││  . !* Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m ││ title        Escalate: EU outage                    │
 │                            ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ team         SUP                                    │
 │ Age                        ││   .  * Overwrite Q3 plan.docx                               med     22m ││ priority     3                                      │
 │   < 15 m       2  ###      ││   . !* Create Meeting notes 11-20                           spi…    12m ││ assignee     null                                   │
@@ -141,7 +141,7 @@ fn two_panes() {
 │  v update_linear_issue  refunds-agent  0/1 ││                                                    │
 │   X    Close stale ticket #1182        30m ││ title                                              │
 │   ~    Reopen LIN-399    rejected by maria ││ -   Escalate: EU outage                            │
-│  . !* Refund 1.10 EUR to ⟦ESC⟧[2J⟦…    28m ││ +   [now] Escalate: EU outage                      │
+│  . !* Refund 1.10 EUR to ⟦ESC⟧[2J…     28m ││ +   [now] Escalate: EU outage                      │
 │  v google_drive_write  drive-sync      2/2 ││                                                    │
 │   .  * Overwrite Q3 plan.docx          22m ││ 5 other keys stay as proposed; a changed key is    │
 │   . !* Create Meeting notes 11-20      12m ││ replaced as a whole                                │

@@ -2,7 +2,7 @@
 //! it is pasted where placet no longer shows them.
 
 use crate::domain::{ActionKey, Untrusted};
-use crate::text;
+use crate::text::{self, Look};
 use crate::tui::command::Command;
 use crate::tui::model::{Cached, LinksSheet, Modal, Model, Tone, hidden};
 use crate::tui::msg::{Clip, Effect};
@@ -159,7 +159,7 @@ fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
 /// Foreign text, when what is seen of it is all there is.
 fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
     let shown = text::line(foreign);
-    if shown.pieces().iter().any(|piece| piece.token) {
+    if shown.pieces().iter().any(|piece| piece.look != Look::Plain) {
         model.warn("not copied: there are hidden characters in it");
         return None;
     }

@@ -289,7 +289,7 @@ fn settled_by(settled: &Settled) -> Vec<text::Shown> {
     let mut parts = vec![text::Shown::ours("already decided")];
     if let Some(by) = &settled.by {
         parts.push(text::Shown::ours(" by "));
-        parts.push(text::line(by));
+        parts.push(text::name(by));
     }
     parts
 }

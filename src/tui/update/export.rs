@@ -45,5 +45,9 @@ fn line(line: &ReportLine) -> String {
         Outcome::Failed { why: said } => why("failed", said),
         Outcome::Unknown { why: said } => why("unknown", said),
     };
-    format!("{}  {}  {outcome}", text::line(line.key.id.untrusted()).plain(), text::line(&line.title).plain())
+    format!(
+        "{}  {}  {outcome}",
+        text::identifier(line.key.id.untrusted()).plain(),
+        text::line(&line.title).plain()
+    )
 }

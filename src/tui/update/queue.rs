@@ -138,7 +138,7 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
 fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
     let count = model.source(source).map_or(1, |source| source.unreadable.len());
     let said = Shown::ours(format!("{count} of {source} cannot be read: "));
-    model.tell(Tone::Bad, vec![said, text::line(item)]);
+    model.tell(Tone::Bad, vec![said, text::identifier(item)]);
 }
 
 fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
@@ -213,7 +213,7 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     };
     match (&settled.status, &settled.by) {
         (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
-        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::line(by).cut(30)],
+        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
         (_, None) => vec![title, Shown::ours(" was decided elsewhere")],
     }
 }

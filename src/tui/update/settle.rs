@@ -223,7 +223,7 @@ pub(super) fn answered(
 fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec<Shown> {
     let mut parts = vec![title, Shown::ours(" was settled")];
     if let Some(by) = by {
-        parts.extend([Shown::ours(" by "), text::line(by).cut(30)]);
+        parts.extend([Shown::ours(" by "), text::name(by).cut(30)]);
     }
     parts.push(Shown::ours(" already"));
     if let Some(status) = status {

@@ -29,16 +29,16 @@ pub(super) fn name(group: &Group, first: &Slot, pen: &mut Pen<'_>) {
     let row = &first.entry.row;
     let mut named = |word: &str, id: Option<&Untrusted>| {
         match id {
-            Some(id) => pen.ours(&format!("{word} "), theme::DIM).shown(&text::line(id), theme::BOLD),
+            Some(id) => pen.ours(&format!("{word} "), theme::DIM).shown(&text::name(id), theme::BOLD),
             None => pen.ours(&format!("no {word}"), theme::BOLD),
         };
         pen.ours("  ", theme::PLAIN).ours(&batches(group), theme::DIM);
     };
     match &group.key {
         GroupKey::Batch(_) | GroupKey::ToSettle => {
-            pen.shown(&text::line(&row.tool), theme::BOLD);
+            pen.shown(&text::identifier(&row.tool), theme::BOLD);
             if let Some(who) = row.agent.as_ref().or(row.mission.as_ref()) {
-                pen.ours("  ", theme::PLAIN).shown(&text::line(who), theme::DIM);
+                pen.ours("  ", theme::PLAIN).shown(&text::name(who), theme::DIM);
             }
         }
         GroupKey::Mission(_, id) => named("mission", id.as_ref()),
@@ -47,7 +47,7 @@ pub(super) fn name(group: &Group, first: &Slot, pen: &mut Pen<'_>) {
         GroupKey::Source(source) => named("source", Some(&source.as_str().into())),
         GroupKey::Shape(shape) => {
             pen.shown(&text::line(&shape.title), theme::BOLD);
-            pen.ours("  ", theme::PLAIN).shown(&text::line(&shape.tool), theme::DIM);
+            pen.ours("  ", theme::PLAIN).shown(&text::identifier(&shape.tool), theme::DIM);
         }
     }
 }
@@ -99,9 +99,9 @@ fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
         let gap = if staged.is_empty() { "" } else { "  staged " };
         let note = format!("{open} open{gap}{staged} ");
         let mut pen = Pen::new(buf, area, nth as u16);
-        pen.shorten(note.len() + 1).shown(&text::line(&slot.entry.row.tool), theme::PLAIN);
+        pen.shorten(note.len() + 1).shown(&text::identifier(&slot.entry.row.tool), theme::PLAIN);
         if let Some(id) = &slot.entry.row.batch {
-            pen.ours("  ", theme::PLAIN).shown(&text::line(id.untrusted()), theme::DIM);
+            pen.ours("  ", theme::PLAIN).shown(&text::identifier(id.untrusted()), theme::DIM);
         }
         Pen::new(buf, area, nth as u16).keep(note.len()).ours(&note, theme::DIM);
     }

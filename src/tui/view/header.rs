@@ -156,7 +156,7 @@ fn who(model: &Model) -> Who {
     let first = names.first().map(|(name, _)| name);
     let others: HashSet<_> = names.iter().map(|(name, _)| name).filter(|name| Some(*name) != first).collect();
     let more = if others.is_empty() { String::new() } else { format!(" +{}", others.len()) };
-    Who { name: text::line(first.unwrap_or(&Untrusted::default())).cut(20), more }
+    Who { name: text::name(first.unwrap_or(&Untrusted::default())).cut(20), more }
 }
 
 impl Who {

@@ -176,7 +176,8 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     pen.column(&text::line(&slot.entry.row.title), room.saturating_sub(title.len()), theme::PLAIN)
         .ours(" ", theme::PLAIN);
     if columns.tool > 0 {
-        pen.column(&text::line(&slot.entry.row.tool), columns.tool - 2, theme::DIM).ours("  ", theme::PLAIN);
+        pen.column(&text::identifier(&slot.entry.row.tool), columns.tool - 2, theme::DIM)
+            .ours("  ", theme::PLAIN);
     }
     if lost {
         pen.ours(UNKNOWN, theme::WARN);
@@ -229,7 +230,7 @@ fn flags(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
 /// A settled row stays in place and says what became of it, and by whom.
 fn outcome(settled: &Settled, slot: &Slot, mut pen: Pen<'_>) {
     let status = words::status(settled.status.as_ref()).cut(12);
-    let by = settled.by.as_ref().filter(|_| !settled.ours).map(|by| text::line(by).cut(16));
+    let by = settled.by.as_ref().filter(|_| !settled.ours).map(|by| text::name(by).cut(16));
     let width = status.width() + by.as_ref().map_or(0, |by| by.width() + 4);
     let style = if settled.error.is_some() { theme::BAD } else { theme::DIM };
     let room = pen.left().saturating_sub(width + 2);

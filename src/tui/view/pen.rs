@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::Shown;
+use crate::text::{Look, Shown};
 use crate::tui::theme;
 
 #[derive(Debug)]
@@ -57,7 +57,11 @@ impl<'a> Pen<'a> {
     /// Foreign text that came through the door, cut with `…` where it does not fit.
     pub(super) fn shown(&mut self, shown: &Shown, style: Style) -> &mut Self {
         for piece in shown.cut(self.left()).pieces() {
-            let style = if piece.token { theme::TOKEN } else { style };
+            let style = match piece.look {
+                Look::Plain => style,
+                Look::Blank => theme::DIM,
+                Look::Token => theme::TOKEN,
+            };
             self.ours(&piece.text, style);
         }
         self

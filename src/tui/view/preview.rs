@@ -45,7 +45,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let at = short_note(model, layout);
     pen.shorten(at.len() + 2);
     pen.ours("  ", theme::PLAIN)
-        .shown(&text::line(slot.entry.key.id.untrusted()), theme::DIM)
+        .shown(&text::identifier(slot.entry.key.id.untrusted()), theme::DIM)
         .ours(" ", theme::PLAIN);
     Pen::new(buf, row, 0).right(&format!(" {at} "), theme::DIM);
     if layout.head.height > 1 {
@@ -61,9 +61,9 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
 fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     let row = &slot.entry.row;
     let mut pen = Pen::new(buf, area, 0);
-    pen.shown(&text::line(&row.tool), theme::BOLD);
+    pen.shown(&text::identifier(&row.tool), theme::BOLD);
     if let Some(agent) = row.agent.as_ref().or(row.mission.as_ref()) {
-        pen.ours("   ", theme::PLAIN).shown(&text::line(agent), theme::PLAIN);
+        pen.ours("   ", theme::PLAIN).shown(&text::name(agent), theme::PLAIN);
     }
     let mut pen = Pen::new(buf, area, 1);
     pen.ours("risk ", theme::DIM).shown(&words::risk_in_full(&row.risk), theme::risk(&row.risk));
@@ -77,7 +77,7 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     };
     pen.ours("   seen ", theme::DIM).ours(seen, theme::PLAIN);
     pen.ours(&format!("   {} old", words::age(row.created_at, model.now)), theme::DIM);
-    let id = text::line(slot.entry.key.id.untrusted());
+    let id = text::identifier(slot.entry.key.id.untrusted());
     let expiry = expiry(model, slot);
     let mut pen = Pen::new(buf, area, 2);
     pen.shorten(expiry.len() + 1).ours("id ", theme::DIM).shown(&id, theme::DIM);
@@ -197,12 +197,12 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     else {
         return;
     };
-    Pen::new(buf, area, 0).ours("batch of ", theme::DIM).shown(&text::line(&row.tool), theme::BOLD);
+    Pen::new(buf, area, 0).ours("batch of ", theme::DIM).shown(&text::identifier(&row.tool), theme::BOLD);
     let undecided = group.open.saturating_sub(staged.total());
     let line = format!("{} open, {undecided} undecided, {} staged", group.open, staged.total());
     Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
     if let Some(id) = &row.batch {
-        Pen::new(buf, area, 2).ours("id ", theme::DIM).shown(&text::line(id.untrusted()), theme::PLAIN);
+        Pen::new(buf, area, 2).ours("id ", theme::DIM).shown(&text::identifier(id.untrusted()), theme::PLAIN);
     }
     let hint = format!(
         "{} approves the rest   {} marks all   {} reviews",

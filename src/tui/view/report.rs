@@ -66,7 +66,7 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
             BatchKey::Batch(_, id) => id.untrusted(),
             BatchKey::Alone(_) => tool,
         };
-        let tool = text::line(called).cut(name - 1);
+        let tool = text::identifier(called).cut(name - 1);
         let pad = " ".repeat(name - tool.width());
         let mut line = vec![(tool, theme::PLAIN), ours(pad, theme::PLAIN)];
         line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
@@ -107,7 +107,7 @@ fn trouble(line: &ReportLine) -> Option<Parts> {
             let mut parts = vec![ours("skipped  ", theme::WARN), title, ours("  was ", theme::DIM)];
             parts.push((words::status(status.as_ref()), theme::PLAIN));
             if let Some(by) = by {
-                parts.extend([ours(" by ", theme::DIM), (text::line(by), theme::PLAIN)]);
+                parts.extend([ours(" by ", theme::DIM), (text::name(by), theme::PLAIN)]);
             }
             Some(parts)
         }

@@ -111,7 +111,7 @@ fn deciding(model: &Model, review: &Review) -> Parts {
     let together = names.iter().all(|(name, _)| names.first().is_some_and(|(first, _)| first == name));
     for (nth, (name, source)) in names.iter().take(if together { 1 } else { NAMES }).enumerate() {
         let comma = if nth > 0 { ", " } else { "" };
-        line.extend([ours(comma, theme::DIM), (text::line(name).cut(40), theme::PLAIN)]);
+        line.extend([ours(comma, theme::DIM), (text::name(name).cut(40), theme::PLAIN)]);
         if !together {
             line.push(ours(format!(" on {source}"), theme::DIM));
         }
@@ -131,9 +131,11 @@ fn by_name(review: &Review, lines: &mut Vec<Parts>) {
     let mut left = LISTED;
     for batch in submission.batches() {
         let Some(first) = batch.items().first() else { continue };
-        let mut heading = vec![ours("  ", theme::PLAIN), (text::line(&first.tool).cut(30), theme::BOLD)];
+        let mut heading =
+            vec![ours("  ", theme::PLAIN), (text::identifier(&first.tool).cut(30), theme::BOLD)];
         if let Some(id) = batch.batch() {
-            heading.extend([ours("  ", theme::PLAIN), (text::line(id.untrusted()).cut(40), theme::DIM)]);
+            heading
+                .extend([ours("  ", theme::PLAIN), (text::identifier(id.untrusted()).cut(40), theme::DIM)]);
         }
         lines.push(heading);
         for item in batch.items().iter().take(left) {

@@ -74,7 +74,7 @@ fn approved(model: &Model, sheet: &SettleSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
     pen.ours("approved", theme::DIM);
     if let Some(by) = &row.resolved_by {
-        pen.ours(" by ", theme::DIM).shown(&text::line(by).cut(24), theme::PLAIN);
+        pen.ours(" by ", theme::DIM).shown(&text::name(by).cut(24), theme::PLAIN);
     }
     if let Some(at) = row.resolved_at {
         pen.ours(&format!(" {} ago", words::age(at, model.now)), theme::DIM);

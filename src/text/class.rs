@@ -1,0 +1,148 @@
+//! What a character is, by its Unicode properties and not by a list of ours: what is assigned tomorrow is a token until the tables
+//! know it.
+
+use std::borrow::Cow;
+
+use icu_properties::CodePointSetData;
+use icu_properties::props::{
+    DefaultIgnorableCodePoint, EnumeratedProperty as _, GeneralCategory, GraphemeClusterBreak, Script,
+};
+use unicode_width::UnicodeWidthChar as _;
+
+/// Characters that the display itself writes with; in foreign text each is a token.
+const OURS: [char; 7] = ['⟦', '⟧', TAB, NO_BREAK, NARROW_NO_BREAK, WIDE, ZERO];
+const TAB: char = '⇥';
+const NO_BREAK: char = '⍽';
+const NARROW_NO_BREAK: char = '⎵';
+const WIDE: char = '␣';
+const ZERO: char = '⁞';
+
+/// A character that a terminal would obey, hide or reorder, or that is easily taken for another one.
+pub(super) fn is_hidden(c: char) -> bool {
+    use GeneralCategory as G;
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    match GeneralCategory::for_char(c) {
+        G::Control
+        | G::Format
+        | G::Unassigned
+        | G::PrivateUse
+        | G::Surrogate
+        | G::LineSeparator
+        | G::ParagraphSeparator
+        | G::SpaceSeparator
+        | G::EnclosingMark => true,
+        _ => {
+            is_ours(c)
+                || is_twin(c)
+                || matches!(c, '\u{2800}' | '\u{335}'..='\u{338}')
+                || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
+        }
+    }
+}
+
+/// One of the characters that the display writes with.
+pub(super) fn is_ours(c: char) -> bool {
+    OURS.contains(&c)
+}
+
+/// Punctuation that looks exactly like another one: `;`, a grave accent, a full stop.
+pub(super) const fn is_twin(c: char) -> bool {
+    matches!(c, '\u{37e}' | '\u{1fef}' | '\u{2024}')
+}
+
+/// A mark that stands on what is before it.
+pub(super) fn is_mark(c: char) -> bool {
+    !c.is_ascii()
+        && matches!(
+            GeneralCategory::for_char(c),
+            GeneralCategory::NonspacingMark | GeneralCategory::SpacingMark | GeneralCategory::EnclosingMark
+        )
+}
+
+/// Drawn as itself wherever it stands: it joins neither what is before it nor what is after it.
+pub(super) fn is_base(c: char) -> bool {
+    use GraphemeClusterBreak as G;
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    let joins = matches!(GraphemeClusterBreak::for_char(c), G::Extend | G::SpacingMark | G::Prepend | G::ZWJ);
+    !joins && c.width().is_some_and(|width| width > 0) && !is_hidden(c)
+}
+
+/// ZWNJ and ZWJ, which many scripts cannot be written without.
+pub(super) const fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// A letter of a script that is written with joiners.
+pub(super) fn takes_joiners(c: char) -> bool {
+    const SCRIPTS: [Script; 19] = [
+        Script::Arabic,
+        Script::Syriac,
+        Script::Mandaic,
+        Script::Nko,
+        Script::Mongolian,
+        Script::Devanagari,
+        Script::Bengali,
+        Script::Gurmukhi,
+        Script::Gujarati,
+        Script::Oriya,
+        Script::Tamil,
+        Script::Telugu,
+        Script::Kannada,
+        Script::Malayalam,
+        Script::Sinhala,
+        Script::Khmer,
+        Script::Myanmar,
+        Script::Javanese,
+        Script::Balinese,
+    ];
+    !c.is_ascii() && SCRIPTS.contains(&Script::for_char(c))
+}
+
+/// A character of a script that has no spaces between words, so that its writers mark where lines may break.
+fn has_no_spaces(c: char) -> bool {
+    let scripts =
+        [Script::Khmer, Script::Thai, Script::Lao, Script::Myanmar, Script::Tibetan, Script::Javanese];
+    !c.is_ascii() && scripts.contains(&Script::for_char(c))
+}
+
+/// What is drawn for a blank where people write it: one glyph, which nothing else shows as. A tab always has one.
+///
+/// Elsewhere, between two English words or several in a row, a blank is a token like everything that is hidden.
+pub(super) fn glyph(c: char, before: &str, after: Option<char>) -> Option<&'static str> {
+    let last = before.chars().next_back();
+    let near = |test: fn(char) -> bool| last.is_some_and(test) || after.is_some_and(test);
+    let in_words = || {
+        let word = before.chars().rev().take(3).filter(char::is_ascii_alphabetic).count() == 3;
+        word && after.is_some_and(|c| c.is_ascii_alphabetic())
+    };
+    match c {
+        '\t' => Some("⇥"),
+        '\u{a0}' if !near(is_blank) && !in_words() => Some("⍽"),
+        '\u{202f}' if !near(is_blank) && !in_words() => Some("⎵"),
+        '\u{3000}' if !near(is_blank) && near(|c| c.width() == Some(2)) => Some("␣␣"),
+        '\u{200b}' if !near(is_blank) && near(has_no_spaces) => Some("⁞"),
+        _ => None,
+    }
+}
+
+const fn is_blank(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{202f}' | '\u{3000}' | '\u{200b}')
+}
+
+/// `ESC`, `U+202E`.
+pub(super) fn name(c: char) -> Cow<'static, str> {
+    const C0: [&str; 32] = [
+        "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS", "TAB", "LF", "VT", "FF", "CR", "SO",
+        "SI", "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS",
+        "RS", "US",
+    ];
+    match C0.get(c as usize) {
+        Some(name) => Cow::Borrowed(*name),
+        None if c == '\u{7f}' => Cow::Borrowed("DEL"),
+        None => Cow::Owned(format!("U+{:04X}", u32::from(c))),
+    }
+}

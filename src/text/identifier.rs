@@ -1,0 +1,150 @@
+//! Names that somebody must not be fooled by: hosts, mail addresses, tools, ids, and who somebody says they are.
+
+use icu_properties::props::{EnumeratedProperty as _, Script};
+
+use super::class::is_base;
+use super::shown::Shown;
+use super::units::Mode;
+use crate::domain::Untrusted;
+
+/// A label of a host has no more bytes.
+const LABEL: usize = 63;
+
+/// A host, a mail address, a tool or an id: whatever is not ASCII is shown as `⟦а U+0430⟧`, and beside a label in punycode stands
+/// what it means.
+pub fn identifier(text: &Untrusted) -> Shown {
+    identifier_part(text.as_raw())
+}
+
+/// The same for a part of a text.
+pub fn identifier_part(text: &str) -> Shown {
+    let mut shown = Shown::default();
+    let mut at = 0;
+    for label in labels(text) {
+        let Some(meaning) = text.get(label.clone()).and_then(meaning) else { continue };
+        shown = shown.followed_by(Shown::of(text, at..label.end, Mode::Identifier));
+        shown = shown.followed_by(Shown::token(&format!("= {meaning}")));
+        at = label.end;
+    }
+    shown.followed_by(Shown::of(text, at..text.len(), Mode::Identifier))
+}
+
+/// Who somebody is: an agent, a reviewer. Any script is drawn as it is, but when a word looks as if it were of another one, all is
+/// shown like an identifier.
+pub fn name(text: &Untrusted) -> Shown {
+    let raw = text.as_raw();
+    if !raw.is_ascii() && words(raw).any(|word| is_mixed(word) || is_disguised(word)) {
+        return identifier_part(raw);
+    }
+    Shown::of_line(raw)
+}
+
+/// Latin letters beside letters of another script that look like Latin ones, in one word.
+pub(super) fn is_mixed(word: &str) -> bool {
+    if word.is_ascii() {
+        return false;
+    }
+    let latin = word.chars().any(|c| c.is_ascii_alphabetic() || Script::for_char(c) == Script::Latin);
+    latin && word.chars().any(|c| is_other_script(c) && looks_ascii(c))
+}
+
+/// No ASCII, and looks like nothing else.
+pub(super) fn is_disguised(word: &str) -> bool {
+    !word.is_ascii() && word.chars().all(|c| c.is_ascii_alphanumeric() || looks_ascii(c))
+}
+
+/// Letters and digits in the mathematical alphabets, which look like formatted ASCII.
+pub(super) const fn is_styled(c: char) -> bool {
+    matches!(c, '\u{1d400}'..='\u{1d7ff}')
+}
+
+const fn is_full_width(c: char) -> bool {
+    matches!(c, '\u{ff01}'..='\u{ff5e}')
+}
+
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && !super::class::is_mark(c)).filter(|word| !word.is_empty())
+}
+
+fn is_other_script(c: char) -> bool {
+    let script = Script::for_char(c);
+    !c.is_ascii() && ![Script::Latin, Script::Common, Script::Inherited].contains(&script)
+}
+
+fn looks_ascii(c: char) -> bool {
+    if is_full_width(c) || is_styled(c) {
+        return true;
+    }
+    let mut buffer = [0; 4];
+    let mut skeleton = unicode_security::skeleton(c.encode_utf8(&mut buffer));
+    !c.is_ascii() && skeleton.next().is_some_and(|c| c.is_ascii_alphanumeric()) && skeleton.next().is_none()
+}
+
+fn labels(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut at = 0;
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).filter_map(move |label| {
+        // What a text is split at may be longer than a byte.
+        at = text.get(at..)?.find(label)? + at;
+        let range = at..at + label.len();
+        at = range.end;
+        (label.len() <= LABEL && label.len() > 4).then_some(range)
+    })
+}
+
+/// What a label in punycode stands for.
+fn meaning(label: &str) -> Option<String> {
+    let (prefix, coded) = label.split_at_checked(4)?;
+    if !prefix.eq_ignore_ascii_case("xn--") {
+        return None;
+    }
+    let decoded = idna::punycode::decode_to_string(coded)?;
+    let drawn = decoded.chars().map(|c| {
+        if is_base(c) && !c.is_ascii() {
+            format!("{c} {}", super::class::name(c))
+        } else if is_base(c) {
+            c.to_string()
+        } else {
+            super::class::name(c).into_owned()
+        }
+    });
+    Some(drawn.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        identifier_part(text).plain()
+    }
+
+    #[test]
+    fn in_an_identifier_everything_but_ascii_is_named() {
+        assert_eq!(plain("billing@p\u{430}ypal.com"), "billing@p⟦а U+0430⟧ypal.com");
+        assert_eq!(plain("rm \u{2013}rf /"), "rm ⟦– U+2013⟧rf /");
+        assert_eq!(plain("a\u{202e}b\u{301}"), "a⟦U+202E⟧b⟦U+0301⟧");
+        assert_eq!(plain("save_recommendations"), "save_recommendations");
+        assert_eq!(plain("paypa1.com"), "paypa1.com");
+    }
+
+    #[test]
+    fn punycode_says_what_it_means() {
+        assert_eq!(plain("https://xn--pypal-4ve.com/x"), "https://xn--pypal-4ve⟦= pа U+0430ypal⟧.com/x");
+        assert_eq!(plain("a.XN--pypal-4ve"), "a.XN--pypal-4ve⟦= pа U+0430ypal⟧");
+        assert_eq!(plain("xn--"), "xn--");
+        assert_eq!(plain("xn--\u{430}"), "xn--⟦а U+0430⟧");
+    }
+
+    #[test]
+    fn a_name_is_drawn_in_its_own_script_unless_it_looks_like_another() {
+        let shown = |text: &str| name(&text.into()).plain();
+
+        for text in ["kim", "Zoë", "Jürgen-Agent", "Алиса", "レビュー係", "مراجع", "Ольга K.", "Σοφία"]
+        {
+            assert_eq!(shown(text), text);
+        }
+        assert_eq!(shown("\u{430}lice"), "⟦а U+0430⟧lice");
+        assert_eq!(shown("\u{430}\u{441}\u{435}"), "⟦а U+0430⟧⟦с U+0441⟧⟦е U+0435⟧");
+        assert_eq!(shown("\u{ff52}\u{ff4d}"), "⟦ｒ U+FF52⟧⟦ｍ U+FF4D⟧");
+    }
+}

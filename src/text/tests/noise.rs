@@ -1,0 +1,108 @@
+//! Real text looks as it always does.
+
+use crate::text::{badges, hidden, part};
+
+/// Words as programs and people write them, in many languages.
+const REAL: [&str; 40] = [
+    "Could not open “%s”: permission denied",
+    "Datei »%s« konnte nicht geöffnet werden",
+    "L’opération a échoué : réessayez",
+    "Prix : 1 234,50 €",
+    "«\u{202f}Oui\u{202f}», dit-elle\u{202f}!",
+    "¿Desea eliminar 3 archivos?",
+    "Não há ações pendentes",
+    "Il file è già aperto",
+    "Bestand kan niet worden geopend",
+    "Zażółć gęślą jaźń w\u{a0}pliku",
+    "Příliš žluťoučký kůň v\u{a0}záloze k\u{a0}9.",
+    "Árvíztűrő tükörfúrógép",
+    "Żądanie wygasło\u{a0}– spróbuj",
+    "İşlem başarısız oldu, ığdır",
+    "Не удалось открыть файл «%s»",
+    "Файл не знайдено: об’єкт",
+    "Δεν είναι δυνατό το άνοιγμα",
+    "לא ניתן לפתוח את הקובץ",
+    "تعذّر فتح الملف",
+    "نمی‌توان پرونده را باز کرد",
+    "फ़ाइल नहीं खोली जा सकी",
+    "क्‍षेत्र",
+    "ফাইল খোলা যায়নি",
+    "கோப்பைத் திறக்க முடியவில்லை",
+    "ఫైల్‌ను తెరవలేదు",
+    "ഫയൽ തുറക്കാൻ കഴിഞ്ഞില്ല",
+    "ගොනුව විවෘත කළ නොහැක, ශ්‍රී",
+    "ไม่สามารถเปิดไฟล์ได้",
+    "ເປີດໄຟລ໌ບໍ່ໄດ້",
+    "មិន\u{200b}អាច\u{200b}បើក\u{200b}ឯកសារ",
+    "ဖိုင်ကို ဖွင့်၍မရပါ",
+    "ཡིག་ཆ་ཁ་འབྱེད་མི་ཐུབ།",
+    "ფაილი ვერ გაიხსნა",
+    "Ֆայլը չի բացվում",
+    "ፋይሉን መክፈት አልተቻለም",
+    "无法打开文件“%s”",
+    "ファイルを開けません　再試行",
+    "파일을 열 수 없습니다",
+    "Không thể mở tập tin tiếng Việt",
+    "👨‍👩‍👧 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 🇩🇪 👍🏽 ✔ → ½ × €",
+];
+
+#[test]
+fn g4_real_text_has_no_tokens_and_no_alarms() {
+    for text in REAL {
+        assert_eq!(hidden(text), 0, "{}", part(text).plain());
+        assert_eq!(badges(text).alarms().count(), 0, "{text}");
+    }
+}
+
+/// Every message of the machine's translations, where there are some. Long: they are a million and a half.
+#[test]
+fn g4_one_message_in_a_thousand_has_a_token_at_most() {
+    if std::env::var_os("PLACET_LONG").is_none() {
+        return println!("skipped: read with PLACET_LONG=1");
+    }
+    let (mut all, mut tokens, mut alarms, mut examples) = (0_u64, 0_u64, 0_u64, Vec::new());
+    let mut folders = vec![std::path::PathBuf::from("/usr/share/locale")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "mo") {
+                for text in messages(&std::fs::read(&path).unwrap_or_default()) {
+                    all += 1;
+                    let marked = hidden(&text) > 0;
+                    let alarmed = badges(&text).alarms().next();
+                    tokens += u64::from(marked);
+                    alarms += u64::from(alarmed.is_some());
+                    if (marked || alarmed.is_some()) && examples.len() < 40 && all % 7 == 0 {
+                        examples.push(format!("{} {alarmed:?} {}", path.display(), part(&text).plain()));
+                    }
+                }
+            }
+        }
+    }
+    println!("{all} messages, {tokens} with a token, {alarms} with an alarm\n{}", examples.join("\n"));
+    if all == 0 {
+        return println!("skipped: no translations on this machine");
+    }
+    assert!(tokens * 1_000 <= all && alarms * 500 <= all, "{tokens} and {alarms} of {all}");
+}
+
+/// The translations in a catalogue of gettext (its manual, "The Format of GNU MO Files"), those that are UTF-8.
+fn messages(bytes: &[u8]) -> Vec<String> {
+    let number = |at: usize| -> Option<usize> {
+        Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize)
+    };
+    if number(0) != Some(0x9504_12de) {
+        return Vec::new();
+    }
+    let (count, table) = (number(8).unwrap_or_default(), number(16).unwrap_or_default());
+    let entry = |nth: usize| {
+        let (length, at) = (number(table + 8 * nth)?, number(table + 8 * nth + 4)?);
+        String::from_utf8(bytes.get(at..at + length)?.to_vec()).ok()
+    };
+    (0..count)
+        .filter_map(entry)
+        .flat_map(|all| all.split('\0').map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
