@@ -47,6 +47,7 @@ fn model(rows: usize) -> Model {
         triage: placet::tui::model::Triage::default(),
         depth: Depth::Full,
         hints: false,
+        read_first: placet::domain::ReadFirst::Risky,
         reduced_motion: false,
     };
     let source = SourceName::new("gate");

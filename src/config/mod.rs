@@ -77,6 +77,8 @@ pub struct Ui {
     pub reduced_motion: bool,
     /// Sixteen colours, ASCII borders, five frames a second, and no preview until it is asked for.
     pub low_bandwidth: bool,
+    /// What must be read to its end before it can be approved.
+    pub read_before_approve: crate::domain::ReadFirst,
 }
 
 /// How a reviewer who looks elsewhere is told that something waits.

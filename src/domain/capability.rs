@@ -56,3 +56,16 @@ pub enum Binding {
     /// Nothing can be decided with this token.
     ReadOnly,
 }
+
+impl Binding {
+    /// How strong that is, in words that go on after the name of a source.
+    pub const fn promise(self) -> &'static str {
+        match self {
+            Self::Source => "bound by the source: what is not what you saw is refused there",
+            Self::FreshRead => {
+                "checked here just before sending: it compares nothing itself, and a change in that instant goes unseen"
+            }
+            Self::ReadOnly => "read-only",
+        }
+    }
+}

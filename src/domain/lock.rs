@@ -7,6 +7,15 @@ use super::{Risk, Seen};
 /// An action that was never opened and is longer than this is longer than a screen. Bytes.
 const LONG: u64 = 2_000;
 
+/// What must be read to its end before it can be approved. High risks, flagged content and what is longer than a screen always
+/// must: there is no less than that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ReadFirst {
+    #[default]
+    Risky,
+    Everything,
+}
+
 /// What is known of an action, and how much of its present content was seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
@@ -16,6 +25,7 @@ pub struct Sight<'a> {
     pub flagged: bool,
     /// Bytes of its input.
     pub size: u64,
+    pub read_first: ReadFirst,
 }
 
 /// Why an action must be seen in full first.
@@ -24,6 +34,8 @@ pub enum Lock {
     HighRisk,
     Flagged,
     Long,
+    /// Only because the configuration asks for it.
+    Unread,
 }
 
 impl fmt::Display for Lock {
@@ -32,6 +44,7 @@ impl fmt::Display for Lock {
             Self::HighRisk => "high-risk",
             Self::Flagged => "flagged",
             Self::Long => "longer than a screen",
+            Self::Unread => "not read yet",
         })
     }
 }
@@ -45,7 +58,8 @@ pub fn lock(of: Sight<'_>) -> Option<Lock> {
         _ if of.flagged => Some(Lock::Flagged),
         // It was opened, and did not fit.
         Some(Seen::Opened) => Some(Lock::Long),
-        None => (of.size > LONG).then_some(Lock::Long),
+        None if of.size > LONG => Some(Lock::Long),
+        None => (of.read_first == ReadFirst::Everything).then_some(Lock::Unread),
     }
 }
 
@@ -54,7 +68,8 @@ mod tests {
     use super::*;
 
     fn locked(seen: Option<Seen>, risk: &str, flagged: bool, size: u64) -> Option<Lock> {
-        lock(Sight { seen, risk: &Risk::parse(risk), flagged, size })
+        let read_first = ReadFirst::Risky;
+        lock(Sight { seen, risk: &Risk::parse(risk), flagged, size, read_first })
     }
 
     #[test]
@@ -74,7 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_plain_one_may_be_approved_unopened() {
+    fn a_short_plain_one_may_be_approved_unopened_unless_everything_is_to_be_read() {
         assert_eq!(locked(None, "medium", false, 2_000), None);
+        let plain = |seen, flagged| {
+            let read_first = ReadFirst::Everything;
+            lock(Sight { seen, risk: &Risk::Low, flagged, size: 10, read_first })
+        };
+        assert_eq!(plain(None, false), Some(Lock::Unread));
+        assert_eq!(plain(None, true), Some(Lock::Flagged));
+        assert_eq!(plain(Some(Seen::InFull), false), None);
     }
 }

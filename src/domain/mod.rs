@@ -37,7 +37,7 @@ pub use draft::{Change, Draft, Staged, StagedCounts, Step};
 pub use edit::{EditError, Edits, IDENTITY_KEYS, changed_keys, merge};
 pub use history::{HistoryEvent, ListQuery, Records};
 pub use json::RawJson;
-pub use lock::{Lock, Sight, lock};
+pub use lock::{Lock, ReadFirst, Sight, lock};
 pub use outcome::{Counts, Followed, Outcome, Report, ReportLine};
 pub use preview::PreviewShape;
 pub use risk::{Effect, Risk};

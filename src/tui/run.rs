@@ -88,6 +88,7 @@ pub async fn run(
         triage: super::triage(config)?,
         depth,
         reduced_motion: ui.reduced_motion || ui.low_bandwidth,
+        read_first: config.ui.read_before_approve,
     };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.theme = theme;

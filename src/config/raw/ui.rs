@@ -8,6 +8,7 @@ use toml::Spanned;
 
 use super::line_of;
 use crate::config::{Borders, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice, Ui};
+use crate::domain::ReadFirst;
 
 /// Longest time that decisions wait for second thoughts. Seconds.
 const HOLD: u64 = 60;
@@ -29,6 +30,14 @@ pub(super) struct RawUi {
     keyboard: RawKeyboard,
     reduced_motion: bool,
     low_bandwidth: bool,
+    read_before_approve: RawReadFirst,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "kebab-case")]
+enum RawReadFirst {
+    Risky,
+    Everything,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
@@ -93,6 +102,7 @@ impl Default for RawUi {
             keyboard: RawKeyboard::Auto,
             reduced_motion: false,
             low_bandwidth: false,
+            read_before_approve: RawReadFirst::Risky,
         }
     }
 }
@@ -128,6 +138,10 @@ impl RawUi {
             },
             reduced_motion: self.reduced_motion,
             low_bandwidth: self.low_bandwidth,
+            read_before_approve: match self.read_before_approve {
+                RawReadFirst::Risky => ReadFirst::Risky,
+                RawReadFirst::Everything => ReadFirst::Everything,
+            },
         })
     }
 }

@@ -5,6 +5,8 @@ use crate::tui::command::Command;
 
 /// A row that changed under the cursor takes no decision for so long.
 const CHANGED: i64 = 300;
+/// A screen that was not drawn meanwhile shows another row still; where nothing is drawn at all, that ends.
+const UNDRAWN: i64 = 2_000;
 /// A held key stages at most one action in so long.
 const REPEAT: i64 = 80;
 /// Nobody types three keys this close together.
@@ -16,8 +18,11 @@ const TWICE: i64 = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     changed: Option<Timestamp>,
+    /// No frame has shown the change yet.
+    undrawn: bool,
     decided: Option<Timestamp>,
     interrupted: Option<Timestamp>,
+    confirmed: Option<Timestamp>,
     /// The last command was the wide form of a verb.
     wide: bool,
     last_key: Option<Timestamp>,
@@ -30,10 +35,17 @@ impl Guard {
     /// The row under the cursor became another one, or another content, for a reason other than a key.
     pub fn changed(&mut self, at: Timestamp) {
         self.changed = Some(at);
+        self.undrawn = true;
+    }
+
+    /// What changed is on screen.
+    pub fn drawn(&mut self) {
+        self.undrawn = false;
     }
 
     pub fn just_changed(&self, now: Timestamp) -> bool {
-        self.changed.is_some_and(|at| now.since(at) < CHANGED)
+        let within = if self.undrawn { UNDRAWN } else { CHANGED };
+        self.changed.is_some_and(|at| now.since(at) < within)
     }
 
     /// Notes a decision; false when it comes too soon after the last one.
@@ -59,6 +71,22 @@ impl Guard {
     /// The keys come faster than anybody types: how many so far, and the draft's position before the first of them.
     pub fn burst(&self) -> Option<(usize, usize)> {
         (self.run >= BURST).then_some((self.run, self.before))
+    }
+
+    /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.
+    pub fn is_hasty(&self, now: Timestamp, character: bool) -> bool {
+        let close = self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP);
+        if character { self.run >= 2 } else { close }
+    }
+
+    /// Notes that something was confirmed by a key.
+    pub fn confirmed(&mut self, at: Timestamp) {
+        self.confirmed = Some(at);
+    }
+
+    /// A key right after one that confirmed: neither was typed.
+    pub fn belies_confirmation(&self, now: Timestamp) -> bool {
+        self.confirmed.is_some_and(|at| now.since(at) <= BURST_GAP)
     }
 
     /// A key that is no character comes right after such a run, as the end of a pasted line does. An input method that hands over

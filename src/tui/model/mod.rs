@@ -35,6 +35,7 @@ mod queue;
 mod reading;
 mod search;
 mod shape;
+mod sights;
 mod slots;
 mod sources;
 mod spread;
@@ -61,6 +62,7 @@ pub use queue::{Cursor, Line, Queue};
 pub use reading::Reading;
 pub use search::Search;
 pub use shape::{Shape, varying};
+pub use sights::{Content, Sights};
 pub use slots::{Settled, Slot, State};
 pub use sources::{SourceState, Syncing};
 pub use spread::Spread;
@@ -91,6 +93,7 @@ pub struct Settings {
     pub depth: Depth,
     /// Nothing changes by itself every second.
     pub reduced_motion: bool,
+    pub read_first: crate::domain::ReadFirst,
 }
 
 /// How the list begins, and the filters that have names.
@@ -134,6 +137,7 @@ pub struct Model {
     /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, Says), String>,
     pub preview: Preview,
+    pub sights: Sights,
     pub histories: Histories,
     pub reading: Reading,
     pub focus: Focus,
@@ -245,6 +249,7 @@ impl Model {
             tools: HashMap::new(),
             reason_texts: HashMap::new(),
             preview: Preview::default(),
+            sights: Sights::default(),
             histories: Histories::default(),
             reading: Reading::default(),
             focus: Focus::List,

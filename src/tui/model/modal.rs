@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Confirm, Finding, Followed, ReasonRule, Report, StagedCounts, Submission,
-    SubmissionId, Timestamp, Untrusted,
+    ActionKey, BatchKey, Binding, Confirm, Finding, Followed, ReasonRule, Report, SourceName, StagedCounts,
+    Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::Says;
 use crate::text::{self, Shown};
@@ -108,6 +108,8 @@ pub struct Review {
     /// Undecided actions of these batches.
     pub left_pending: usize,
     pub sources: usize,
+    /// Who compares, at each of them, what lands with what was seen.
+    pub bound: Vec<(SourceName, Binding)>,
     /// Decisions on actions that the filter does not show.
     pub hidden: usize,
     pub confirm: Confirm,

@@ -66,6 +66,8 @@ pub struct Preview {
     /// Columns that are left of the screen, where lines do not wrap.
     pub left: usize,
     pub wrap: bool,
+    /// Texts stand below each other, never beside: they are read out.
+    pub stacked: bool,
     pub place: Place,
     /// Where it was last that was not hidden.
     pub shown_at: Place,
@@ -102,6 +104,7 @@ impl Default for Preview {
             top: 0,
             left: 0,
             wrap: true,
+            stacked: false,
             place: Place::Beside,
             shown_at: Place::Beside,
             cursor: 0,

@@ -40,7 +40,7 @@ pub(super) fn diff(writer: &mut Writer, cached: &Cached, edits: Option<&Edits>) 
     writer.ours(Kind::Dim, format!("{kept}; a changed key is replaced as a whole"));
 }
 
-fn changed(writer: &mut Writer, old: &str, new: &str) {
+pub(super) fn changed(writer: &mut Writer, old: &str, new: &str) {
     let (bytes, lines) = (old.len() + new.len(), old.lines().count() + new.lines().count());
     if bytes > COMPARED || lines > LINES {
         return at_the_ends(writer, old, new);
@@ -121,7 +121,7 @@ fn at_the_ends(writer: &mut Writer, old: &str, new: &str) {
 
 fn same(writer: &mut Writer, lines: usize) {
     if lines > 0 {
-        writer.ours(Kind::Dim, format!("    ({} as proposed)", text::count(lines, "line")));
+        writer.ours(Kind::Dim, format!("    ({} the same)", text::count(lines, "line")));
     }
 }
 

@@ -21,6 +21,9 @@ const FIELDS: usize = 2_000;
 pub(super) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &jiff::tz::TimeZone) {
     settled(writer, cached, of.paused, zone);
     unreadable(writer, cached);
+    if of.seen.is_some() {
+        writer.ours(Kind::Warn, "! changed since you saw it (the Diff tab compares)");
+    }
     flagged(writer, &cached.flags);
     if let Some(edits) = &of.edits {
         writer.ours(

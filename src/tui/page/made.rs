@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::domain::{ActionKey, Digest, Edits};
-use crate::tui::model::Tab;
+use crate::tui::model::{Content, Tab};
 
 /// Everything a page depends on; another one needs another page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,10 @@ pub struct Made {
     /// What is folded in the Raw tab: where the lines of the text begin that open it.
     pub folds: Arc<BTreeSet<usize>>,
     pub edits: Option<Edits>,
+    /// What was on screen before, when that was another content.
+    pub seen: Option<Content>,
+    /// Nothing stands beside each other: it is read out.
+    pub stacked: bool,
     /// Where the action stands: the Context tab says so.
     pub status: crate::domain::Status,
     /// Its source runs nothing that is approved.
@@ -29,8 +33,11 @@ pub struct Made {
 impl Made {
     /// The same text at another width.
     pub fn is_other_width(&self, other: &Self) -> bool {
-        let Self { key, digest, tab, width: _, wrap: _, folds, edits, status, paused, told } = self;
+        let Self { key, digest, tab, width: _, wrap: _, folds, edits, seen, stacked, status, paused, told } =
+            self;
         (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
-            && (edits, status, *paused, *told) == (&other.edits, &other.status, other.paused, other.told)
+            && (edits, seen, status, *paused, *told)
+                == (&other.edits, &other.seen, &other.status, other.paused, other.told)
+            && *stacked == other.stacked
     }
 }

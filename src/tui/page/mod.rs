@@ -8,6 +8,7 @@ use crate::text::{self, Shown};
 
 use super::model::{Cached, Tab, Told};
 
+mod changed;
 mod context;
 mod diff;
 mod fields;
@@ -117,7 +118,10 @@ impl Page {
         let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
         match of.tab {
             Tab::Rendered => fields::rendered(&mut writer, cached, &of, zone),
-            Tab::Diff => diff::diff(&mut writer, cached, of.edits.as_ref()),
+            Tab::Diff => match &of.seen {
+                Some(seen) => changed::three(&mut writer, cached, &of, seen),
+                None => diff::diff(&mut writer, cached, of.edits.as_ref()),
+            },
             Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
             Tab::Context => context::context(&mut writer, cached, row, zone),
             Tab::History => history::history(&mut writer, cached, told, zone),

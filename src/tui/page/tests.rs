@@ -25,6 +25,8 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         wrap: true,
         folds: Arc::default(),
         edits: None,
+        seen: None,
+        stacked: false,
         status: cached.action.row.status.clone(),
         paused: false,
         told: None,

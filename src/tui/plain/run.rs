@@ -48,6 +48,7 @@ pub async fn run(
         // Lines have neither colours nor motion.
         depth: crate::tui::theme::Depth::None,
         reduced_motion: true,
+        read_first: config.ui.read_before_approve,
     };
     let model = Model::new(settings, inbox.source_names(), SIZE, now());
     let mut session = Session::new(model, how(why));

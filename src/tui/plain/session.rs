@@ -92,6 +92,7 @@ impl Session {
         let width = how.width.map_or(SIZE.width, |width| width.clamp(44, SIZE.width));
         let height = if how.interactive { how.rows.clamp(20, 60) } else { SIZE.height };
         model.size = Size::new(width, height);
+        model.preview.stacked = true;
         Self {
             news: News::new(&model),
             model,

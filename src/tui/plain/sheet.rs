@@ -51,6 +51,9 @@ pub(super) fn review(model: &Model, sheet: &ReviewSheet, review: &Review) -> Vec
         Some(submission) if submission.len() <= FEW => said.extend(by_name(review)),
         Some(_) => said.push("list names all of them.".to_owned()),
     }
+    for (source, binding) in review.bound.iter().take(NAMED) {
+        said.push(format!("{source}: {}.", binding.promise()));
+    }
     if review.submission.is_some() {
         said.push(question(review));
     }

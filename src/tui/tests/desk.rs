@@ -89,6 +89,7 @@ impl Desk {
             triage: crate::tui::model::Triage::default(),
             depth: crate::tui::theme::Depth::Full,
             reduced_motion: false,
+            read_first: crate::domain::ReadFirst::Risky,
         };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));

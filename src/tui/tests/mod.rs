@@ -2,6 +2,7 @@
 
 mod actions;
 mod bulk;
+mod changed;
 mod copying;
 mod deciding;
 pub(super) mod desk;
@@ -33,9 +34,11 @@ mod settling;
 mod sheets;
 mod stale;
 mod starting;
+mod stray;
 mod terminal;
 mod triage;
 mod truth;
 mod unknown;
+mod unseen;
 mod views;
 mod window;

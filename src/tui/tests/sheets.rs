@@ -21,24 +21,24 @@ fn the_review() {
     desk.press("S");
 
     insta::assert_snapshot!(sheet(&desk), @r#"
-┌─ Queue ──┌─ Review and submit ────────────────────────────────────────────────────────┐──────────┐
-│  v create│  3 decisions in 2 batches will be sent:                                    │          │
-│   A    Re│                                                                            │          │
-│>  E    Es│    APPROVE            1   as proposed                                      │          │
-│   .    退│    APPROVE + EDIT     1                                                    │ory       │
-│  v update│    EXCLUDE            1   rejected for good                                │          │
-│   X    Cl│    left alone         1   stay pending, not part of the request            │hows      │
-│   ~    Re│                                                                            │          │
-│  . !* Ref│    edited         Escalate: EU outage  title                               │          │
-│  v google│                                                                            │          │
-│   .  * Ov│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
-│   . !* Cr│     E  Escalate: EU outage                                                 │          │
-│          │        title  "[now] Escalate: EU outage"                                  │          │
+┌─ Queue ──│  3 decisions in 2 batches will be sent:                                    │──────────┐
+│  v create│                                                                            │          │
+│   A    Re│    APPROVE            1   as proposed                                      │          │
+│>  E    Es│    APPROVE + EDIT     1                                                    │          │
+│   .    退│    EXCLUDE            1   rejected for good                                │ory       │
+│  v update│    left alone         1   stay pending, not part of the request            │          │
+│   X    Cl│                                                                            │hows      │
+│   ~    Re│    edited         Escalate: EU outage  title                               │          │
+│  . !* Ref│                                                                            │          │
+│  v google│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
+│   .  * Ov│     E  Escalate: EU outage                                                 │          │
+│   . !* Cr│        title  "[now] Escalate: EU outage"                                  │          │
 │          │     A  Refund double-charge INV-8841                                       │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
-│          │     X  Close stale ticket #1182                                            │eport     │
-│          │                                                                            │          │
-│          │  as kim@acme on 1 source; one request per batch                            │ts.       │
+│          │     X  Close stale ticket #1182                                            │          │
+│          │                                                                            │eport     │
+│          │  as kim@acme on 1 source; one request per batch                            │          │
+│          │  gate: bound by the source: what is not what you saw is refused there      │ts.       │
 │          │                                                                            │          │
 │          │                                                                            │          │
 │          │  Press y to send. Esc goes back.                                           │          │

@@ -2,7 +2,7 @@
 
 use crate::domain::{ActionKey, Outcome};
 use crate::tui::command::Command;
-use crate::tui::model::{Modal, Model};
+use crate::tui::model::{Modal, Model, Tab};
 use crate::tui::msg::Effect;
 
 /// In the review: the first approval that was never opened. In the report: the first that somebody else settled.
@@ -25,7 +25,15 @@ pub(super) fn first(model: &mut Model) -> Vec<Effect> {
 pub(super) fn changed(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
     let key = sheet.review.as_ref().and_then(|review| review.first_changed.clone());
-    to(model, key, "nothing here changed since you looked")
+    let compares = key.as_ref().is_some_and(|key| {
+        let now = model.preview.cached(key).map(|cached| cached.digest);
+        now.is_some_and(|now| model.seen_otherwise(key, &now).is_some())
+    });
+    let effects = to(model, key, "nothing here changed since you looked");
+    if compares && model.modal.is_none() && model.preview.tab != Tab::Diff {
+        return [effects, super::preview::diff(model)].concat();
+    }
+    effects
 }
 
 fn to(model: &mut Model, key: Option<ActionKey>, none: &str) -> Vec<Effect> {

@@ -1,7 +1,7 @@
 //! What must have been read before it can be approved: the domain's rule, asked of what this screen knows.
 
-use crate::domain::{self, Lock, Sight};
-use crate::tui::model::{Model, Slot};
+use crate::domain::{self, ActionKey, Lock, PendingAction, Seen, Sight};
+use crate::tui::model::{Flags, Model, Slot};
 
 /// Why an action must be seen in full first; `None` when it may be approved.
 pub(in crate::tui) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
@@ -10,5 +10,21 @@ pub(in crate::tui) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
         risk: &slot.entry.row.risk,
         flagged: model.preview.cached(&slot.entry.key).is_some_and(|cached| cached.flags.any()),
         size: slot.entry.row.size,
+        read_first: model.settings.read_first,
+    })
+}
+
+/// The same of what was read for the review, where nothing has to be believed of a list: not its size, and not that nobody had
+/// to look. What was opened in part and is short counts as unopened.
+pub(super) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
+    if model.seen.of(key, &action.digest()) == Some(Seen::InFull) {
+        return None;
+    }
+    domain::lock(Sight {
+        seen: None,
+        risk: &action.row.risk,
+        flagged: Flags::of(action.input.as_str()).any(),
+        size: action.input.as_str().len() as u64,
+        read_first: model.settings.read_first,
     })
 }

@@ -129,6 +129,8 @@ fn made(model: &Model) -> Option<Made> {
         wrap: model.preview.wrap,
         folds: model.preview.folds(key, &cached.digest),
         edits: model.edits_of(key).or(decided).cloned(),
+        seen: model.seen_otherwise(key, &cached.digest).filter(|_| status.is_pending()),
+        stacked: model.preview.stacked,
         status: status.clone(),
         paused: model.is_paused(&key.source),
         told: model.histories.get(key).filter(|_| model.preview.tab == Tab::History).map(|told| told.number),
@@ -204,6 +206,7 @@ pub(super) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
 
 /// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
 pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
+    model.guard.drawn();
     if let Some(Modal::Review(sheet)) = &mut model.modal
         && sheet.review.is_some()
         && sheet.drawn.is_none()
@@ -249,6 +252,9 @@ fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize
 }
 
 fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {
+    if let Some(cached) = model.preview.cached(&key).filter(|cached| cached.digest == digest) {
+        model.sights.note(&key, cached);
+    }
     if !model.seen.note(&key, digest, seen) {
         return Vec::new();
     }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Confirm, PendingAction, Staged, StagedCounts, Submission,
-    SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
+    ActionKey, BatchKey, Binding, Capabilities, Confirm, Decision, PendingAction, SourceName, Staged,
+    StagedCounts, Submission, SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
 };
 use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
@@ -121,9 +121,11 @@ fn review(
     let staged: Vec<(&ActionKey, &Staged)> =
         keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
     let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+    let (staged, locked) = unlocked(model, staged, fresh);
     let (submission, refused) = frozen(&id, &staged, fresh, &can, model.now);
     let refused: Vec<Refused> = refused
         .into_iter()
+        .chain(locked)
         .map(|(key, why)| {
             let title = fresh.get(&key).map(|action| action.row.title.clone());
             let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
@@ -156,6 +158,7 @@ fn review(
         confirm: confirm_by(Weight { counts, high_risk, unopened: unopened.len() }),
         left_pending,
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
+        bound: bound(model, &sent),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
         expiring: expiring(&sent, fresh, model.now),
@@ -172,6 +175,40 @@ fn review(
         unopened,
         high_risk,
     }
+}
+
+type OfDraft<'a> = (&'a ActionKey, &'a Staged);
+
+/// What may be approved by all that is known now; and what must be read first, with why.
+fn unlocked<'a>(
+    model: &Model,
+    staged: Vec<OfDraft<'a>>,
+    fresh: &HashMap<ActionKey, PendingAction>,
+) -> (Vec<OfDraft<'a>>, Vec<(ActionKey, String)>) {
+    let (mut free, mut locked) = (Vec::new(), Vec::new());
+    for (key, staged) in staged {
+        let approves = matches!(staged.decision, Decision::Approve { .. });
+        let action = fresh.get(key).filter(|_| approves);
+        // What changed is refused for that.
+        let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
+        match action.and_then(|action| super::lock::fresh(model, key, action)) {
+            Some(why) => locked.push((key.clone(), format!("{why}: read it to the end first"))),
+            None => free.push((key, staged)),
+        }
+    }
+    (free, locked)
+}
+
+/// Each source that is sent to, with who compares there.
+fn bound(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<(SourceName, Binding)> {
+    let mut bound: Vec<(SourceName, Binding)> = Vec::new();
+    for (key, _) in sent {
+        let binding = model.queue.get(key).map(|slot| (key.source.clone(), slot.entry.can.binding));
+        if let Some(binding) = binding.filter(|binding| !bound.contains(binding)) {
+            bound.push(binding);
+        }
+    }
+    bound
 }
 
 /// Titles of what may be over before its batch is through.
@@ -227,6 +264,7 @@ fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
 /// The confirm key. Where a count is asked for, it only says so.
 pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
     match open_review(model).map(|review| review.confirm.clone()) {
+        Some(Confirm::Key) if is_hasty(model, true) => Vec::new(),
         Some(Confirm::Key) => send(model),
         Some(Confirm::Count(count, _)) => {
             model.warn(format!("type {count} and Enter to send"));
@@ -252,6 +290,9 @@ pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
         Some(Confirm::Key) => return Vec::new(),
         None => return too_early(model),
     };
+    if is_hasty(model, false) {
+        return Vec::new();
+    }
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
     if sheet.typed == count.to_string() {
         return send(model);
@@ -259,6 +300,15 @@ pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
     sheet.typed.clear();
     model.warn(format!("that is not {count}; nothing was sent"));
     Vec::new()
+}
+
+/// No key of a paste, or of an answer of the terminal, confirms.
+fn is_hasty(model: &mut Model, character: bool) -> bool {
+    let hasty = model.guard.is_hasty(model.now, character);
+    if hasty {
+        model.warn("nothing was sent: that key came too fast to be typed (pasted?)");
+    }
+    hasty
 }
 
 /// Digits of the count.
@@ -306,5 +356,6 @@ fn send(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     model.modal = None;
+    model.guard.confirmed(model.now);
     super::hold::confirmed(model, submission, left as u64)
 }

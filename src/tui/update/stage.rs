@@ -23,6 +23,9 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
             let seen = model.preview.cached(&key).filter(|cached| opened(&cached.digest));
             let digest = seen.map(|cached| cached.digest);
             let terms = seen.and_then(|cached| cached.action.terms);
+            if let Some(cached) = seen.filter(|_| decision.is_some()) {
+                model.sights.staged(&key, cached);
+            }
             let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at });
             Some((key, staged))
         })
@@ -107,6 +110,7 @@ pub(super) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, 
             dropped.push(key.clone());
         }
         model.edit_texts.remove(key);
+        model.sights.forget(key);
         model.drafted.remove(key);
         for says in [Says::Reason, Says::Comment, Says::Guidance] {
             model.reason_texts.remove(&(key.clone(), says));

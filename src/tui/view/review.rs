@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::domain::{Confirm, Decision, Submission, SubmissionBatch, Untrusted};
+use crate::domain::{Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::model::{Model, Review, ReviewSheet, SourceState};
@@ -22,6 +22,8 @@ pub(super) type Parts = Vec<(Shown, Style)>;
 const NAMED: usize = 5;
 /// Columns for the reason why something is not sent.
 const REASON: usize = 55;
+/// Columns for a line of our own.
+const WIDTH: usize = 72;
 /// So many names of the reviewer are shown.
 const NAMES: usize = 3;
 /// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
@@ -92,6 +94,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     named(model, review, &mut lines);
     by_name(review, &mut lines);
     lines.push(deciding(model, review));
+    binding(review, &mut lines);
     lines
 }
 
@@ -101,6 +104,18 @@ fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> 
     let (word, good) = words::connection(source, model.now);
     let is_old = !good && sent.any(|name| *name == source.name);
     is_old.then(|| vec![ours(format!("  {}: {word}; counts may be old", source.name), theme::WARN)])
+}
+
+/// Who sees to it that what lands is what was seen, source by source.
+fn binding(review: &Review, lines: &mut Vec<Parts>) {
+    for (source, binding) in review.bound.iter().take(NAMES) {
+        let words = Shown::ours(format!("{source}: {}", binding.promise()));
+        let style = if *binding == Binding::Source { theme::DIM } else { theme::WARN };
+        lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, style)]));
+    }
+    if review.bound.len() > NAMES {
+        lines.push(vec![ours(format!("and {} more sources", review.bound.len() - NAMES), theme::DIM)]);
+    }
 }
 
 /// `as kim on 2 sources`, or `as kim on gate, k.maier on woo` where they know this reviewer by different names.
@@ -207,11 +222,14 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     warned("never opened", &review.unopened, Some(Command::ShowFirst));
     warned("changed since", &review.changed, Some(Command::ShowChanged));
     warned("expires soon", &review.expiring, None);
-    for refused in review.refused.iter().take(NAMED) {
-        lines.push(vec![
-            ours("  NOT SENT       ", theme::BAD),
-            (text::line(&refused.title).cut(50), theme::PLAIN),
-        ]);
+    for (nth, refused) in review.refused.iter().take(NAMED).enumerate() {
+        let mut line =
+            vec![ours("  NOT SENT       ", theme::BAD), (text::line(&refused.title).cut(46), theme::PLAIN)];
+        if nth == 0 && review.changed.is_empty() {
+            let key = model.settings.keymap.key(Command::ShowChanged);
+            line.push(ours(format!("   ({key} shows)"), theme::DIM));
+        }
+        lines.push(line);
         let why = text::line(&Untrusted::from(refused.why.as_str()));
         let indent = || ours("                 ", theme::PLAIN);
         lines.extend(why.wrap(REASON).into_iter().map(|row| vec![indent(), (row, theme::DIM)]));

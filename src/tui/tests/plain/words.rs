@@ -72,6 +72,7 @@ fn a_whole_session() {
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
+    gate: bound by the source: what is not what you saw is refused there.
     Type yes to send, anything else goes back.
     > 2
     Nothing was sent. Everything stays staged.
@@ -81,6 +82,7 @@ fn a_whole_session() {
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
+    gate: bound by the source: what is not what you saw is refused there.
     Type yes to send, anything else goes back.
     > yes
     Sending 2 decisions.

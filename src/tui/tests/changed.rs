@@ -1,0 +1,132 @@
+//! What changed since it was seen: the mark is dropped, and what was seen, what is now and the edit stand beside each other.
+
+use crate::domain::{Binding, Capabilities, PendingAction, ReadFirst, Seen};
+use crate::tui::model::Tab;
+
+use super::desk::{CAN, Desk, action, few, key};
+
+fn pay(amount: &str) -> PendingAction {
+    let input = format!(r#"{{"to":"alice","amount":{amount},"note":"for May"}}"#);
+    let mut action = action("p pay_invoice billing low 5", "Pay", &input);
+    action.row.digest = Some(action.digest());
+    action
+}
+
+/// Approved with an edit, and then the source has another content.
+fn changed(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height, vec![pay("1.10")]);
+    desk.press("a");
+    assert_eq!(desk.staged(), "pA");
+    desk.changes(vec![pay("9.90")]);
+    desk.wait(1_000);
+    desk.drawn();
+    desk
+}
+
+#[test]
+fn what_changed_is_not_sent_and_the_review_leads_to_what_it_was_and_is() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45)] {
+        let mut desk = changed(width, height);
+
+        desk.press("S");
+        assert!(desk.screen().contains("NOT SENT"), "{}", desk.screen());
+        desk.wait(200);
+        desk.press("d");
+        desk.press("z");
+
+        assert_eq!(desk.model.preview.tab, Tab::Diff, "{}", desk.screen());
+        let screen = desk.screen();
+        for told in ["it changed since you saw it", "amount", "1.10", "9.90", "2 other keys the same"] {
+            assert!(screen.contains(told), "{width}: {told}\n{screen}");
+        }
+        let beside = screen.lines().any(|line| line.contains("1.10") && line.contains("9.90"));
+        assert_eq!(beside, width >= 100, "{screen}");
+    }
+}
+
+#[test]
+fn the_edit_stands_beside_what_was_seen_and_what_is_now() {
+    let mut desk = Desk::new(160, 45, vec![pay("1.10")]);
+    desk.press("e<Down><C-u>7.70<C-s>");
+    let staged = desk.staged();
+    desk.press("<Esc>");
+    desk.changes(vec![pay("9.90")]);
+    desk.wait(1_000);
+    desk.press("zd");
+
+    let screen = desk.screen();
+    let line = screen.lines().find(|line| line.contains("1.10") && line.contains("9.90"));
+    assert!(line.is_some_and(|line| line.contains("7.70")), "{staged} {}\n{screen}", desk.message());
+}
+
+#[test]
+fn the_mark_of_having_been_read_goes_with_the_content() {
+    let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
+    desk.drawn();
+    assert_eq!(desk.model.seen_of(desk.slot("p")), Some(Seen::InFull));
+    desk.changes(vec![pay("9.90")]);
+
+    assert_eq!(desk.model.seen_of(desk.slot("p")), None);
+}
+
+#[test]
+fn what_is_decided_anew_is_compared_no_more() {
+    let mut desk = changed(100, 30);
+    desk.press("ua");
+
+    assert_eq!(desk.staged(), "pA", "{}", desk.message());
+    assert_eq!(desk.model.seen_otherwise(&key("p"), &pay("9.90").digest()), None);
+}
+
+#[test]
+fn after_a_restart_it_says_that_what_was_seen_is_not_at_hand() {
+    let mut desk = changed(100, 30);
+    desk.model.sights.forget(&key("p"));
+    desk.press("zd");
+
+    let screen = desk.screen();
+    assert!(screen.contains("What you saw is not at hand any more"), "{screen}");
+    assert!(screen.contains(&pay("1.10").digest().to_string()[..20]), "{screen}");
+}
+
+#[test]
+fn what_is_flagged_is_not_sent_unread_however_it_was_staged() {
+    let mut actions = few(3);
+    actions.push(action("9 create_linear_issue support low 1", "Twice", r#"{"to":"a","to":"b"}"#));
+    actions[3].row.size = 1;
+    let mut desk = Desk::new(100, 30, actions);
+    desk.answers = false;
+    desk.press("h a");
+    assert!(desk.staged().contains("9A"), "nothing was known of it: {} {}", desk.staged(), desk.message());
+    desk.answers = true;
+    desk.press("S");
+    if desk.model.modal.is_none() {
+        desk.press("S");
+    }
+
+    let screen = desk.screen();
+    assert!(screen.contains("flagged: read it to the end first"), "{screen}");
+}
+
+#[test]
+fn everything_is_read_first_where_the_configuration_asks_for_it() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.model.settings.read_first = ReadFirst::Everything;
+    desk.press("h a");
+
+    assert_ne!(desk.staged(), "1A 2A 3A", "those that nobody opened are left out");
+    desk.press("<Esc>");
+    assert_eq!(desk.model.seen_of(desk.slot("3")), None::<Seen>);
+}
+
+#[test]
+fn the_sheet_says_who_compares() {
+    for (binding, said) in [
+        (Binding::Source, "gate: bound by the source"),
+        (Binding::FreshRead, "gate: checked here just before"),
+    ] {
+        let mut desk = Desk::with(100, 30, few(2), Capabilities { binding, ..CAN });
+        desk.press("as");
+        assert!(desk.screen().contains(said), "{}", desk.screen());
+    }
+}

@@ -1,0 +1,204 @@
+//! G8: what nobody typed decides nothing: noise on standard input, answers of the terminal, pastes.
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+
+use crate::rounds::{Random, rounds};
+use crate::tui::msg::What;
+use crate::tui::replies::{Heard, Replies};
+
+use super::desk::{Desk, few};
+
+/// What terminals say by themselves, or when asked: DA1, DA2, DA3, DSR, cursor place, DECRQSS, DECRQM, XTVERSION, XTGETTCAP,
+/// OSC 4, 10, 11, 12 and 52, focus, kitty's keyboard and graphics, colour scheme.
+const ANSWERS: [&str; 22] = [
+    "\x1b[?62;22;52c",
+    "\x1b[>41;354;0c",
+    "\x1bP!|00000000\x1b\\",
+    "\x1b[0n",
+    "\x1b[24;80R",
+    "\x1b[?1;1R",
+    "\x1bP1$r0;1;4msaay\x1b\\",
+    "\x1bP1$r 2 q\x1b\\",
+    "\x1b[?2026;2$y",
+    "\x1bP>|xterm(390) yes\x1b\\",
+    "\x1bP1+r544e=787465726d\x1b\\",
+    "\x1b]4;1;rgb:aaaa/xaxa/ssss\x07",
+    "\x1b]10;rgb:dada/dada/dada\x1b\\",
+    "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\",
+    "\x1b]11;rgba:aaaa/aaaa/aaaa/ffff\x07",
+    "\x1b]12;rgb:ffff/0000/aaaa\x1b\\",
+    "\x1b]52;c;YXhzeQ==\x1b\\",
+    "\x1b]52;c;aaaasy\x07",
+    "\x1b[I",
+    "\x1b[O",
+    "\x1b[?31u",
+    "\x1b_Gi=31;OK\x1b\\",
+];
+
+/// Bytes as crossterm hands them on when it knows no sequence in them: the worst case, every byte a key.
+fn events(bytes: &[u8]) -> Vec<Event> {
+    let (mut events, mut alt) = (Vec::new(), false);
+    for byte in bytes {
+        let (code, mut modifiers) = match byte {
+            0x1b if !alt => {
+                alt = true;
+                continue;
+            }
+            b'\r' | b'\n' => (KeyCode::Enter, KeyModifiers::NONE),
+            b'\t' => (KeyCode::Tab, KeyModifiers::NONE),
+            0x1b => (KeyCode::Esc, KeyModifiers::NONE),
+            0x7f => (KeyCode::Backspace, KeyModifiers::NONE),
+            0..0x20 => (KeyCode::Char(char::from(byte + 0x60)), KeyModifiers::CONTROL),
+            byte => (KeyCode::Char(char::from(*byte)), KeyModifiers::NONE),
+        };
+        if std::mem::take(&mut alt) {
+            modifiers |= KeyModifiers::ALT;
+        }
+        events.push(Event::Key(KeyEvent::new(code, modifiers)));
+    }
+    events
+}
+
+struct Noise {
+    desk: Desk,
+    replies: Replies,
+}
+
+impl Noise {
+    fn new(staged: &str) -> Self {
+        let mut desk = Desk::new(100, 30, few(12));
+        // Second thoughts are on, as they are unless somebody turned them off: a first key of a paste looks like a typed one
+        // until the next one comes.
+        desk.model.settings.hold = std::time::Duration::from_secs(3);
+        desk.press(staged);
+        desk.wait(2_000);
+        desk.drawn();
+        Self { desk, replies: Replies::default() }
+    }
+
+    /// Bytes that come together, with so many milliseconds between two of them, drawn as the loop does.
+    fn bytes(&mut self, bytes: &[u8], gap: i64) {
+        for (nth, event) in events(bytes).into_iter().enumerate() {
+            self.desk.wait(gap);
+            for heard in self.replies.take(event) {
+                self.hear(&heard);
+            }
+            if nth % 16 == 0 {
+                self.desk.drawn();
+            }
+        }
+        for heard in self.replies.give_up() {
+            self.hear(&heard);
+        }
+        self.desk.drawn();
+        self.desk.effects.clear();
+        self.desk.saved.clear();
+    }
+
+    /// Nothing comes for so long.
+    fn rest(&mut self, millis: i64) {
+        self.desk.wait(millis);
+        self.desk.say(What::Wake);
+        self.desk.drawn();
+    }
+
+    fn hear(&mut self, heard: &Heard) {
+        match heard {
+            Heard::Event(Event::Key(key)) => self.desk.say(What::Key(*key)),
+            Heard::Event(_) => {}
+            Heard::Background(rgb) => self.desk.say(What::Background(*rgb)),
+        }
+    }
+
+    fn nothing_sent(&mut self, after: &str) {
+        self.rest(4_000);
+        assert!(self.desk.submitted.is_empty(), "{after} sent {:?}", self.desk.submitted);
+    }
+}
+
+#[test]
+fn g8_noise_on_standard_input_sends_nothing() {
+    let mut random = Random::seeded();
+    let mut noise = Noise::new("axa");
+    let mut left = rounds(20_000, 1_000_000) as usize;
+    while left > 0 {
+        let length = 3 + random.below(200);
+        // Every other block is of what decides, submits and confirms.
+        let tame = random.below(2) == 0;
+        let mut byte =
+            || if tame { b"axsSyAYRu0123456789\r\x1bjk "[random.below(24)] } else { random.below(256) as u8 };
+        let block: Vec<u8> = (0..length).map(|_| byte()).collect();
+        noise.bytes(&block, random.below(6) as i64);
+        noise.rest(random.below(1_500) as i64);
+        assert!(noise.desk.submitted.is_empty(), "{:?}", String::from_utf8_lossy(&block));
+        left = left.saturating_sub(length);
+        if noise.desk.model.queue.lines().is_empty() || random.below(40) == 0 {
+            noise = Noise::new("axa");
+        }
+    }
+}
+
+#[test]
+fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
+    let mut random = Random::seeded();
+    for answer in ANSWERS {
+        for staged in ["", "ax", "axs"] {
+            let mut noise = Noise::new(staged);
+            let before = noise.desk.staged();
+            noise.bytes(answer.as_bytes(), 0);
+            noise.rest(500);
+            noise.bytes(answer.repeat(3).as_bytes(), 1);
+            assert_eq!(noise.desk.staged(), before, "{answer:?} after {staged:?}");
+            noise.nothing_sent(answer);
+        }
+    }
+    for _ in 0..rounds(100, 5_000) {
+        let mut noise = Noise::new("axs");
+        for _ in 0..20 {
+            let answer = ANSWERS[random.below(ANSWERS.len())].as_bytes();
+            // Torn, as a slow line tears it.
+            let cut = 2 + random.below(answer.len() - 2);
+            noise.bytes(&answer[..cut], 0);
+            noise.desk.wait(random.below(3) as i64);
+            noise.bytes(&answer[cut..], 0);
+            noise.rest(random.below(600) as i64);
+        }
+        noise.nothing_sent("torn answers");
+    }
+}
+
+#[test]
+fn g8_no_paste_sends_anything_bracketed_or_not() {
+    let mut random = Random::seeded();
+    let pieces = [
+        "a",
+        "x",
+        "s",
+        "S",
+        "y",
+        "yes",
+        "2",
+        "\n",
+        "\r",
+        "A",
+        "approve everything",
+        "\x1b",
+        "u",
+        " ",
+        "12\n",
+    ];
+    for _ in 0..rounds(100, 5_000) {
+        let text: String = (0..3 + random.below(40)).map(|_| pieces[random.below(pieces.len())]).collect();
+        for staged in ["", "ax", "axs", "axS"] {
+            let mut noise = Noise::new(staged);
+            let before = noise.desk.staged();
+            noise.desk.say(What::Paste(text.clone()));
+            noise.desk.drawn();
+            noise.desk.wait(500);
+            noise.desk.drawn();
+            assert_eq!(noise.desk.staged(), before, "a bracketed paste of {text:?}");
+            noise.bytes(text.as_bytes(), 0);
+            noise.nothing_sent(&text);
+        }
+    }
+}
