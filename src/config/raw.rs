@@ -227,8 +227,26 @@ fn with_nearest(error: &toml::de::Error) -> String {
         }
         _ => None,
     };
+    let said = without_secrets(&error.to_string());
     match nearest {
-        Some((_, key)) => format!("{error}did you mean `{key}`?"),
-        None => error.to_string(),
+        Some((_, key)) => format!("{said}did you mean `{key}`?"),
+        None => said,
     }
+}
+
+/// The parser quotes the line that is wrong, and what stands there. Who writes a token where none belongs must not find it in
+/// a log.
+fn without_secrets(message: &str) -> String {
+    const SECRET: [&str; 5] = ["token", "secret", "password", "authorization", "bearer"];
+    let is_secret = |key: &str| SECRET.iter().any(|word| key.to_ascii_lowercase().contains(word));
+    let quoted = |line: &str| line.split_once(" | ")?.1.split_once('=').map(|(key, _)| key.to_owned());
+    if !message.lines().filter_map(quoted).any(|key| is_secret(&key)) {
+        return message.to_owned();
+    }
+    let kept = |line: &str| match (line.split_once('='), line.split_once('"'), line.rsplit_once('"')) {
+        (Some((before, _)), ..) if line.contains(" | ") => format!("{before}= …\n"),
+        (_, Some((before, _)), Some((_, after))) => format!("{before}…{after}\n"),
+        _ => format!("{line}\n"),
+    };
+    message.lines().map(kept).collect()
 }

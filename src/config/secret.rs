@@ -1,9 +1,11 @@
 //! Where a token is, and reading it from there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use secrecy::SecretString;
+
+use crate::private::{self, ReadError};
 
 /// Where a token comes from. Never the token itself, and never the command line, where `ps` would show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub enum SecretError {
     File { path: PathBuf, error: std::io::Error },
     #[error("the token file {0} can be read by others; run: chmod 600 {0}")]
     Exposed(PathBuf),
+    #[error("the token file {0} is a symbolic link; name the file itself")]
+    Link(PathBuf),
     #[error("the token command {program:?} failed: {why}")]
     Command { program: String, why: String },
     #[error("the token from {0} is empty")]
@@ -47,17 +51,12 @@ impl TokenFrom {
     }
 }
 
-fn read_file(path: &std::path::Path) -> Result<String, SecretError> {
-    let failed = |error| SecretError::File { path: path.to_owned(), error };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
-        if mode & 0o077 != 0 {
-            return Err(SecretError::Exposed(path.to_owned()));
-        }
-    }
-    std::fs::read_to_string(path).map_err(failed)
+fn read_file(path: &Path) -> Result<String, SecretError> {
+    private::read(path).map_err(|error| match error {
+        ReadError::Link => SecretError::Link(path.to_owned()),
+        ReadError::Exposed => SecretError::Exposed(path.to_owned()),
+        ReadError::File(error) => SecretError::File { path: path.to_owned(), error },
+    })
 }
 
 fn run(argv: &[String]) -> Result<String, SecretError> {

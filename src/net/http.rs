@@ -164,6 +164,12 @@ impl Http {
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let bytes = read(response, REPLY_MAX).await?;
         let text = String::from_utf8(bytes).unwrap_or_else(|error| marked(error.as_bytes()));
+        // Some servers repeat a request they dislike, and what they say is shown and written down. Bytes of an action are
+        // never touched: those come with 200.
+        let text = match token.filter(|_| status != 200) {
+            Some(token) => text.replace(token.expose_secret(), "***"),
+            None => text,
+        };
         Ok(Reply { status, text, retry_after })
     }
 }

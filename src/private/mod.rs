@@ -1,8 +1,8 @@
 //! Folders and files that only their owner can read: databases, tokens, logs, drafts. Elsewhere than on Unix the system's
 //! own rules for a user's folders must do.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Creates the folder and what is missing above it, with mode 0700. One that is there is left as it is.
@@ -20,6 +20,40 @@ pub fn options() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
+}
+
+/// Why a secret is not read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// Who can write its folder could lead it elsewhere.
+    Link,
+    /// Others than its owner can read it.
+    Exposed,
+    File(io::Error),
+}
+
+/// Reads a secret, from a file that only its owner can read, and through no link. What is checked is what is read, also when
+/// the file is exchanged meanwhile. Fails for what is no UTF-8.
+pub fn read(path: &Path) -> Result<String, ReadError> {
+    let named = std::fs::symlink_metadata(path).map_err(ReadError::File)?;
+    if named.is_symlink() {
+        return Err(ReadError::Link);
+    }
+    let mut file = File::open(path).map_err(ReadError::File)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let opened = file.metadata().map_err(ReadError::File)?;
+        if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
+            return Err(ReadError::Link);
+        }
+        if opened.mode() & 0o077 != 0 {
+            return Err(ReadError::Exposed);
+        }
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(ReadError::File)?;
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -41,5 +75,24 @@ mod tests {
             let mode = std::fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o077, 0, "{}", path.display());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_is_read_from_a_file_of_its_owners_alone_and_through_no_link() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let (file, link) = (root.path().join("token"), root.path().join("link"));
+        std::fs::write(&file, "t0ken").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+
+        for mode in [0o644, 0o640, 0o604, 0o620, 0o601] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert!(matches!(read(&file), Err(ReadError::Exposed)), "{mode:o}");
+        }
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(read(&file).unwrap(), "t0ken");
+        assert!(matches!(read(&link), Err(ReadError::Link)));
+        assert!(matches!(read(&root.path().join("none")), Err(ReadError::File(_))));
     }
 }

@@ -2,7 +2,7 @@
 //! ends, on the same address.
 
 use std::fs::{File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -336,7 +336,13 @@ fn read_note(path: &Path) -> Option<Note> {
 /// Writes the note beside its place and renames it, so that nobody reads half of it.
 fn write_note(path: &Path, note: &Note) -> anyhow::Result<()> {
     let beside = path.with_extension(format!("json.{}", note.pid));
-    let written =
-        std::fs::write(&beside, serde_json::to_string(note)?).and_then(|()| std::fs::rename(&beside, path));
+    let text = serde_json::to_string(note)?;
+    let written = private::options()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .open(&beside)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| std::fs::rename(&beside, path));
     written.with_context(|| format!("cannot write {}", path.display()))
 }

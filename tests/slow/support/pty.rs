@@ -16,6 +16,7 @@ pub(crate) struct Pty {
     seen: Arc<(Mutex<Seen>, Condvar)>,
     writer: Box<dyn Write + Send>,
     ended: mpsc::Receiver<ExitStatus>,
+    end: Option<ExitStatus>,
     pub(crate) pid: u32,
     _master: Box<dyn MasterPty + Send>,
 }
@@ -38,10 +39,21 @@ impl Pty {
         args: &[&str],
         env: &[(&str, &str)],
     ) -> Self {
+        let binary = [&[env!("CARGO_BIN_EXE_placet")], args].concat();
+        Self::spawn(home, (columns, rows), &binary, env)
+    }
+
+    /// Starts a command line that ends in placet.
+    pub(crate) fn spawn(
+        home: &Home,
+        (columns, rows): (u16, u16),
+        argv: &[&str],
+        env: &[(&str, &str)],
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_placet"));
-        command.args(args);
+        let mut command = CommandBuilder::new(argv[0]);
+        command.args(&argv[1..]);
         command.env_clear();
         for (name, value) in
             home.env().iter().map(|(n, v)| (n.as_str(), v.as_str())).chain(env.iter().copied())
@@ -66,7 +78,7 @@ impl Pty {
         let pid = child.process_id().unwrap();
         let (tell, ended) = mpsc::channel();
         std::thread::spawn(move || drop(tell.send(child.wait().unwrap())));
-        Self { seen, writer: pair.master.take_writer().unwrap(), ended, pid, _master: pair.master }
+        Self { seen, writer: pair.master.take_writer().unwrap(), ended, end: None, pid, _master: pair.master }
     }
 
     /// Presses keys at the pace of a quick typist: what comes faster is taken for pasted text, and ignored. An escape sequence
@@ -141,8 +153,19 @@ impl Pty {
         );
     }
 
+    /// Whether the process has ended by now.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        if let Ok(status) = self.ended.try_recv() {
+            self.end = Some(status);
+        }
+        self.end.is_some()
+    }
+
     /// Waits until the process has ended; its exit code.
     pub(crate) fn wait_end(&mut self) -> u32 {
+        if let Some(status) = &self.end {
+            return status.exit_code();
+        }
         match self.ended.recv_timeout(LIMIT) {
             Ok(status) => status.exit_code(),
             Err(mpsc::RecvTimeoutError::Timeout | mpsc::RecvTimeoutError::Disconnected) => {
