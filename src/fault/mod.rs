@@ -69,3 +69,6 @@ pub const GATE: [&str; 14] = [
 /// The same on the reviewer's side.
 pub const INBOX: [&str; 5] =
     ["submit.before", "submit.kept", "submit.answered", "submit.noted", "reconcile.middle"];
+
+/// And while the terminal is given back.
+pub const SCREEN: [&str; 1] = ["teardown.middle"];

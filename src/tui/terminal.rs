@@ -20,6 +20,8 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Rect, Size};
 
+use crate::fault;
+
 use super::model::Model;
 use super::view;
 
@@ -188,6 +190,7 @@ pub(super) fn give_back() {
         let _ = queue!(out, SetTitle(""));
     }
     let _ = execute!(out, LeaveAlternateScreen);
+    fault::point("teardown.middle");
     let _ = disable_raw_mode();
     let _ = out.flush();
 }

@@ -15,6 +15,7 @@ mod editor;
 mod files;
 mod job;
 mod killed;
+mod killed_inbox;
 mod logs;
 mod plain;
 mod receipts;

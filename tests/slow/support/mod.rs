@@ -1,6 +1,7 @@
 //! What the slow tests stand on: a terminal, a gate, an agent, a home of their own. Every wait has a limit and a condition.
 
 pub(crate) mod agent;
+pub(crate) mod chance;
 pub(crate) mod gate;
 pub(crate) mod home;
 pub(crate) mod pty;

@@ -1,0 +1,310 @@
+//! The inbox on a real terminal, killed again and again: whatever it said was saved is there at the next start, nothing is sent
+//! twice, its receipts hold, and what became of every submission is known by reading.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use placet::contract::fields::Fields;
+use placet::domain::json;
+use placet::fault;
+
+use super::support::agent;
+use super::support::chance::Chance;
+use super::support::eventually;
+use super::support::gate::Gate;
+use super::support::home::{Home, WRITE_FILE};
+use super::support::pty::Pty;
+
+const SIZE: (u16, u16) = (100, 30);
+/// So many actions wait at the beginning of a round.
+const ROWS: usize = 6;
+/// Waits for a line that nobody types.
+const EDITOR: &str = "sh -c 'echo THE EDITOR RUNS; read line'";
+/// What is older than this is on disk, whatever it is.
+const SAVED: Duration = Duration::from_millis(1_200);
+/// For so long no key counts on a sheet that has just come.
+const GUARD: Duration = Duration::from_millis(400);
+
+/// One reviewer who is killed again and again, and one gate that counts.
+struct World {
+    gate_home: Home,
+    gate: Gate,
+    home: Home,
+    chance: Chance,
+    /// Title → id.
+    ids: BTreeMap<String, String>,
+    owed: Owed,
+    kills: u32,
+}
+
+/// What the screen said was saved before the last kill.
+#[derive(Default)]
+struct Owed {
+    /// Title → letter in the decision column.
+    letters: BTreeMap<String, char>,
+    /// Keys that may have decided something behind that.
+    behind: usize,
+    /// In a form that was open: the key that opens it, the title, and what was typed.
+    text: Option<(&'static str, String, String)>,
+}
+
+/// A row of the list: its title, its letter, and whether the cursor is on it.
+fn rows(screen: &str) -> Vec<(String, char, bool)> {
+    let row = |line: &str| {
+        let list: String = line.strip_prefix('│')?.chars().take(40).collect();
+        let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
+        Some((title, list.chars().nth(2)?, list.starts_with('>')))
+    };
+    screen.lines().filter_map(row).collect()
+}
+
+fn is_saved(screen: &str) -> bool {
+    !screen.contains("   saving") && !screen.contains("NOT SAVED")
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let gate_home = Home::with_config(WRITE_FILE);
+        let gate = Gate::serve(&gate_home, &[]);
+        let home = Home::with_config(&format!(
+            "[ui]\nhold_seconds = 0\nhints = false\n[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\n\
+             token_file = \"{}\"\n",
+            gate.address.url,
+            gate_home.state().join("owner.token").display()
+        ));
+        let (chance, ids, owed) = (Chance::new(seed), BTreeMap::new(), Owed::default());
+        Self { gate_home, gate, home, chance, ids, owed, kills: 0 }
+    }
+
+    /// Titles of what is pending.
+    fn pending(&self) -> Vec<String> {
+        let path = "/api/pending-actions?status=pending&limit=100";
+        let address = &self.gate.address;
+        let listed = agent::request(address, &address.owner_token, "GET", path, "").body;
+        let items = Fields::of(&listed).unwrap().raw("items").unwrap().to_owned();
+        let is_listed = |(_, id): &(&String, &String)| items.contains(id.as_str());
+        self.ids.iter().filter(is_listed).map(|(title, _)| title.clone()).collect()
+    }
+
+    fn start(&mut self, env: &[(&str, &str)]) -> Pty {
+        for _ in self.pending().len()..ROWS {
+            let title = format!("row-{}", self.ids.len() + 1);
+            let body = format!(
+                r#"{{"toolName":"write_note","workspaceId":"default","toolInput":{{"title":"{title}"}}}}"#
+            );
+            self.ids.insert(title, agent::propose(&self.gate.address, &body));
+        }
+        let inbox = Pty::start_with(&self.home, SIZE, &[], &[env, &[("EDITOR", EDITOR)]].concat());
+        // What the killed one had sent may have been on its way until now.
+        eventually("every pending action is listed", || {
+            let rows = rows(&inbox.screen());
+            let listed = |title: &String| rows.iter().any(|row| row.0 == *title);
+            (!rows.is_empty() && self.pending().iter().all(listed)).then_some(())
+        });
+        inbox
+    }
+
+    /// Holds it to what it owes.
+    fn check(&mut self, inbox: &mut Pty) {
+        let owed = std::mem::take(&mut self.owed);
+        let (mut otherwise, mut left) = (0, BTreeMap::new());
+        for (title, letter) in owed.letters {
+            match (agent::status(&self.gate.address, &self.ids[&title]).as_str(), letter) {
+                ("pending", _) => drop(left.insert(title, letter)),
+                ("rejected", 'X') | ("approved" | "running" | "executed", 'A' | 'E') => {}
+                _ => otherwise += 1,
+            }
+        }
+        assert!(otherwise <= owed.behind, "{otherwise} were decided otherwise than it was shown");
+        inbox.wait_for(&format!("{left:?} is staged again, but for {}", owed.behind), |screen| {
+            let rows = rows(screen);
+            let is = |title: &String, letter| rows.iter().any(|row| row.0 == *title && row.1 == letter);
+            left.iter().filter(|(title, letter)| !is(title, **letter)).count() <= owed.behind
+        });
+        if let Some((key, title, text)) = owed.text {
+            go_to(inbox, &title);
+            inbox.send(key);
+            inbox.wait(&text);
+            inbox.send("\x1b");
+            inbox.wait_gone("Esc closes");
+            inbox.wait_gone("[close]");
+        }
+        self.settled_by_reading();
+    }
+
+    /// Everything that was sent has an outcome, and the receipts are as they were.
+    fn settled_by_reading(&self) {
+        eventually("every submission is settled", || {
+            let log = self.home.run(&["log", "--json", "--limit", "100000"]);
+            let log = String::from_utf8(log.stdout).unwrap();
+            (!log.contains(r#""outcome":"unknown""#)).then_some(())
+        });
+        let verified = self.home.run(&["log", "verify"]);
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    }
+
+    fn round(&mut self, nth: u32) {
+        let points: Vec<&str> = fault::INBOX.iter().chain(&fault::SCREEN).copied().collect();
+        // Two of seven rounds end at a point, the others whenever it comes.
+        let point = (nth.is_multiple_of(7) || nth % 7 == 4).then(|| *self.chance.of(&points));
+        let env: Vec<_> = point.iter().map(|point| ("PLACET_KILL_AT", *point)).collect();
+        if point == Some("reconcile.middle") {
+            // It may die before anything is on the screen; what was owed, the next one owes.
+            let mut inbox = Pty::start_with(&self.home, SIZE, &[], &env);
+            self.die(&mut inbox, 300);
+            return;
+        }
+        let mut inbox = self.start(&env);
+        self.check(&mut inbox);
+        self.stage(&mut inbox);
+        match (point, nth % 7) {
+            (Some(point), _) if fault::SCREEN.contains(&point) => terminate(&inbox),
+            (Some(_), _) | (None, 5) => submit(&mut inbox),
+            (None, 1) => self.go_on(&mut inbox),
+            (None, 2) => self.type_text(&mut inbox),
+            (None, 3) => {
+                inbox.send("E");
+                inbox.wait("THE EDITOR RUNS");
+            }
+            (None, _) => terminate(&inbox),
+        }
+        let longest = if point.is_some() { 2_000 } else { self.chance.below(200) };
+        self.die(&mut inbox, longest);
+    }
+
+    /// Lives for so many milliseconds at most.
+    fn die(&mut self, inbox: &mut Pty, longest: u64) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(longest) && !inbox.has_ended() {
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
+        inbox.kill_9();
+        inbox.wait_end();
+        self.kills += 1;
+    }
+
+    /// Random decisions, until the screen says that they are saved.
+    fn stage(&mut self, inbox: &mut Pty) {
+        for _ in 0..self.chance.below(7) {
+            let key = *self.chance.of(&["a", "a", "x", "j", "k", "u", "U"]);
+            inbox.send(key);
+        }
+        // Keys are taken in order: when this one was, so were the others.
+        inbox.send("?");
+        inbox.wait("─ Help ─");
+        inbox.send("\x1b");
+        inbox.wait_gone("─ Help ─");
+        inbox.wait_for("everything is saved", is_saved);
+        self.owed.letters = rows(&inbox.screen()).into_iter().map(|row| (row.0, row.1)).collect();
+    }
+
+    /// Decides on, and does not wait for what is shown.
+    fn go_on(&mut self, inbox: &mut Pty) {
+        for _ in 0..=self.chance.below(4) {
+            let key = *self.chance.of(&["a", "x", "u", "U", "j"]);
+            self.owed.behind += usize::from(key != "j");
+            inbox.send(key);
+        }
+    }
+
+    /// Types into a form; what stands there for a second is on disk.
+    fn type_text(&mut self, inbox: &mut Pty) {
+        let listed = rows(&inbox.screen());
+        let title = self.chance.of(&listed).0.clone();
+        go_to(inbox, &title);
+        let (key, open) = *self.chance.of(&[("X", "Exclude, because"), ("e", "Edit before approving")]);
+        inbox.send(key);
+        inbox.wait(open);
+        let text = format!("zz{}", self.chance.below(1_000_000));
+        inbox.send(&text);
+        inbox.wait(&text);
+        let shown = Instant::now();
+        eventually("it stands there for a second", || (shown.elapsed() > SAVED).then_some(()));
+        if self.chance.below(2) == 0 {
+            inbox.send("qq");
+        }
+        self.owed.text = Some((key, title, text));
+    }
+
+    /// Whatever happened, the gate was told of every action once at most, and the journal knows what it was told.
+    fn count(&self) -> usize {
+        let export = self.gate_home.run(&["gate", "audit", "export"]);
+        let mut decided: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for line in String::from_utf8(export.stdout).unwrap().lines() {
+            let fields = Fields::of(line).unwrap();
+            let event = fields.text("event").unwrap().as_raw().to_owned();
+            if ["approved", "rejected"].contains(&event.as_str()) {
+                let id = fields.text("pendingActionId").unwrap().as_raw().to_owned();
+                decided.entry(id).or_default().push(event);
+            }
+        }
+        assert!(decided.values().all(|events| events.len() == 1), "decided twice: {decided:?}");
+        let log = self.home.run(&["log", "--json", "--limit", "100000"]);
+        let log = String::from_utf8(log.stdout).unwrap();
+        let items = Fields::of(&log).unwrap().raw("items").unwrap().to_owned();
+        let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for item in json::elements(&items).unwrap() {
+            let fields = Fields::of(item).unwrap();
+            let outcome = fields.text("outcome").unwrap().as_raw().to_owned();
+            if outcome != "failed" {
+                told.entry(fields.text("id").unwrap().as_raw().to_owned()).or_default().push(outcome);
+            }
+        }
+        assert_eq!(told, decided);
+        assert!(!decided.is_empty(), "nothing was ever sent");
+        decided.len()
+    }
+}
+
+fn go_to(inbox: &mut Pty, title: &str) {
+    let listed = rows(&inbox.screen());
+    let to = listed.iter().position(|row| row.0 == title).unwrap();
+    let at = listed.iter().position(|row| row.2).unwrap();
+    inbox.send(&if to > at { "j".repeat(to - at) } else { "k".repeat(at - to) });
+    inbox.wait_for("the cursor is there", |screen| rows(screen).iter().any(|row| row.0 == title && row.2));
+}
+
+/// Sends everything that is staged, as far as something is.
+fn submit(inbox: &mut Pty) {
+    if inbox.screen().contains("nothing staged") {
+        return;
+    }
+    inbox.send("S");
+    inbox.wait_for("the sheet asks", |screen| screen.contains(" to send. Esc goes back."));
+    let shown = Instant::now();
+    eventually("a key counts on it", || (shown.elapsed() > GUARD).then_some(()));
+    let screen = inbox.screen();
+    let count = screen.split_once("Type ").and_then(|(_, rest)| rest.split_once(" and Enter to send"));
+    match count {
+        Some((count, _)) => inbox.send(&format!("{count}\r")),
+        None => inbox.send("y"),
+    }
+}
+
+fn terminate(inbox: &Pty) {
+    let pid = rustix::process::Pid::from_raw(inbox.pid.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+}
+
+#[test]
+fn g16_an_inbox_that_is_killed_at_any_moment_loses_nothing_it_showed_as_saved_and_sends_nothing_twice() {
+    let long = std::env::var_os("PLACET_LONG").is_some();
+    let seed: u64 = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
+    println!("PLACET_SEED={seed}");
+    std::thread::scope(|scope| {
+        for nth in 0..2 {
+            scope.spawn(move || {
+                let mut world = World::new(seed + nth);
+                for round in 0..if long { 250 } else { 7 } {
+                    world.round(round);
+                    if round % 50 == 49 {
+                        println!("world {nth}: {} kills", world.kills);
+                    }
+                }
+                let mut last = world.start(&[]);
+                world.check(&mut last);
+                println!("world {nth}: {} kills, {} decisions", world.kills, world.count());
+            });
+        }
+    });
+}
