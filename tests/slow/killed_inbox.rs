@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use placet::contract::fields::Fields;
-use placet::domain::json;
 use placet::fault;
 
 use super::support::agent;
@@ -14,6 +13,7 @@ use super::support::eventually;
 use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
+use super::support::witness;
 
 const SIZE: (u16, u16) = (100, 30);
 /// So many actions wait at the beginning of a round.
@@ -225,35 +225,6 @@ impl World {
         }
         self.owed.text = Some((key, title, text));
     }
-
-    /// Whatever happened, the gate was told of every action once at most, and the journal knows what it was told.
-    fn count(&self) -> usize {
-        let export = self.gate_home.run(&["gate", "audit", "export"]);
-        let mut decided: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for line in String::from_utf8(export.stdout).unwrap().lines() {
-            let fields = Fields::of(line).unwrap();
-            let event = fields.text("event").unwrap().as_raw().to_owned();
-            if ["approved", "rejected"].contains(&event.as_str()) {
-                let id = fields.text("pendingActionId").unwrap().as_raw().to_owned();
-                decided.entry(id).or_default().push(event);
-            }
-        }
-        assert!(decided.values().all(|events| events.len() == 1), "decided twice: {decided:?}");
-        let log = self.home.run(&["log", "--json", "--limit", "100000"]);
-        let log = String::from_utf8(log.stdout).unwrap();
-        let items = Fields::of(&log).unwrap().raw("items").unwrap().to_owned();
-        let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for item in json::elements(&items).unwrap() {
-            let fields = Fields::of(item).unwrap();
-            let outcome = fields.text("outcome").unwrap().as_raw().to_owned();
-            if outcome != "failed" {
-                told.entry(fields.text("id").unwrap().as_raw().to_owned()).or_default().push(outcome);
-            }
-        }
-        assert_eq!(told, decided);
-        assert!(!decided.is_empty(), "nothing was ever sent");
-        decided.len()
-    }
 }
 
 fn go_to(inbox: &mut Pty, title: &str) {
@@ -303,7 +274,9 @@ fn g16_an_inbox_that_is_killed_at_any_moment_loses_nothing_it_showed_as_saved_an
                 }
                 let mut last = world.start(&[]);
                 world.check(&mut last);
-                println!("world {nth}: {} kills, {} decisions", world.kills, world.count());
+                let decided = witness::decided_once(&world.gate_home, &world.home);
+                assert!(decided > 0, "nothing was ever sent");
+                println!("world {nth}: {} kills, {decided} decisions", world.kills);
             });
         }
     });

@@ -16,6 +16,7 @@ mod files;
 mod job;
 mod killed;
 mod killed_inbox;
+mod killed_net;
 mod logs;
 mod plain;
 mod receipts;

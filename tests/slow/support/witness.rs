@@ -1,0 +1,41 @@
+//! The gate's audit as a witness: every action was decided once at most, and a journal tells the same.
+
+use std::collections::BTreeMap;
+
+use placet::contract::fields::Fields;
+use placet::domain::json;
+
+use super::home::Home;
+
+fn stdout(home: &Home, args: &[&str]) -> String {
+    String::from_utf8(home.run(args).stdout).unwrap()
+}
+
+/// Panics when the gate was told of an action twice, when the journal at `home` says otherwise of what it was told, or when its
+/// receipts do not hold. Returns how many actions were decided.
+pub(crate) fn decided_once(gate_home: &Home, home: &Home) -> usize {
+    let mut decided: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in stdout(gate_home, &["gate", "audit", "export"]).lines() {
+        let fields = Fields::of(line).unwrap();
+        let event = fields.text("event").unwrap().as_raw().to_owned();
+        if ["approved", "rejected"].contains(&event.as_str()) {
+            let id = fields.text("pendingActionId").unwrap().as_raw().to_owned();
+            decided.entry(id).or_default().push(event);
+        }
+    }
+    assert!(decided.values().all(|events| events.len() == 1), "decided twice: {decided:?}");
+    let log = stdout(home, &["log", "--json", "--limit", "100000"]);
+    let items = Fields::of(&log).unwrap().raw("items").unwrap().to_owned();
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for item in json::elements(&items).unwrap() {
+        let fields = Fields::of(item).unwrap();
+        let outcome = fields.text("outcome").unwrap().as_raw().to_owned();
+        if !["failed", "skipped"].contains(&outcome.as_str()) {
+            told.entry(fields.text("id").unwrap().as_raw().to_owned()).or_default().push(outcome);
+        }
+    }
+    assert_eq!(told, decided);
+    let verified = home.run(&["log", "verify"]);
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
+    decided.len()
+}
