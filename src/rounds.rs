@@ -36,6 +36,11 @@ impl Random {
         Self(seed())
     }
 
+    /// From a seed that is chosen by another one, so that its part can be played alone.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
     /// Less than `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -132,7 +132,6 @@ impl Job<'_> {
 
     /// Reads what was lost sight of, a few times: the request may still be on its way. False: the source cannot be read.
     async fn look(&self, batch: &SubmissionBatch, outcomes: &mut Outcomes, begun_at: Timestamp) -> bool {
-        let subject = self.source.subject();
         let mut reached = false;
         for wait in self.inbox.pace.look {
             let lost = |item: &&Item| {
@@ -147,6 +146,7 @@ impl Job<'_> {
             let ids: Vec<_> = open.keys().cloned().collect();
             let Ok(actions) = self.source.get(&ids).await else { continue };
             reached = true;
+            let subject = self.source.subject();
             for action in actions.into_iter().flatten() {
                 let Some(item) = open.get(&action.row.id) else { continue };
                 let lost = Lost {

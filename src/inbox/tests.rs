@@ -15,6 +15,7 @@ use crate::domain::{
 };
 use crate::sources::{self, Signal};
 
+mod faulty;
 mod past;
 mod settling;
 mod submitting;

@@ -64,16 +64,14 @@ pub struct Limits {
     pub max_event: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            idle: Duration::from_secs(45),
-            pulse: None,
-            backoff: (Duration::from_millis(500), Duration::from_secs(30)),
-            healthy: Duration::from_mins(1),
-            max_event: 1 << 20,
-        }
-    }
+impl Limits {
+    pub const USUAL: Self = Self {
+        idle: Duration::from_secs(45),
+        pulse: None,
+        backoff: (Duration::from_millis(500), Duration::from_secs(30)),
+        healthy: Duration::from_mins(1),
+        max_event: 1 << 20,
+    };
 }
 
 /// Keeps an event stream open for as long as somebody polls; dropping it closes the socket. Ends only after

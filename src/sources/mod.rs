@@ -105,6 +105,12 @@ pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
     }
 }
 
+/// The same for tests that break connections on purpose: no request takes longer than this, and streams come back at once.
+#[cfg(test)]
+pub(crate) fn open_in_a_hurry(config: &SourceConfig, limit: Duration) -> Result<Arc<dyn Source>, OpenError> {
+    pending_actions::open_in_a_hurry(config, limit)
+}
+
 /// The way to a configured backend.
 fn http(config: &SourceConfig) -> Result<Http, OpenError> {
     let bearer =

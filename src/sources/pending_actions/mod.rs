@@ -18,6 +18,7 @@ use crate::domain::{
     ReasonRule, Records, Revision, Row, Settling, SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
+use crate::net::sse::Limits;
 use crate::net::url;
 
 mod answer;
@@ -48,6 +49,17 @@ struct PendingActions {
     me: Mutex<Me>,
     /// The backend answers the changes feed, as far as we know.
     has_changes: AtomicBool,
+    /// The backend answered who we are, or that it does not tell.
+    asked_me: AtomicBool,
+    patience: Patience,
+}
+
+/// How long it waits, and for what.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// No request takes longer than this, whatever its own limit is.
+    request: Duration,
+    stream: Limits,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +77,19 @@ struct Me {
 
 /// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
+    patient(config, Patience { request: Duration::MAX, stream: watch::LIMITS })
+}
+
+#[cfg(test)]
+pub(super) fn open_in_a_hurry(
+    config: &SourceConfig,
+    request: Duration,
+) -> Result<Arc<dyn Source>, OpenError> {
+    let backoff = (Duration::from_millis(2), Duration::from_millis(20));
+    patient(config, Patience { request, stream: Limits { backoff, ..watch::LIMITS } })
+}
+
+fn patient(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     let dialect = match config.kind {
         SourceKind::Gate => Dialect::Gate,
         SourceKind::Praxiom if config.workspace.is_none() => {
@@ -80,6 +105,8 @@ pub(super) fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> 
         workspace: config.workspace.clone(),
         me: Mutex::new(Me { subject: None, may_decide: true }),
         has_changes: AtomicBool::new(true),
+        asked_me: AtomicBool::new(false),
+        patience,
     }))
 }
 
@@ -130,6 +157,10 @@ impl Source for PendingActions {
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        // Whose decision it was can only be told by who knows who we are: at a restart nothing was listed yet.
+        if self.dialect == Dialect::Gate && !self.asked_me.load(Ordering::Relaxed) {
+            self.ask_me().await?;
+        }
         self.read(ids).await
     }
 
@@ -156,7 +187,9 @@ impl Source for PendingActions {
 
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {
         match self.dialect {
-            Dialect::Gate => Some(watch::signals(self.http.clone(), self.path("/events", &[]))),
+            Dialect::Gate => {
+                Some(watch::signals(self.http.clone(), self.path("/events", &[]), self.patience.stream))
+            }
             Dialect::Praxiom => None,
         }
     }
@@ -178,16 +211,23 @@ impl PendingActions {
 
     /// Asks the gate who we are. It is no condition for reading: without an answer, what was known stays.
     async fn learn_me(&self) {
-        if self.dialect == Dialect::Praxiom {
-            return;
+        if self.dialect == Dialect::Gate
+            && let Err(error) = self.ask_me().await
+        {
+            tracing::debug!(%error, "a gate does not say who this reviewer is");
         }
-        let Ok(reply) = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await else { return };
-        if reply.status != 200 {
-            return;
+    }
+
+    async fn ask_me(&self) -> Result<(), SourceError> {
+        let reply = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await?;
+        if reply.status >= 500 {
+            return Err(answer::refusal(&reply));
         }
-        if let Some(me) = wire::me(&reply.text, self.workspace.as_deref()) {
+        if let Some(me) = wire::me(&reply.text, self.workspace.as_deref()).filter(|_| reply.status == 200) {
             *self.me.lock().unwrap_or_else(PoisonError::into_inner) = me;
         }
+        self.asked_me.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// A path under the collection, with the workspace and more in its query.
@@ -198,12 +238,12 @@ impl PendingActions {
     }
 
     async fn ask(&self, path: String, limit: Duration) -> Result<Reply, SourceError> {
-        let ask = Ask { path, body: None, key: None, limit };
+        let ask = Ask { path, body: None, key: None, limit: limit.min(self.patience.request) };
         self.http.ask(&ask).await.map_err(answer::none)
     }
 
     async fn post(&self, path: String, body: String, key: Option<String>) -> Result<Reply, SourceError> {
-        let ask = Ask { path, body: Some(body), key, limit: LONG_LIMIT };
+        let ask = Ask { path, body: Some(body), key, limit: LONG_LIMIT.min(self.patience.request) };
         self.http.ask(&ask).await.map_err(answer::none)
     }
 }

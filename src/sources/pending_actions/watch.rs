@@ -14,8 +14,9 @@ use crate::sources::Signal;
 /// Three ticks of the gate.
 const PULSE: Duration = Duration::from_secs(45);
 
-pub(super) fn signals(http: Http, path: String) -> BoxStream<'static, Signal> {
-    let limits = Limits { pulse: Some(("tick", PULSE)), ..Limits::default() };
+pub(super) const LIMITS: Limits = Limits { pulse: Some(("tick", PULSE)), ..Limits::USUAL };
+
+pub(super) fn signals(http: Http, path: String, limits: Limits) -> BoxStream<'static, Signal> {
     sse::live(http, path, limits).filter_map(|live| async { signal(live) }).boxed()
 }
 

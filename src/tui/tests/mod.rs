@@ -3,6 +3,7 @@
 mod actions;
 mod bulk;
 mod changed;
+mod continuity;
 mod copying;
 mod deciding;
 pub(super) mod desk;
