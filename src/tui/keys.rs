@@ -61,11 +61,17 @@ impl Keys {
 
 fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, Heard)>) {
     let mut replies = Replies::default();
+    // When the loop was too busy to take a key: what lies in the terminal's buffer after it came at nobody knows what time, and
+    // must not look typed because it was taken slowly.
+    let mut crowded = None;
     while !stop.load(Ordering::Relaxed) && !events.is_closed() {
+        if crowded.is_some() && !event::poll(Duration::ZERO).unwrap_or(false) {
+            crowded = None;
+        }
         let came = match event::poll(if replies.is_holding() { REST } else { LOOK }) {
             Ok(true) => event::read(),
             Ok(false) => {
-                if pass(events, replies.give_up()).is_none() {
+                if pass(events, replies.give_up(), now()).is_none() {
                     return;
                 }
                 continue;
@@ -74,13 +80,21 @@ fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, Heard)>) {
             Err(_) => return,
         };
         let Ok(event) = came else { return };
-        if pass(events, replies.take(event)).is_none() {
-            return;
+        let at = crowded.unwrap_or_else(now);
+        match pass(events, replies.take(event), at) {
+            None => return,
+            Some(true) => crowded = Some(at),
+            Some(false) => {}
         }
     }
 }
 
-/// Nothing when nobody listens any more.
-fn pass(events: &mpsc::Sender<(Timestamp, Heard)>, heard: Vec<Heard>) -> Option<()> {
-    heard.into_iter().try_for_each(|heard| events.blocking_send((now(), heard)).ok())
+/// Whether it had to wait; nothing when nobody listens any more.
+fn pass(events: &mpsc::Sender<(Timestamp, Heard)>, heard: Vec<Heard>, at: Timestamp) -> Option<bool> {
+    let mut waited = false;
+    for heard in heard {
+        waited |= events.capacity() == 0;
+        events.blocking_send((at, heard)).ok()?;
+    }
+    Some(waited)
 }

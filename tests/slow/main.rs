@@ -21,6 +21,7 @@ mod logs;
 mod plain;
 mod receipts;
 mod secrets;
+mod stray;
 mod support;
 mod team;
 mod terminal;
