@@ -23,6 +23,8 @@ pub struct Guard {
     decided: Option<Timestamp>,
     interrupted: Option<Timestamp>,
     confirmed: Option<Timestamp>,
+    last_pressed: Option<Timestamp>,
+    hasty: bool,
     /// The last command was the wide form of a verb.
     wide: bool,
     last_key: Option<Timestamp>,
@@ -73,10 +75,15 @@ impl Guard {
         (self.run >= BURST).then_some((self.run, self.before))
     }
 
+    /// Notes any key, also one that is no character: an answer of the terminal holds escapes.
+    pub fn pressed(&mut self, now: Timestamp) {
+        self.hasty = self.last_pressed.is_some_and(|at| now.since(at) <= BURST_GAP);
+        self.last_pressed = Some(now);
+    }
+
     /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.
-    pub fn is_hasty(&self, now: Timestamp, character: bool) -> bool {
-        let close = self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP);
-        if character { self.run >= 2 } else { close }
+    pub const fn is_hasty(&self) -> bool {
+        self.hasty
     }
 
     /// Notes that something was confirmed by a key.

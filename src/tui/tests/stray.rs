@@ -169,6 +169,13 @@ fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
 
 #[test]
 fn g8_no_paste_sends_anything_bracketed_or_not() {
+    // An escape before a space is no character, and what follows it was not typed either.
+    for text in ["\x1b y", "yes\n", "\ry", "2\n"] {
+        let mut noise = Noise::new("axs");
+        noise.rest(500);
+        noise.bytes(text.as_bytes(), 0);
+        noise.nothing_sent(text);
+    }
     let mut random = Random::seeded();
     let pieces = [
         "a",

@@ -282,6 +282,7 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         return Vec::new();
     }
     model.touched = true;
+    model.guard.pressed(model.now);
     let chord = Chord::from(key);
     // Only characters can have been pasted.
     if chord.char().is_some() {

@@ -264,7 +264,7 @@ fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
 /// The confirm key. Where a count is asked for, it only says so.
 pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
     match open_review(model).map(|review| review.confirm.clone()) {
-        Some(Confirm::Key) if is_hasty(model, true) => Vec::new(),
+        Some(Confirm::Key) if is_hasty(model) => Vec::new(),
         Some(Confirm::Key) => send(model),
         Some(Confirm::Count(count, _)) => {
             model.warn(format!("type {count} and Enter to send"));
@@ -290,7 +290,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
         Some(Confirm::Key) => return Vec::new(),
         None => return too_early(model),
     };
-    if is_hasty(model, false) {
+    if is_hasty(model) {
         return Vec::new();
     }
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
@@ -303,8 +303,8 @@ pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
 }
 
 /// No key of a paste, or of an answer of the terminal, confirms.
-fn is_hasty(model: &mut Model, character: bool) -> bool {
-    let hasty = model.guard.is_hasty(model.now, character);
+fn is_hasty(model: &mut Model) -> bool {
+    let hasty = model.guard.is_hasty();
     if hasty {
         model.warn("nothing was sent: that key came too fast to be typed (pasted?)");
     }
