@@ -142,6 +142,9 @@ pub struct Finder {
     folded: String,
 }
 
+/// A longer word is looked for as it stands: nucleo-matcher counts the worth of a match in 16 bits, and stops the program beyond.
+const LONGEST: usize = 1_000;
+
 /// What the matcher gives for a word of so many characters that stands as it is in the middle of another. What is scattered must
 /// be worth as much, by beginnings of words and by runs, or else a word would find half of the list.
 const fn worth(length: usize) -> usize {
@@ -241,7 +244,7 @@ impl Finder {
     }
 
     fn contains(&mut self, hay: &str, word: &Word) -> bool {
-        if hay.is_ascii() {
+        if hay.is_ascii() && word.text.len() <= LONGEST {
             return self.ask(hay, word, &word.text, Matcher::substring_match).is_some();
         }
         // nucleo-matcher 0.3.1 misses what stands at the very end of such a text.
@@ -285,6 +288,9 @@ impl Finder {
         needle: &str,
         how: impl Fn(&mut Matcher, Utf32Str<'_>, Utf32Str<'_>) -> Option<u16>,
     ) -> Option<u16> {
+        if needle.len() > LONGEST {
+            return None;
+        }
         self.matcher.config.ignore_case = word.any_case;
         let hay = Utf32Str::new(hay, &mut self.hay);
         how(&mut self.matcher, hay, Utf32Str::new(needle, &mut self.needle))

@@ -1,13 +1,13 @@
 //! What is told of a text that could mislead: one word each, the same in the list, the preview and the documents.
 
-use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, EnumeratedProperty as _};
+use icu_properties::props::{BidiClass, BidiControl, BinaryProperty as _, EnumeratedProperty as _, Script};
 
-use super::class::{is_mark, is_ours, is_twin};
+use super::class::{is_base, is_mark, is_ours, is_twin};
 use super::identifier::{is_mixed, is_styled, words};
 use super::units::{Face, Mode, REPEATS, units};
 
 /// So many blank lines in a row push the rest out of sight.
-pub(super) const LINES: usize = 8;
+pub const LINES: usize = 8;
 /// So many invisible characters in a row can carry a message.
 const MESSAGE: usize = 4;
 
@@ -123,7 +123,7 @@ pub fn badges(text: &str) -> Badges {
             of_line(line, &mut badges);
         }
     }
-    if any {
+    if any || (text.len() > 1 && text.bytes().all(|byte| byte == b' ')) {
         badges.add(Badge::Padding);
     }
     badges
@@ -133,6 +133,17 @@ pub fn badges(text: &str) -> Badges {
 pub fn badges_of_line(text: &str) -> Badges {
     let mut badges = Badges::default();
     of_line(text, &mut badges);
+    badges
+}
+
+/// The badges of a host, a tool or an id: no letter of another script is ordinary in one.
+pub fn badges_of_identifier(text: &str) -> Badges {
+    let mut badges = badges_of_line(text);
+    let punycode =
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|it| it.starts_with("xn--"));
+    if punycode || (text.chars().any(|c| !c.is_ascii() && is_base(c)) && !badges.has(Badge::MixedScript)) {
+        badges.add(Badge::Confusable);
+    }
     badges
 }
 
@@ -155,7 +166,10 @@ fn of_line(line: &str, badges: &mut Badges) {
         };
         run = if badge == Some(Badge::Invisible) { run + n } else { 0 };
         if let Some(badge) = badge {
-            badges.add(if run >= MESSAGE { Badge::Smuggle } else { badge });
+            badges.add(badge);
+            if run >= MESSAGE {
+                badges.add(Badge::Smuggle);
+            }
         }
     }
     if !line.is_ascii() && words(line).any(is_mixed) {
@@ -173,6 +187,8 @@ fn of_plain(cluster: &str) -> Option<Badge> {
         c if matches!(BidiClass::for_char(c), BidiClass::RightToLeft | BidiClass::ArabicLetter) => {
             Some(Badge::Rtl)
         }
+        // Its ligatures are neutral.
+        c if Script::for_char(c) == Script::Arabic => Some(Badge::Rtl),
         _ => None,
     }
 }
@@ -187,7 +203,7 @@ fn of_token(c: char) -> Option<Badge> {
             Badge::Invisible
         }
         '\u{e0000}'.. => Badge::Invisible,
-        c if is_mark(c) => Badge::Combining,
+        c if is_mark(c) || is_base(c) => Badge::Combining,
         _ => Badge::Invisible,
     })
 }

@@ -36,7 +36,7 @@ pub(super) fn is_hidden(c: char) -> bool {
         _ => {
             is_ours(c)
                 || is_twin(c)
-                || matches!(c, '\u{2800}' | '\u{335}'..='\u{338}')
+                || matches!(c, '\u{2800}' | '\u{fffc}' | '\u{335}'..='\u{338}')
                 || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
         }
     }

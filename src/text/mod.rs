@@ -15,7 +15,7 @@ mod shown;
 mod tests;
 mod units;
 
-pub use badge::{Badge, Badges, badges, badges_of_line};
+pub use badge::{Badge, Badges, LINES as BLANK_LINES, badges, badges_of_identifier, badges_of_line};
 pub use identifier::{identifier, identifier_part, name};
 pub use rows::{NARROWEST, column, hidden, row, styled};
 pub use shown::{Look, Piece, Shown};
@@ -33,6 +33,20 @@ pub fn first_line(text: &Untrusted) -> Shown {
 /// `1 action`, `2 actions`.
 pub fn count(n: usize, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// What stands for so many empty lines.
+pub fn blank_lines(n: usize) -> Shown {
+    Shown::token(&format!("{n} blank lines"))
+}
+
+/// Nothing, and spaces alone, are told in words: there would be nothing to see.
+pub fn blank(text: &str) -> Option<Shown> {
+    match text.len() {
+        0 => Some(Shown::token("empty")),
+        n if text.bytes().all(|byte| byte == b' ') => Some(Shown::token(&count(n, "space"))),
+        _ => None,
+    }
 }
 
 /// Text for several lines: LF and CRLF end a line, everything else that is no plain character becomes a token.

@@ -60,7 +60,7 @@ pub fn styled<K: Copy>(text: &str, line: Range<usize>, kinds: &[(K, Range<usize>
         }
         let Some((kind, _)) = kinds.get(nth) else { break };
         if parts.last().is_none_or(|(last, ..)| *last != nth) {
-            parts.push((nth, *kind, Shown::default()));
+            parts.push((nth, *kind, Shown::foreign()));
         }
         if let Some((.., shown)) = parts.last_mut() {
             shown.push_unit(text, &unit);

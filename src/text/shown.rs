@@ -29,11 +29,13 @@ pub enum Look {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Shown {
     pieces: Vec<Piece>,
+    /// Something of it came from outside.
+    foreign: bool,
 }
 
 impl Shown {
     pub(super) fn of(text: &str, range: Range<usize>, mode: Mode) -> Self {
-        let mut shown = Self::default();
+        let mut shown = Self::foreign();
         let mut at = range.start;
         // Most text is ASCII, where a unit is a byte: its last one may have a mark on it.
         let ascii = text.get(range.clone()).map_or(0, |part| printable(part.as_bytes()));
@@ -58,23 +60,34 @@ impl Shown {
         }
     }
 
+    /// Nothing yet, of a text that came from outside.
+    pub(super) fn foreign() -> Self {
+        Self { pieces: Vec::new(), foreign: true }
+    }
+
     pub(super) fn of_line(text: &str) -> Self {
         Self::of(text, 0..text.len(), Mode::Text)
     }
 
     /// Text of our own, which needs no door.
     pub fn ours(text: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece { text: text.into(), look: Look::Plain }] }
+        Self { pieces: vec![Piece { text: text.into(), look: Look::Plain }], foreign: false }
+    }
+
+    /// Something of it came from outside: where lines of ours and of others are told apart, it is one of others.
+    pub const fn is_foreign(&self) -> bool {
+        self.foreign
     }
 
     /// Words of our own that stand for something that is not there to be seen.
     pub(super) fn token(text: &str) -> Self {
-        Self { pieces: vec![Piece { text: format!("⟦{text}⟧"), look: Look::Token }] }
+        Self { pieces: vec![Piece { text: format!("⟦{text}⟧"), look: Look::Token }], foreign: true }
     }
 
     #[must_use]
     pub fn followed_by(mut self, other: Self) -> Self {
         self.pieces.extend(other.pieces);
+        self.foreign |= other.foreign;
         self
     }
 
@@ -100,7 +113,7 @@ impl Shown {
         if !self.pieces.iter().any(|piece| piece.text.contains(is_emoji_joiner)) {
             return self.clone();
         }
-        let mut boxed = Self::default();
+        let mut boxed = self.empty();
         for piece in &self.pieces {
             if piece.look != Look::Plain {
                 boxed.pieces.push(piece.clone());
@@ -123,7 +136,7 @@ impl Shown {
         if self.width() <= width {
             return self.clone();
         }
-        let (mut cut, mut used) = (Self::default(), 1);
+        let (mut cut, mut used) = (self.empty(), 1);
         for (part, look) in self.parts() {
             used += part.width();
             if used > width {
@@ -140,7 +153,7 @@ impl Shown {
     /// Without its first `columns` columns. Where those end inside of a token, `…` stands for the rest of it.
     #[must_use]
     pub fn right_of(&self, columns: usize) -> Self {
-        let (mut rest, mut at) = (Self::default(), 0);
+        let (mut rest, mut at) = (self.empty(), 0);
         for (part, look) in self.parts() {
             let end = at + part.width();
             if at >= columns {
@@ -165,7 +178,7 @@ impl Shown {
     /// The text before and after the byte `at` of [`Self::plain`].
     #[must_use]
     pub fn split_at(&self, at: usize) -> (Self, Self) {
-        let (mut head, mut tail, mut left) = (Self::default(), Self::default(), at);
+        let (mut head, mut tail, mut left) = (self.empty(), self.empty(), at);
         for piece in &self.pieces {
             let (before, after) = piece.text.split_at(piece.text.floor_char_boundary(left));
             left = left.saturating_sub(piece.text.len());
@@ -180,12 +193,12 @@ impl Shown {
     /// between graphemes; tokens stay whole where they fit. No character is lost.
     pub fn wrap(&self, width: usize) -> Vec<Self> {
         let width = width.max(2);
-        let (mut rows, mut row, mut used) = (Vec::new(), Self::default(), 0);
+        let (mut rows, mut row, mut used) = (Vec::new(), self.empty(), 0);
         for piece in &self.pieces {
             let token = piece.look != Look::Plain;
             if token && piece.text.width() <= width {
                 if used + piece.text.width() > width {
-                    rows.push(std::mem::take(&mut row));
+                    rows.push(std::mem::replace(&mut row, self.empty()));
                     used = 0;
                 }
                 used += piece.text.width();
@@ -209,16 +222,21 @@ impl Shown {
 
     /// Takes the unfinished word off the end of a full row; nothing when it is longer than half a row.
     fn split_last_word(&mut self, width: usize) -> Self {
+        let empty = self.empty();
         let Some(last) = self.pieces.last_mut().filter(|piece| piece.look == Look::Plain) else {
-            return Self::default();
+            return empty;
         };
-        let Some((head, word)) = last.text.rsplit_once(' ') else { return Self::default() };
+        let Some((head, word)) = last.text.rsplit_once(' ') else { return empty };
         if word.is_empty() || word.width() > width / 2 {
-            return Self::default();
+            return empty;
         }
         let word = word.to_owned();
         last.text.truncate(head.len() + 1);
-        Self { pieces: vec![Piece { text: word, look: Look::Plain }] }
+        Self { pieces: vec![Piece { text: word, look: Look::Plain }], ..empty }
+    }
+
+    const fn empty(&self) -> Self {
+        Self { pieces: Vec::new(), foreign: self.foreign }
     }
 
     fn push(&mut self, text: &str, look: Look) {

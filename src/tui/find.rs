@@ -37,7 +37,7 @@ pub(super) enum HelpLine {
 const LETTERS: [&str; 3] = [
     "A approve   E approve with edits   X exclude   R retry   . undecided",
     "~ decided elsewhere   = sent from here   ^ on its way   ? outcome unknown",
-    "! high risk   * not opened yet   + marked   > the cursor",
+    "! high risk   * not opened yet   # look twice: hidden or misleading text   + marked   > the cursor",
 ];
 /// Columns of the help overlay's keys.
 pub(super) const KEYS: usize = 18;

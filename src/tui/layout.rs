@@ -113,7 +113,7 @@ fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rest = body;
     if what == Body::PreviewOnly {
         let head = take_top(&mut rest, 2);
-        return Layout { preview: body, head, text: with_margin(rest), ..frame };
+        return Layout { preview: body, head, text: with_gutter(rest), ..frame };
     }
     if body.height < 12 || what == Body::ListOnly {
         return Layout { list: body, rows: body, ..frame };
@@ -124,7 +124,7 @@ fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rows = rows;
     take_top(&mut rows, 1);
     let head = take_top(&mut rest, 1);
-    Layout { list, rows, preview, head, text: with_margin(rest), ..frame }
+    Layout { list, rows, preview, head, text: with_gutter(rest), ..frame }
 }
 
 fn with_list(frame: Layout, list: Rect) -> Layout {
@@ -132,8 +132,9 @@ fn with_list(frame: Layout, list: Rect) -> Layout {
 }
 
 fn with_preview(frame: Layout, preview: Rect) -> Layout {
-    let mut text = with_margin(inner(preview));
-    let head = take_top(&mut text, HEAD);
+    let mut text = inner(preview);
+    let head = with_margin(take_top(&mut text, HEAD));
+    let text = with_gutter(text);
     Layout { preview, head, text, ..frame }
 }
 
@@ -141,6 +142,13 @@ fn with_preview(frame: Layout, preview: Rect) -> Layout {
 fn with_margin(area: Rect) -> Rect {
     let margin = u16::from(area.width > 4);
     Rect { x: area.x + margin, width: area.width - 2 * margin, ..area }
+}
+
+/// Two columns less at the left: the gutter, which marks what came from outside and which nothing of it reaches, and the place of
+/// the cursor.
+fn with_gutter(area: Rect) -> Rect {
+    let gutter = if area.width > 4 { 2 } else { 0 };
+    Rect { x: area.x + gutter, width: area.width - gutter, ..area }
 }
 
 /// Inside a frame.

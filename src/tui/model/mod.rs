@@ -57,7 +57,7 @@ pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet};
 pub use overlay::{Finder, Overlay};
-pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab};
+pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab, around};
 pub use queue::{Cursor, Line, Queue};
 pub use reading::Reading;
 pub use search::Search;

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::domain::json::{self, Scanner, TokenKind};
-use crate::domain::{ActionKey, Digest, PendingAction, Timestamp};
+use crate::domain::{ActionKey, Digest, PendingAction, Row, Timestamp};
 use crate::inbox::Problem;
-use crate::text;
+use crate::text::{self, Badge, Badges};
 use crate::tui::page::Page;
 
 use super::Search;
@@ -36,6 +36,8 @@ pub struct Flags {
     pub broken: usize,
     /// `NaN` and the like, in a number's place.
     pub odd: usize,
+    /// In a word each, of the input and of the names and words around it.
+    pub badges: Badges,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +125,7 @@ impl Preview {
     /// Keeps an action, and lets go of the one kept longest.
     pub fn keep(&mut self, key: &ActionKey, action: PendingAction) {
         let digest = action.digest();
-        let flags = Flags::of(action.input.as_str());
+        let flags = Flags::of_action(&action);
         self.problems.remove(key);
         if self.cache.insert(key.clone(), Arc::new(Cached { action, digest, flags })).is_none() {
             self.order.push_back(key.clone());
@@ -159,10 +161,29 @@ impl Flags {
                 let decoded = json::decode(token.text);
                 flags.broken += usize::from(decoded.lossy);
                 flags.hidden += text::hidden(&decoded.text);
+                flags.badges = flags.badges.with(text::badges(&decoded.text));
             }
             flags.odd += usize::from(json::ODD_WORDS.contains(&token.text));
         }
+        if flags.broken > 0 {
+            flags.badges.add(Badge::Broken);
+        }
+        if !flags.duplicates.is_empty() {
+            flags.badges.add(Badge::DuplicateKey);
+        }
         flags
+    }
+
+    /// The same, and what is around the input.
+    pub fn of_action(action: &PendingAction) -> Self {
+        let mut flags = Self::of(action.input.as_str());
+        flags.badges = flags.badges.with(around(&action.row));
+        flags
+    }
+
+    /// `bidi, padding`: what asks for a second look. Empty where nothing does.
+    pub fn words(&self) -> String {
+        self.badges.alarms().map(Badge::word).collect::<Vec<_>>().join(", ")
     }
 
     pub fn any(&self) -> bool {
@@ -171,7 +192,16 @@ impl Flags {
             || self.odd > 0
             || !self.duplicates.is_empty()
             || !self.alike.is_empty()
+            || self.badges.alarms().next().is_some()
     }
+}
+
+/// The badges of a row: its title, its tool, and who asks.
+pub fn around(row: &Row) -> Badges {
+    let names = [row.agent.as_ref(), row.mission.as_ref()].into_iter().flatten();
+    let names = names.map(|name| text::badges_of_line(name.as_raw()));
+    let row = text::badges_of_line(row.title.as_raw()).with(text::badges_of_identifier(row.tool.as_raw()));
+    names.fold(row, Badges::with)
 }
 
 impl Tab {

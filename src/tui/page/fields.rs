@@ -6,7 +6,7 @@ use crate::contract::action;
 use crate::contract::tool::{self, Reversible, Showing};
 use crate::domain::json::{self, Decoded, Member};
 use crate::domain::{RawJson, Status, Untrusted};
-use crate::text::{self, Shown};
+use crate::text::{self, Badge, Shown};
 use crate::tui::model::{Cached, Flags};
 
 use super::context::moment;
@@ -180,13 +180,13 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
         writer.ours(Kind::Warn, format!("! hidden characters: {}, shown as ⟦…⟧", flags.hidden));
     }
     if !flags.duplicates.is_empty() {
-        let names = some(&flags.duplicates);
-        writer
-            .ours(Kind::Warn, format!("! duplicate keys: {names}; executors differ in which one they take"));
+        let line = Shown::ours("! duplicate keys: ").followed_by(some(&flags.duplicates));
+        let line = line.followed_by(Shown::ours("; executors differ in which one they take"));
+        writer.wrapped(Kind::Warn, 0, &line);
     }
     if !flags.alike.is_empty() {
-        let names = some(&flags.alike);
-        writer.ours(Kind::Warn, format!("! keys that look like another beside them: {names}"));
+        let line = Shown::ours("! keys that look like another beside them: ").followed_by(some(&flags.alike));
+        writer.wrapped(Kind::Warn, 0, &line);
     }
     if flags.odd > 0 {
         let words = json::ODD_WORDS.join(", ");
@@ -195,7 +195,15 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
     if flags.broken > 0 {
         writer.ours(Kind::Warn, format!("! strings that do not decode: {} (see Raw)", flags.broken));
     }
-    if flags.any() {
+    let words = flags.words();
+    if !words.is_empty() {
+        writer.ours(Kind::Warn, format!("! look twice: {words}"));
+    }
+    let notes: Vec<_> = flags.badges.notes().map(Badge::word).collect();
+    if !notes.is_empty() {
+        writer.ours(Kind::Dim, format!("note: {}", notes.join(", ")));
+    }
+    if flags.any() || !notes.is_empty() {
         writer.blank();
     }
 }
@@ -203,10 +211,13 @@ fn flagged(writer: &mut Writer, flags: &Flags) {
 /// So many names are enough to know.
 const NAMED: usize = 20;
 
-fn some(keys: &[String]) -> String {
-    let names = listed(keys.get(..NAMED).unwrap_or(keys));
+fn some(keys: &[String]) -> Shown {
+    let mut names = Shown::ours("");
+    for (nth, key) in keys.iter().take(NAMED).enumerate() {
+        names = names.followed_by(Shown::ours(if nth > 0 { ", " } else { "" })).followed_by(text::part(key));
+    }
     let more = keys.len().saturating_sub(NAMED);
-    if more > 0 { format!("{names}, and at least {more} more") } else { names }
+    if more > 0 { names.followed_by(Shown::ours(format!(", and at least {more} more"))) } else { names }
 }
 
 fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {

@@ -57,11 +57,18 @@ impl Long {
         let width = self.columns(width);
         while let Some(now) = self.counting.filter(|_| *budget > 0) {
             let rest = now.at..now.line;
-            let length = if wrap { text::row(&self.text, rest, width) } else { rest.len() };
+            let blank = self.blank_lines(now);
+            let length = match blank {
+                0 if wrap => text::row(&self.text, rest, width),
+                0 => rest.len(),
+                folded => folded,
+            };
             let end = now.at + length;
             self.starts.push((u32::try_from(now.at).unwrap_or(u32::MAX), now.lex));
             *budget = budget.saturating_sub(length.max(64));
-            self.counting = if end < now.line {
+            self.counting = if blank > 0 {
+                Some(self.line_at(end, Lex::default()))
+            } else if end < now.line {
                 let lex =
                     if self.json { lex(now.lex, &self.text, now.at..end, &mut |_, _| ()) } else { now.lex };
                 Some(Counting { at: end, lex, ..now })
@@ -70,6 +77,29 @@ impl Long {
                 line.find('\n').map(|lf| self.line_at(end + lf + 1, Lex::default()))
             };
         }
+    }
+
+    /// Bytes of the empty lines that begin here, when there are so many that they would push the rest out of sight: they are one row.
+    fn blank_lines(&self, now: Counting) -> usize {
+        let rest = self.text.get(now.at..self.range.end).unwrap_or_default();
+        let feed = if rest.starts_with('\r') { "\r\n" } else { "\n" };
+        if self.json || now.at != now.line || !rest.starts_with(feed) {
+            return 0;
+        }
+        let bytes = rest.len() - rest.trim_start_matches(feed).len();
+        if bytes / feed.len() >= text::BLANK_LINES { bytes } else { 0 }
+    }
+
+    /// How many empty lines a row stands for.
+    fn folded(&self, nth: usize) -> usize {
+        let bytes = self.bytes(nth);
+        if self.text.as_bytes().get(bytes.start).is_none_or(|byte| !byte.is_ascii_control()) {
+            return 0;
+        }
+        let next = self.starts.get(nth + 1).map(|(at, _)| *at as usize);
+        let end = next.or(self.counting.map(|counting| counting.at)).unwrap_or(self.range.end);
+        let row = self.text.get(bytes.start..end).unwrap_or_default();
+        if row.starts_with(['\n', '\r']) { row.matches('\n').count() } else { 0 }
     }
 
     fn line_at(&self, at: usize, lex: Lex) -> Counting {
@@ -113,6 +143,9 @@ impl Long {
 
     /// Something of a row is to the right of so many columns.
     pub(super) fn reaches(&self, nth: usize, columns: usize) -> bool {
+        if self.folded(nth) > 1 {
+            return false;
+        }
         let row = self.bytes(nth);
         text::column(&self.text, row.clone(), columns.saturating_sub(self.indent)) < row.len()
     }
@@ -132,6 +165,14 @@ impl Long {
         I: Iterator<Item = (Kind, Range<usize>)>,
     {
         let bytes = self.bytes(nth);
+        let folded = self.folded(nth);
+        if folded > 1 {
+            let parts = vec![
+                (Kind::Plain, Shown::ours(" ".repeat(self.indent))),
+                (self.kind, text::blank_lines(folded)),
+            ];
+            return PageLine { parts }.right_of(window.left);
+        }
         // What is to the right of the window may be megabytes.
         let columns = window.left.saturating_add(window.width).saturating_add(1);
         let row = bytes.start..bytes.start + text::column(&self.text, bytes.clone(), columns);

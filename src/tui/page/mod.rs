@@ -185,6 +185,16 @@ impl Page {
         }
     }
 
+    /// Something of a row came from outside: it stands behind the gutter.
+    pub fn is_foreign(&self, nth: usize) -> bool {
+        let Some((index, line)) = self.place(nth) else { return false };
+        match self.blocks.get(index) {
+            Some(Block::Long(_)) => true,
+            Some(block) => block.line(line).is_some_and(PageLine::is_foreign),
+            None => false,
+        }
+    }
+
     /// Nothing of a row is to the right of the page.
     pub fn fits(&self, nth: usize) -> bool {
         self.of.wrap || !self.reaches(nth, usize::from(self.of.width))
@@ -285,6 +295,10 @@ impl Page {
 }
 
 impl PageLine {
+    fn is_foreign(&self) -> bool {
+        self.parts.iter().any(|(_, shown)| shown.is_foreign())
+    }
+
     pub fn plain(&self) -> String {
         self.parts.iter().map(|(_, shown)| shown.plain()).collect()
     }

@@ -80,10 +80,11 @@ impl<'a> Said<'a> {
         writer.wrapped(Kind::Dim, 2, &Shown::ours("Its preview says what the input does not:"));
         for (key, value, other) in added.iter().take(LISTED) {
             let mark = if *other { "! " } else { "" };
-            let what = format!("{}{}: {}", mark, text::part(key).plain(), text::part(value).plain());
             let ends = if *other { "   (the input has another value)" } else { "" };
             let kind = if *other { Kind::Warn } else { Kind::Plain };
-            writer.wrapped(kind, 4, &Shown::ours(format!("{what}{ends}")));
+            let what = Shown::ours(mark).followed_by(text::part(key)).followed_by(Shown::ours(": "));
+            let what = what.followed_by(text::part(value)).followed_by(Shown::ours(ends));
+            writer.wrapped(kind, 4, &what);
         }
         if added.len() > LISTED {
             let more = format!("and {} more; Context has the whole preview", added.len() - LISTED);

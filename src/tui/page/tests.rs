@@ -151,6 +151,7 @@ fn what_runs_comes_first_and_what_the_agent_says_of_it_is_called_that() {
 
     insta::assert_snapshot!(text("refund_payment", input, Some(preview), 60), @r#"
 ! hidden characters: 1, shown as ⟦…⟧
+! look twice: bidi
 
 + is not in the agent's preview
 + amount    4980.00 EUR

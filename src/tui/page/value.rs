@@ -96,10 +96,7 @@ impl<'a, 'w> Values<'a, 'w> {
             after.extend(units::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
         if let Some(host) = links::misleading(&text) {
-            after.push((
-                Kind::Warn,
-                Shown::ours(format!("! leads to {}", text::identifier_part(host).plain())),
-            ));
+            after.push((Kind::Warn, Shown::ours("! leads to ").followed_by(text::identifier_part(host))));
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind), &after) {
             self.head(indent, entry);
@@ -123,7 +120,8 @@ impl<'a, 'w> Values<'a, 'w> {
         if text.contains('\n') || text.len() > 4 * self.writer.width {
             return false;
         }
-        let value = text::part(text);
+        let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let value = quoted.and_then(text::blank).unwrap_or_else(|| text::part(text));
         let gap = column.max(entry.label.width() + 2).saturating_sub(entry.label.width());
         let more: usize = after.iter().map(|(_, shown)| shown.width() + 1).sum();
         let before = indent + mark_width(entry) + entry.label.width() + gap;
@@ -226,7 +224,9 @@ fn entry<'m, 'a>(member: &'m Member<'m>, fields: &'a [Field], mark: Option<bool>
 /// The key, or the label that says more, with the key beside it.
 fn label(member: &Member<'_>, field: Option<&Field>) -> Shown {
     match field.and_then(|field| field.label.as_deref()) {
-        Some(label) => Shown::ours(format!("{label} ({})", key_of(member).plain())),
+        Some(label) => {
+            Shown::ours(format!("{label} (")).followed_by(key_of(member)).followed_by(Shown::ours(")"))
+        }
         None => key_of(member),
     }
 }

@@ -106,19 +106,19 @@ fn the_timeline_says_when_who_and_why() {
 │ id pa-1                                                                                          │
 │  Rendered   Diff   Raw   Context  [History]                                                      │
 │                                                                                                  │
-│ created      2026-11-21 13:42:31 UTC  by billing                                                 │
-│ approved     2026-11-21 14:12:31 UTC  by lee                                                     │
-│   edits    amount                                                                                │
-│   reason   they paid twice                                                                       │
-│ dispatched   2026-11-21 14:12:31 UTC  by the source itself                                       │
-│ failed       2026-11-21 14:13:31 UTC  by the source itself                                       │
-│   error                                                                                          │
-│     card expired                                                                                 │
-│     ask for another                                                                              │
+││ created      2026-11-21 13:42:31 UTC  by billing                                                │
+││ approved     2026-11-21 14:12:31 UTC  by lee                                                    │
+││   edits    amount                                                                               │
+││   reason   they paid twice                                                                      │
+││ dispatched   2026-11-21 14:12:31 UTC  by the source itself                                      │
+││ failed       2026-11-21 14:13:31 UTC  by the source itself                                      │
+│    error                                                                                         │
+││     card expired                                                                                │
+││     ask for another                                                                             │
 │                                                                                                  │
-│ Sent from here                                                                                   │
-│ approve      2026-11-21 14:12:31 UTC  by kim@acme                                                │
-│   answer   skipped: approved by lee first                                                        │
+│  Sent from here                                                                                  │
+││ approve      2026-11-21 14:12:31 UTC  by kim@acme                                               │
+││   answer   skipped: approved by lee first                                                       │
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
@@ -147,21 +147,21 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
  placet  0 pending  0 undecided                               as kim@acme  LIVE
 ──  Rendered   Diff   Raw   Context  [History]  pa-1 ───────────── 1-15 of 15 ──
  Refund 120 EUR to alice
- This source keeps no timeline. What is known all the same:
+  This source keeps no timeline. What is known all the same:
 
- created      2026-11-21 13:42:31 UTC
- decided      2026-11-21 14:12:31 UTC  by lee
-   edits    amount
- ran          2026-11-21 14:13:31 UTC
- now          failed
-   error
-     card expired
-     ask for another
+  created      2026-11-21 13:42:31 UTC
+│ decided      2026-11-21 14:12:31 UTC  by lee
+│   edits    amount
+  ran          2026-11-21 14:13:31 UTC
+│ now          failed
+    error
+│     card expired
+│     ask for another
 
- Sent from here
- exclude      2026-11-21 14:12:31 UTC  by kim@acme
-   reason   twice
-   answer   none: it is not known whether it was sent
+  Sent from here
+│ exclude      2026-11-21 14:12:31 UTC  by kim@acme
+│   reason   twice
+│   answer   none: it is not known whether it was sent
 
 
 ────────────────────────────────────────────────────────────────────────────────

@@ -14,6 +14,7 @@ mod exporting;
 mod groups;
 mod history;
 mod holding;
+mod hostile;
 mod keys;
 mod keystrokes;
 mod leaving;

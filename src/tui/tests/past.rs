@@ -23,12 +23,12 @@ fn what_failed_on_a_narrow_screen() {
 
 
 ── [Rendered]  Diff   Raw   Context   History   f1 ──────────────── 1-7 of 14 ──
- failed  decided by lee
- reason
-   they paid twice
- error
-   card expired
-   ask for another
+│ failed  decided by lee
+  reason
+│   they paid twice
+  error
+│   card expired
+│   ask for another
 
 ────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35
@@ -48,21 +48,21 @@ fn what_failed_in_two_panes() {
 │  退款申请 世界 []…                   1h15m ││ id f1                                              │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
 │                                            ││                                                    │
-│                                            ││ failed  decided by lee                             │
-│                                            ││ reason                                             │
-│                                            ││   they paid twice                                  │
-│                                            ││ error                                              │
-│                                            ││   card expired                                     │
-│                                            ││   ask for another                                  │
+│                                            │││ failed  decided by lee                            │
+│                                            ││  reason                                            │
+│                                            │││   they paid twice                                 │
+│                                            ││  error                                             │
+│                                            │││   card expired                                    │
+│                                            │││   ask for another                                 │
 │                                            ││                                                    │
-│                                            ││ approved with edits that replace: amount (the      │
-│                                            ││ Diff tab shows them)                               │
+│                                            ││  approved with edits that replace: amount (the     │
+│                                            ││  Diff tab shows them)                              │
 │                                            ││                                                    │
-│                                            ││ What ran, with the approver's edits                │
-│                                            ││ amount    100 EUR                                  │
-│                                            ││ currency  EUR                                      │
+│                                            ││  What ran, with the approver's edits               │
+│                                            │││ amount    100 EUR                                 │
+│                                            │││ currency  EUR                                     │
 │                                            ││                                                    │
-│                                            ││ Hidden characters: none.  31 bytes                 │
+│                                            ││  Hidden characters: none.  31 bytes                │
 │                                            ││                                                    │
 │                                            ││                                                    │
 └─ row 1 of 3 ───────────────────────────────┘└─ J/K scroll   1-15 of 15 ──────────────────────────┘
@@ -84,21 +84,21 @@ fn what_failed_in_three_panes() {
 │                            ││  退款申请 世界 [] 客户                             lee            1h15m ││ id f1                                               │
 │ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
 │   critical     1  ###      ││                                                                         ││                                                     │
-│   high         2  ######   ││                                                                         ││ failed  decided by lee                              │
-│   medium       3  ######## ││                                                                         ││ reason                                              │
-│   low          2  ######   ││                                                                         ││   they paid twice                                   │
-│                            ││                                                                         ││ error                                               │
-│ Age                        ││                                                                         ││   card expired                                      │
-│   < 15 m       2  ###      ││                                                                         ││   ask for another                                   │
+│   high         2  ######   ││                                                                         │││ failed  decided by lee                             │
+│   medium       3  ######## ││                                                                         ││  reason                                             │
+│   low          2  ######   ││                                                                         │││   they paid twice                                  │
+│                            ││                                                                         ││  error                                              │
+│ Age                        ││                                                                         │││   card expired                                     │
+│   < 15 m       2  ###      ││                                                                         │││   ask for another                                  │
 │   15-60 m      6  ######## ││                                                                         ││                                                     │
-│   1-4 h        0           ││                                                                         ││ approved with edits that replace: amount (the Diff  │
-│   > 4 h        0           ││                                                                         ││ tab shows them)                                     │
+│   1-4 h        0           ││                                                                         ││  approved with edits that replace: amount (the Diff │
+│   > 4 h        0           ││                                                                         ││  tab shows them)                                    │
 │                            ││                                                                         ││                                                     │
-│ Staged                     ││                                                                         ││ What ran, with the approver's edits                 │
-│   approve      1  ######## ││                                                                         ││ amount    100 EUR                                   │
-│   edit         1  ######## ││                                                                         ││ currency  EUR                                       │
+│ Staged                     ││                                                                         ││  What ran, with the approver's edits                │
+│   approve      1  ######## ││                                                                         │││ amount    100 EUR                                  │
+│   edit         1  ######## ││                                                                         │││ currency  EUR                                      │
 │   exclude      1  ######## ││                                                                         ││                                                     │
-│                            ││                                                                         ││ Hidden characters: none.  31 bytes                  │
+│                            ││                                                                         ││  Hidden characters: none.  31 bytes                 │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
@@ -153,12 +153,12 @@ fn states_that_differ_are_named() {
 
 
 ── [Rendered]  Diff   Raw   Context   History   e2 ───────────────── 1-6 of 6 ──
- withdrawn  decided by billing
+│ withdrawn  decided by billing
 
- amount    120 EUR
- currency  EUR
+│ amount    120 EUR
+│ currency  EUR
 
- Hidden characters: none.  31 bytes
+  Hidden characters: none.  31 bytes
 
 ────────────────────────────────────────────────────────────────────────────────
  FOR READING: gi goes back to the inbox   saved 14:22:31
@@ -202,12 +202,12 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 │  A Refund 7 EU… UNKNOWN                30m ││ id m1                                              │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
 │                                            ││                                                    │
-│                                            ││ executed  decided by kim@acme                      │
+│                                            │││ executed  decided by kim@acme                     │
 │                                            ││                                                    │
-│                                            ││ amount    120 EUR                                  │
-│                                            ││ currency  EUR                                      │
+│                                            │││ amount    120 EUR                                 │
+│                                            │││ currency  EUR                                     │
 │                                            ││                                                    │
-│                                            ││ Hidden characters: none.  31 bytes                 │
+│                                            ││  Hidden characters: none.  31 bytes                │
 │                                            ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │

@@ -36,29 +36,29 @@ fn recommendations_side_by_side_on_a_large_screen() {
 │                            ││  . !* Refund 4980.00 EUR              refund_payment        CRIT     7m ││ id 1                                                │
 │ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
 │   critical     1  ######## ││                                                                         ││                                                     │
-│   high         1  ######## ││                                                                         ││ recommendations                                     │
-│   medium       0           ││                                                                         ││   #  title               Impact       Effort  Weeks │
-│   low          1  ######## ││                                                                         ││   1  Streamline onboar…  0.82 (82 %)  small   2     │
-│                            ││                                                                         ││   2  Let teams continu…  0.9 (90 %)   medium  5     │
-│ Age                        ││                                                                         ││   1 of 2                                            │
-│   < 15 m       3  ######## ││                                                                         ││     title            Streamline onboarding step 3   │
-│   15-60 m      0           ││                                                                         ││     description                                     │
-│   1-4 h        0           ││                                                                         ││       Collapse the two-screen verification.         │
-│   > 4 h        0           ││                                                                         ││     success_metrics                                 │
-│                            ││                                                                         ││       ["Activation rate +10%","Drop-off <8%"]       │
-│ Staged                     ││                                                                         ││   2 of 2                                            │
-│   approve      0           ││                                                                         ││     title                                           │
-│   edit         0           ││                                                                         ││       Let teams continue without a verified domain  │
-│   exclude      0           ││                                                                         ││     description  Ask again later.                   │
-│                            ││                                                                         ││ Why in this order (prioritization_rationale)        │
-│                            ││                                                                         ││   Quick wins first.                                 │
+│   high         1  ######## ││                                                                         │││ recommendations                                    │
+│   medium       0           ││                                                                         ││    #  title               Impact       Effort  Weeks│
+│   low          1  ######## ││                                                                         │││   1  Streamline onboar…  0.82 (82 %)  small   2    │
+│                            ││                                                                         │││   2  Let teams continu…  0.9 (90 %)   medium  5    │
+│ Age                        ││                                                                         ││    1 of 2                                           │
+│   < 15 m       3  ######## ││                                                                         │││     title            Streamline onboarding step 3  │
+│   15-60 m      0           ││                                                                         │││     description                                    │
+│   1-4 h        0           ││                                                                         │││       Collapse the two-screen verification.        │
+│   > 4 h        0           ││                                                                         │││     success_metrics                                │
+│                            ││                                                                         │││       ["Activation rate +10%","Drop-off <8%"]      │
+│ Staged                     ││                                                                         ││    2 of 2                                           │
+│   approve      0           ││                                                                         │││     title                                          │
+│   edit         0           ││                                                                         │││       Let teams continue without a verified domain │
+│   exclude      0           ││                                                                         │││     description  Ask again later.                  │
+│                            ││                                                                         │││ Why in this order (prioritization_rationale)       │
+│                            ││                                                                         │││   Quick wins first.                                │
 │                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││ Hidden characters: none.  437 bytes                 │
+│                            ││                                                                         ││  Hidden characters: none.  437 bytes                │
 │                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││ What approving does                                 │
-│                            ││                                                                         ││   saves recommendations in the workspace            │
-│                            ││                                                                         ││   can be undone by hand: delete the                 │
-│                            ││                                                                         ││   recommendations in the workspace                  │
+│                            ││                                                                         ││  What approving does                                │
+│                            ││                                                                         ││    saves recommendations in the workspace           │
+│                            ││                                                                         ││    can be undone by hand: delete the                │
+│                            ││                                                                         ││    recommendations in the workspace                 │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
@@ -87,27 +87,27 @@ fn a_refund_beside_the_list() {
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  .    Save 2 recommendations            9m ││ refund_payment   billing                           │
 │  . !  Mail to mei@example.com           8m ││ risk CRITICAL   seen in full   7m old              │
-│> . !  Refund 4980.00 EUR                7m ││ id 3                                               │
+│> . ! #Refund 4980.00 EUR                7m ││ id 3                                               │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
+│                                            ││ ! bidi                                             │
+│                                            ││  ! hidden characters: 1, shown as ⟦…⟧              │
+│                                            ││  ! look twice: bidi                                │
 │                                            ││                                                    │
-│                                            ││ ! hidden characters: 1, shown as ⟦…⟧               │
+│                                            ││  + is not in the agent's preview                   │
+│                                            │││ + amount    4980.00 EUR                           │
+│                                            │││ + currency  EUR                                   │
+│                                            │││ + customer  Marla ⟦U+202E⟧tsiuQ                   │
+│                                            │││   order_id  ORD-88466                             │
+│                                            │││   reason    Duplicate charge                      │
 │                                            ││                                                    │
-│                                            ││ + is not in the agent's preview                    │
-│                                            ││ + amount    4980.00 EUR                            │
-│                                            ││ + currency  EUR                                    │
-│                                            ││ + customer  Marla ⟦U+202E⟧tsiuQ                    │
-│                                            ││   order_id  ORD-88466                              │
-│                                            ││   reason    Duplicate charge                       │
+│                                            ││  117 bytes                                         │
 │                                            ││                                                    │
-│                                            ││ 117 bytes                                          │
+│                                            ││  What approving does                               │
+│                                            ││    sends money back to a customer; it cannot be    │
+│                                            ││    called back                                     │
+│                                            ││    cannot be undone                                │
 │                                            ││                                                    │
-│                                            ││ What approving does                                │
-│                                            ││   sends money back to a customer; it cannot be     │
-│                                            ││   called back                                      │
-│                                            ││   cannot be undone                                 │
-│                                            ││                                                    │
-│                                            ││ The agent says (these words do not run)            │
-└─ row 3 of 3 ───────────────────────────────┘└─ J/K scroll   1-17 of 21 ──────────────────────────┘
+└─ row 3 of 3 ───────────────────────────────┘└─ J/K scroll   1-17 of 22 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
@@ -133,13 +133,13 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 ── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-7 of 13 ──
- to           mei@example.com
- reply_to     billing@example.com
- subject      Your invoice
- Text (body)
-   Dear Mei,
-   the invoice is at https://example.com/i/7.
-   Best, Kim
+│ to           mei@example.com
+│ reply_to     billing@example.com
+│ subject      Your invoice
+│ Text (body)
+│   Dear Mei,
+│   the invoice is at https://example.com/i/7.
+│   Best, Kim
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
@@ -150,19 +150,19 @@ fn a_mail_below_the_list_and_in_full() {
  placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
 ── [Rendered]  Diff   Raw   Context   History   2 ─── /invoice   match 1 of 2 ──
  Mail to mei@example.com
- to           mei@example.com
- reply_to     billing@example.com
- subject      Your invoice
- Text (body)
-   Dear Mei,
-   the invoice is at https://example.com/i/7.
-   Best, Kim
+│ to           mei@example.com
+│ reply_to     billing@example.com
+│ subject      Your invoice
+│ Text (body)
+│   Dear Mei,
+│   the invoice is at https://example.com/i/7.
+│   Best, Kim
 
- Hidden characters: none.  156 bytes
+  Hidden characters: none.  156 bytes
 
- What approving does
-   sends one mail; it cannot be called back
-   cannot be undone
+  What approving does
+    sends one mail; it cannot be called back
+    cannot be undone
 
 
 
@@ -188,23 +188,23 @@ fn raw_with_a_fold() {
 │ id 1                                                                                             │
 │  Rendered   Diff  [Raw]  Context   History                                                       │
 │                                                                                                  │
-│ {                                                                                                │
-│   "repo": "acme/site",                                                                           │
-│>  "labels": [ … 2 elements in 2 lines … ],                                                       │
-│   "steps": [                                                                                     │
-│     {                                                                                            │
-│       "run": "deploy",                                                                           │
-│       "env": {                                                                                   │
-│         "REGION": "eu",                                                                          │
-│         "DRY": false                                                                             │
-│       }                                                                                          │
-│     },                                                                                           │
-│     {                                                                                            │
-│       "run": "notify",                                                                           │
-│       "to": [                                                                                    │
-│         "ops",                                                                                   │
-│         "web"                                                                                    │
-│       ]                                                                                          │
+││ {                                                                                               │
+││   "repo": "acme/site",                                                                          │
+││>  "labels": [ … 2 elements in 2 lines … ],                                                      │
+││   "steps": [                                                                                    │
+││     {                                                                                           │
+││       "run": "deploy",                                                                          │
+││       "env": {                                                                                  │
+││         "REGION": "eu",                                                                         │
+││         "DRY": false                                                                            │
+││       }                                                                                         │
+││     },                                                                                          │
+││     {                                                                                           │
+││       "run": "notify",                                                                          │
+││       "to": [                                                                                   │
+││         "ops",                                                                                  │
+││         "web"                                                                                   │
+││       ]                                                                                         │
 └─ Enter folds   - = all   1-17 of 22 ─────────────────────────────────────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31

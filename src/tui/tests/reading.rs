@@ -31,7 +31,7 @@ fn numbers_keys_and_strings_are_shown_as_they_were_written() {
         "big    18446744073709551616",
         "yes    \"true\"",
         "no     null",
-        "empty  \"\"",
+        "empty  ⟦empty⟧",
         "list   [1.0,{\"a\":2}]",
         "  one ",
         "  two ",

@@ -84,23 +84,23 @@ fn three_panes() {
 │                            ││>  E    Escalate: EU outage                                  med     32m ││ id pa-3f9c                                          │
 │ Risk                       ││   .    退款申请 世界 [] 客户 needs a long answer in the ti… low     31m ││ [Rendered]  Diff 1   Raw   Context   History        │
 │   critical     1  ###      ││  v update_linear_issue  refunds-agent                        all staged ││                                                     │
-│   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││ your edits replace: title (the Diff tab shows them) │
+│   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││  your edits replace: title (the Diff tab shows them)│
 │   medium       3  ######## ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
-│   low          2  ######   ││  . !* Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m ││ title        Escalate: EU outage                    │
-│                            ││  v google_drive_write  drive-sync                      2 of 2 undecided ││ team         SUP                                    │
-│ Age                        ││   .  * Overwrite Q3 plan.docx                               med     22m ││ priority     3                                      │
-│   < 15 m       2  ###      ││   . !* Create Meeting notes 11-20                           spi…    12m ││ assignee     null                                   │
-│   15-60 m      6  ######## ││                                                                         ││ labels       ["outage","eu"]                        │
-│   1-4 h        0           ││                                                                         ││ description                                         │
-│   > 4 h        0           ││                                                                         ││   Three enterprise clients in eu-west-1 report      │
-│                            ││                                                                         ││   502s since 13:40 UTC.                             │
-│ Staged                     ││                                                                         ││   Attached: status page link, 2 transcripts.        │
+│   low          2  ######   ││  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │││ title        Escalate: EU outage                   │
+│                            ││  v google_drive_write  drive-sync                      2 of 2 undecided │││ team         SUP                                   │
+│ Age                        ││   .  * Overwrite Q3 plan.docx                               med     22m │││ priority     3                                     │
+│   < 15 m       2  ###      ││   . !* Create Meeting notes 11-20                           spi…    12m │││ assignee     null                                  │
+│   15-60 m      6  ######## ││                                                                         │││ labels       ["outage","eu"]                       │
+│   1-4 h        0           ││                                                                         │││ description                                        │
+│   > 4 h        0           ││                                                                         │││   Three enterprise clients in eu-west-1 report     │
+│                            ││                                                                         │││   502s since 13:40 UTC.                            │
+│ Staged                     ││                                                                         │││   Attached: status page link, 2 transcripts.       │
 │   approve      1  ######## ││                                                                         ││                                                     │
-│   edit         1  ######## ││                                                                         ││ Hidden characters: none.  225 bytes                 │
+│   edit         1  ######## ││                                                                         ││  Hidden characters: none.  225 bytes                │
 │   exclude      1  ######## ││                                                                         ││                                                     │
-│                            ││                                                                         ││ What approving does                                 │
-│                            ││                                                                         ││   creates one issue in Linear                       │
-│                            ││                                                                         ││   can be undone by hand: cancel the issue in Linear │
+│                            ││                                                                         ││  What approving does                                │
+│                            ││                                                                         ││    creates one issue in Linear                      │
+│                            ││                                                                         ││    can be undone by hand: cancel the issue in Linear│
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
@@ -139,12 +139,12 @@ fn two_panes() {
 │>  E    Escalate: EU outage             32m ││ id pa-3f9c                                         │
 │   .    退款申请 世界 [] 客户 needs…    31m ││  Rendered  [Diff 1]  Raw   Context   History       │
 │  v update_linear_issue  refunds-agent  0/1 ││                                                    │
-│   X    Close stale ticket #1182        30m ││ title                                              │
-│   ~    Reopen LIN-399    rejected by maria ││ -   Escalate: EU outage                            │
-│  . !* Refund 1.10 EUR to ⟦ESC⟧[2J…     28m ││ +   [now] Escalate: EU outage                      │
+│   X    Close stale ticket #1182        30m │││ title                                             │
+│   ~    Reopen LIN-399    rejected by maria │││ -   Escalate: EU outage                           │
+│  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…     28m │││ +   [now] Escalate: EU outage                     │
 │  v google_drive_write  drive-sync      2/2 ││                                                    │
-│   .  * Overwrite Q3 plan.docx          22m ││ 5 other keys stay as proposed; a changed key is    │
-│   . !* Create Meeting notes 11-20      12m ││ replaced as a whole                                │
+│   .  * Overwrite Q3 plan.docx          22m ││  5 other keys stay as proposed; a changed key is   │
+│   . !* Create Meeting notes 11-20      12m ││  replaced as a whole                               │
 │                                            ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │
@@ -180,17 +180,17 @@ fn list_above_preview() {
   v update_linear_issue  refunds-agent                               all staged
    X    Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
-> . !  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
+> . ! #Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             2 of 2 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
-── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-7 of 13 ──
- ! hidden characters: 1, shown as ⟦…⟧
- ! duplicate keys: to; executors differ in which one they take
+── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-7 of 14 ──
+  ! hidden characters: 1, shown as ⟦…⟧
+│ ! duplicate keys: to; executors differ in which one they take
+  ! look twice: control, bidi, duplicate-key
 
- amount    1.10 EUR
- currency  EUR
- to        ⟦U+202E⟧yrollam
- to        alice
+│ amount    1.10 EUR
+│ currency  EUR
+│ to        ⟦U+202E⟧yrollam
 ────────────────────────────────────────────────────────────────────────────────
  STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
 
@@ -242,7 +242,8 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
 [ ] Reset REVERSED
 [!] Yellow BOLD | REVERSED
 [ ] Cyan REVERSED
-[ Refund 1.10 EUR to ] Reset REVERSED
+[#] Yellow BOLD | REVERSED
+[Refund 1.10 EUR to ] Reset REVERSED
 [⟦ESC⟧] Magenta BOLD | REVERSED
 [[2J] Reset REVERSED
 [⟦U+202E⟧] Magenta BOLD | REVERSED

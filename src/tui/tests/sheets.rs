@@ -27,18 +27,18 @@ fn the_review() {
 │>  E    Es│    APPROVE + EDIT     1                                                    │          │
 │   .    退│    EXCLUDE            1   rejected for good                                │ory       │
 │  v update│    left alone         1   stay pending, not part of the request            │          │
-│   X    Cl│                                                                            │hows      │
+│   X    Cl│                                                                            │shows     │
 │   ~    Re│    edited         Escalate: EU outage  title                               │          │
-│  . !* Ref│                                                                            │          │
+│  . !*#Ref│                                                                            │          │
 │  v google│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
 │   .  * Ov│     E  Escalate: EU outage                                                 │          │
 │   . !* Cr│        title  "[now] Escalate: EU outage"                                  │          │
 │          │     A  Refund double-charge INV-8841                                       │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
 │          │     X  Close stale ticket #1182                                            │          │
-│          │                                                                            │eport     │
+│          │                                                                            │report    │
 │          │  as kim@acme on 1 source; one request per batch                            │          │
-│          │  gate: bound by the source: what is not what you saw is refused there      │ts.       │
+│          │  gate: bound by the source: what is not what you saw is refused there      │pts.      │
 │          │                                                                            │          │
 │          │                                                                            │          │
 │          │  Press y to send. Esc goes back.                                           │          │
@@ -90,10 +90,10 @@ fn the_report() {
 │    │                                                                                        │    │
 │    │  Enter closes   e exports   y copies   o shows the first skipped                       │    │
 │    └─ counts come from the source ──────────────────────────────────────────────────────────┘    │
-│                                            ││ Hidden characters: none.  225 bytes                │
+│                                            ││  Hidden characters: none.  225 bytes               │
 │                                            ││                                                    │
-│                                            ││ What approving does                                │
-│                                            ││   creates one issue in Linear                      │
+│                                            ││  What approving does                               │
+│                                            ││    creates one issue in Linear                     │
 └─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 ");
@@ -127,8 +127,8 @@ fn the_edit_form() {
 │ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │ │
 │ │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │ │
 │ └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘ │
-│                                            ││ What approving does                                │
-│                                            ││   creates one issue in Linear                      │
+│                                            ││  What approving does                               │
+│                                            ││    creates one issue in Linear                     │
 └─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 "#);
@@ -142,22 +142,22 @@ fn a_hostile_action_in_full() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
-── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-13 of 13 ──
+── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-14 of 14 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
- ! hidden characters: 1, shown as ⟦…⟧
- ! duplicate keys: to; executors differ in which one they take
+  ! hidden characters: 1, shown as ⟦…⟧
+│ ! duplicate keys: to; executors differ in which one they take
+  ! look twice: control, bidi, duplicate-key
 
- amount    1.10 EUR
- currency  EUR
- to        ⟦U+202E⟧yrollam
- to        alice
+│ amount    1.10 EUR
+│ currency  EUR
+│ to        ⟦U+202E⟧yrollam
+│ to        alice
 
- 71 bytes
+  71 bytes
 
- What approving does
-   sends money back to a customer; it cannot be called back
-   cannot be undone
-
+  What approving does
+    sends money back to a customer; it cannot be called back
+    cannot be undone
 
 
 
@@ -238,13 +238,13 @@ fn the_edit_form_on_a_small_screen() {
   │    urgent        false                      =                            │
   │    cc            null                       =                            │
 ──│                                                                          │──
- t│  subject, text                          Enter: approve with these edits  │
- c│  > Your refund!                                                          │
- s│                                                                          │
- T│  will be sent as userEdits: {subject}                                    │
-  │  a changed key replaces its whole value                                  │
-  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
- w│  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
+│ │  subject, text                          Enter: approve with these edits  │
+│ │  > Your refund!                                                          │
+│ │                                                                          │
+│ │  will be sent as userEdits: {subject}                                    │
+│ │  a changed key replaces its whole value                                  │
+│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
+│ │  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
 ──└─ nothing is sent from here; closing keeps your text ─────────────────────┘──
  nothing staged   saved 14:22:31
 
@@ -303,9 +303,9 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
 │                            ││                                                                         ││ id 1                                                │
 │ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
 │   critical     0           ││                                                                         ││                                                     │
-│   high         0           ││                                                                         ││ to            kim@acme.example                      │
-│   medium       0           ││                                                                         ││ cc            null                                  │
-│   low          1  ######## ││                                                                         ││ subject       Your refund                           │
+│   high         0           ││                                                                         │││ to            kim@acme.example                     │
+│   medium       0           ││                                                                         │││ cc            null                                 │
+│   low          1  ######## ││                                                                         │││ subject       Your refund                          │
 │                   ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐                   │
 │ Age               │  send_email   Your refund                                                                                            │                   │
 │   < 15 m       1  │    field         proposed                                         yours                                              │                   │
@@ -314,10 +314,10 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
 │   > 4 h        0  │    subject       Your refund                                      Your refund! *                                     │                   │
 │                   │  > body          Dear Kim, (2 lines)                              =                                                  │                   │
 │ Staged            │    amount        1.10                                             =                                                  │                   │
-│   approve      0  │    tags          ["a","b"]                                        =                                                  │es                 │
+│   approve      0  │    tags          ["a","b"]                                        =                                                  │tes                │
 │   edit         0  │    urgent        false                                            =                                                  │                   │
 │   exclude      0  │    cc            null                                             =                                                  │                   │
-│                   │                                                                                                                      │lled back          │
+│                   │                                                                                                                      │alled back         │
 │                   │  body, text                                                                                         Enter: new line  │                   │
 │                   │  > Dear Kim,                                                                                                         │                   │
 │                   │    it is on its way.                                                                                                 │                   │

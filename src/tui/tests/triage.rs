@@ -316,7 +316,7 @@ fn a_filter_on_three_panes() {
  placet   gate   pending 8   undecided 7   staged 1 (x1)                                                                               as kim@acme  LIVE  14:22
  filter: risk:>=high,med -drive   3 of 8 shown (Esc clears)                                                                                          oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue, risk first ─────────────────────────────────────────────────────┐
-│ gate                     8 ││>+. !  Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │
+│ gate                     8 ││>+. ! #Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │
 │ agents blocked           3 ││  v create_linear_issue  refunds-agent                  1 of 2 undecided │
 │                            ││ + X    Refund double-charge INV-8841                        med     44m │
 │ Risk                       ││ + .    Escalate: EU outage                                  med     32m │

@@ -43,8 +43,8 @@ fn they_stand_first_in_a_group_of_their_own() {
 │   ?    Mail to everybody    UNKNOWN     5m ││ id 4          
 │  v create_linear_issue  support        3/3 ││ [Rendered]  Di
 │   .  * Issue number 1                  59m ││               
-│   .  * Issue number 2                  58m ││ unknown: nobod
-│   .  * Issue number 3                  57m ││ approved by le
+│   .  * Issue number 2                  58m │││ unknown: nobo
+│   .  * Issue number 3                  57m │││ approved by l
 ");
     assert_eq!(desk.here(), "4", "what is to be settled comes first");
     assert_eq!((desk.model.stats.pending, desk.model.undecided(), desk.model.stats.unknown), (3, 3, 2));
@@ -68,13 +68,13 @@ fn one_alone_has_its_heading_too() {
 
 
 ── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-7 of 10 ──
- unknown: nobody knows whether this landed
- approved by lee  2026-11-21 14:20:31 UTC
- error
-   the command was ended by signal 9
+│ unknown: nobody knows whether this landed
+│ approved by lee  2026-11-21 14:20:31 UTC
+  error
+│   the command was ended by signal 9
 
- What ran
- title  Issue number 1
+  What ran
+│ title  Issue number 1
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged
 
@@ -179,15 +179,15 @@ fn the_preview_says_what_is_known_and_what_ran() {
 
     let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
-│ unknown: nobody knows whether this landed                                                        │
-│ approved by lee  2026-11-21 14:20:31 UTC                                                         │
-│ error                                                                                            │
-│   the command was ended by signal 9                                                              │
+││ unknown: nobody knows whether this landed                                                       │
+││ approved by lee  2026-11-21 14:20:31 UTC                                                        │
+│  error                                                                                           │
+││   the command was ended by signal 9                                                             │
 │                                                                                                  │
-│ What ran, with the approver's edits                                                              │
-│ title  Edited by lee                                                                             │
+│  What ran, with the approver's edits                                                             │
+││ title  Edited by lee                                                                            │
 │                                                                                                  │
-│ Hidden characters: none.  35 bytes                                                               │
+│  Hidden characters: none.  35 bytes                                                              │
 ");
 }
 
@@ -235,13 +235,13 @@ fn the_sheet() {
   │    r  run it again     only where twice does no harm                     │
   │                                                                          │
 ──│  reason >                                                                │──
- u│                                                                          │
- a│  Press y to say: it landed. Esc takes it back.                           │
- e│                                                                          │
-  └─ look in the target first ───────────────────────────────────────────────┘
+│ │                                                                          │
+│ │  Press y to say: it landed. Esc takes it back.                           │
+  │                                                                          │
+│ └─ look in the target first ───────────────────────────────────────────────┘
 
- What ran
- title  Issue number 4
+  What ran
+│ title  Issue number 4
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 

@@ -71,6 +71,13 @@ pub(super) const fn border(borders: Borders) -> border::Set<'static> {
     }
 }
 
+pub(super) const fn vertical(borders: Borders) -> &'static str {
+    match borders {
+        Borders::Line => "│",
+        Borders::Ascii => "|",
+    }
+}
+
 pub(super) const fn horizontal(borders: Borders) -> &'static str {
     match borders {
         Borders::Line => "─",

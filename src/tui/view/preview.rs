@@ -83,6 +83,10 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     pen.shorten(expiry.len() + 1).ours("id ", theme::DIM).shown(&id, theme::DIM);
     Pen::new(buf, area, 2).right(&expiry, theme::WARN);
     tabs(model, slot, &mut Pen::new(buf, area, 3));
+    let words = model.preview.cached(&slot.entry.key).map(|cached| cached.flags.words()).unwrap_or_default();
+    if !words.is_empty() {
+        Pen::new(buf, area, 4).ours(&format!("! {words}"), theme::WARN);
+    }
 }
 
 /// The countdown of what can still be decided.
@@ -145,6 +149,10 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
             // The margin, so that the text has the width it is wrapped at.
             let margin = Rect { x: area.x.saturating_sub(1), width: 1, ..area };
             Pen::new(buf, margin, nth as u16).ours(">", theme::BOLD);
+        }
+        if page.is_foreign(row) {
+            let gutter = Rect { x: area.x.saturating_sub(2), width: 1, ..area };
+            Pen::new(buf, gutter, nth as u16).ours(theme::vertical(model.settings.borders), theme::KEY);
         }
         let mut pen = Pen::new(buf, area, nth as u16);
         for (kind, part) in &page.row(row, window, found).parts {

@@ -1,0 +1,180 @@
+//! Every hostile text in every place that foreign text is drawn, judged by the bytes that a terminal would get and by what then
+//! stands on its screen.
+
+use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use serde::Deserialize;
+use std::num::NonZeroU16;
+use std::path::Path;
+
+#[path = "../../../../tests/oracle/mod.rs"]
+mod oracle;
+mod places;
+
+use crate::text::{self, Badge, Badges};
+use crate::tui::tests::desk::Desk;
+
+/// A text that wants to be something else than it is.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Case {
+    pub(super) id: String,
+    pub(super) cls: String,
+    /// `body`, `title`, or `ident`: a name that only ASCII stands in as it is.
+    pub(super) field: String,
+    pub(super) text: String,
+    /// What must be on the screen.
+    pub(super) see: Vec<String>,
+    /// What must not be among the bytes, in hexadecimal.
+    pub(super) never: Vec<String>,
+    pub(super) flag: Option<String>,
+}
+
+pub(super) const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 60)];
+
+fn own() -> Vec<Case> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hostile/text.json");
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// The corpus beside the repository, or where `PLACET_CORPUS` says: it is not ours, and read only.
+fn others() -> Vec<Case> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let folder = std::env::var_os("PLACET_CORPUS").map_or(beside, Into::into);
+    match std::fs::read_to_string(folder.join("hostile-text.json")) {
+        Ok(text) => serde_json::from_str(&text).unwrap(),
+        Err(_) => {
+            println!("skipped: no corpus beside the repository");
+            Vec::new()
+        }
+    }
+}
+
+fn is_long() -> bool {
+    std::env::var_os("PLACET_LONG").is_some()
+}
+
+/// What is on a terminal that got a frame.
+pub(super) struct Frame {
+    pub(super) bytes: Vec<u8>,
+    pub(super) screen: vt100::Parser,
+}
+
+impl Frame {
+    pub(super) fn of(desk: &Desk) -> Self {
+        let buffer = desk.buffer();
+        let mut bytes = Vec::new();
+        let cells = Buffer::empty(buffer.area).diff(&buffer);
+        CrosstermBackend::new(&mut bytes).draw(cells.into_iter()).unwrap();
+        let (rows, columns) = (buffer.area.height, buffer.area.width);
+        let mut screen =
+            vt100::Parser::new(NonZeroU16::new(rows).unwrap(), NonZeroU16::new(columns).unwrap(), 0);
+        screen.process(&bytes);
+        Self { bytes, screen }
+    }
+
+    /// Without white space, which wrapping moves.
+    pub(super) fn dense(&self, from: u16, width: u16) -> String {
+        let rows: Vec<String> = self.screen.screen().rows(from, width).collect();
+        rows.concat().split_whitespace().collect()
+    }
+}
+
+/// Nothing but what may be written, and nothing that this case must not write.
+pub(super) fn judged(case: &Case, place: &str, bytes: &[u8]) {
+    let bad = oracle::judge(bytes);
+    assert!(bad.is_empty(), "{} in {place}: {bad:?}", case.id);
+    for never in &case.never {
+        let never: Vec<u8> = (0..never.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&never[at..at + 2], 16).unwrap())
+            .collect();
+        // A place on the screen is what every frame is made of.
+        let moves = never.starts_with(b"\x1b[") && never.ends_with(b"H");
+        assert!(
+            moves || !bytes.windows(never.len()).any(|it| it == never),
+            "{} in {place}: {never:x?}",
+            case.id
+        );
+    }
+}
+
+fn badges(case: &Case) -> Badges {
+    match case.field.as_str() {
+        "title" => text::badges_of_line(&case.text),
+        "ident" => text::badges_of_identifier(&case.text),
+        _ => text::badges(&case.text),
+    }
+}
+
+fn flagged(case: &Case) {
+    // What is longer than a screen is no badge: the lock knows how much of it was read.
+    let want = match case.flag.as_deref() {
+        Some("zalgo") => Some("combining"),
+        Some("boxdraw") => Some("boxes"),
+        Some("truncated") => None,
+        other => other,
+    };
+    let badges = badges(case);
+    let Some(word) = want else {
+        assert_eq!(badges.alarms().count(), 0, "{}: {:?}", case.id, badges.alarms().collect::<Vec<_>>());
+        return;
+    };
+    let badge = Badge::ALL.into_iter().find(|badge| badge.word() == word).expect(word);
+    assert!(badges.has(badge), "{}: {badges:?} has no {word}", case.id);
+}
+
+fn run(cases: &[Case]) {
+    // All that a case fails by is told, and all cases that do.
+    let failed: Vec<&str> = cases
+        .iter()
+        .enumerate()
+        .filter(|(nth, case)| !passes(*nth, case))
+        .map(|(_, case)| case.id.as_str())
+        .collect();
+    println!("{} cases", cases.len());
+    assert!(failed.is_empty(), "{failed:?}");
+}
+
+fn passes(nth: usize, case: &Case) -> bool {
+    std::panic::catch_unwind(|| {
+        flagged(case);
+        places::seen(case);
+        for (size, at) in SIZES.into_iter().enumerate() {
+            if is_long() || nth % SIZES.len() == size {
+                places::everywhere(case, at);
+            }
+        }
+    })
+    .is_ok()
+}
+
+#[test]
+fn g1_no_hostile_text_drives_the_terminal_or_hides() {
+    let cases = own();
+    assert!(cases.len() >= 160, "{}", cases.len());
+    run(&cases);
+}
+
+#[test]
+fn g1_nor_does_a_corpus_that_somebody_else_wrote() {
+    run(&others());
+}
+
+#[test]
+fn every_class_is_in_the_corpus() {
+    let cases = own();
+    for class in [
+        "escape",
+        "c0",
+        "bidi",
+        "invisible",
+        "combining",
+        "width",
+        "size",
+        "homoglyph",
+        "markdown",
+        "injection",
+    ] {
+        assert!(cases.iter().any(|case| case.cls == class), "{class}");
+    }
+}
