@@ -38,3 +38,6 @@ pub mod start;
 // Beside the house: where the chance of randomised tests comes from.
 #[cfg(test)]
 mod rounds;
+// For tests and fuzzers alone.
+#[cfg(any(test, fuzzing))]
+pub mod fuzz;

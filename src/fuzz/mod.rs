@@ -1,0 +1,36 @@
+//! What must hold for any bytes at all: the bodies of the fuzzers in `fuzz/`. `cargo test` replays what they have found worth
+//! keeping, so that no find is lost between releases.
+
+mod json;
+mod merge;
+
+/// A fuzzer's name and what it runs; it panics where something does not hold.
+pub const TARGETS: [(&str, fn(&[u8])); 2] = [("json", json::run), ("merge", merge::run)];
+
+/// Runs one of them. Unknown names are a mistake in `fuzz/`.
+pub fn run(target: &str, data: &[u8]) {
+    let found = TARGETS.iter().find(|(name, _)| *name == target);
+    found.expect("a fuzzer of this name").1(data);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_the_fuzzers_keep_is_replayed() {
+        let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+        for (name, run) in TARGETS {
+            assert!(fuzz.join(format!("fuzz_targets/{name}.rs")).is_file(), "{name} has no target");
+            let corpus = fuzz.join("corpus").join(name);
+            let files: Vec<_> = fs::read_dir(&corpus).unwrap().map(|file| file.unwrap().path()).collect();
+            assert!(!files.is_empty(), "nothing in {}", corpus.display());
+            for file in files {
+                run(&fs::read(&file).unwrap());
+            }
+        }
+    }
+}
