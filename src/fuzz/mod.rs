@@ -4,8 +4,11 @@
 mod json;
 mod merge;
 
-/// A fuzzer's name and what it runs; it panics where something does not hold.
-pub const TARGETS: [(&str, fn(&[u8])); 2] = [("json", json::run), ("merge", merge::run)];
+/// Panics where something does not hold.
+pub type Run = fn(&[u8]);
+
+/// A fuzzer's name and what it runs.
+pub const TARGETS: [(&str, Run); 2] = [("json", json::run), ("merge", merge::run)];
 
 /// Runs one of them. Unknown names are a mistake in `fuzz/`.
 pub fn run(target: &str, data: &[u8]) {

@@ -145,6 +145,21 @@ mod tests {
         }
     }
 
+    /// Less would be faster, and lose the last commits when the power goes.
+    #[tokio::test]
+    async fn what_is_committed_is_on_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(&folder.path().join("x.db"), &[V1]).await.unwrap();
+
+        let (mode, full): (String, i64) =
+            sqlx::query_as("SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")
+                .fetch_one(&database.write)
+                .await
+                .unwrap();
+
+        assert_eq!((mode.as_str(), full), ("wal", 2));
+    }
+
     #[tokio::test]
     async fn writing_goes_on_when_a_full_disk_has_room_again() {
         let folder = tempfile::tempdir().unwrap();

@@ -10,5 +10,6 @@
 mod deploy;
 mod docs;
 mod exact;
+mod guards;
 mod past;
 mod tidy;
