@@ -8,7 +8,8 @@ mod merge;
 pub type Run = fn(&[u8]);
 
 /// A fuzzer's name and what it runs.
-pub const TARGETS: [(&str, Run); 2] = [("json", json::run), ("merge", merge::run)];
+pub const TARGETS: [(&str, Run); 3] =
+    [("json", json::run), ("merge", merge::run), ("keys", crate::tui::desk::stray::run)];
 
 /// Runs one of them. Unknown names are a mistake in `fuzz/`.
 pub fn run(target: &str, data: &[u8]) {
@@ -21,7 +22,25 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn cases() -> u32 {
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+        /// A taste of what the fuzzers do for hours; `PROPTEST_CASES` asks for more.
+        #[test]
+        fn any_bytes_do(data in prop::collection::vec(any::<u8>(), 0..600)) {
+            for (_, run) in TARGETS {
+                run(&data);
+            }
+        }
+    }
 
     #[test]
     fn what_the_fuzzers_keep_is_replayed() {

@@ -37,6 +37,9 @@ pub mod theme;
 pub mod update;
 pub mod view;
 
+/// For tests and fuzzers alone.
+#[cfg(any(test, fuzzing))]
+pub mod desk;
 #[cfg(test)]
 mod tests;
 

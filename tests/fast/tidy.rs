@@ -22,6 +22,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("tui", 4),
     ("cli", 4),
     ("start", 5),
+    ("fuzz", 5),
 ];
 
 /// A crate and the places that may name it.

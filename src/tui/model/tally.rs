@@ -58,6 +58,9 @@ impl Tally {
         if let Some(counts) = self.batches.get_mut(&staged.batch) {
             let count = field(counts, staged);
             *count = count.saturating_sub(1);
+            if *counts == StagedCounts::default() {
+                self.batches.remove(&staged.batch);
+            }
         }
     }
 }

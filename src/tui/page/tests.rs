@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::domain::json::{self, Scanner, TokenKind};
+use crate::tui::desk::{action, key};
 use crate::tui::model::{Cached, Flags, Tab};
-use crate::tui::tests::desk::{action, key};
 
 use super::*;
 

@@ -1,12 +1,11 @@
 //! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
 
-mod actions;
 mod bulk;
 mod changed;
 mod continuity;
 mod copying;
 mod deciding;
-pub(super) mod desk;
+use super::desk;
 mod editing;
 mod effects;
 mod expiring;

@@ -12,7 +12,7 @@ use crate::tui::model::Model;
 use crate::tui::msg::{Effect, Loaded, Msg, What};
 use crate::tui::plain::{How, Session, Typed, keymap};
 
-use crate::tui::tests::desk::{CAN, Desk, NOW, action, key, source};
+use crate::tui::desk::{CAN, Desk, NOW, action, key, source};
 
 /// A reviewer who types and hears.
 pub(super) struct Talk {

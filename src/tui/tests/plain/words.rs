@@ -1,8 +1,8 @@
 //! What is said to what.
 
 use crate::domain::Status;
+use crate::tui::desk::{action, decided, few, key, lost};
 use crate::tui::plain::{How, WORDS};
-use crate::tui::tests::desk::{action, decided, few, key, lost};
 
 use super::talk::{SCRIPT, TERMINAL, Talk, risky};
 

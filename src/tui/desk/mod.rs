@@ -1,5 +1,8 @@
 //! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
 
+mod actions;
+pub mod stray;
+
 use std::collections::{HashMap, VecDeque};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -21,9 +24,9 @@ use crate::tui::msg::{Effect, Msg, What};
 use crate::tui::update::{start, update};
 use crate::tui::view::view;
 
-pub(in crate::tui) use super::actions::{action, key};
-pub(super) use super::actions::{decided, few, lost, source};
-use super::actions::{entry, key_of};
+pub(in crate::tui) use actions::{action, key};
+pub(in crate::tui) use actions::{decided, few, lost, source};
+use actions::{entry, key_of};
 
 /// 2026-11-21T14:22:31Z.
 pub(super) const NOW: i64 = 1_795_270_951_000;

@@ -5,9 +5,9 @@ use crate::domain::{
     SourceName, Status, Timestamp,
 };
 
-use super::desk::NOW;
+use super::NOW;
 
-pub(super) fn source() -> SourceName {
+pub(in crate::tui) fn source() -> SourceName {
     SourceName::new("gate")
 }
 
@@ -15,11 +15,11 @@ pub(in crate::tui) fn key(id: &str) -> ActionKey {
     ActionKey { source: source(), id: ActionId::new(id) }
 }
 
-pub(super) fn key_of(action: &PendingAction) -> ActionKey {
+pub(in crate::tui) fn key_of(action: &PendingAction) -> ActionKey {
     ActionKey { source: source(), id: action.row.id.clone() }
 }
 
-pub(super) fn entry(action: &PendingAction, can: Capabilities) -> Entry {
+pub(in crate::tui) fn entry(action: &PendingAction, can: Capabilities) -> Entry {
     Entry { key: key_of(action), row: action.row.clone(), can }
 }
 
@@ -69,14 +69,14 @@ pub(in crate::tui) fn action(spec: &str, title: &str, input: &str) -> PendingAct
 }
 
 /// The same action, decided by somebody.
-pub(super) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
+pub(in crate::tui) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
     action.row.status = status;
     action.row.resolved_by = Some(by.into());
     action
 }
 
 /// So many small low-risk actions of one batch, `1` the oldest.
-pub(super) fn few(n: usize) -> Vec<PendingAction> {
+pub(in crate::tui) fn few(n: usize) -> Vec<PendingAction> {
     let one = |i: usize| {
         let title = format!("Issue number {i}");
         action(
@@ -89,7 +89,7 @@ pub(super) fn few(n: usize) -> Vec<PendingAction> {
 }
 
 /// The same action, approved by lee and lost sight of while it ran.
-pub(super) fn lost(action: PendingAction) -> PendingAction {
+pub(in crate::tui) fn lost(action: PendingAction) -> PendingAction {
     let mut action = decided(action, Status::Unknown, "lee");
     action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
     action.error = Some("the command was ended by signal 9".into());
