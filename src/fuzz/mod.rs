@@ -25,21 +25,19 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rounds::runner;
 
-    fn cases() -> u32 {
-        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(cases()))]
-
-        /// A taste of what the fuzzers do for hours; `PROPTEST_CASES` asks for more.
-        #[test]
-        fn any_bytes_do(data in prop::collection::vec(any::<u8>(), 0..600)) {
+    /// A taste of what the fuzzers do for hours.
+    #[test]
+    fn any_bytes_do() {
+        let bytes = prop::collection::vec(any::<u8>(), 0..600);
+        let ran = runner(24, 2_000).run(&bytes, |data| {
             for (_, run) in TARGETS {
                 run(&data);
             }
-        }
+            Ok(())
+        });
+        ran.unwrap();
     }
 
     #[test]

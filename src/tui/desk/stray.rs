@@ -8,7 +8,7 @@ use crossterm::event::{
 };
 
 use super::{CAN, Desk, action, decided, few, source};
-use crate::domain::{DecisionKind, PendingAction, Seen, Status, Submission};
+use crate::domain::{DecisionKind, PendingAction, Seen, Status, Submission, SubmissionBatch};
 use crate::inbox::{Connection, Event, EventKind};
 use crate::tui::model::{Modal, Tally};
 use crate::tui::msg::What;
@@ -92,7 +92,7 @@ fn is_confirming(what: u8, with: u8) -> bool {
 
 /// What is approved and had to be read was read, in exactly these bytes.
 fn was_seen(desk: &Desk, submission: &Submission) {
-    for item in submission.batches().iter().flat_map(|batch| batch.items()) {
+    for item in submission.batches().iter().flat_map(SubmissionBatch::items) {
         let approves = matches!(item.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits);
         if !approves || !matches!(item.id.as_raw(), "high" | "long" | "odd") {
             continue;
@@ -178,9 +178,8 @@ fn window(desk: &mut Desk, replies: &mut Replies, with: u8) {
     };
     match with % 6 {
         0 => {
-            let (width, height) =
-                SIZES.get(usize::from(with >> 3) % SIZES.len()).copied().unwrap_or((80, 24));
-            hear(desk, replies, TerminalEvent::Resize(width, height));
+            let (columns, rows) = SIZES[usize::from(with >> 3) % SIZES.len()];
+            hear(desk, replies, TerminalEvent::Resize(columns, rows));
         }
         1 => hear(desk, replies, mouse(MouseEventKind::Down(MouseButton::Left))),
         2 => hear(desk, replies, mouse(MouseEventKind::ScrollDown)),
