@@ -8,8 +8,13 @@ mod merge;
 pub type Run = fn(&[u8]);
 
 /// A fuzzer's name and what it runs.
-pub const TARGETS: [(&str, Run); 3] =
-    [("json", json::run), ("merge", merge::run), ("keys", crate::tui::desk::stray::run)];
+pub const TARGETS: [(&str, Run); 5] = [
+    ("display", crate::text::inverse::run),
+    ("json", json::run),
+    ("keys", crate::tui::desk::stray::run),
+    ("merge", merge::run),
+    ("sse", crate::net::sse::stray::run),
+];
 
 /// Runs one of them. Unknown names are a mistake in `fuzz/`.
 pub fn run(target: &str, data: &[u8]) {

@@ -16,6 +16,9 @@ use super::backoff::{Backoff, dice};
 use super::http::{Http, RETRY_AFTER_MAX};
 
 mod clean;
+/// For tests and fuzzers alone.
+#[cfg(any(test, fuzzing))]
+pub mod stray;
 mod transport;
 
 use clean::Said;

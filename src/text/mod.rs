@@ -9,6 +9,9 @@ mod badge;
 mod class;
 mod cluster;
 mod identifier;
+/// For tests and fuzzers alone.
+#[cfg(any(test, fuzzing))]
+pub mod inverse;
 mod rows;
 mod shown;
 #[cfg(test)]

@@ -87,7 +87,9 @@ impl Transport {
         if response.headers().contains_key(CONTENT_ENCODING) {
             return Err(Broken::Encoded);
         }
-        let chunks = self.guarded(response.bytes_stream());
+        let lost = |error: reqwest::Error| HttpError::Lost(describe(&error));
+        let chunks = response.bytes_stream().map(move |chunk| chunk.map_err(lost));
+        let chunks = guarded(chunks, self.said, self.idle, self.max_event);
         let body: ByteStream = Box::pin(sync_wrapper::SyncStream::new(chunks));
         Ok(http::Response::new(body))
     }
@@ -104,29 +106,32 @@ impl Transport {
         }
         headers
     }
+}
 
-    fn guarded(
-        self,
-        chunks: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static,
-    ) -> impl Stream<Item = Result<Bytes, TransportError>> + Send + 'static {
-        async_stream::stream! {
-            // The parser forgets the last id with each connection, and takes a block of unknown fields for an error
-            // unless it knows an id.
-            yield Ok(Bytes::from(format!("id: {}\n\n", self.said.last_id())));
-            let mut cleaner = Cleaner::new(self.max_event, &self.said);
-            let mut chunks = Box::pin(chunks);
-            loop {
-                let chunk = match tokio::time::timeout(self.idle, chunks.next()).await {
-                    Err(_) => Err(Broken::Silent(self.idle)),
-                    Ok(None) => break,
-                    Ok(Some(Err(error))) => Err(Broken::Http(HttpError::Lost(describe(&error)))),
-                    Ok(Some(Ok(chunk))) => cleaner.clean(&chunk).map_err(|_| Broken::TooLarge(self.max_event)),
-                };
-                let over = chunk.is_err();
-                yield chunk.map_err(TransportError::new);
-                if over {
-                    break;
-                }
+/// Bytes of a connection as the parser may see them.
+pub(super) fn guarded(
+    chunks: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static,
+    said: Arc<Said>,
+    idle: Duration,
+    max_event: usize,
+) -> impl Stream<Item = Result<Bytes, TransportError>> + Send + 'static {
+    async_stream::stream! {
+        // The parser forgets the last id with each connection, and takes a block of unknown fields for an error
+        // unless it knows an id.
+        yield Ok(Bytes::from(format!("id: {}\n\n", said.last_id())));
+        let mut cleaner = Cleaner::new(max_event, &said);
+        let mut chunks = Box::pin(chunks);
+        loop {
+            let chunk = match tokio::time::timeout(idle, chunks.next()).await {
+                Err(_) => Err(Broken::Silent(idle)),
+                Ok(None) => break,
+                Ok(Some(Err(error))) => Err(Broken::Http(error)),
+                Ok(Some(Ok(chunk))) => cleaner.clean(&chunk).map_err(|_| Broken::TooLarge(max_event)),
+            };
+            let over = chunk.is_err();
+            yield chunk.map_err(TransportError::new);
+            if over {
+                break;
             }
         }
     }
