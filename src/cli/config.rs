@@ -5,6 +5,7 @@ use anyhow::Context as _;
 use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::gate;
+use crate::sources;
 
 use super::{Exit, output};
 
@@ -20,12 +21,13 @@ pub fn example() -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Reads the configuration as the inbox would, keys and tokens included, and says what it found. `keys` is the inbox's own check
+/// Reads the configuration as the inbox would, keys, certificates and tokens included, and says what it found. `keys` is the inbox's own check
 /// of the key bindings.
 pub fn check(paths: &Paths, keys: impl Fn(&Config) -> anyhow::Result<()>) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     keys(&config).with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
     for source in &config.sources {
+        sources::open(source)?;
         let Some(token) = &source.token else { continue };
         token.read().map_err(|error| anyhow::anyhow!("source {:?}: {error}", source.name.as_str()))?;
     }

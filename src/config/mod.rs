@@ -48,6 +48,10 @@ pub struct SourceConfig {
     pub token: Option<TokenFrom>,
     /// Certificates in PEM that are trusted besides the system's.
     pub ca_file: Option<PathBuf>,
+    /// Through the proxy that the environment names.
+    pub env_proxy: bool,
+    /// The token may go to another machine over plain http.
+    pub insecure_http: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -64,6 +64,10 @@ struct RawSource {
     token_file: Option<PathBuf>,
     token_command: Option<Vec<String>>,
     ca_file: Option<PathBuf>,
+    #[serde(default)]
+    env_proxy: bool,
+    #[serde(default)]
+    insecure_http: bool,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -159,6 +163,7 @@ fn bound(keys: BTreeMap<String, toml::Spanned<Vec<String>>>, text: &str) -> BTre
 impl RawSource {
     fn meaning(self, folder: &Path) -> Result<SourceConfig, String> {
         let ca_file = self.ca_file.map(|path| folder.join(path));
+        let (env_proxy, insecure_http, workspace) = (self.env_proxy, self.insecure_http, self.workspace);
         let name = self.name;
         let wrong = |what: &str| format!("source {name:?}: {what}");
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
@@ -186,12 +191,13 @@ impl RawSource {
         };
         let kind = match self.kind {
             RawKind::Gate => SourceKind::Gate,
-            RawKind::Praxiom if self.workspace.is_none() => {
+            RawKind::Praxiom if workspace.is_none() => {
                 return Err(wrong("kind \"praxiom\" needs a workspace: its list is asked for one workspace"));
             }
             RawKind::Praxiom => SourceKind::Praxiom,
         };
-        Ok(SourceConfig { name: SourceName::new(name), kind, url, workspace: self.workspace, token, ca_file })
+        let name = SourceName::new(name);
+        Ok(SourceConfig { name, kind, url, workspace, token, ca_file, env_proxy, insecure_http })
     }
 }
 

@@ -14,8 +14,15 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::Bearer;
 
+mod quiet;
+mod tls;
+
+use quiet::Quiet;
+
 /// Largest reply that is read, in bytes. A larger one is refused, not cut.
 pub const REPLY_MAX: usize = 64 << 20;
+/// Largest body of an answer that is no success. Of a larger one only the status is kept.
+pub const ERROR_MAX: usize = 64 << 10;
 /// Longest `Retry-After` that is believed.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
@@ -28,6 +35,19 @@ pub struct Http {
     client: reqwest::Client,
     base: Arc<str>,
     bearer: Option<Bearer>,
+    quiet: Arc<Quiet>,
+}
+
+/// How a backend is reached, where that is not as usual.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way<'a> {
+    /// Certificates in PEM that are trusted besides the system's.
+    pub ca: Option<&'a [u8]>,
+    /// Through the proxy that `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name. A proxy of plain http reads the token,
+    /// so nobody is sent through one unasked; this machine is never asked for through one.
+    pub env_proxy: bool,
+    /// The token may go to another machine in the clear.
+    pub insecure_http: bool,
 }
 
 /// One request. `path` starts with `/` and holds the query; its parts were encoded with [`super::url`].
@@ -75,22 +95,30 @@ pub enum SetupError {
     Url(String),
     #[error("its ca_file holds no certificates in PEM")]
     Ca,
+    #[error(
+        "whoever is on the way to {0} could read the token and decide with it, because http:// hides nothing; use https://, or \
+         set insecure_http = true beside the source where something else protects the way (a tunnel, a network of its own)"
+    )]
+    InTheClear(String),
     #[error("cannot set up the HTTP client: {0}")]
     Client(String),
 }
 
 impl Http {
-    /// `base` without a trailing slash. A loopback host is reached without a proxy, whatever the environment says.
+    /// `base` without a trailing slash.
     pub fn new(base: &str, bearer: Option<Bearer>) -> Result<Self, SetupError> {
-        Self::trusting(base, bearer, None)
+        Self::by(base, bearer, Way::default())
     }
 
-    /// The same, trusting the certificates in `ca` (PEM) besides the system's.
-    pub fn trusting(base: &str, bearer: Option<Bearer>, ca: Option<&[u8]>) -> Result<Self, SetupError> {
+    /// The same, by another way than the usual one.
+    pub fn by(base: &str, bearer: Option<Bearer>, way: Way<'_>) -> Result<Self, SetupError> {
         let url = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let url = url.ok_or_else(|| SetupError::Url(base.to_owned()))?;
         let loopback = is_loopback(&url);
-        let ca = match ca.map(reqwest::Certificate::from_pem_bundle) {
+        if bearer.is_some() && url.scheme() == "http" && !loopback && !way.insecure_http {
+            return Err(SetupError::InTheClear(url.host_str().unwrap_or_default().to_owned()));
+        }
+        let ca = match way.ca.map(reqwest::Certificate::from_pem_bundle) {
             Some(Ok(found)) if !found.is_empty() => found,
             Some(_) => return Err(SetupError::Ca),
             None => Vec::new(),
@@ -102,14 +130,34 @@ impl Http {
                 "http" if loopback => builder.tls_certs_only([]),
                 _ => builder.tls_certs_merge(ca.iter().cloned()),
             };
-            if loopback { builder.no_proxy() } else { builder }
+            if loopback || !way.env_proxy { builder.no_proxy() } else { builder }
         });
         let client = client.map_err(SetupError::Client)?;
-        Ok(Self { client, base: base.trim_end_matches('/').into(), bearer })
+        Ok(Self { client, base: base.trim_end_matches('/').into(), bearer, quiet: Arc::default() })
     }
 
-    /// Sends a request once; with a renewed token once more when the first one was refused with 401.
+    /// Sends a request. Where the server says to come back later (429 or 503 with `Retry-After`), a GET waits for that and asks
+    /// once more; a wait of more than ten seconds, or than the request's own limit, is returned instead, and until it is over
+    /// every GET is answered with it unasked. A POST is sent once, whatever the answer.
     pub async fn ask(&self, ask: &Ask) -> Result<Reply, HttpError> {
+        if ask.body.is_some() {
+            return self.once(ask).await;
+        }
+        let patience = quiet::patience(ask.limit);
+        if let Some(reply) = self.quiet.wait(patience).await {
+            return Ok(reply);
+        }
+        let reply = self.once(ask).await?;
+        if !self.quiet.asked_for(&reply, patience) || self.quiet.wait(patience).await.is_some() {
+            return Ok(reply);
+        }
+        let reply = self.once(ask).await?;
+        self.quiet.asked_for(&reply, patience);
+        Ok(reply)
+    }
+
+    /// Once; with a renewed token once more when the first one was refused with 401.
+    async fn once(&self, ask: &Ask) -> Result<Reply, HttpError> {
         let token = self.token().await?;
         let reply = self.send(ask, token.as_ref()).await?;
         if reply.status != StatusCode::UNAUTHORIZED {
@@ -167,7 +215,10 @@ impl Http {
         }
         let response = request.timeout(ask.limit).send().await.map_err(|error| failed(&error))?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
-        let bytes = read(response, REPLY_MAX).await?;
+        let bytes = match read(response, if success(status) { REPLY_MAX } else { ERROR_MAX }).await {
+            Err(HttpError::TooLarge) if !success(status) => Vec::new(),
+            read => read?,
+        };
         let text = String::from_utf8(bytes).unwrap_or_else(|error| marked(error.as_bytes()));
         // Some servers repeat a request they dislike, and what they say is shown and written down. Bytes of an action are
         // never touched: those come with 200.
@@ -196,6 +247,10 @@ pub(super) fn build(
     // A machine without a CA bundle cannot speak https, but plain http to its own gate it can.
     let client = builder().build().or_else(|_| builder().tls_certs_only([]).build());
     client.map_err(|error| describe(&error))
+}
+
+const fn success(status: u16) -> bool {
+    matches!(status, 200..=299)
 }
 
 fn marked(bytes: &[u8]) -> String {
@@ -250,6 +305,9 @@ pub(super) fn failed(error: &reqwest::Error) -> HttpError {
 pub(super) fn describe(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();
+    }
+    if let Some(words) = tls::words(error) {
+        return words;
     }
     let mut cause = error.source();
     while let Some(deeper) = cause.and_then(std::error::Error::source) {

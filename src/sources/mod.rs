@@ -15,7 +15,7 @@ use crate::domain::{
     Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
-use crate::net::http::{Http, SetupError};
+use crate::net::http::{Http, SetupError, Way};
 
 mod pending_actions;
 mod proposer;
@@ -123,7 +123,8 @@ fn http(config: &SourceConfig) -> Result<Http, OpenError> {
         Some((_, Ok(ca))) => Some(ca),
         None => None,
     };
-    Http::trusting(&config.url, config.token.clone().map(bearer), ca.as_deref())
+    let way = Way { ca: ca.as_deref(), env_proxy: config.env_proxy, insecure_http: config.insecure_http };
+    Http::by(&config.url, config.token.clone().map(bearer), way)
         .map_err(|error| OpenError::Setup(config.name.clone(), error))
 }
 
@@ -182,7 +183,7 @@ pub enum SourceError {
     /// An answer that makes no sense; what was sent may or may not have landed.
     #[error("answered what this version does not understand")]
     Protocol { why: Untrusted },
-    #[error("does not know the token; check where the configuration says it is")]
+    #[error("refuses the token: wrong, expired or revoked")]
     Unauthorized,
     #[error("does not allow this with this token")]
     Forbidden { why: Untrusted },
@@ -191,7 +192,7 @@ pub enum SourceError {
     /// A refusal with a reason: nothing landed.
     #[error("refused the request")]
     Refused { why: Untrusted },
-    #[error("{0}")]
+    #[error("cannot be asked: {0}")]
     Token(String),
     /// This kind of source has no such thing; nothing was asked.
     #[error("does not offer this")]

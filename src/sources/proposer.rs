@@ -139,8 +139,17 @@ mod tests {
         let url = format!("http://{address}");
         let name = SourceName::new("g".to_owned());
         let kind = SourceKind::Gate;
-        Proposer::open(&SourceConfig { name, kind, url, workspace: None, token: None, ca_file: None })
-            .unwrap()
+        Proposer::open(&SourceConfig {
+            name,
+            kind,
+            url,
+            workspace: None,
+            token: None,
+            ca_file: None,
+            env_proxy: false,
+            insecure_http: false,
+        })
+        .unwrap()
     }
 
     type Heads = Arc<Mutex<Vec<String>>>;

@@ -134,6 +134,8 @@ impl Embedded {
             workspace: None,
             token: Some(TokenFrom::File(self.note.token_file.clone())),
             ca_file: None,
+            env_proxy: false,
+            insecure_http: false,
         }
     }
 

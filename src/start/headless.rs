@@ -78,7 +78,13 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     let config = Config::load(paths)?;
     let _log = logging::start(&paths.log)?;
     if let (Some(url), Some(token)) = (&args.url, &args.token_file) {
-        let target = gate(url.clone(), TokenFrom::File(token.clone()));
+        let given = gate(url.clone(), TokenFrom::File(token.clone()));
+        // How a gate is reached that is configured, too, stands there.
+        let known = config.sources.iter().find(|source| source.url == url.trim_end_matches('/'));
+        let target = match known {
+            Some(known) => SourceConfig { token: given.token, workspace: None, ..known.clone() },
+            None => given,
+        };
         return cli::propose(&Proposer::open(&target)?, &args).await;
     }
     if let Some(source) = config.sources.iter().find(|source| source.kind == SourceKind::Gate) {
@@ -109,5 +115,7 @@ fn gate(url: String, token: TokenFrom) -> SourceConfig {
         workspace: None,
         token: Some(token),
         ca_file: None,
+        env_proxy: false,
+        insecure_http: false,
     }
 }

@@ -61,6 +61,8 @@ async fn desk() -> Desk {
         workspace: Some("w".to_owned()),
         token: Some(TokenFrom::File(token)),
         ca_file: None,
+        env_proxy: false,
+        insecure_http: false,
     };
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
     let reviewer = sources::open(&source(tokens.owner)).unwrap();

@@ -19,6 +19,7 @@ mod killed_inbox;
 mod killed_net;
 mod logs;
 mod plain;
+mod proxied;
 mod receipts;
 mod secrets;
 mod stray;

@@ -65,6 +65,8 @@ async fn served() -> Served {
         workspace: Some("w".to_owned()),
         token: Some(TokenFrom::File(token)),
         ca_file: None,
+        env_proxy: false,
+        insecure_http: false,
     };
     let (agent, owner, lee) = (source(tokens.agent), source(tokens.owner), source(lees));
     Served { address, agent, owner, lee, folder }

@@ -147,3 +147,86 @@ fn a_wait_is_seconds_or_a_date_and_at_most_an_hour() {
     assert_eq!(wait("Mon, 31 Dec 2998 23:59:59 GMT"), Some(RETRY_AFTER_MAX));
     assert_eq!(wait("soon"), None);
 }
+
+#[tokio::test]
+async fn of_an_error_without_end_only_the_status_is_kept() {
+    let long =
+        |status: u16| async move { (StatusCode::from_u16(status).unwrap(), "x".repeat(ERROR_MAX + 1)) };
+    let app = Router::new().route("/401", get(move || long(401))).route("/200", get(move || long(200)));
+    let http = Http::new(&serve(app).await, None).unwrap();
+
+    let (refused, taken) = (http.ask(&ask("/401")).await.unwrap(), http.ask(&ask("/200")).await.unwrap());
+
+    assert_eq!((refused.status, refused.text.as_str()), (401, ""));
+    assert_eq!((taken.status, taken.text.len()), (200, ERROR_MAX + 1));
+}
+
+/// Says 503 to the first request, with this wait, and counts.
+async fn busy(wait: &'static str) -> (Http, Arc<Mutex<usize>>) {
+    let asked = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&asked);
+    let answer = move || {
+        let nth = {
+            let mut asked = counted.lock().unwrap();
+            *asked += 1;
+            *asked
+        };
+        async move {
+            match nth {
+                1 => (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", wait)], "busy").into_response(),
+                _ => "there".into_response(),
+            }
+        }
+    };
+    let app = Router::new().route("/", get(answer.clone()).post(answer));
+    (Http::new(&serve(app).await, None).unwrap(), asked)
+}
+
+#[tokio::test]
+async fn who_reads_waits_for_a_server_that_asks_for_a_moment() {
+    // At once would be a loop: the least is a second.
+    let (http, asked) = busy("0").await;
+
+    let reply = http.ask(&Ask { limit: Duration::from_secs(20), ..ask("/") }).await.unwrap();
+
+    assert_eq!((reply.text.as_str(), *asked.lock().unwrap()), ("there", 2));
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_longer_is_left_alone_until_then() {
+    let (http, asked) = busy("600").await;
+    let patient = Ask { limit: Duration::from_secs(20), ..ask("/") };
+
+    let first = http.ask(&patient).await.unwrap();
+    let again = http.clone().ask(&patient).await.unwrap();
+
+    assert_eq!((first.status, again.status, again.text.as_str()), (503, 503, "busy"));
+    assert!(again.retry_after.is_some_and(|left| left <= Duration::from_mins(10)));
+    assert_eq!(*asked.lock().unwrap(), 1);
+}
+
+#[tokio::test]
+async fn what_is_posted_is_never_posted_again() {
+    let (http, asked) = busy("1").await;
+    let post = Ask { body: Some("{}".to_owned()), limit: Duration::from_secs(20), ..ask("/") };
+
+    let reply = http.ask(&post).await.unwrap();
+
+    assert_eq!((reply.status, *asked.lock().unwrap()), (503, 1));
+}
+
+#[test]
+fn a_token_goes_to_another_machine_in_the_clear_only_when_somebody_says_so() {
+    let open = |url: &str, insecure_http| {
+        let way = Way { insecure_http, ..Way::default() };
+        Http::by(url, Some(bearer(&["good"])), way).map(drop)
+    };
+    let refused = Err(SetupError::InTheClear("gate.example.com".to_owned()));
+
+    assert_eq!(open("http://gate.example.com:7878", false), refused);
+    assert_eq!(open("http://gate.example.com:7878", true), Ok(()));
+    for url in ["https://gate.example.com", "http://127.0.0.1:7878", "http://localhost:7878"] {
+        assert_eq!(open(url, false), Ok(()), "{url}");
+    }
+    assert!(Http::new("http://gate.example.com", None).is_ok(), "nothing to read");
+}

@@ -45,6 +45,8 @@ impl Client {
             workspace: None,
             token: None,
             ca_file: None,
+            env_proxy: false,
+            insecure_http: false,
         };
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();

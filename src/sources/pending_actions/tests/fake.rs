@@ -115,6 +115,8 @@ pub(super) fn config(kind: SourceKind, url: &str, workspace: Option<&str>) -> So
         workspace: workspace.map(str::to_owned),
         token: None,
         ca_file: None,
+        env_proxy: false,
+        insecure_http: false,
     }
 }
 
