@@ -143,7 +143,7 @@ fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
     if let Some(result) = &action.result {
         field("result", Some(&Untrusted::from(result.as_str())))?;
     }
-    field("the agent says", action.summary.as_ref())?;
+    field("agent says", action.summary.as_ref())?;
     Ok(())
 }
 

@@ -97,7 +97,7 @@ impl Shown {
 
     /// Columns on a terminal.
     pub fn width(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.text.width()).sum()
+        self.pieces.iter().map(|piece| width(&piece.text)).sum()
     }
 
     /// The text without styles.
@@ -247,6 +247,11 @@ impl Shown {
     }
 }
 
+/// Cells are filled one grapheme after the other: the width of the whole may be less, where letters join.
+fn width(text: &str) -> usize {
+    if text.is_ascii() { text.width() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+}
+
 const fn look(face: Face) -> Look {
     match face {
         Face::Plain => Look::Plain,
@@ -335,6 +340,14 @@ mod tests {
         for width in 0..15 {
             assert!(shown.cut(width).width() <= width, "{width}");
         }
+    }
+
+    #[test]
+    fn letters_that_join_take_the_cells_that_they_are_drawn_in() {
+        let shown = Shown::of_line(&"\u{644}\u{627}".repeat(20));
+
+        assert_eq!(shown.width(), 40);
+        assert!(shown.cut(30).plain().ends_with('…'));
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub mod plain;
 mod program;
 mod replies;
 mod run;
+mod steady;
 mod terminal;
 pub mod theme;
 pub mod update;

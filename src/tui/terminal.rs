@@ -12,17 +12,17 @@ use crossterm::event::{
 };
 use crossterm::style::Print;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, SetTitle,
-    disable_raw_mode, enable_raw_mode,
+    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::layout::{Rect, Size};
 
 use crate::fault;
 
 use super::model::Model;
+use super::steady::{self, Steady};
 use super::view;
 
 /// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
@@ -60,9 +60,11 @@ pub(super) struct Modes {
 /// Raw mode and the alternate screen, given back when dropped.
 #[derive(Debug)]
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<Steady<Stdout>>,
     modes: Modes,
     title: String,
+    /// Rows of the last frame with something about whose width terminals disagree.
+    uneven: Vec<u16>,
 }
 
 impl Screen {
@@ -70,8 +72,8 @@ impl Screen {
         check()?;
         restore_on_panic();
         enter(modes).context("cannot take the terminal")?;
-        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| give_back())?;
-        Ok(Self { terminal, modes, title: String::new() })
+        let terminal = Terminal::new(Steady::new(io::stdout())).inspect_err(|_| give_back())?;
+        Ok(Self { terminal, modes, title: String::new(), uneven: Vec::new() })
     }
 
     pub(super) fn size(&self) -> io::Result<Size> {
@@ -92,6 +94,7 @@ impl Screen {
             if let Some(cursor) = view::view(model, frame.area(), frame.buffer_mut()) {
                 frame.set_cursor_position(cursor);
             }
+            self.uneven = steady::redraw_uneven(frame.buffer_mut(), &self.uneven);
         });
         let drawn = drawn.map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
@@ -162,7 +165,8 @@ fn enter(modes: Modes) -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     let mut out = io::stdout();
-    queue!(out, EnterAlternateScreen, EnableFocusChange, EnableBracketedPaste)?;
+    // Without line wrap: what a terminal finds wider than was counted ends at the edge.
+    queue!(out, EnterAlternateScreen, DisableLineWrap, EnableFocusChange, EnableBracketedPaste)?;
     if modes.mouse {
         queue!(out, Print(MOUSE_ON))?;
     }
@@ -183,8 +187,15 @@ pub(super) fn give_back() {
     if KITTY.swap(false, Ordering::SeqCst) {
         let _ = queue!(out, PopKeyboardEnhancementFlags);
     }
-    let _ =
-        queue!(out, Print(MOUSE_OFF), DisableBracketedPaste, DisableFocusChange, EndSynchronizedUpdate, Show);
+    let _ = queue!(
+        out,
+        Print(MOUSE_OFF),
+        DisableBracketedPaste,
+        DisableFocusChange,
+        EndSynchronizedUpdate,
+        EnableLineWrap,
+        Show
+    );
     // There is no asking what it was before: the empty title lets terminals and shells set their own.
     if TITLED.swap(false, Ordering::SeqCst) {
         let _ = queue!(out, SetTitle(""));

@@ -19,8 +19,8 @@ struct Judge {
     last: Option<char>,
 }
 
-/// The private modes that a session switches: cursor, alternate screen, paste, synchronized updates, mouse, focus.
-const MODES: [u16; 9] = [25, 1000, 1002, 1003, 1004, 1006, 1015, 1049, 2004];
+/// The private modes that a session switches: line wrap, cursor, alternate screen, paste, synchronized updates, mouse, focus.
+const MODES: [u16; 10] = [7, 25, 1000, 1002, 1003, 1004, 1006, 1015, 1049, 2004];
 const SYNCHRONIZED: u16 = 2026;
 
 impl Judge {

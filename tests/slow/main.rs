@@ -13,11 +13,14 @@ mod command_line;
 mod demo;
 mod editor;
 mod files;
+mod hostile;
 mod job;
 mod killed;
 mod killed_inbox;
 mod killed_net;
 mod logs;
+#[path = "../oracle/mod.rs"]
+mod oracle;
 mod plain;
 mod proxied;
 mod receipts;

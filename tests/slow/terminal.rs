@@ -24,12 +24,13 @@ fn signal(inbox: &Pty, name: &str) {
 const ALL_ON: &str = "[ui]\nkeyboard = \"kitty\"\nmouse = true\n[gate]\nlisten = \"127.0.0.1:0\"\n";
 
 /// What stays switched on after the last byte: the alternate screen, a hidden cursor, bracketed paste, focus reports, mouse.
-fn left_behind(inbox: &Pty) -> Vec<&'static str> {
+pub(super) fn left_behind(inbox: &Pty) -> Vec<&'static str> {
     let bytes = inbox.bytes();
     let last = |text: &str| bytes.windows(text.len()).rposition(|window| window == text.as_bytes());
     let modes = [
         ("alternate screen", "\x1b[?1049h", "\x1b[?1049l"),
         ("bracketed paste", "\x1b[?2004h", "\x1b[?2004l"),
+        ("no line wrap", "\x1b[?7l", "\x1b[?7h"),
         ("hidden cursor", "\x1b[?25l", "\x1b[?25h"),
         ("focus reports", "\x1b[?1004h", "\x1b[?1004l"),
         ("mouse", "\x1b[?1000h", "\x1b[?1000l"),

@@ -35,7 +35,7 @@ fn two_lost(gate: &Address) -> [String; 2] {
 }
 
 /// A new sheet, and a row that just changed, take no keys for a moment.
-fn press_until(inbox: &mut Pty, key: &str, text: &str) {
+pub(super) fn press_until(inbox: &mut Pty, key: &str, text: &str) {
     eventually(text, || {
         inbox.send(key);
         inbox.screen().contains(text).then_some(())
