@@ -9,6 +9,7 @@
 
 mod deploy;
 mod docs;
+mod door;
 mod exact;
 mod guards;
 mod past;

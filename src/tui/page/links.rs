@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use crate::domain::json::{self, Scanner, TokenKind};
 use crate::domain::{RawJson, Untrusted};
+use crate::text;
 use crate::tui::model::Cached;
 
 /// So many links of one action are offered.
 const MOST: usize = 200;
+/// So many misleading hosts of one value are told.
+const MOST_MISLEADING: usize = 5;
 /// A longer address is text.
 const LONGEST: usize = 2_000;
 
@@ -39,11 +42,38 @@ pub(super) fn is_link(text: &str) -> bool {
     in_text(text).next() == Some(text)
 }
 
-/// Where an address leads to that looks as if it led somewhere else: a name before an `@`, or letters that are not ASCII.
-pub(super) fn misleading(text: &str) -> Option<&str> {
-    let host = target(text).filter(|_| is_link(text) && !text.starts_with("mailto:"))?;
-    let plain = text.split_once("://").is_some_and(|(_, rest)| rest.starts_with(host));
-    (!plain || !host.is_ascii() || host.contains("xn--")).then_some(host)
+/// Where the addresses in a text lead to that look as if they led somewhere else, each once, at most 5: a name before an `@`,
+/// letters that look like others; in an address alone any that are not ASCII.
+pub(super) fn misleading(text: &str) -> Vec<&str> {
+    let alone = is_link(text);
+    let links = in_text(text).filter_map(|link| {
+        let mailbox = link.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("mailto:"));
+        let host = target(link).filter(|_| !mailbox)?;
+        let plain = link.split_once("://").is_some_and(|(_, rest)| rest.starts_with(host));
+        (!plain || is_doubtful(host) || (alone && !host.is_ascii())).then_some(host)
+    });
+    let mut hosts = Vec::new();
+    for host in links.chain(mail_hosts(text).filter(|host| is_doubtful(host))) {
+        if hosts.len() < MOST_MISLEADING && !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
+/// Punycode, or a word that looks as if it were of another script.
+fn is_doubtful(host: &str) -> bool {
+    host.contains("xn--") || (!host.is_ascii() && text::name(&host.into()).plain() != host)
+}
+
+/// What stands behind the `@` of mail addresses.
+fn mail_hosts(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'<>()[]{},;:/\\|`".contains(c);
+    text.split(ends).filter(|word| word.contains('@')).filter_map(|word| {
+        let (name, host) = word.rsplit_once('@')?;
+        let host = host.trim_end_matches(['.', '!', '?']);
+        (!name.is_empty() && host.contains('.')).then_some(host)
+    })
 }
 
 /// The host that an `http` address leads to, or the mailbox of a `mailto` one: what stands before an `@` in an address is no
@@ -102,6 +132,30 @@ fn closed(mut link: &str, open: char, close: char) -> &str {
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_leads_elsewhere_is_told_also_inside_of_a_text() {
+        assert_eq!(
+            misleading("see https://p\u{430}ypal.com/x and https://xn--pypal-4ve.com"),
+            ["p\u{430}ypal.com", "xn--pypal-4ve.com"]
+        );
+        assert_eq!(misleading("write to <billing@p\u{430}ypal.com>, soon."), ["p\u{430}ypal.com"]);
+        assert_eq!(
+            misleading("https://github.com@evil.example/login, twice https://a.b@evil.example"),
+            ["evil.example"]
+        );
+        let ordinary = [
+            "\u{8a73}: https://example.com\u{3092}\u{53c2}\u{7167}",
+            "kim@example.com",
+            "@kim: ok.",
+            "a@b",
+            "mailto:kim@example.com",
+        ];
+        for text in ordinary {
+            assert!(misleading(text).is_empty(), "{text}: {:?}", misleading(text));
+        }
+        assert_eq!(misleading("https://b\u{fc}cher.example"), ["b\u{fc}cher.example"]);
+    }
+
     fn found(text: &str) -> Vec<&str> {
         in_text(text).collect()
     }
@@ -124,8 +178,8 @@ mod tests {
         assert_eq!(target("https://github.com@evil.example/login"), Some("evil.example"));
         assert_eq!(target("https://evil.example\\@github.com"), Some("evil.example"));
         assert_eq!(target("mailto:kim@c.example?subject=x"), Some("kim@c.example"));
-        assert_eq!(misleading("https://github.com@evil.example/login"), Some("evil.example"));
-        assert_eq!(misleading("https://github.com/a@b"), None);
+        assert_eq!(misleading("https://github.com@evil.example/login"), ["evil.example"]);
+        assert!(misleading("https://github.com/a@b").is_empty());
         assert!(is_link("https://a.example") && !is_link("https://a.example b") && !is_link("x"));
     }
 }

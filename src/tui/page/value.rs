@@ -95,7 +95,7 @@ impl<'a, 'w> Values<'a, 'w> {
         if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
             after.extend(units::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
-        if let Some(host) = links::misleading(&text) {
+        for host in links::misleading(&text) {
             after.push((Kind::Warn, Shown::ours("! leads to ").followed_by(text::identifier_part(host))));
         }
         if prose || !self.on_one_line(indent, column, entry, (&text, kind), &after) {

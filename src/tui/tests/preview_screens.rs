@@ -89,7 +89,7 @@ fn a_refund_beside_the_list() {
 │  . !  Mail to mei@example.com           8m ││ risk CRITICAL   seen in full   7m old              │
 │> . ! #Refund 4980.00 EUR                7m ││ id 3                                               │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
-│                                            ││ ! bidi                                             │
+│                                            ││                                                    │
 │                                            ││  ! hidden characters: 1, shown as ⟦…⟧              │
 │                                            ││  ! look twice: bidi                                │
 │                                            ││                                                    │

@@ -83,10 +83,18 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     pen.shorten(expiry.len() + 1).ours("id ", theme::DIM).shown(&id, theme::DIM);
     Pen::new(buf, area, 2).right(&expiry, theme::WARN);
     tabs(model, slot, &mut Pen::new(buf, area, 3));
+    if says_so_itself(model) {
+        return;
+    }
     let words = model.preview.cached(&slot.entry.key).map(|cached| cached.flags.words()).unwrap_or_default();
     if !words.is_empty() {
         Pen::new(buf, area, 4).ours(&format!("! {words}"), theme::WARN);
     }
+}
+
+/// The page begins with its badges, and its beginning is on screen.
+fn says_so_itself(model: &Model) -> bool {
+    model.preview.top == 0 && matches!(model.preview.tab, Tab::Rendered | Tab::Raw)
 }
 
 /// The countdown of what can still be decided.

@@ -1,0 +1,79 @@
+//! The door for foreign text has no way around it: what could draw or print a text as it came stands in few places, each with
+//! its reason.
+
+use super::tidy::{Source, code, report, sources};
+
+/// Where a text is taken as it came, how often, and what for. Elsewhere among what draws and prints, never.
+const AS_RAW: &[(&str, usize, &str)] = &[
+    ("src/tui/page/said.rs", 2, "compared; handed to a long text, which goes through the door row by row"),
+    ("src/tui/page/history.rs", 9, "compared; handed to `more`, which goes through the door"),
+    ("src/tui/page/context.rs", 3, "made untrusted again; handed to a long text"),
+    ("src/tui/page/fields.rs", 4, "looked up; handed to a long text or to `field`"),
+    ("src/cli/propose.rs", 5, "JSON"),
+    ("src/cli/log.rs", 8, "compared; JSON"),
+    ("src/cli/gate.rs", 1, "our own note, read back"),
+    ("src/cli/receipts.rs", 1, "our own file, read back"),
+    ("src/cli/show.rs", 1, "looked up"),
+];
+
+/// What writes to a terminal, and where it may.
+const WRITERS: &[(&str, &[&str])] = &[
+    ("set_symbol(", &[]),
+    ("set_string(", &[]),
+    ("set_stringn(", &["src/tui/view/pen.rs"]),
+    ("set_line(", &[]),
+    ("set_span(", &[]),
+    ("Paragraph::", &[]),
+    ("print!(", &[]),
+    ("println!(", &["src/rounds.rs"]),
+    ("dbg!(", &[]),
+    ("stdout()", &["src/cli/output.rs", "src/tui/terminal.rs", "src/tui/plain/run.rs"]),
+    ("stderr()", &["src/cli/output.rs", "src/start/logging.rs"]),
+];
+
+/// Without tests: those in folders, and the module at a file's end.
+fn shipped(folder: &str) -> Vec<Source> {
+    let mut sources = sources(folder);
+    sources.retain(|it| !it.path.contains("/tests"));
+    for source in &mut sources {
+        let end = source.text.find("#[cfg(test)]\nmod tests {").unwrap_or(source.text.len());
+        source.text.truncate(end);
+    }
+    sources
+}
+
+#[test]
+fn foreign_text_reaches_a_screen_only_as_shown() {
+    let mut problems = Vec::new();
+    for folder in ["src/tui/view", "src/tui/page", "src/tui/plain", "src/cli"] {
+        for source in shipped(folder) {
+            let raw: Vec<_> = code(&source).filter(|(_, line)| line.contains("as_raw")).collect();
+            let known = AS_RAW.iter().find(|(path, ..)| *path == source.path);
+            let allowed = known.map_or(0, |(_, count, _)| *count);
+            if raw.len() != allowed {
+                let lines: Vec<_> = raw.iter().map(|(n, line)| format!("  {n}: {}", line.trim())).collect();
+                let (path, lines) = (&source.path, lines.join("\n"));
+                problems.push(format!(
+                    "{path}: {} as_raw, {allowed} known; show foreign text through crate::text\n{lines}",
+                    raw.len()
+                ));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
+fn only_a_few_places_write_to_a_terminal() {
+    let mut problems = Vec::new();
+    for source in shipped("src") {
+        for (n, line) in code(&source) {
+            for (word, places) in WRITERS {
+                if line.contains(word) && !places.contains(&source.path.as_str()) {
+                    problems.push(format!("{}:{n}: {word} belongs in {places:?}", source.path));
+                }
+            }
+        }
+    }
+    report(&problems);
+}
