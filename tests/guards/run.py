@@ -26,11 +26,7 @@ def verdict(guard: dict[str, str]) -> str:
     if text.count(guard["old"]) != 1:
         return "NOT THERE"
     path.write_text(text.replace(guard["old"], guard["new"]), encoding="utf-8")
-    environment = {
-        **os.environ,
-        "CARGO_TARGET_DIR": str(ROOT / "target" / "guards-target"),
-        "RUSTFLAGS": "--cap-lints=warn",
-    }
+    environment = {"CARGO_TARGET_DIR": str(ROOT / "target" / "guards-target"), **os.environ}
     cargo = ["cargo", "test", "--locked", "--lib"]
     options = {"cwd": COPY, "env": environment, "capture_output": True, "text": True}
     try:
@@ -52,7 +48,8 @@ def main() -> int:
     if not COPY.exists():
         git("worktree", "prune")
         git("worktree", "add", "--detach", str(COPY), "HEAD")
-    git("checkout", "--quiet", "--force", "--detach", subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip(), at=COPY)
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+    git("checkout", "--quiet", "--force", "--detach", head, at=COPY)
     bad = 0
     for guard in guards:
         if chosen and not any(word in guard["name"] for word in chosen):
