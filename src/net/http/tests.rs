@@ -149,6 +149,29 @@ fn a_wait_is_seconds_or_a_date_and_at_most_an_hour() {
 }
 
 #[tokio::test]
+async fn a_reply_is_read_up_to_its_cap_and_not_beyond() {
+    let reply = || reqwest::Response::from(http::Response::new("12345"));
+
+    assert_eq!(read(reply(), 5).await, Ok(b"12345".to_vec()));
+    assert_eq!(read(reply(), 4).await, Err(HttpError::TooLarge));
+}
+
+#[tokio::test]
+async fn our_token_is_masked_where_a_server_repeats_it_in_an_error() {
+    let echo = |status| get(async move |headers: Headers| (status, token(&headers).unwrap_or_default()));
+    let app =
+        Router::new().route("/error", echo(StatusCode::BAD_REQUEST)).route("/action", echo(StatusCode::OK));
+    let http = Http::new(&serve(app).await, Some(bearer(&["s3cret"]))).unwrap();
+
+    assert_eq!(http.ask(&ask("/error")).await.unwrap().text, "Bearer ***");
+    assert_eq!(
+        http.ask(&ask("/action")).await.unwrap().text,
+        "Bearer s3cret",
+        "bytes of an action are never touched"
+    );
+}
+
+#[tokio::test]
 async fn of_an_error_without_end_only_the_status_is_kept() {
     let long =
         |status: u16| async move { (StatusCode::from_u16(status).unwrap(), "x".repeat(ERROR_MAX + 1)) };

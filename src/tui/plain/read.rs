@@ -110,7 +110,9 @@ fn read_part(session: &mut Session) -> Option<Left> {
         left => Left::Lines(left),
     };
     let window = Window { left: 0, width: usize::from(page.of.width) };
-    let row = |nth: usize| said(&page.row(nth, window, Found::default()));
+    // As the gutter on a screen: what came from outside never stands where our own words begin.
+    let gutter = |nth| if page.is_foreign(nth) { "| " } else { "" };
+    let row = |nth| format!("{}{}", gutter(nth), said(&page.row(nth, window, Found::default())));
     let lines: Vec<String> = (reading.read..end).map(row).collect();
     session.say_all(&lines);
     session.reading = Some(Reading { read: end.max(reading.read), ..reading });

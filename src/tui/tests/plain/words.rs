@@ -30,10 +30,10 @@ fn a_whole_session() {
     it.
     > show
     Action 1 of 3, Bulk-close 214 tickets.
-    title         Bulk-close 214 tickets
-    ids           [1,2]
-    count         214
-    workspace_id  acme
+    | title         Bulk-close 214 tickets
+    | ids           [1,2]
+    | count         214
+    | workspace_id  acme
 
     Hidden characters: none.  80 bytes
 
@@ -53,8 +53,8 @@ fn a_whole_session() {
     Action 2 of 3, Issue number 1.
     your edits replace: title (the Diff tab shows them)
 
-    title  Issue number 1
-    n      1.10
+    | title  Issue number 1
+    | n      1.10
 
     Hidden characters: none.  35 bytes
 
