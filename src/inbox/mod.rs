@@ -42,6 +42,7 @@ pub struct Inbox {
     pace: Pace,
     tools: Arc<tools::Tools>,
     nameless: Arc<list::Nameless>,
+    misses: Arc<watch::Misses>,
 }
 
 /// How often, and for how long.
@@ -172,7 +173,8 @@ impl Inbox {
     ) -> Self {
         let reviewer = reviewer.map(Arc::from);
         let (pace, tools, nameless) = (Pace::new(poll), Arc::default(), Arc::default());
-        Self { sources: sources.into(), journal, reviewer, login: None, pace, tools, nameless }
+        let misses = Arc::new(watch::Misses::of(&sources));
+        Self { sources: sources.into(), journal, reviewer, login: None, pace, tools, nameless, misses }
     }
 
     /// A name for the journal where neither the configuration nor the source has one; receipts name it in any case.
@@ -187,12 +189,15 @@ impl Inbox {
     /// Every source begins with `Connecting` and `Changed`; after that, `Changed` comes whenever it is time to look. Needs a
     /// tokio runtime.
     pub fn watch(&self) -> mpsc::Receiver<Event> {
-        watch::start(&self.sources, self.pace)
+        watch::start(&self.sources, &self.misses, self.pace)
     }
 
-    /// What is pending and what waits to be settled, or what changed since.
+    /// What is pending and what waits to be settled, or what changed since. After a failure, whoever watches is told `Changed`
+    /// within seconds.
     pub async fn sync(&self, source: &SourceName, since: Option<Revision>) -> Result<Synced, Problem> {
-        list::sync(self, self.source(source)?, since).await
+        let answer = list::sync(self, self.source(source)?, since).await;
+        self.misses.note(source, answer.is_err());
+        answer
     }
 
     /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.

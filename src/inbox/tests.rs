@@ -35,6 +35,8 @@ struct State {
     answers: VecDeque<Result<Vec<(ActionId, Outcome)>, SourceError>>,
     /// Whole actions as they stand, in turn; the last one stays.
     actions: HashMap<ActionId, VecDeque<String>>,
+    /// Listing fails so many times.
+    unlisted: usize,
     /// Reading fails so many times.
     unreadable: usize,
     /// A bug of ours while it sends.
@@ -56,6 +58,14 @@ struct State {
 impl fmt::Debug for Fake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Fake({})", self.name)
+    }
+}
+
+impl State {
+    fn fails_to_list(&mut self) -> bool {
+        let fails = self.unlisted > 0;
+        self.unlisted = self.unlisted.saturating_sub(1);
+        fails
     }
 }
 
@@ -117,6 +127,9 @@ impl Source for Fake {
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
+        if self.state().fails_to_list() {
+            return Err(SourceError::Unreachable { why: "it is down".into() });
+        }
         let bad = Unreadable::new("it has no id", "17");
         let row = |id: &str| action::read_row(&text(id, r#""status":"pending""#)).unwrap();
         Ok(match since {

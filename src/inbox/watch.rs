@@ -1,31 +1,59 @@
 //! Watching: what the sources push, with polling beneath it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Connection, Event, EventKind, Pace};
-use crate::domain::Timestamp;
-use crate::net::backoff::dice;
+use crate::domain::{SourceName, Timestamp};
+use crate::net::backoff::{Backoff, dice};
 use crate::sources::{Signal, Source};
 
 /// So often the clock on the wall is compared with the one that stands still while the computer sleeps.
 const GLANCE: Duration = Duration::from_secs(5);
 /// So far they may run apart in between: clocks are set, too.
 const NAP: Duration = Duration::from_secs(10);
+/// The longest first wait before a list that could not be read is asked for again.
+const AGAIN: Duration = Duration::from_secs(2);
+/// The longest such wait; the usual looks go on beside it.
+const AGAIN_MAX: Duration = Duration::from_secs(30);
+
+/// How many syncs of each source failed since one did not. What a stream told is lost with the sync that it led to, so
+/// whoever watches asks again.
+#[derive(Debug)]
+pub(super) struct Misses(HashMap<SourceName, watch::Sender<u32>>);
+
+impl Misses {
+    pub(super) fn of(sources: &[Arc<dyn Source>]) -> Self {
+        Self(sources.iter().map(|source| (source.name().clone(), watch::Sender::new(0))).collect())
+    }
+
+    pub(super) fn note(&self, source: &SourceName, failed: bool) {
+        if let Some(misses) = self.0.get(source) {
+            misses.send_if_modified(|count| {
+                let before = *count;
+                *count = if failed { before.saturating_add(1) } else { 0 };
+                *count != before
+            });
+        }
+    }
+}
 
 /// A task a source; each ends when nobody listens any more.
-pub(super) fn start(sources: &[Arc<dyn Source>], pace: Pace) -> mpsc::Receiver<Event> {
+pub(super) fn start(sources: &[Arc<dyn Source>], misses: &Misses, pace: Pace) -> mpsc::Receiver<Event> {
     let (events, receiver) = mpsc::channel(64);
     for source in sources {
         let watcher = Watcher {
             source: Arc::clone(source),
             signals: source.watch(),
             events: events.clone(),
+            misses: misses.0.get(source.name()).map(watch::Sender::subscribe),
+            again: Backoff::new(AGAIN, AGAIN_MAX),
             pace,
             live: false,
             awake: Awake::since(pace.clock),
@@ -39,6 +67,8 @@ struct Watcher {
     source: Arc<dyn Source>,
     signals: Option<BoxStream<'static, Signal>>,
     events: mpsc::Sender<Event>,
+    misses: Option<watch::Receiver<u32>>,
+    again: Backoff,
     pace: Pace,
     live: bool,
     awake: Awake,
@@ -89,6 +119,10 @@ impl Watcher {
                 () = self.events.closed() => return Err(Deaf),
                 signal = next(&mut self.signals) => Some(signal),
                 () = sleep_until(look_at) => None,
+                misses = missed(&mut self.misses) => {
+                    look_at = look_at.min(self.look_again(misses).unwrap_or(look_at));
+                    continue;
+                }
                 () = sleep_until(self.awake.glance_at()) => {
                     if self.awake.slept() {
                         self.begin_again().await?;
@@ -151,6 +185,15 @@ impl Watcher {
         self.tell(EventKind::Connection(connection)).await
     }
 
+    /// When to ask again after so many failures; nothing after none.
+    fn look_again(&mut self, misses: u32) -> Option<Instant> {
+        if misses == 0 {
+            self.again.reset();
+            return None;
+        }
+        Some(Instant::now() + self.again.next(dice()))
+    }
+
     /// Spread by a tenth, so that many inboxes do not ask in step.
     fn next_look(&self) -> Instant {
         let every = if self.live { self.pace.safety.max(self.pace.poll) } else { self.pace.poll };
@@ -169,4 +212,14 @@ async fn next(signals: &mut Option<BoxStream<'static, Signal>>) -> Option<Signal
         Some(signals) => signals.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// The next change of the count; never, once nobody counts.
+async fn missed(misses: &mut Option<watch::Receiver<u32>>) -> u32 {
+    if let Some(counted) = misses
+        && counted.changed().await.is_ok()
+    {
+        return *counted.borrow_and_update();
+    }
+    std::future::pending().await
 }

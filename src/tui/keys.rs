@@ -50,6 +50,11 @@ impl Keys {
         self.events.recv().await
     }
 
+    /// The same, where something is there already.
+    pub(super) fn waiting(&mut self) -> Option<(Timestamp, Heard)> {
+        self.events.try_recv().ok()
+    }
+
     /// Stops, and waits until nobody reads: the terminal is to be somebody else's. Takes up to 250 ms; a reader that spins on a
     /// vanished terminal is given up after 500.
     pub(super) fn stop(self) {

@@ -175,9 +175,15 @@ impl App {
                     Some(what) => self.update(Msg { at, what })?,
                     None => None,
                 },
-                Woken::Msgs => self.take_all(&mut burst)?,
+                Woken::Msgs => match self.take_keys()? {
+                    None => self.take_all(&mut burst)?,
+                    end => end,
+                },
                 Woken::Frame => self.frame()?,
-                Woken::Second => self.take(What::Tick)?,
+                Woken::Second => match self.take_keys()? {
+                    None => self.take(What::Tick)?,
+                    end => end,
+                },
                 Woken::Heartbeat if !is_there() => Some(LeftBy::Hangup),
                 Woken::Heartbeat if stumbled() => self.take(What::Stumbled)?,
                 Woken::Heartbeat => None,
@@ -188,6 +194,19 @@ impl App {
                 return Ok(by);
             }
         }
+    }
+
+    /// Keys that came already go before whatever says that time went by: what is confirmed must know of a key that followed.
+    fn take_keys(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        for _ in 0..BURST {
+            let Some((at, heard)) = self.keys.as_mut().and_then(Keys::waiting) else { break };
+            if let Some(what) = meant(heard)
+                && let Some(by) = self.update(Msg { at, what })?
+            {
+                return Ok(Some(by));
+            }
+        }
+        Ok(None)
     }
 
     fn take_all(&mut self, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {

@@ -111,6 +111,35 @@ async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
 }
 
 #[tokio::test]
+async fn what_could_not_be_listed_is_asked_for_again_within_seconds_also_while_the_stream_stands() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let up_and_silent = futures_util::stream::iter([Signal::Up]).chain(futures_util::stream::pending());
+    *source.signals.lock().unwrap() = Some(up_and_silent.boxed());
+    let inbox = house.inbox(&[&source]).await;
+    let hours = Duration::from_hours(9);
+    let slow =
+        Inbox { pace: Pace { poll: hours, safety: hours, clock: || Timestamp::default(), ..QUICK }, ..inbox };
+    source.state().unlisted = 3;
+    tokio::time::pause();
+    let mut events = slow.watch();
+    let first = kinds(&mut events, 4).await;
+    assert_eq!(first[3], Changed);
+
+    let mut waits = Vec::new();
+    while slow.sync(&SourceName::new("s"), None).await.is_err() {
+        let failed = tokio::time::Instant::now();
+        assert_eq!(events.recv().await.unwrap().kind, Changed);
+        waits.push(failed.elapsed());
+    }
+
+    let limits = [2, 8, 30].map(Duration::from_secs);
+    assert!(waits.len() == 3 && waits.iter().zip(limits).all(|(wait, limit)| *wait <= limit), "{waits:?}");
+    assert!(waits.iter().all(|wait| *wait >= Duration::from_secs(1)), "{waits:?}");
+    let asked = tokio::time::timeout(Duration::from_hours(1), events.recv()).await;
+    assert!(asked.is_err(), "it was listed: {asked:?}");
+}
+
+#[tokio::test]
 async fn watching_ends_when_nobody_listens() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;

@@ -19,7 +19,7 @@ use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced}
 use crate::journal::{Restored, Write};
 use crate::tui::Place;
 use crate::tui::keymap::Keymap;
-use crate::tui::model::{Model, Settings, Slot, ViewPage};
+use crate::tui::model::{Guard, Model, Settings, Slot, ViewPage};
 use crate::tui::msg::{Effect, Msg, What};
 use crate::tui::update::{start, update};
 use crate::tui::view::view;
@@ -183,6 +183,7 @@ impl Desk {
                         self.say(What::Held(id, Ok(())));
                     }
                 }
+                Effect::WakeIn(Guard::ALONE) => {}
                 Effect::Submit { submission, left_pending } => {
                     self.submitted.push((*submission).clone());
                     self.effects.push(Effect::Submit { submission, left_pending });
@@ -210,6 +211,11 @@ impl Desk {
             self.drawn();
             self.say(What::Key(key));
             self.drawn();
+            if self.model.confirmed.is_some() {
+                self.wait(16);
+                self.say(What::Wake);
+                self.drawn();
+            }
         }
     }
 

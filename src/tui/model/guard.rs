@@ -1,6 +1,6 @@
 //! Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
 
-use crate::domain::Timestamp;
+use crate::domain::{Finding, Timestamp};
 use crate::tui::command::Command;
 
 /// A row that changed under the cursor takes no decision for so long.
@@ -15,6 +15,15 @@ const BURST: usize = 3;
 /// Two interrupts this close together quit.
 const TWICE: i64 = 1_000;
 
+/// What a key confirms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    /// The review on screen.
+    Review,
+    /// What became of the action on screen.
+    Settle(Finding),
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     changed: Option<Timestamp>,
@@ -22,7 +31,6 @@ pub struct Guard {
     undrawn: bool,
     decided: Option<Timestamp>,
     interrupted: Option<Timestamp>,
-    confirmed: Option<Timestamp>,
     last_pressed: Option<Timestamp>,
     hasty: bool,
     /// The last command was the wide form of a verb.
@@ -34,6 +42,14 @@ pub struct Guard {
 }
 
 impl Guard {
+    /// Milliseconds after which a key stood alone: nobody types another one sooner.
+    pub const ALONE: u64 = BURST_GAP as u64 + 1;
+
+    /// A key now was not made together with one then.
+    pub fn is_apart(then: Timestamp, now: Timestamp) -> bool {
+        now.since(then) > BURST_GAP
+    }
+
     /// The row under the cursor became another one, or another content, for a reason other than a key.
     pub fn changed(&mut self, at: Timestamp) {
         self.changed = Some(at);
@@ -84,16 +100,6 @@ impl Guard {
     /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.
     pub const fn is_hasty(&self) -> bool {
         self.hasty
-    }
-
-    /// Notes that something was confirmed by a key.
-    pub fn confirmed(&mut self, at: Timestamp) {
-        self.confirmed = Some(at);
-    }
-
-    /// A key right after one that confirmed: neither was typed.
-    pub fn belies_confirmation(&self, now: Timestamp) -> bool {
-        self.confirmed.is_some_and(|at| now.since(at) <= BURST_GAP)
     }
 
     /// A key that is no character comes right after such a run, as the end of a pasted line does. An input method that hands over

@@ -49,7 +49,7 @@ pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
 pub use form::{Bulk, BulkRow, EditField, EditForm, Fate, Field, Kind, applied, element_title};
 pub(in crate::tui) use form::{cell, place_of, shown_key};
 pub use group::{Group, GroupBy, GroupKey, SortBy};
-pub use guard::Guard;
+pub use guard::{Confirmed, Guard};
 pub use held::Held;
 pub use history::{Histories, Stood, Told};
 pub use later::Later;
@@ -146,6 +146,8 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     pub message: Option<Message>,
     pub guard: Guard,
+    /// What was confirmed just now, and is done when no other key follows at once.
+    pub confirmed: Option<(Timestamp, Confirmed)>,
     pub chords: Vec<Chord>,
     pub theme: Theme,
     pub window: Window,
@@ -258,6 +260,7 @@ impl Model {
             overlay: None,
             message: None,
             guard: Guard::default(),
+            confirmed: None,
             chords: Vec::new(),
             theme: Theme::Names,
             window: Window::default(),

@@ -206,3 +206,21 @@ fn what_somebody_else_decides_meanwhile_stays_decided_when_the_rest_is_recalled(
     assert_eq!(desk.model.last_report.as_ref().unwrap().report.counts().skipped, 2, "the source says so");
     assert!(desk.model.draft.get(&key("1")).is_none());
 }
+
+#[test]
+fn what_reached_no_source_is_not_called_sent_and_its_reason_is_whole() {
+    let mut desk = Desk::new(80, 24, few(4));
+    desk.press("axs");
+    desk.wait(500);
+    desk.press("y");
+    let why = "the source cannot be reached: its certificate is not accepted: it has expired; renew it there";
+
+    desk.reports(|_| Outcome::Failed { why: why.into() });
+
+    let screen = desk.screen();
+    let whole: String = screen.split_whitespace().filter(|word| !word.contains(['│', '─'])).collect();
+    assert!(whole.contains(&why.replace(' ', "")), "{screen}");
+    assert!(screen.contains("Nothing landed: 2 decisions") && !screen.contains("Sent"), "{screen}");
+    assert_eq!(desk.message(), "nothing landed: 2 failed, 2 left pending; everything stays staged");
+    assert_eq!(desk.staged(), "1A 2X");
+}

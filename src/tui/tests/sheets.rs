@@ -89,7 +89,7 @@ fn the_report() {
 │    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
 │    │                                                                                        │    │
 │    │  Enter closes   e exports   y copies   o shows the first skipped                       │    │
-│    └─ counts come from the source ──────────────────────────────────────────────────────────┘    │
+│    └─ what failed stays staged ─────────────────────────────────────────────────────────────┘    │
 │                                            ││  Hidden characters: none.  225 bytes               │
 │                                            ││                                                    │
 │                                            ││  What approving does                               │

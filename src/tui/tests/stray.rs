@@ -66,10 +66,8 @@ struct Noise {
 
 impl Noise {
     fn new(staged: &str) -> Self {
+        // Without second thoughts: what is sent is gone.
         let mut desk = Desk::new(100, 30, few(12));
-        // Second thoughts are on, as they are unless somebody turned them off: a first key of a paste looks like a typed one
-        // until the next one comes.
-        desk.model.settings.hold = std::time::Duration::from_secs(3);
         desk.press(staged);
         desk.wait(2_000);
         desk.drawn();
@@ -170,7 +168,7 @@ fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
 #[test]
 fn g8_no_paste_sends_anything_bracketed_or_not() {
     // An escape before a space is no character, and what follows it was not typed either.
-    for text in ["\x1b y", "yes\n", "\ry", "2\n"] {
+    for text in ["\x1b y", "yes\n", "\ry", "2\n", "y\n", "yy", "y and more"] {
         let mut noise = Noise::new("axs");
         noise.rest(500);
         noise.bytes(text.as_bytes(), 0);

@@ -324,12 +324,6 @@ pub(super) fn is_burst(model: &mut Model) -> bool {
 
 /// The first keys of a burst were taken for typed ones: what they staged is undone.
 pub(super) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
-    if model.guard.belies_confirmation(model.now)
-        && let Some(effects) = super::hold::recall(model)
-    {
-        model.warn("recalled: the key that confirmed came too close to the next one to be typed (pasted?)");
-        return effects;
-    }
     let Some((_, before)) = model.guard.burst() else { return Vec::new() };
     if model.modal.is_some() || model.draft.position() <= before {
         return Vec::new();

@@ -13,6 +13,7 @@ use super::layout::Shape;
 use super::model::{Focus, Modal, Model};
 use super::msg::{Effect, Msg, What};
 
+mod alone;
 mod copy;
 mod decide;
 mod dwell;
@@ -113,7 +114,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Focus(in_front) => window::focus(model, in_front),
         What::Background(colour) => window::background(model, colour),
         What::Tick => tick(model),
-        What::Wake => [hold::look(model), filter::search(model)].concat(),
+        What::Wake => [alone::look(model), hold::look(model), filter::search(model)].concat(),
         What::Stumbled => {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
@@ -288,7 +289,8 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     if chord.char().is_some() {
         model.guard.key(model.now, model.draft.position());
     }
-    let mut effects = decide::take_back_burst(model);
+    let mut effects = alone::another_key(model);
+    effects.extend(decide::take_back_burst(model));
     let places = places(model);
     if model.chords.is_empty()
         && chord.char().is_some()
@@ -383,6 +385,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
     }
     let mut effects = edit::save(model);
     effects.extend(reason::save(model));
+    effects.extend(alone::look(model));
     effects.extend(hold::look(model));
     effects.extend(report::look_again(model));
     effects

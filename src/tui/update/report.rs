@@ -60,7 +60,9 @@ fn take(model: &mut Model, mut report: Report) -> Vec<Effect> {
     report.left_pending = left_pending(model, &report);
     let waits = follow.iter().any(|key| model.is_paused(&key.source));
     let paused = if waits { "; PAUSED: nothing approved is run until somebody resumes" } else { "" };
-    model.tell(Tone::Good, vec![Shown::ours(format!("{}{paused}", summary(&report)))]);
+    let counts = report.counts();
+    let tone = if counts.failed + counts.unknown > 0 { Tone::Bad } else { Tone::Good };
+    model.tell(tone, vec![Shown::ours(format!("{}{paused}", summary(&report)))]);
     let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
     // A form that was opened meanwhile is not taken away; `last-report` opens the sheet then.
     if model.modal.is_none() {
@@ -114,6 +116,9 @@ pub(in crate::tui) fn summary(report: &Report) -> String {
     ];
     let said: Vec<String> =
         all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if counts.failed == report.lines.len() as u64 {
+        return format!("nothing landed: {}; everything stays staged", said.join(", "));
+    }
     format!("sent: {}", said.join(", "))
 }
 

@@ -95,7 +95,10 @@ pub(super) fn loaded(model: &mut Model, number: u64, id: SubmissionId, actions: 
     for (key, answer) in actions {
         match answer {
             Ok(action) => drop(fresh.insert(key, action)),
-            Err(problem) => drop(unread.insert(key, problem.what)),
+            Err(problem) => {
+                let what = format!("{} {}", key.source, problem.what);
+                unread.insert(key, what);
+            }
         }
     }
     let review = review(model, id, &keys, &fresh, &unread);
@@ -265,7 +268,7 @@ fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
 pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
     match open_review(model).map(|review| review.confirm.clone()) {
         Some(Confirm::Key) if is_hasty(model) => Vec::new(),
-        Some(Confirm::Key) => send(model),
+        Some(Confirm::Key) => super::alone::review(model),
         Some(Confirm::Count(count, _)) => {
             model.warn(format!("type {count} and Enter to send"));
             Vec::new()
@@ -295,7 +298,7 @@ pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
     }
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
     if sheet.typed == count.to_string() {
-        return send(model);
+        return super::alone::review(model);
     }
     sheet.typed.clear();
     model.warn(format!("that is not {count}; nothing was sent"));
@@ -350,12 +353,16 @@ pub(super) fn answered(model: &mut Model, answer: &str) -> Vec<Effect> {
     if right { send(model) } else { super::leave::back(model) }
 }
 
+/// The key that confirmed stood alone. The sheet must be there still, as it was.
+pub(super) fn send_confirmed(model: &mut Model) -> Vec<Effect> {
+    if open_review(model).is_some() { send(model) } else { Vec::new() }
+}
+
 fn send(model: &mut Model) -> Vec<Effect> {
     let Some(review) = reviewed(model) else { return Vec::new() };
     let (Some(submission), left) = (review.submission.clone(), review.left_pending) else {
         return Vec::new();
     };
     model.modal = None;
-    model.guard.confirmed(model.now);
     super::hold::confirmed(model, submission, left as u64)
 }

@@ -68,7 +68,7 @@ pub(super) fn pick(model: &mut Model, finding: Finding) -> Vec<Effect> {
         return Vec::new();
     }
     if finding == Finding::NotLanded {
-        return send(model, finding);
+        return super::alone::settle(model, finding);
     }
     if let Some(sheet) = sheet(model) {
         sheet.picked = Some(finding);
@@ -82,13 +82,16 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     match sheet(model).and_then(|sheet| sheet.picked) {
-        Some(finding) => send(model, finding),
+        Some(finding) => super::alone::settle(model, finding),
         None => Vec::new(),
     }
 }
 
-fn send(model: &mut Model, finding: Finding) -> Vec<Effect> {
-    let Some(Modal::Settle(sheet)) = model.modal.take() else { return Vec::new() };
+/// The key that confirmed stood alone. The sheet must be there still.
+pub(super) fn send_confirmed(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    let Some(Modal::Settle(sheet)) = model.modal.take_if(|modal| matches!(modal, Modal::Settle(_))) else {
+        return Vec::new();
+    };
     let reason = sheet.area.lines().join(" ").trim().to_owned();
     tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()))
 }

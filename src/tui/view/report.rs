@@ -15,16 +15,26 @@ use super::pen::Pen;
 use super::review::{Parts, draw_lines, ours};
 use super::words;
 
+/// Columns of the sheet, where there is room.
+const WIDTH: u16 = 90;
+
 pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buffer) {
     let lines = lines(model, sheet, usize::from(area.width));
-    let title = format!(
-        "Sent: {}  {}",
-        words::count(sheet.report.lines.len(), "decision"),
-        words::clock(model, sheet.at)
-    );
-    let width = 90.min(area.width.saturating_sub(2));
+    let counts = sheet.report.counts();
+    let all = words::count(sheet.report.lines.len(), "decision");
+    // What did not arrive was not sent, whatever was tried.
+    let (word, foot) = match (counts.failed, counts.unknown) {
+        (failed, _) if failed == sheet.report.lines.len() as u64 => {
+            ("Nothing landed", "everything stays staged")
+        }
+        (_, unknown) if unknown > 0 => ("Sent", "what is unknown is read again until it is known"),
+        (failed, _) if failed > 0 => ("Sent", "what failed stays staged"),
+        _ => ("Sent", "counts come from the source"),
+    };
+    let title = format!("{word}: {all}  {}", words::clock(model, sheet.at));
+    let width = WIDTH.min(area.width.saturating_sub(2));
     let height = (lines.len() as u16 + 4).min(area.height);
-    let body = open(model, area, (width, height), &title, "counts come from the source", buf);
+    let body = open(model, area, (width, height), &title, foot, buf);
     let room = usize::from(body.height.saturating_sub(2));
     let top = sheet.top.min(lines.len().saturating_sub(room));
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: room as u16, ..body }, buf);
@@ -79,7 +89,8 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     }
     lines.push(Vec::new());
     lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
-    lines.extend(sheet.report.lines.iter().filter_map(trouble));
+    let room = usize::from(WIDTH).min(width.saturating_sub(2)).saturating_sub(4);
+    lines.extend(sheet.report.lines.iter().flat_map(|line| trouble(line, room)));
     let follow = followed(model, sheet);
     if !follow.is_empty() {
         lines.push(Vec::new());
@@ -98,32 +109,31 @@ fn cell(word: &str, count: u64) -> (text::Shown, Style) {
     ours(format!("{count:>10}"), style)
 }
 
-/// A line for what did not go as asked, with the reason.
-fn trouble(line: &ReportLine) -> Option<Parts> {
-    let title = (text::line(&line.title).cut(36), theme::PLAIN);
-    match &line.outcome {
-        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
+/// What did not go as asked, with the reason: beside it where that fits, else under it, whole.
+fn trouble(line: &ReportLine, room: usize) -> Vec<Parts> {
+    let title = text::line(&line.title).cut(36);
+    let (word, why) = match &line.outcome {
+        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => return Vec::new(),
         Outcome::Skipped { status, by } => {
-            let mut parts = vec![ours("skipped  ", theme::WARN), title, ours("  was ", theme::DIM)];
-            parts.push((words::status(status.as_ref()), theme::PLAIN));
+            let mut parts = vec![ours("skipped  ", theme::WARN), (title, theme::PLAIN)];
+            parts.extend([ours("  was ", theme::DIM), (words::status(status.as_ref()), theme::PLAIN)]);
             if let Some(by) = by {
                 parts.extend([ours(" by ", theme::DIM), (text::name(by), theme::PLAIN)]);
             }
-            Some(parts)
+            return vec![parts];
         }
-        Outcome::Failed { why } => Some(vec![
-            ours("failed   ", theme::BAD),
-            title,
-            ours("  ", theme::DIM),
-            (text::line(why), theme::PLAIN),
-        ]),
-        Outcome::Unknown { why } => Some(vec![
-            ours("unknown  ", theme::BAD),
-            title,
-            ours("  ", theme::DIM),
-            (text::line(why), theme::PLAIN),
-        ]),
+        Outcome::Failed { why } => ("failed   ", text::line(why)),
+        Outcome::Unknown { why } => ("unknown  ", text::line(why)),
+    };
+    let fits = word.len() + title.width() + 2 + why.width() <= room;
+    let mut first = vec![ours(word, theme::BAD), (title, theme::PLAIN)];
+    if fits {
+        first.extend([ours("  ", theme::DIM), (why, theme::PLAIN)]);
+        return vec![first];
     }
+    let under = why.wrap(room.saturating_sub(word.len())).into_iter();
+    let indent = || ours(" ".repeat(word.len()), theme::PLAIN);
+    std::iter::once(first).chain(under.map(|row| vec![indent(), (row, theme::PLAIN)])).collect()
 }
 
 /// How far the approved ones have come since.

@@ -66,6 +66,11 @@ pub(super) fn ours(text: impl Into<String>, style: Style) -> (Shown, Style) {
 }
 
 fn lines(model: &Model, review: &Review) -> Vec<Parts> {
+    if review.submission.is_none() {
+        let mut lines = vec![vec![ours("Nothing of this can be sent now:", theme::BOLD)], Vec::new()];
+        named(model, review, &mut lines);
+        return lines;
+    }
     let counts = review.counts;
     let mut lines: Vec<Parts> = vec![vec![ours(
         format!(
@@ -260,7 +265,9 @@ fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) -> Option<Pos
     let mut pen = Pen::new(buf, area, 1);
     let mut cursor = None;
     match (&review.submission, &review.confirm) {
-        (None, _) => drop(pen.ours("Nothing can be sent. Esc goes back.", theme::BOLD)),
+        (None, _) => {
+            pen.ours("Nothing can be sent; everything stays staged. Esc goes back.", theme::BOLD);
+        }
         (Some(_), Confirm::Key) => drop(pen.ours("Press y to send. Esc goes back.", theme::BOLD)),
         (Some(_), Confirm::Count(count, why)) => {
             pen.ours(&format!("Type {count} and Enter to send. Esc goes back.   "), theme::BOLD);
