@@ -187,7 +187,8 @@ impl Wire {
         let mut gate = TcpStream::connect(&self.gate).await.unwrap();
         gate.write_all(request).await.unwrap();
         let mut answer = Vec::new();
-        if read_request_len(request).is_some_and(|len| request.len() < len) {
+        // Also where not even its head is whole: the gate would wait for the rest.
+        if read_request_len(request).is_none_or(|len| request.len() < len) {
             gate.shutdown().await.ok();
         }
         gate.read_to_end(&mut answer).await.ok();
