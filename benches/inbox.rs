@@ -197,3 +197,16 @@ fn group(bencher: Bencher<'_, '_>, rows: usize) {
     let mut model = model(rows);
     bencher.bench_local(|| [',', 'x', ',', 'b'].map(|key| press(&mut model, key, 200)));
 }
+
+/// A mebibyte through the door: what a key in a long text waits for, were all of it made.
+#[divan::bench(args = ["plain", "mixed"])]
+fn display(bencher: Bencher<'_, '_>, kind: &str) {
+    let line = match kind {
+        "plain" => "{\"title\":\"Three clients report errors after the upgrade\",\"n\":1.10}\n",
+        _ => "Grüße, 世界 – naïve e\u{301} \u{1f469}\u{200d}\u{1f4bb} Привет \u{202e}x\u{a0}y ⟦\n",
+    };
+    let text = line.repeat((1 << 20) / line.len());
+    bencher
+        .counter(divan::counter::BytesCount::of_str(&text))
+        .bench(|| placet::text::lines(black_box(&text)));
+}
