@@ -1,6 +1,6 @@
 //! The text of a preview: an action as lines that fit a width, every foreign character through [`crate::text`].
 //!
-//! Built once per content, tab and width, and kept. Long texts are counted a few megabytes a message and made into rows only
+//! Built once per content, tab and width, and kept. Long texts are counted half a megabyte a message and made into rows only
 //! where they are on screen, so that ten megabytes can be read to their last line and no key waits for them.
 
 use crate::domain::Row;

@@ -103,7 +103,7 @@ fn ten_megabytes_are_read_to_their_last_line_a_little_at_a_time() {
     desk.drawn();
     assert!(desk.screen().contains("more than"), "{}", desk.screen());
     assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::WakeIn(1))));
-    for _ in 0..4 {
+    for _ in 0..40 {
         desk.say(What::Wake);
     }
     assert!(desk.screen().contains(" of 2300") && !desk.screen().contains("more"), "{}", desk.screen());

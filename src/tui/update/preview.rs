@@ -16,8 +16,8 @@ use super::list::Way;
 
 /// While a key is held, the preview waits until it rests for so long.
 const REST: i64 = 80;
-/// Bytes of a long text that are counted in one message.
-const AT_ONCE: usize = 4 << 20;
+/// Bytes of a long text that are counted in one message: text of many scripts takes some 50 ms.
+const AT_ONCE: usize = 512 << 10;
 /// Milliseconds until counting goes on.
 const COUNT_ON: u64 = 1;
 
