@@ -170,11 +170,7 @@ fn line_json(line: &Line) -> LineJson<'_> {
         tool: sent.tool.as_raw(),
         title: sent.title.as_raw(),
         decision: decision(&sent.decision),
-        reason: match &sent.decision {
-            Decision::Approve { comment, .. } => comment.as_deref(),
-            Decision::Reject { reason } => reason.as_deref(),
-            Decision::Retry { guidance } => Some(guidance),
-        },
+        reason: sent.decision.said(),
         digest: sent.digest.to_string(),
         effective_digest: sent.effective.to_string(),
         terms: sent.terms.map(|terms| terms.to_string()),

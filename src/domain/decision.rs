@@ -34,6 +34,15 @@ impl Decision {
         }
     }
 
+    /// The comment, the reason or the guidance.
+    pub fn said(&self) -> Option<&str> {
+        match self {
+            Self::Approve { comment, .. } => comment.as_deref(),
+            Self::Reject { reason } => reason.as_deref(),
+            Self::Retry { guidance } => Some(guidance),
+        }
+    }
+
     pub const fn edits(&self) -> Option<&Edits> {
         match self {
             Self::Approve { edits, .. } => edits.as_ref(),

@@ -12,7 +12,7 @@ use sqlx::{Row as _, Sqlite, Transaction};
 
 use super::{Journal, JournalError, shape};
 use crate::contract::time;
-use crate::domain::{ActionKey, Decision, DecisionKind, Digest, Item, SourceName, Submission, SubmissionId};
+use crate::domain::{ActionKey, DecisionKind, Digest, Item, SourceName, Submission, SubmissionId};
 
 pub(super) type Tx = Transaction<'static, Sqlite>;
 
@@ -147,7 +147,7 @@ impl Journal {
                         login: self.login.as_deref().map(str::to_owned),
                         tool: Some(item.tool.as_raw().to_owned()),
                         decision: Some(word(decision.kind()).to_owned()),
-                        said: said(decision).map(str::to_owned),
+                        said: decision.said().map(str::to_owned),
                         digest: Some(item.digest.to_string()),
                         effective: Some(item.effective.to_string()),
                         terms: item.terms.map(|terms| terms.to_string()),
@@ -272,13 +272,5 @@ pub(super) const fn word(kind: DecisionKind) -> &'static str {
         DecisionKind::ApproveWithEdits => "approve_with_edits",
         DecisionKind::Reject => "reject",
         DecisionKind::Retry => "retry",
-    }
-}
-
-pub(super) fn said(decision: &Decision) -> Option<&str> {
-    match decision {
-        Decision::Approve { comment, .. } => comment.as_deref(),
-        Decision::Reject { reason } => reason.as_deref(),
-        Decision::Retry { guidance } => Some(guidance),
     }
 }

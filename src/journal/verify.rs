@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::receipt::{Receipt, said, word};
+use super::receipt::{Receipt, word};
 use super::{Journal, JournalError, shape};
 use crate::domain::SubmissionId;
 
@@ -82,15 +82,21 @@ impl Journal {
         if let Some(kept) = unmet.first().filter(|_| checked.wrong.is_none()) {
             checked.wrong = Some(cut(kept));
         }
-        for id in sent {
-            self.compare(&id, &mut told, &mut checked).await?;
+        for id in &sent {
+            self.compare(id, &mut told, &mut checked).await?;
         }
-        if let Some(lost) = told.into_values().map(|told| told.sent).min_by_key(|sent| sent.seq)
-            && checked.wrong.is_none()
-            && self.past(&SubmissionId::new(lost.submission)).await?.is_none()
-        {
-            let what = "the decision that it is about is gone from the journal".to_owned();
-            checked.wrong = Some(Wrong { seq: Some(lost.seq), what });
+        let mut left: Vec<Receipt> = told.into_values().map(|told| told.sent).collect();
+        left.sort_by_key(|receipt| receipt.seq);
+        for receipt in left {
+            if checked.wrong.is_some() {
+                break;
+            }
+            // What began while this read has its receipts already, and was not compared.
+            let id = SubmissionId::new(receipt.submission);
+            if sent.contains(&id) || self.past(&id).await?.is_none() {
+                let what = "the decision that it is about is gone from the journal".to_owned();
+                checked.wrong = Some(Wrong { seq: Some(receipt.seq), what });
+            }
         }
         Ok(checked)
     }
@@ -123,7 +129,7 @@ impl Journal {
             };
             checked.decisions += 1;
             let same = receipt.decision.as_deref() == Some(word(sent.decision.kind()))
-                && receipt.said.as_deref() == said(&sent.decision)
+                && receipt.said.as_deref() == sent.decision.said()
                 && receipt.tool.as_deref() == Some(sent.tool.as_raw())
                 && receipt.digest == Some(sent.digest.to_string())
                 && receipt.effective == Some(sent.effective.to_string())

@@ -1,7 +1,7 @@
 //! One HTTP client a backend: base URL, token, time limits and a size limit, status and text back.
 //!
-//! It never follows a redirect (the token would go along), never retries but after a renewed token, and says whether a
-//! request that failed may have arrived.
+//! It never follows a redirect (the token would go along), asks again only with a renewed token or, for a GET, after a wait that
+//! the server asked for, and says whether a request that failed may have arrived.
 
 use std::error::Error as _;
 use std::sync::Arc;

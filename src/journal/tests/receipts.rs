@@ -291,6 +291,7 @@ async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
         ("UPDATE item SET terms = NULL WHERE action = '1'", Some(1)),
         ("UPDATE submission SET reviewer = 'eve'", Some(1)),
         ("DELETE FROM submission", Some(1)),
+        ("DELETE FROM item WHERE action = '2'", Some(2)),
     ];
     tampered.extend(more.map(|(sql, seq)| (sql.to_owned(), seq)));
     for (sql, seq) in tampered {
