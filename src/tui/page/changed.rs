@@ -1,5 +1,7 @@
 //! What the reviewer saw, what it is now, and their edit: beside each other where there is room, else below each other.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::domain::Edits;
 use crate::domain::json::{self, Member};
 use crate::text::{self, Shown};
@@ -46,10 +48,12 @@ pub(super) fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Cont
     }
     let edits = of.edits.as_ref().and_then(|edits: &Edits| edits.as_json().members()).unwrap_or_default();
     let mut same = 0;
-    let gone = old.iter().filter(|member| value(&new, member).is_none());
-    let added = edits.iter().filter(|member| value(&new, member).is_none() && value(&old, member).is_none());
+    // By key: an input may have many thousands of them.
+    let [saw, has, asks] = [&old, &new, &edits].map(|members| by_key(members));
+    let gone = old.iter().filter(|member| value(&has, member).is_none());
+    let added = edits.iter().filter(|member| value(&has, member).is_none() && value(&saw, member).is_none());
     for member in new.iter().chain(gone).chain(added) {
-        let [was, is, edit] = [&old, &new, &edits].map(|members| value(members, member));
+        let [was, is, edit] = [&saw, &has, &asks].map(|values| value(values, member));
         if was.map(json::compact) == is.map(json::compact) && edit.is_none() {
             same += 1;
             continue;
@@ -72,12 +76,16 @@ pub(super) fn three(writer: &mut Writer, cached: &Cached, of: &Made, seen: &Cont
 /// The members, when no key stands twice: else nobody knows which is which.
 fn unique(text: &str) -> Option<Vec<Member<'_>>> {
     let members = json::members(text)?;
-    let mut keys = std::collections::HashSet::new();
+    let mut keys = HashSet::new();
     members.iter().all(|member| keys.insert(member.key.text.as_ref())).then_some(members)
 }
 
-fn value<'a>(members: &[Member<'a>], of: &Member<'_>) -> Option<&'a str> {
-    members.iter().find(|member| member.key.text == of.key.text).map(|member| member.value)
+fn by_key<'a>(members: &'a [Member<'_>]) -> HashMap<&'a str, &'a str> {
+    members.iter().map(|member| (member.key.text.as_ref(), member.value)).collect()
+}
+
+fn value<'a>(values: &HashMap<&str, &'a str>, of: &Member<'_>) -> Option<&'a str> {
+    values.get(of.key.text.as_ref()).copied()
 }
 
 fn kinds(was: Option<&str>, is: Option<&str>) -> [Kind; 3] {
