@@ -25,8 +25,8 @@ const CAN: Capabilities = Capabilities {
     comment: false,
     retry: false,
     settle: false,
-    whole_batch: false,
     binding: Binding::Source,
+    ..Capabilities::PLAIN
 };
 
 fn main() {

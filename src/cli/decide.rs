@@ -10,8 +10,9 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, Capabilities, Decision, Digest, Draft, Edits, Entry, Followed, Outcome, PendingAction,
-    RawJson, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted, freeze,
+    ActionKey, BatchKey, Capabilities, Decision, Digest, Draft, Edits, Entry, Followed, Outcome,
+    PendingAction, RawJson, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp,
+    Untrusted, freeze,
 };
 use crate::inbox::{Inbox, Rows};
 use crate::text;
@@ -68,10 +69,14 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     };
     let entries = entries(inbox, &plan.loaded).await;
     let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
+    let pending_in = |batch: &BatchKey| {
+        let pending = entries.values().filter(|entry| entry.row.status.is_pending());
+        pending.filter(|entry| entry.batch() == *batch).count()
+    };
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
     let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
     if !plan.draft.is_empty() {
-        let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can, now) {
+        let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can, pending_in, now) {
             Ok(submission) => submission,
             Err(refusal) => {
                 let about = refusal.key().map(|key| format!("{}: ", output::identifier(key.id.untrusted())));

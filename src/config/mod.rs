@@ -8,14 +8,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::domain::{Effect, PreviewShape, Risk, SourceName};
+use crate::domain::{Effect, PreviewShape, Risk};
 
 pub mod paths;
 mod raw;
 pub mod secret;
+mod source;
 
 pub use raw::{ConfigError, database};
 pub use secret::TokenFrom;
+pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden};
 
 #[cfg(test)]
 mod tests;
@@ -35,29 +37,6 @@ pub struct Config {
     pub keys: Keys,
     pub watch: Watch,
     pub gate: GateConfig,
-}
-
-/// A backend to work against.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SourceConfig {
-    pub name: SourceName,
-    pub kind: SourceKind,
-    /// Base URL without a trailing slash; never with user information in it.
-    pub url: String,
-    pub workspace: Option<String>,
-    pub token: Option<TokenFrom>,
-    /// Certificates in PEM that are trusted besides the system's.
-    pub ca_file: Option<PathBuf>,
-    /// Through the proxy that the environment names.
-    pub env_proxy: bool,
-    /// The token may go to another machine over plain http.
-    pub insecure_http: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceKind {
-    Gate,
-    Praxiom,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -7,16 +7,17 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Bound, Config, Keys, NamedFilter, SourceConfig, SourceKind, TokenFrom, Watch};
-use crate::domain::SourceName;
+use super::{Bound, Config, Keys, NamedFilter, Watch};
 
 mod gate;
+mod source;
 mod tool;
 mod ui;
 
 pub use gate::database;
 
 use self::gate::RawGate;
+use self::source::RawSource;
 use self::ui::RawUi;
 
 /// In seconds.
@@ -51,30 +52,6 @@ struct RawConfig {
 struct RawReviewer {
     name: Option<String>,
     reasons: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSource {
-    name: String,
-    kind: RawKind,
-    url: String,
-    workspace: Option<String>,
-    token_env: Option<String>,
-    token_file: Option<PathBuf>,
-    token_command: Option<Vec<String>>,
-    ca_file: Option<PathBuf>,
-    #[serde(default)]
-    env_proxy: bool,
-    #[serde(default)]
-    insecure_http: bool,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "kebab-case")]
-enum RawKind {
-    Gate,
-    Praxiom,
 }
 
 #[derive(Deserialize)]
@@ -158,47 +135,6 @@ fn bound(keys: BTreeMap<String, toml::Spanned<Vec<String>>>, text: &str) -> BTre
         (name, Bound { keys: keys.into_inner(), line })
     });
     keys.collect()
-}
-
-impl RawSource {
-    fn meaning(self, folder: &Path) -> Result<SourceConfig, String> {
-        let ca_file = self.ca_file.map(|path| folder.join(path));
-        let (env_proxy, insecure_http, workspace) = (self.env_proxy, self.insecure_http, self.workspace);
-        let name = self.name;
-        let wrong = |what: &str| format!("source {name:?}: {what}");
-        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        {
-            return Err(wrong("a name is made of a-z, 0-9 and -"));
-        }
-        let url = self.url.trim_end_matches('/').to_owned();
-        let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-        let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
-        if authority.is_empty() {
-            return Err(wrong("url must start with http:// or https:// and name a host"));
-        }
-        if authority.contains('@') {
-            return Err(wrong(
-                "url must not carry a user or password; use token_env, token_file or token_command",
-            ));
-        }
-        let token = match (self.token_env, self.token_file, self.token_command) {
-            (None, None, None) => None,
-            (Some(name), None, None) => Some(TokenFrom::Env(name)),
-            (None, Some(path), None) => Some(TokenFrom::File(path)),
-            (None, None, Some(argv)) if !argv.is_empty() => Some(TokenFrom::Command(argv)),
-            (None, None, Some(_)) => return Err(wrong("token_command is empty")),
-            _ => return Err(wrong("give one of token_env, token_file and token_command")),
-        };
-        let kind = match self.kind {
-            RawKind::Gate => SourceKind::Gate,
-            RawKind::Praxiom if workspace.is_none() => {
-                return Err(wrong("kind \"praxiom\" needs a workspace: its list is asked for one workspace"));
-            }
-            RawKind::Praxiom => SourceKind::Praxiom,
-        };
-        let name = SourceName::new(name);
-        Ok(SourceConfig { name, kind, url, workspace, token, ca_file, env_proxy, insecure_http })
-    }
 }
 
 /// Each is one line that says something.

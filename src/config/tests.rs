@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::paths::Paths;
-use super::{Config, Executor, Notify, SourceKind, ThemeChoice, TokenFrom};
+use super::{Auth, Config, Executor, Notify, ThemeChoice, TokenFrom};
 
 const EXAMPLE: &str = include_str!("../../config.example.toml");
 
@@ -35,9 +35,11 @@ fn the_example_says_the_defaults() {
 fn the_examples_in_the_example_are_valid() {
     let config = parse(&with_examples()).unwrap();
 
-    assert_eq!(config.sources.len(), 2);
+    let kinds: Vec<_> = config.sources.iter().map(|source| source.kind.word()).collect();
+    assert_eq!(kinds, ["gate", "praxiom", "warden", "dendrux", "agents-api", "confused-ai"]);
     assert_eq!(config.sources[0].token, Some(TokenFrom::Env("PLACET_TOKEN".to_owned())));
-    assert_eq!(config.sources[1].kind, SourceKind::Praxiom);
+    assert_eq!(config.sources[4].auth, Auth::Basic { user: "kim".to_owned() });
+    assert_eq!(config.sources[5].auth, Auth::Header { name: "X-API-Key".to_owned() });
     assert!(matches!(config.gate.tools["create_ticket"].executor, Executor::Http { .. }));
     assert!(matches!(config.gate.tools["write_note"].executor, Executor::Command { .. }));
 }
@@ -70,6 +72,25 @@ fn the_example_documents_every_key() {
             assert!(told, "{key} ({broken}) is not in config.example.toml");
         }
     }
+}
+
+#[test]
+fn what_belongs_to_another_kind_of_source_is_a_mistake() {
+    let source = |kind: &str, more: &str| {
+        parse(&format!("[[source]]\nname=\"s\"\nkind=\"{kind}\"\nurl=\"http://h\"\n{more}"))
+    };
+
+    for (kind, more, said) in [
+        ("gate", "namespace=\"n\"", "namespace belongs to sources of kind warden"),
+        ("warden", "workspace=\"w\"", "workspace belongs to sources of kind gate and praxiom"),
+        ("confused-ai", "tenant=\"t\"", "tenant belongs to sources of kind dendrux"),
+        ("gate", "user=\"kim\"", "give one of token_env, token_file and token_command with it"),
+        ("gate", "token_env=\"T\"\nuser=\"k\"\ntoken_header=\"X\"", "give one of user and token_header"),
+    ] {
+        let message = source(kind, more).unwrap_err();
+        assert!(message.contains(said), "{message}");
+    }
+    assert!(source("dendrux", "agent=\"a\"\ntenant=\"t\"").is_ok());
 }
 
 #[test]

@@ -1,11 +1,17 @@
 //! What a source lets a reviewer do with one action.
 
-/// Read by three places: [`super::freeze`] refuses, the screen hides, the command line explains. One value an action,
+use std::borrow::Cow;
+
+/// Read by three places: [`super::freeze`] refuses, the screen hides and tells, the command line explains. One value an action,
 /// because sources differ by kind of action (a saga's reason step can be edited, its commit step cannot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// Edits travel with an approval.
     pub edit: bool,
+    /// It asks for an answer: without edits that fill it in there is nothing to approve.
+    pub answer: bool,
+    /// It can be rejected.
+    pub reject: bool,
     /// Whether a rejection carries a reason.
     pub reason: ReasonRule,
     /// The source keeps a comment on an approval.
@@ -14,26 +20,118 @@ pub struct Capabilities {
     pub retry: bool,
     /// Nobody knows what became of it, and a human may say.
     pub settle: bool,
-    /// Actions of one batch are settled only all together.
-    pub whole_batch: bool,
+    /// How actions of one batch depend on each other.
+    pub together: Together,
+    /// Calls beside it that need no approval, and are rejected with it.
+    pub also_rejects: u16,
     /// Who checks that what lands is what was seen.
     pub binding: Binding,
+    /// What else to know before deciding it.
+    pub notes: &'static [Note],
+}
+
+/// How actions of one batch depend on each other when they are decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Together {
+    /// Not at all: what is left out stays pending.
+    Free,
+    /// All of them are decided in one request, each in its own way.
+    All,
+    /// One decision stands for all of them.
+    Same,
+}
+
+/// Something about deciding an action that its reviewer should know before a key is pressed, in our own words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub on: On,
+    /// A sentence without a capital and without its full stop.
+    pub words: &'static str,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// The action, however it is decided.
+    Any,
+    Approve,
+    Edit,
+    Reject,
+    Retry,
+}
+
+impl Note {
+    /// For a backend that writes down whatever name it is told.
+    pub const UNVERIFIED: Self =
+        Self { on: On::Any, words: "identity not verified by this backend: it keeps the name it is told" };
+    /// For a backend that knows nobody.
+    pub const NOBODY: Self =
+        Self { on: On::Any, words: "this backend records nobody: who decided is kept here only" };
 }
 
 impl Capabilities {
     /// Everything can be looked at, nothing decided. What a token without the `decide` scope gets.
     pub const READ_ONLY: Self = Self {
         edit: false,
+        answer: false,
+        reject: false,
         reason: ReasonRule::NotKept,
         comment: false,
         retry: false,
         settle: false,
-        whole_batch: false,
+        together: Together::Free,
+        also_rejects: 0,
         binding: Binding::ReadOnly,
+        notes: &[],
     };
+
+    /// Each is approved or rejected by itself; nothing travels along.
+    pub const PLAIN: Self = Self { reject: true, binding: Binding::FreshRead, ..Self::READ_ONLY };
 
     pub fn can_decide(&self) -> bool {
         self.binding != Binding::ReadOnly
+    }
+
+    /// Everything that is out of the ordinary about deciding it, in the order in which it should be told. Each is a sentence
+    /// without a capital and without its full stop.
+    pub fn told(&self) -> Vec<(On, Cow<'static, str>)> {
+        if !self.can_decide() {
+            return self.notes.iter().map(|note| (note.on, Cow::Borrowed(note.words))).collect();
+        }
+        let mut told: Vec<(On, Cow<'static, str>)> = Vec::new();
+        match self.together {
+            Together::Free => {}
+            Together::All => told.push((
+                On::Any,
+                "all of its turn goes together: every call must be decided, none can be left out".into(),
+            )),
+            Together::Same => told.push((
+                On::Any,
+                "one decision for its whole turn: no call can be left out or decided otherwise".into(),
+            )),
+        }
+        told.extend(self.notes.iter().map(|note| (note.on, Cow::Borrowed(note.words))));
+        if self.answer {
+            told.push((
+                On::Approve,
+                "it asks for an answer: write it with the edit key, then approve".into(),
+            ));
+        }
+        if !self.reject {
+            told.push((On::Reject, "it cannot be rejected".into()));
+        }
+        match self.also_rejects {
+            0 => {}
+            1 => told.push((On::Reject, "reject also rejects 1 ungated call".into())),
+            n => told.push((On::Reject, format!("reject also rejects {n} ungated calls").into())),
+        }
+        if self.reject && self.reason == ReasonRule::NotKept {
+            told.push((On::Reject, "a reason is kept here only".into()));
+        }
+        if !self.edit && !self.notes.iter().any(|note| note.on == On::Edit) {
+            told.push((On::Edit, "no edits".into()));
+        }
+        told
     }
 }
 
@@ -67,5 +165,29 @@ impl Binding {
             }
             Self::ReadOnly => "read-only",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_the_ordinary_is_told_once() {
+        const EDITS: Note = Note { on: On::Edit, words: "no edits on commit steps" };
+        let words = |can: Capabilities| can.told().into_iter().map(|(_, words)| words).collect::<Vec<_>>();
+
+        let ordinary = Capabilities { edit: true, reason: ReasonRule::Optional, ..Capabilities::PLAIN };
+        assert!(words(ordinary).is_empty());
+        assert_eq!(words(Capabilities::PLAIN), ["a reason is kept here only", "no edits"]);
+        assert_eq!(
+            words(Capabilities {
+                reason: ReasonRule::Optional,
+                also_rejects: 1,
+                notes: &[EDITS],
+                ..Capabilities::PLAIN
+            }),
+            [EDITS.words, "reject also rejects 1 ungated call"]
+        );
     }
 }

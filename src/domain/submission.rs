@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::{
-    ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, EditError,
-};
-use super::{PendingAction, ReasonRule, SourceName, Staged, Timestamp, Untrusted, merge};
+use super::{ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, Refusal};
+use super::{PendingAction, ReasonRule, SourceName, Staged, Timestamp, Together, Untrusted, merge};
 
 /// Ours, and random: it names a submission in the journal and makes idempotency keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,57 +59,6 @@ pub struct Item {
     pub unreadable: bool,
 }
 
-/// Why a draft cannot be sent. Nothing was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    #[error("nothing is decided yet")]
-    Empty,
-    #[error(
-        "an action was not loaded, so its content cannot be bound to the decision; open the review again"
-    )]
-    NotLoaded(ActionKey),
-    #[error(
-        "an action changed since you looked at it: its input, or its expiry, risk, effect, preview or executor; look \
-         again and decide again"
-    )]
-    ChangedSinceSeen(ActionKey),
-    #[error("an action is no longer pending")]
-    NotPending(ActionKey),
-    #[error("an action expired: the time to decide it is over")]
-    Expired(ActionKey),
-    #[error("this source does not let you decide; its token has no `decide` scope")]
-    ReadOnly(ActionKey),
-    #[error("this action cannot be read, so nobody can know what approving it would do; it can be rejected")]
-    Unreadable(ActionKey),
-    #[error("this source cannot apply edits")]
-    EditsUnsupported(ActionKey),
-    #[error("this source asks for a reason with every rejection")]
-    ReasonRequired(ActionKey),
-    #[error("this source cannot ask the agent to try again")]
-    RetryUnsupported(ActionKey),
-    #[error("the edits do not fit the proposed input: {1}")]
-    BadEdits(ActionKey, EditError),
-}
-
-impl Refusal {
-    /// The action it is about.
-    pub fn key(&self) -> Option<&ActionKey> {
-        match self {
-            Self::Empty => None,
-            Self::NotLoaded(key)
-            | Self::ChangedSinceSeen(key)
-            | Self::NotPending(key)
-            | Self::Expired(key)
-            | Self::ReadOnly(key)
-            | Self::Unreadable(key)
-            | Self::EditsUnsupported(key)
-            | Self::ReasonRequired(key)
-            | Self::RetryUnsupported(key)
-            | Self::BadEdits(key, _) => Some(key),
-        }
-    }
-}
-
 impl Submission {
     pub fn id(&self) -> &SubmissionId {
         &self.id
@@ -162,12 +109,14 @@ impl SubmissionBatch {
 ///
 /// `loaded` are the actions in full, read for this very purpose; every decision is bound to a digest computed from them.
 /// An action whose content or terms differ from what was on screen when it was staged is refused, and so is one that has
-/// expired by `now`.
+/// expired by `now`. `pending_in` counts what is pending in a batch, decided or not: some sources settle a batch only as a
+/// whole, and a part of it is refused.
 pub fn freeze<'a>(
     id: SubmissionId,
     staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
     loaded: &HashMap<ActionKey, PendingAction>,
     capabilities: impl Fn(&ActionKey) -> Capabilities,
+    pending_in: impl Fn(&BatchKey) -> usize,
     now: Timestamp,
 ) -> Result<Submission, Refusal> {
     let mut batches: BTreeMap<BatchKey, SubmissionBatch> = BTreeMap::new();
@@ -184,11 +133,34 @@ pub fn freeze<'a>(
     if batches.is_empty() {
         return Err(Refusal::Empty);
     }
+    for (key, batch) in &batches {
+        whole(batch, &capabilities, pending_in(key))?;
+    }
     let mut batches: Vec<_> = batches.into_values().collect();
     for batch in &mut batches {
         batch.items.sort_by(|a, b| a.id.cmp(&b.id));
     }
     Ok(Submission { id, batches })
+}
+
+/// Where a source settles a batch as a whole, all of it must be there, and where it takes one decision, it must be one.
+fn whole(
+    batch: &SubmissionBatch,
+    capabilities: &impl Fn(&ActionKey) -> Capabilities,
+    pending: usize,
+) -> Result<(), Refusal> {
+    let key = |item: &Item| ActionKey { source: batch.source.clone(), id: item.id.clone() };
+    let together = |item: &&Item| capabilities(&key(item)).together != Together::Free;
+    let Some(bound) = batch.items.iter().find(together) else { return Ok(()) };
+    if pending > batch.items.len() {
+        return Err(Refusal::PartOfTurn(key(bound), pending - batch.items.len()));
+    }
+    let same = capabilities(&key(bound)).together == Together::Same;
+    let otherwise = batch.items.iter().find(|item| item.decision != bound.decision);
+    match otherwise.filter(|_| same) {
+        Some(other) => Err(Refusal::MixedTurn(key(other))),
+        None => Ok(()),
+    }
 }
 
 fn freeze_one(
@@ -211,6 +183,8 @@ fn freeze_one(
             return refuse(Refusal::Unreadable);
         }
         Decision::Approve { edits: Some(_), .. } if !can.edit => return refuse(Refusal::EditsUnsupported),
+        Decision::Approve { edits: None, .. } if can.answer => return refuse(Refusal::AnswerRequired),
+        Decision::Reject { .. } if !can.reject => return refuse(Refusal::RejectUnsupported),
         Decision::Reject { reason: None } if can.reason == ReasonRule::Required => {
             return refuse(Refusal::ReasonRequired);
         }
@@ -251,7 +225,7 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Binding, RawJson, Revision, Risk, Row, Status};
+    use crate::domain::{Binding, Edits, RawJson, Revision, Risk, Row, Status};
 
     fn pending(expires_at: i64) -> PendingAction {
         let input = RawJson::parse("{}").unwrap();
@@ -305,10 +279,67 @@ mod tests {
         let loaded = HashMap::from([(key.clone(), pending)]);
         let can = Capabilities { binding: Binding::Source, ..Capabilities::READ_ONLY };
         let frozen = |now| {
-            freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| can, Timestamp::from_millis(now))
+            let now = Timestamp::from_millis(now);
+            freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| can, |_| 1, now)
         };
 
         assert_eq!(frozen(999).map(|submission| submission.len()), Ok(1));
         assert_eq!(frozen(1_000), Err(Refusal::Expired(key.clone())));
+    }
+
+    /// A turn of three calls, `decided` of them as said.
+    fn turn(together: Together, decided: &[Decision]) -> Result<usize, Refusal> {
+        let source = SourceName::new("dendrux");
+        let batch = BatchId::new("turn");
+        let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
+        for (n, decision) in decided.iter().enumerate() {
+            let key = ActionKey { source: source.clone(), id: ActionId::new(n.to_string()) };
+            let mut action = pending(i64::MAX);
+            action.row.batch = Some(batch.clone());
+            let at = Timestamp::default();
+            let of = BatchKey::Batch(source.clone(), batch.clone());
+            staged.push((
+                key.clone(),
+                Staged { decision: decision.clone(), batch: of, digest: None, terms: None, at },
+            ));
+            loaded.insert(key, action);
+        }
+        let can = Capabilities { together, ..Capabilities::PLAIN };
+        let staged = staged.iter().map(|(key, staged)| (key, staged));
+        let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| can, |_| 3, Timestamp::default());
+        frozen.map(|submission| submission.len())
+    }
+
+    #[test]
+    fn a_part_of_a_turn_is_refused_where_the_source_decides_per_turn() {
+        let (yes, no) = (Decision::APPROVE, Decision::REJECT);
+        let two = [yes.clone(), no.clone()];
+        let mixed = [yes.clone(), no, yes.clone()];
+        let key = |id: &str| ActionKey { source: SourceName::new("dendrux"), id: ActionId::new(id) };
+
+        assert_eq!(turn(Together::Free, &two), Ok(2));
+        assert_eq!(turn(Together::All, &two), Err(Refusal::PartOfTurn(key("0"), 1)));
+        assert_eq!(turn(Together::All, &mixed), Ok(3));
+        assert_eq!(turn(Together::Same, &mixed), Err(Refusal::MixedTurn(key("1"))));
+        assert_eq!(turn(Together::Same, &[yes.clone(), yes.clone(), yes]), Ok(3));
+    }
+
+    #[test]
+    fn what_asks_for_an_answer_is_not_approved_without_one_and_what_cannot_be_rejected_is_not() {
+        let key = ActionKey { source: SourceName::new("dendrux"), id: ActionId::new("1") };
+        let batch = BatchKey::Alone(key.clone());
+        let loaded = HashMap::from([(key.clone(), pending(i64::MAX))]);
+        let can = Capabilities { edit: true, answer: true, reject: false, ..Capabilities::PLAIN };
+        let frozen = |decision: Decision| {
+            let at = Timestamp::default();
+            let staged = Staged { decision, batch: batch.clone(), digest: None, terms: None, at };
+            let frozen = freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| can, |_| 1, at);
+            frozen.map(|submission| submission.len())
+        };
+        let edits = Edits::new(RawJson::parse(r#"{"answer":"yes"}"#).unwrap()).unwrap();
+
+        assert_eq!(frozen(Decision::APPROVE), Err(Refusal::AnswerRequired(key.clone())));
+        assert_eq!(frozen(Decision::REJECT), Err(Refusal::RejectUnsupported(key.clone())));
+        assert_eq!(frozen(Decision::Approve { edits: Some(edits), comment: None }), Ok(1));
     }
 }

@@ -8,8 +8,9 @@ use tokio::sync::mpsc;
 
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, Briefing, Capabilities, Entry, Finding, Followed, PendingAction, Records, Report, Revision,
-    Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Briefing, Capabilities, Check, Entry, Finding, Followed, Passage, PendingAction, Records,
+    Report, Revision, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp,
+    Untrusted,
 };
 use crate::journal::{Journal, JournalError, Learned, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
@@ -300,6 +301,18 @@ impl Inbox {
     /// What happened to one action. An error means that not even the journal could be read.
     pub async fn history(&self, key: &ActionKey) -> Result<History, Problem> {
         past::history(self, key).await
+    }
+
+    /// What the source knows around an action, for the Context tab.
+    pub async fn context(&self, key: &ActionKey) -> Result<Vec<Passage>, Problem> {
+        let source = self.source(&key.source)?;
+        source.context(&key.id).await.map_err(|error| Problem::of(&key.source, &error))
+    }
+
+    /// Looks every source over, all at once; in configured order. Only reads.
+    pub async fn check(&self) -> Vec<(SourceName, Vec<Check>)> {
+        let looks = self.sources.iter().map(|source| async { (source.name().clone(), source.check().await) });
+        futures_util::future::join_all(looks).await
     }
 
     /// What a source can tell of actions that are over; nothing when it is not configured any more.

@@ -207,8 +207,8 @@ const CAN: Capabilities = Capabilities {
     comment: true,
     retry: false,
     settle: true,
-    whole_batch: false,
     binding: Binding::Source,
+    ..Capabilities::PLAIN
 };
 
 const QUICK: Pace = Pace {
@@ -275,7 +275,7 @@ fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> S
             .insert(key.clone(), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
         loaded.insert(key, action);
     }
-    freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN, Timestamp::default()).unwrap()
+    freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN, |_| 1, Timestamp::default()).unwrap()
 }
 
 fn terms() -> Digest {

@@ -54,7 +54,7 @@ pub(super) fn start(sources: &[Arc<dyn Source>], misses: &Misses, pace: Pace) ->
             events: events.clone(),
             misses: misses.0.get(source.name()).map(watch::Sender::subscribe),
             again: Backoff::new(AGAIN, AGAIN_MAX),
-            pace,
+            pace: Pace { poll: pace.poll.max(source.least_poll()), ..pace },
             live: false,
             awake: Awake::since(pace.clock),
         };

@@ -108,8 +108,8 @@ fn submission(id: &str) -> Submission {
         comment: true,
         retry: false,
         settle: true,
-        whole_batch: false,
         binding: Binding::Source,
+        ..Capabilities::PLAIN
     };
     let action = |id: &str| {
         let batch = if id == "1" { r#""batchId":"m:t","# } else { "" };
@@ -125,7 +125,7 @@ fn submission(id: &str) -> Submission {
         [("1", edited()), ("2", Decision::REJECT)]
             .map(|(id, decision)| (key(id), Staged { digest: None, terms: None, ..staged(id, decision) })),
     );
-    freeze(SubmissionId::new(id), &decided, &loaded, |_| can, Timestamp::default()).unwrap()
+    freeze(SubmissionId::new(id), &decided, &loaded, |_| can, |_| 1, Timestamp::default()).unwrap()
 }
 
 fn ids(pasts: &[Past]) -> Vec<&str> {

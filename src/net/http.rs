@@ -8,16 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use super::Bearer;
 
 mod quiet;
+mod scheme;
 mod tls;
 
 use quiet::Quiet;
+pub use scheme::Scheme;
 
 /// Largest reply that is read, in bytes. A larger one is refused, not cut.
 pub const REPLY_MAX: usize = 64 << 20;
@@ -35,11 +37,13 @@ pub struct Http {
     client: reqwest::Client,
     base: Arc<str>,
     bearer: Option<Bearer>,
+    scheme: Arc<Scheme>,
+    longest: Duration,
     quiet: Arc<Quiet>,
 }
 
 /// How a backend is reached, where that is not as usual.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Way<'a> {
     /// Certificates in PEM that are trusted besides the system's.
     pub ca: Option<&'a [u8]>,
@@ -48,6 +52,18 @@ pub struct Way<'a> {
     pub env_proxy: bool,
     /// The token may go to another machine in the clear.
     pub insecure_http: bool,
+    pub scheme: Scheme,
+    /// Sent with every request: what a proxy in front of the backend asks for. No place for secrets.
+    pub headers: &'a [(String, String)],
+    /// No request takes longer than this, whatever its own limit is.
+    pub longest: Duration,
+}
+
+impl Default for Way<'_> {
+    fn default() -> Self {
+        let (ca, scheme, headers, longest) = (None, Scheme::Bearer, &[][..], Duration::MAX);
+        Self { ca, env_proxy: false, insecure_http: false, scheme, headers, longest }
+    }
 }
 
 /// One request. `path` starts with `/` and holds the query; its parts were encoded with [`super::url`].
@@ -100,6 +116,8 @@ pub enum SetupError {
          set insecure_http = true beside the source where something else protects the way (a tunnel, a network of its own)"
     )]
     InTheClear(String),
+    #[error("{0:?} cannot be a header, or cannot hold what is set for it")]
+    Header(String),
     #[error("cannot set up the HTTP client: {0}")]
     Client(String),
 }
@@ -123,7 +141,14 @@ impl Http {
             Some(_) => return Err(SetupError::Ca),
             None => Vec::new(),
         };
+        let headers = headers(way.headers)?;
+        if let Scheme::Header(name) = &way.scheme
+            && HeaderName::try_from(name).is_err()
+        {
+            return Err(SetupError::Header(name.clone()));
+        }
         let client = build(|builder| {
+            let builder = builder.default_headers(headers.clone());
             let builder = builder.pool_max_idle_per_host(8);
             // Reading the system's certificates takes a while, and plain HTTP to this machine needs none.
             let builder = match url.scheme() {
@@ -133,7 +158,8 @@ impl Http {
             if loopback || !way.env_proxy { builder.no_proxy() } else { builder }
         });
         let client = client.map_err(SetupError::Client)?;
-        Ok(Self { client, base: base.trim_end_matches('/').into(), bearer, quiet: Arc::default() })
+        let (base, scheme) = (base.trim_end_matches('/').into(), Arc::new(way.scheme));
+        Ok(Self { client, base, bearer, scheme, longest: way.longest, quiet: Arc::default() })
     }
 
     /// Sends a request. Where the server says to come back later (429 or 503 with `Retry-After`), a GET waits for that and asks
@@ -195,7 +221,8 @@ impl Http {
         token: Option<&SecretString>,
     ) -> Result<reqwest::Response, HttpError> {
         if let Some(token) = token {
-            headers.insert(AUTHORIZATION, bearer_value(token)?);
+            let (name, value) = self.scheme.header(token)?;
+            headers.insert(name, value);
         }
         let request = self.client.get(format!("{}{path}", self.base)).headers(headers);
         request.send().await.map_err(|error| failed(&error))
@@ -211,9 +238,11 @@ impl Http {
             request = request.header("idempotency-key", key);
         }
         if let Some(token) = token {
-            request = request.header(AUTHORIZATION, bearer_value(token)?);
+            let (name, value) = self.scheme.header(token)?;
+            request = request.header(name, value);
         }
-        let response = request.timeout(ask.limit).send().await.map_err(|error| failed(&error))?;
+        let response =
+            request.timeout(ask.limit.min(self.longest)).send().await.map_err(|error| failed(&error))?;
         let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
         let bytes = match read(response, if success(status) { REPLY_MAX } else { ERROR_MAX }).await {
             Err(HttpError::TooLarge) if !success(status) => Vec::new(),
@@ -223,7 +252,7 @@ impl Http {
         // Some servers repeat a request they dislike, and what they say is shown and written down. Bytes of an action are
         // never touched: those come with 200.
         let text = match token.filter(|_| status != 200) {
-            Some(token) => text.replace(token.expose_secret(), "***"),
+            Some(token) => self.scheme.masked(&text, token),
             None => text,
         };
         Ok(Reply { status, text, retry_after })
@@ -273,11 +302,15 @@ fn is_loopback(url: &Url) -> bool {
         .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
 
-fn bearer_value(token: &SecretString) -> Result<HeaderValue, HttpError> {
-    let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()))
-        .map_err(|_| HttpError::Token("the token holds characters that no header can carry".to_owned()))?;
-    value.set_sensitive(true);
-    Ok(value)
+fn headers(given: &[(String, String)]) -> Result<HeaderMap, SetupError> {
+    let header = |(name, value): &(String, String)| {
+        let wrong = || SetupError::Header(name.clone());
+        Ok((
+            HeaderName::try_from(name).map_err(|_| wrong())?,
+            HeaderValue::try_from(value).map_err(|_| wrong())?,
+        ))
+    };
+    given.iter().map(header).collect()
 }
 
 async fn read(response: reqwest::Response, cap: usize) -> Result<Vec<u8>, HttpError> {

@@ -8,17 +8,25 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use crate::config::{SourceConfig, SourceKind, TokenFrom};
+use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, PendingAction,
-    Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Briefing, Capabilities, Check, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, Passage,
+    PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
-use crate::net::http::{Http, SetupError, Way};
+use crate::net::http::{Http, Scheme, SetupError, Way};
 
+mod agents_api;
+mod check;
+mod confused_ai;
+mod dendrux;
 mod pending_actions;
 mod proposer;
+#[cfg(test)]
+#[allow(dead_code, reason = "no scenario stands on it yet")]
+mod tests;
+mod warden;
 
 pub use proposer::Proposer;
 
@@ -50,6 +58,22 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// What happened to one action, in order. [`SourceError::NotOffered`] where [`Source::records`] says so.
     async fn history(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
         Err(SourceError::NotOffered)
+    }
+
+    /// What the backend knows around one action, for the Context tab: its run, earlier steps, events, facts. Asked for when
+    /// somebody looks; empty where it tells nothing more than the action itself does.
+    async fn context(&self, _: &ActionId) -> Result<Vec<Passage>, SourceError> {
+        Ok(Vec::new())
+    }
+
+    /// Looks the backend over for `placet doctor`, from its address to the right to decide. Only reads.
+    async fn check(&self) -> Vec<Check> {
+        vec![check::list(self.sync(None).await)]
+    }
+
+    /// It does not want to be asked for its list more often than this.
+    fn least_poll(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// What is pending, and what waits to be settled; with a revision, only what changed since, where the backend can tell.
@@ -87,6 +111,19 @@ pub trait Source: fmt::Debug + Send + Sync {
     fn watch(&self) -> Option<BoxStream<'static, Signal>>;
 }
 
+/// How long a source waits, and for what.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// No request takes longer than this, whatever its own limit is.
+    request: Duration,
+    /// The first and the longest wait before a stream is opened again; `None` is the usual one.
+    backoff: Option<(Duration, Duration)>,
+}
+
+impl Patience {
+    const USUAL: Self = Self { request: Duration::MAX, backoff: None };
+}
+
 /// A source cannot be set up as it is configured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
@@ -94,25 +131,36 @@ pub enum OpenError {
     NoWorkspace(SourceName),
     #[error("the source {0}: cannot read its ca_file {path}: {2}", path = .1.display())]
     CaFile(SourceName, PathBuf, String),
+    #[error("the source {0} is of a kind that this version cannot speak to")]
+    NotYet(SourceName),
     #[error("the source {0}: {1}")]
     Setup(SourceName, SetupError),
 }
 
 /// The source that a configuration describes. Opens no connection and reads no token yet; a `ca_file` is read.
 pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
-    match config.kind {
-        SourceKind::Gate | SourceKind::Praxiom => pending_actions::open(config),
+    with(config, Patience::USUAL)
+}
+
+fn with(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
+    match &config.kind {
+        SourceKind::Gate | SourceKind::Praxiom(_) => pending_actions::open(config, patience),
+        SourceKind::Warden(_) => warden::open(config, patience),
+        SourceKind::Dendrux(_) => dendrux::open(config, patience),
+        SourceKind::AgentsApi(_) => agents_api::open(config, patience),
+        SourceKind::ConfusedAi => confused_ai::open(config, patience),
     }
 }
 
 /// The same for tests that break connections on purpose: no request takes longer than this, and streams come back at once.
 #[cfg(test)]
 pub(crate) fn open_in_a_hurry(config: &SourceConfig, limit: Duration) -> Result<Arc<dyn Source>, OpenError> {
-    pending_actions::open_in_a_hurry(config, limit)
+    let backoff = Some((Duration::from_millis(2), Duration::from_millis(20)));
+    with(config, Patience { request: limit, backoff })
 }
 
 /// The way to a configured backend.
-fn http(config: &SourceConfig) -> Result<Http, OpenError> {
+fn http(config: &SourceConfig, patience: Patience) -> Result<Http, OpenError> {
     let bearer =
         |from: TokenFrom| Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())));
     let ca = config.ca_file.as_deref().map(|path| (path, std::fs::read(path)));
@@ -123,7 +171,19 @@ fn http(config: &SourceConfig) -> Result<Http, OpenError> {
         Some((_, Ok(ca))) => Some(ca),
         None => None,
     };
-    let way = Way { ca: ca.as_deref(), env_proxy: config.env_proxy, insecure_http: config.insecure_http };
+    let scheme = match &config.auth {
+        Auth::Bearer => Scheme::Bearer,
+        Auth::Basic { user } => Scheme::Basic(user.clone()),
+        Auth::Header { name } => Scheme::Header(name.clone()),
+    };
+    let way = Way {
+        ca: ca.as_deref(),
+        env_proxy: config.env_proxy,
+        insecure_http: config.insecure_http,
+        scheme,
+        headers: &config.headers,
+        longest: patience.request,
+    };
     Http::by(&config.url, config.token.clone().map(bearer), way)
         .map_err(|error| OpenError::Setup(config.name.clone(), error))
 }

@@ -32,7 +32,7 @@ pub struct Proposer {
 impl Proposer {
     /// `config` names the gate and where the agent's token is.
     pub fn open(config: &SourceConfig) -> Result<Self, OpenError> {
-        super::http(config).map(|http| Self { http })
+        super::http(config, super::Patience::USUAL).map(|http| Self { http })
     }
 
     /// Records an intent. The answer is the queued signal: nothing ran. A gate that does not answer is asked once more
@@ -139,17 +139,7 @@ mod tests {
         let url = format!("http://{address}");
         let name = SourceName::new("g".to_owned());
         let kind = SourceKind::Gate;
-        Proposer::open(&SourceConfig {
-            name,
-            kind,
-            url,
-            workspace: None,
-            token: None,
-            ca_file: None,
-            env_proxy: false,
-            insecure_http: false,
-        })
-        .unwrap()
+        Proposer::open(&SourceConfig { name, ..SourceConfig::of("s", kind, url) }).unwrap()
     }
 
     type Heads = Arc<Mutex<Vec<String>>>;

@@ -16,7 +16,6 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, GateConfig, SourceConfig, SourceKind, TokenFrom};
-use crate::domain::SourceName;
 use crate::gate::Gate;
 use crate::net::http::{Ask, Http};
 use crate::private;
@@ -128,14 +127,8 @@ impl Embedded {
     /// The source that this gate is for the inbox.
     pub(super) fn source(&self) -> SourceConfig {
         SourceConfig {
-            name: SourceName::new("gate"),
-            kind: SourceKind::Gate,
-            url: self.note.url.clone(),
-            workspace: None,
             token: Some(TokenFrom::File(self.note.token_file.clone())),
-            ca_file: None,
-            env_proxy: false,
-            insecure_http: false,
+            ..SourceConfig::of("gate", SourceKind::Gate, self.note.url.clone())
         }
     }
 

@@ -7,7 +7,6 @@ use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
-use crate::domain::SourceName;
 use crate::inbox::Inbox;
 use crate::journal::Journal;
 use crate::sources::{self, Proposer, Source};
@@ -108,14 +107,5 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
 }
 
 fn gate(url: String, token: TokenFrom) -> SourceConfig {
-    SourceConfig {
-        name: SourceName::new("gate"),
-        kind: SourceKind::Gate,
-        url,
-        workspace: None,
-        token: Some(token),
-        ca_file: None,
-        env_proxy: false,
-        insecure_http: false,
-    }
+    SourceConfig { token: Some(token), ..SourceConfig::of("gate", SourceKind::Gate, url) }
 }

@@ -55,14 +55,9 @@ async fn desk() -> Desk {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(tokio::spawn(gate.serve(listener, CancellationToken::new())));
     let source = |token| SourceConfig {
-        name: SourceName::new("gate"),
-        kind: SourceKind::Gate,
-        url: url.clone(),
         workspace: Some("w".to_owned()),
         token: Some(TokenFrom::File(token)),
-        ca_file: None,
-        env_proxy: false,
-        insecure_http: false,
+        ..SourceConfig::of("gate", SourceKind::Gate, url.clone())
     };
     let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
     let reviewer = sources::open(&source(tokens.owner)).unwrap();
@@ -103,7 +98,7 @@ impl Desk {
             })
             .collect();
         let can = |key: &ActionKey| entries.iter().find(|entry| entry.key == *key).unwrap().can;
-        let submission = freeze(SubmissionId::new(id), &staged, &loaded, can, at).unwrap();
+        let submission = freeze(SubmissionId::new(id), &staged, &loaded, can, |_| 1, at).unwrap();
         self.inbox.submit(submission, 0).await.unwrap();
         let (changes, mut told) = tokio::sync::mpsc::channel(64);
         self.inbox.follow(staged.into_keys().collect(), LIMIT, changes).await;

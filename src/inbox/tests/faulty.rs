@@ -59,14 +59,9 @@ async fn served() -> Served {
     let address = listener.local_addr().unwrap().to_string();
     tokio::spawn(gate.serve(listener, CancellationToken::new()));
     let source = |token| SourceConfig {
-        name: SourceName::new("gate"),
-        kind: SourceKind::Gate,
-        url: format!("http://{address}"),
         workspace: Some("w".to_owned()),
         token: Some(TokenFrom::File(token)),
-        ca_file: None,
-        env_proxy: false,
-        insecure_http: false,
+        ..SourceConfig::of("gate", SourceKind::Gate, format!("http://{address}"))
     };
     let (agent, owner, lee) = (source(tokens.agent), source(tokens.owner), source(lees));
     Served { address, agent, owner, lee, folder }
@@ -141,7 +136,7 @@ impl Round {
             );
         }
         let can = |_: &ActionKey| CAN;
-        freeze(SubmissionId::new(format!("s{}", self.seed)), &staged, &loaded, can, at).ok()
+        freeze(SubmissionId::new(format!("s{}", self.seed)), &staged, &loaded, can, |_| 1, at).ok()
     }
 
     /// Lee is faster with some of them.
@@ -163,7 +158,7 @@ impl Round {
                 let staged = HashMap::from([(entry.key.clone(), staged)]);
                 let loaded = HashMap::from([(entry.key.clone(), action)]);
                 let id = SubmissionId::new("other");
-                let submission = freeze(id, &staged, &loaded, |_| CAN, Timestamp::default()).unwrap();
+                let submission = freeze(id, &staged, &loaded, |_| CAN, |_| 1, Timestamp::default()).unwrap();
                 let key = format!("other-{}", entry.key.id.as_raw());
                 lee.submit(&submission.batches()[0], &key).await.unwrap();
             }

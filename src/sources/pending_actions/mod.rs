@@ -10,12 +10,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::{Listed, OpenError, Signal, Source, SourceError, Synced};
+use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced};
 use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, PendingAction,
-    ReasonRule, Records, Revision, Row, Settling, SourceName, Status, SubmissionBatch, Untrusted,
+    ActionId, Binding, Capabilities, Finding, HistoryEvent, KnownTool, ListQuery, Note, On, Outcome,
+    PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName, Status, SubmissionBatch,
+    Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -33,6 +34,9 @@ mod tools;
 mod watch;
 mod wire;
 
+/// Seed 000 merges `userEdits` shallowly.
+const PRAXIOM_NOTES: [Note; 1] =
+    [Note { on: On::Edit, words: "an edited key is replaced as a whole, and no key can be removed" }];
 const ROOT: &str = "/api/pending-actions";
 /// Longest wait for one action.
 const GET_LIMIT: Duration = Duration::from_secs(30);
@@ -51,14 +55,6 @@ struct PendingActions {
     has_changes: AtomicBool,
     /// The backend answered who we are, or that it does not tell.
     asked_me: AtomicBool,
-    patience: Patience,
-}
-
-/// How long it waits, and for what.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    /// No request takes longer than this, whatever its own limit is.
-    request: Duration,
     stream: Limits,
 }
 
@@ -76,28 +72,19 @@ struct Me {
 }
 
 /// Opens the source; see [`super::open`].
-pub(super) fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
-    patient(config, Patience { request: Duration::MAX, stream: watch::LIMITS })
-}
-
-#[cfg(test)]
-pub(super) fn open_in_a_hurry(
-    config: &SourceConfig,
-    request: Duration,
-) -> Result<Arc<dyn Source>, OpenError> {
-    let backoff = (Duration::from_millis(2), Duration::from_millis(20));
-    patient(config, Patience { request, stream: Limits { backoff, ..watch::LIMITS } })
-}
-
-fn patient(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
-    let dialect = match config.kind {
-        SourceKind::Gate => Dialect::Gate,
-        SourceKind::Praxiom if config.workspace.is_none() => {
+pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
+    let dialect = match &config.kind {
+        SourceKind::Praxiom(_) if config.workspace.is_none() => {
             return Err(OpenError::NoWorkspace(config.name.clone()));
         }
-        SourceKind::Praxiom => Dialect::Praxiom,
+        SourceKind::Praxiom(_) => Dialect::Praxiom,
+        _ => Dialect::Gate,
     };
-    let http = super::http(config)?;
+    let http = super::http(config, patience)?;
+    let stream = match patience.backoff {
+        Some(backoff) => Limits { backoff, ..watch::LIMITS },
+        None => watch::LIMITS,
+    };
     Ok(Arc::new(PendingActions {
         name: config.name.clone(),
         dialect,
@@ -106,7 +93,7 @@ fn patient(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>,
         me: Mutex::new(Me { subject: None, may_decide: true }),
         has_changes: AtomicBool::new(true),
         asked_me: AtomicBool::new(false),
-        patience,
+        stream,
     }))
 }
 
@@ -131,7 +118,11 @@ impl Source for PendingActions {
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
         let edit = row.unreadable.is_none();
-        Capabilities { edit, reason, comment, retry: false, settle, whole_batch: false, binding }
+        let notes = match self.dialect {
+            Dialect::Gate => &[][..],
+            Dialect::Praxiom => &PRAXIOM_NOTES,
+        };
+        Capabilities { edit, reason, comment, settle, binding, notes, ..Capabilities::PLAIN }
     }
 
     fn records(&self) -> Records {
@@ -187,9 +178,7 @@ impl Source for PendingActions {
 
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {
         match self.dialect {
-            Dialect::Gate => {
-                Some(watch::signals(self.http.clone(), self.path("/events", &[]), self.patience.stream))
-            }
+            Dialect::Gate => Some(watch::signals(self.http.clone(), self.path("/events", &[]), self.stream)),
             Dialect::Praxiom => None,
         }
     }
@@ -238,12 +227,12 @@ impl PendingActions {
     }
 
     async fn ask(&self, path: String, limit: Duration) -> Result<Reply, SourceError> {
-        let ask = Ask { path, body: None, key: None, limit: limit.min(self.patience.request) };
+        let ask = Ask { path, body: None, key: None, limit };
         self.http.ask(&ask).await.map_err(answer::none)
     }
 
     async fn post(&self, path: String, body: String, key: Option<String>) -> Result<Reply, SourceError> {
-        let ask = Ask { path, body: Some(body), key, limit: LONG_LIMIT.min(self.patience.request) };
+        let ask = Ask { path, body: Some(body), key, limit: LONG_LIMIT };
         self.http.ask(&ask).await.map_err(answer::none)
     }
 }

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::config::Praxiom;
 use crate::domain::{Decision, Digest, Edits, RawJson, Status};
 use crate::net::testing::nobody;
 
@@ -201,7 +202,7 @@ async fn the_gate_pushes_its_briefings() {
 
 #[test]
 fn praxiom_needs_a_workspace_and_every_source_a_url() {
-    let config = fake::config(SourceKind::Praxiom, "http://127.0.0.1:1", None);
+    let config = fake::config(SourceKind::Praxiom(Praxiom::default()), "http://127.0.0.1:1", None);
     let name = config.name.clone();
 
     assert_eq!(crate::sources::open(&config).unwrap_err(), OpenError::NoWorkspace(name));
@@ -217,7 +218,9 @@ async fn the_gate_lists_what_a_human_must_settle_and_praxiom_never_does() {
         fake::text("2", "{}", "unknown"),
         fake::text("3", "{}", "failed")
     );
-    for (kind, want) in [(SourceKind::Gate, &["1", "2"][..]), (SourceKind::Praxiom, &["1"])] {
+    for (kind, want) in
+        [(SourceKind::Gate, &["1", "2"][..]), (SourceKind::Praxiom(Praxiom::default()), &["1"])]
+    {
         let backend = Backend::default();
         backend.always("GET", 200, &listed);
         let source = backend.source(kind, Some("w")).await;
@@ -259,7 +262,7 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
         assert_eq!(gate.requests()[0].body, r#"{"as":"retry","reason":"seen"}"#);
     }
     let praxiom = Backend::default();
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
     assert!(matches!(source.settle(&id("1"), Finding::Landed, None).await, Err(SourceError::Refused { .. })));
     assert!(praxiom.requests().is_empty());
 }

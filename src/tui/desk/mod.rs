@@ -38,8 +38,8 @@ pub(super) const CAN: Capabilities = Capabilities {
     comment: true,
     retry: false,
     settle: true,
-    whole_batch: false,
     binding: Binding::Source,
+    ..Capabilities::PLAIN
 };
 
 pub(super) struct Desk {

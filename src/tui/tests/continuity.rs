@@ -38,16 +38,7 @@ struct Client {
 
 impl Client {
     async fn start(url: &str) -> Self {
-        let config = SourceConfig {
-            name: source(),
-            kind: SourceKind::Gate,
-            url: url.to_owned(),
-            workspace: None,
-            token: None,
-            ca_file: None,
-            env_proxy: false,
-            insecure_http: false,
-        };
+        let config = SourceConfig { name: source(), ..SourceConfig::of("s", SourceKind::Gate, url) };
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db")).await.unwrap();
         let gate = sources::open_in_a_hurry(&config, LIMIT).unwrap();

@@ -1,12 +1,13 @@
 //! The review sheet: everything staged, read afresh, and what it takes to send it. The only way to a source.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Capabilities, Confirm, Decision, PendingAction, SourceName, Staged,
-    StagedCounts, Submission, SubmissionId, Timestamp, Untrusted, Weight, confirm_by, freeze,
+    ActionKey, BatchKey, Binding, Capabilities, Confirm, Decision, PendingAction, Refusal, SourceName,
+    Staged, StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by,
+    freeze,
 };
 use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
@@ -125,20 +126,22 @@ fn review(
         keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
     let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
     let (staged, locked) = unlocked(model, staged, fresh);
-    let (submission, refused) = frozen(&id, &staged, fresh, &can, model.now);
-    let refused: Vec<Refused> = refused
-        .into_iter()
-        .chain(locked)
-        .map(|(key, why)| {
-            let title = fresh.get(&key).map(|action| action.row.title.clone());
-            let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
-            let why = unread.get(&key).cloned().unwrap_or(why);
-            Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
-        })
-        .collect();
+    let open = open_in(model);
+    let pending_in = |batch: &BatchKey| open.get(batch).copied().unwrap_or_default();
+    let freezing = |staged: &[OfDraft<'_>]| {
+        freeze(id.clone(), staged.iter().copied(), fresh, can, pending_in, model.now)
+    };
+    let (submission, refused) = frozen(&staged, &can, &freezing);
+    let told = |(key, why): (ActionKey, String)| {
+        let title = fresh.get(&key).map(|action| action.row.title.clone());
+        let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
+        let why = unread.get(&key).cloned().unwrap_or(why);
+        Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
+    };
+    let refused: Vec<Refused> = refused.into_iter().chain(locked).map(told).collect();
     let out: HashSet<&ActionKey> = refused.iter().map(|refused| &refused.key).collect();
     let sent: Vec<(&ActionKey, &Staged)> = staged.into_iter().filter(|(key, _)| !out.contains(key)).collect();
-    let (batches, left_pending) = touched(model, &sent);
+    let (batches, left_pending) = touched(&open, &sent);
     let approvals = || {
         sent.iter()
             .filter(|(_, staged)| staged.decision.kind().approves())
@@ -225,38 +228,55 @@ fn expiring(
     soon.map(|row| row.title.clone()).collect()
 }
 
-/// Freezes everything; what is refused stays staged, and the rest can still go.
+/// Freezes everything; what is refused stays staged, and the rest can still go. Where a source takes a batch only as a whole, all
+/// of it is refused together.
 fn frozen(
-    id: &SubmissionId,
-    staged: &[(&ActionKey, &Staged)],
-    fresh: &HashMap<ActionKey, PendingAction>,
+    staged: &[OfDraft<'_>],
     can: &impl Fn(&ActionKey) -> Capabilities,
-    now: Timestamp,
+    freezing: &impl Fn(&[OfDraft<'_>]) -> Result<Submission, Refusal>,
 ) -> (Option<Submission>, Vec<(ActionKey, String)>) {
-    if let Ok(submission) = freeze(id.clone(), staged.iter().copied(), fresh, can, now) {
+    if let Ok(submission) = freezing(staged) {
         return (Some(submission), Vec::new());
     }
-    let (mut sent, mut refused) = (Vec::new(), Vec::new());
+    let mut batches: BTreeMap<&BatchKey, Vec<OfDraft<'_>>> = BTreeMap::new();
     for one in staged {
-        match freeze(id.clone(), [*one], fresh, can, now) {
-            Ok(_) => sent.push(*one),
-            Err(refusal) => refused.push((one.0.clone(), refusal.to_string())),
+        batches.entry(&one.1.batch).or_default().push(*one);
+    }
+    let (mut sent, mut refused) = (Vec::new(), Vec::new());
+    for batch in batches.into_values() {
+        match freezing(&batch) {
+            Ok(_) => sent.extend(batch),
+            Err(refusal) if batch.iter().any(|(key, _)| can(key).together != Together::Free) => {
+                refused.extend(batch.iter().map(|(key, _)| ((*key).clone(), refusal.to_string())));
+            }
+            Err(_) => {
+                for one in batch {
+                    match freezing(&[one]) {
+                        Ok(_) => sent.push(one),
+                        Err(refusal) => refused.push((one.0.clone(), refusal.to_string())),
+                    }
+                }
+            }
         }
     }
-    (freeze(id.clone(), sent, fresh, can, now).ok(), refused)
+    (freezing(&sent).ok(), refused)
 }
 
-/// How many batches are sent to, and how much of them stays undecided.
-fn touched(model: &Model, sent: &[(&ActionKey, &Staged)]) -> (usize, usize) {
-    let mut batches: HashMap<&BatchKey, usize> = HashMap::new();
-    for (_, staged) in sent {
-        *batches.entry(&staged.batch).or_default() += 1;
-    }
-    // Of the whole batch, whatever the list shows of it.
+/// What is pending in each batch, whatever the list shows of it.
+fn open_in(model: &Model) -> HashMap<BatchKey, usize> {
     let mut open: HashMap<BatchKey, usize> = HashMap::new();
     let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
     for entry in listed.chain(model.queue.held_pending()) {
         *open.entry(entry.batch()).or_default() += 1;
+    }
+    open
+}
+
+/// How many batches are sent to, and how much of them stays undecided.
+fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usize) {
+    let mut batches: HashMap<&BatchKey, usize> = HashMap::new();
+    for (_, staged) in sent {
+        *batches.entry(&staged.batch).or_default() += 1;
     }
     let left = |(batch, sent): (&&BatchKey, &usize)| {
         open.get(*batch).copied().unwrap_or_default().saturating_sub(*sent)

@@ -108,16 +108,7 @@ async fn answer(State(backend): State<Backend>, request: Request) -> Response {
 }
 
 pub(super) fn config(kind: SourceKind, url: &str, workspace: Option<&str>) -> SourceConfig {
-    SourceConfig {
-        name: SourceName::new("s"),
-        kind,
-        url: url.to_owned(),
-        workspace: workspace.map(str::to_owned),
-        token: None,
-        ca_file: None,
-        env_proxy: false,
-        insecure_http: false,
-    }
+    SourceConfig { workspace: workspace.map(str::to_owned), ..SourceConfig::of("s", kind, url) }
 }
 
 /// An action of workspace `w`, as it stands on the wire.
@@ -152,10 +143,10 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
         comment: true,
         retry: true,
         settle: false,
-        whole_batch: false,
         binding: Binding::Source,
+        ..Capabilities::PLAIN
     };
-    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| can, Timestamp::default()).unwrap()
+    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| can, |_| 1, Timestamp::default()).unwrap()
 }
 
 pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> SubmissionBatch {
@@ -172,7 +163,8 @@ pub(super) fn frozen(
     let batch = BatchKey::Alone(key.clone());
     let staged = Staged { decision, batch, digest: None, terms: None, at: Timestamp::default() };
     let (can, loaded) = (source.capabilities(&action.row), HashMap::from([(key.clone(), action)]));
-    let frozen = freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, Timestamp::default());
+    let frozen =
+        freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, |_| 1, Timestamp::default());
     frozen.map(|submission| submission.batches()[0].clone())
 }
 

@@ -1,6 +1,7 @@
 //! What is over: lists by status, and timelines.
 
 use super::*;
+use crate::config::Praxiom;
 use crate::domain::{HistoryEvent, ListQuery, Records, Timestamp};
 
 fn over(words: &[&str], cursor: Option<&str>) -> ListQuery {
@@ -40,7 +41,7 @@ async fn praxiom_is_asked_once_a_status_that_it_has() {
         let path = format!("/api/pending-actions?workspace_id=w&status={status}");
         praxiom.on("GET", &path).reply(200, format!(r#"{{"items":[{}]}}"#, created(status, status, minute)));
     }
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let listed = source.listed(&over(&["approved", "running", "rejected", "expired"], None)).await.unwrap();
 

@@ -5,6 +5,7 @@
 use serde::Deserialize;
 
 use super::*;
+use crate::config::Praxiom;
 use crate::contract::action::Unreadable;
 
 #[derive(Deserialize)]
@@ -130,7 +131,7 @@ async fn g11_what_cannot_be_read_is_compared_byte_for_byte_before_it_is_rejected
         praxiom.on("GET", "/api/pending-actions/p?workspace_id=w").reply(200, broken(now));
         praxiom.on("GET", "/api/pending-actions/p").reply(200, broken(now));
         praxiom.on("POST", "/api/pending-actions/p/reject").reply(200, fake::text("p", "{}", "rejected"));
-        let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+        let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
         let stand_in = Unreadable::new("it is no valid JSON", &broken("007")).stand_in();
         let rejected = fake::frozen(&source, stand_in, Decision::REJECT).unwrap();
 

@@ -1,6 +1,7 @@
 //! Praxiom keeps no reason, compares nothing, and answers a batch with three counts.
 
 use super::*;
+use crate::config::Praxiom;
 
 const INPUT: &str = r#"{"n":1.10}"#;
 
@@ -24,7 +25,7 @@ fn settled(id: &str, status: &str, at: &str) -> String {
 async fn a_list_carries_the_whole_actions_and_no_revision() {
     let praxiom = Backend::default();
     praxiom_lists(&praxiom, "pending", &[fake::text("1", INPUT, "pending")]);
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let synced = source.sync(Some(Revision(5))).await.unwrap();
 
@@ -41,7 +42,7 @@ async fn nothing_is_sent_that_is_not_as_it_was_seen() {
     let praxiom = Backend::default();
     get(&praxiom, "1", &[fake::text("1", r#"{"n":1.1}"#, "pending")]);
     get(&praxiom, "2", &[settled("2", "rejected", "11")]);
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let outcomes = source
         .submit(&batch(Some("b"), &["1", "2", "3"].map(|id| (id, Decision::APPROVE))), "k")
@@ -57,7 +58,7 @@ async fn nothing_is_sent_that_is_not_as_it_was_seen() {
 async fn a_look_that_fails_before_sending_loses_sight_of_nothing() {
     let praxiom = Backend::default();
     praxiom.always("GET", 502, "");
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let error = source.submit(&approve("1"), "k").await.unwrap_err();
 
@@ -75,7 +76,7 @@ async fn three_counts_become_one_outcome_an_action() {
     praxiom
         .on("POST", "/api/pending-actions/batch/m%3At/approve")
         .reply(200, r#"{"batchId":"m:t","approved":1,"rejected":1,"skipped":2}"#);
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
     let reject = Decision::Reject { reason: Some("kept by us alone".to_owned()) };
     let (a, r) = (Decision::APPROVE, reject);
 
@@ -102,7 +103,7 @@ async fn counts_that_cannot_be_checked_are_not_believed() {
     let praxiom = Backend::default();
     praxiom.on("GET", "/api/pending-actions/1").reply(200, fake::text("1", INPUT, "pending")).reply(500, "");
     praxiom.always("POST", 200, r#"{"batchId":"b","approved":1,"rejected":0,"skipped":0}"#);
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let outcomes = source.submit(&batch(Some("b"), &[("1", Decision::APPROVE)]), "k").await.unwrap();
 
@@ -114,7 +115,7 @@ async fn one_rejection_has_an_empty_body_and_an_answer_without_status_is_read() 
     let praxiom = Backend::default();
     get(&praxiom, "1", &[fake::text("1", INPUT, "pending"), settled("1", "rejected", "31")]);
     praxiom.on("POST", "/api/pending-actions/1/reject").reply(200, r#"{"ok":true}"#);
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
     let reject = Decision::Reject { reason: Some("why".to_owned()) };
 
     let outcomes = source.submit(&batch(None, &[("1", reject)]), "k").await.unwrap();
@@ -138,7 +139,7 @@ async fn many_actions_are_read_from_lists_because_requests_are_counted() {
         &[text("3", "approved"), text("4", "approved"), text("5", "approved")],
     );
     praxiom_lists(&praxiom, "executed", &[text("6", "executed")]);
-    let source = praxiom.source(SourceKind::Praxiom, Some("w")).await;
+    let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let actions = source.get(&["1", "2", "3", "4", "5", "6"].map(id)).await.unwrap();
 
@@ -156,7 +157,8 @@ async fn a_gate_tells_what_it_knows_of_tools_and_praxiom_is_not_asked() {
     );
 
     let told = backend.source(SourceKind::Gate, None).await.tools().await.unwrap();
-    let untold = backend.source(SourceKind::Praxiom, Some("w")).await.tools().await.unwrap();
+    let untold =
+        backend.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await.tools().await.unwrap();
 
     let [tool] = told.as_slice() else { panic!("one has no name") };
     assert_eq!((tool.name.as_raw(), tool.risk.as_raw()), ("t", "high"));

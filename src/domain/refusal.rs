@@ -1,0 +1,70 @@
+//! Why nothing was sent.
+
+use super::{ActionKey, EditError};
+
+/// Why a draft cannot be sent. Nothing was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("nothing is decided yet")]
+    Empty,
+    #[error(
+        "an action was not loaded, so its content cannot be bound to the decision; open the review again"
+    )]
+    NotLoaded(ActionKey),
+    #[error(
+        "an action changed since you looked at it: its input, or its expiry, risk, effect, preview or executor; look \
+         again and decide again"
+    )]
+    ChangedSinceSeen(ActionKey),
+    #[error("an action is no longer pending")]
+    NotPending(ActionKey),
+    #[error("an action expired: the time to decide it is over")]
+    Expired(ActionKey),
+    #[error("this source does not let you decide; its token has no `decide` scope")]
+    ReadOnly(ActionKey),
+    #[error("this action cannot be read, so nobody can know what approving it would do; it can be rejected")]
+    Unreadable(ActionKey),
+    #[error("this source cannot apply edits")]
+    EditsUnsupported(ActionKey),
+    #[error("it asks for an answer: write it with the edit key, then approve")]
+    AnswerRequired(ActionKey),
+    #[error("this action cannot be rejected")]
+    RejectUnsupported(ActionKey),
+    #[error(
+        "its source takes the decisions on a turn only all together, and {1} of this turn {are} undecided: decide all of it, or \
+         leave all of it",
+        are = if *.1 == 1 { "is" } else { "are" }
+    )]
+    PartOfTurn(ActionKey, usize),
+    #[error("its source takes one decision for the whole turn, and this turn is decided in different ways")]
+    MixedTurn(ActionKey),
+    #[error("this source asks for a reason with every rejection")]
+    ReasonRequired(ActionKey),
+    #[error("this source cannot ask the agent to try again")]
+    RetryUnsupported(ActionKey),
+    #[error("the edits do not fit the proposed input: {1}")]
+    BadEdits(ActionKey, EditError),
+}
+
+impl Refusal {
+    /// The action it is about.
+    pub fn key(&self) -> Option<&ActionKey> {
+        match self {
+            Self::Empty => None,
+            Self::NotLoaded(key)
+            | Self::ChangedSinceSeen(key)
+            | Self::NotPending(key)
+            | Self::Expired(key)
+            | Self::ReadOnly(key)
+            | Self::Unreadable(key)
+            | Self::EditsUnsupported(key)
+            | Self::AnswerRequired(key)
+            | Self::RejectUnsupported(key)
+            | Self::PartOfTurn(key, _)
+            | Self::MixedTurn(key)
+            | Self::ReasonRequired(key)
+            | Self::RetryUnsupported(key)
+            | Self::BadEdits(key, _) => Some(key),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a failed look at a backend means, in words for whoever set it up.
+
+use super::{SourceError, Synced};
+use crate::domain::Check;
+
+/// What came of asking for the list: the first thing everything else stands on.
+pub(super) fn list(answer: Result<Synced, SourceError>) -> Check {
+    match answer {
+        Ok(Synced::All { rows, unreadable, .. } | Synced::Changes { rows, unreadable, .. }) => {
+            let pending = rows.iter().filter(|row| row.status.is_pending()).count();
+            match unreadable.len() {
+                0 => Check::good("list", format!("{pending} pending")),
+                n => Check::warn(
+                    "list",
+                    format!("{pending} pending, and {n} that cannot be read"),
+                    "they are shown in the inbox; tell whoever runs the backend",
+                ),
+            }
+        }
+        Err(error) => failed("list", &error),
+    }
+}
+
+/// Any step that failed, with what to do about it.
+pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
+    let advice = match error {
+        SourceError::NotSent { .. } => {
+            "check `url`, and that the backend runs there and can be reached from here"
+        }
+        SourceError::Unreachable { .. } => "the connection was made and then lost: look at the backend's log",
+        SourceError::Protocol { .. } => {
+            "check `url` and `kind`: something else than that backend answers there"
+        }
+        SourceError::Unauthorized => "get a fresh token, and check token_env, token_file or token_command",
+        SourceError::Forbidden { .. } => "ask whoever runs the backend for the rights that this token lacks",
+        SourceError::RateLimited { .. } => "wait, or raise watch.poll_seconds",
+        SourceError::Refused { .. } => "check `url` and the settings of this source",
+        SourceError::Token(_) => "check token_env, token_file or token_command",
+        SourceError::NotOffered => "",
+    };
+    Check::bad(what, format!("it {error}"), advice).said(error.why().cloned())
+}
