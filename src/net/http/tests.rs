@@ -172,6 +172,38 @@ async fn our_token_is_masked_where_a_server_repeats_it_in_an_error() {
 }
 
 #[tokio::test]
+async fn a_token_travels_as_the_backend_wants_it_and_is_masked_in_that_form_too() {
+    let all = get(async |headers: Headers| {
+        let of = |name: &str| headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or("-").to_owned();
+        (StatusCode::BAD_REQUEST, format!("{} {} {}", of("authorization"), of("x-key"), of("x-who")))
+    });
+    let url = serve(Router::new().route("/", all)).await;
+    let headers = [("x-who".to_owned(), "kim".to_owned())];
+    let said = async |scheme, token: &'static [&'static str]| {
+        let way = Way { scheme, headers: &headers, ..Way::default() };
+        Http::by(&url, Some(bearer(token)), way).unwrap().ask(&ask("/")).await.unwrap().text
+    };
+
+    assert_eq!(said(Scheme::Bearer, &["s3cret"]).await, "Bearer *** - kim");
+    assert_eq!(said(Scheme::Header("X-Key".to_owned()), &["s3cret"]).await, "- *** kim");
+    // "kim:s3cret" in RFC 7617's form would be a2ltOnMzY3JldA==, which hides nothing.
+    assert_eq!(said(Scheme::Basic("kim".to_owned()), &["s3cret"]).await, "Basic *** - kim");
+    // Application passwords are shown in groups; WordPress takes them with the blanks.
+    assert_eq!(said(Scheme::Basic("kim".to_owned()), &["abcd efgh"]).await, "Basic *** - kim");
+}
+
+#[test]
+fn a_header_that_cannot_be_is_refused_at_once() {
+    for (name, value) in [("a b", "c"), ("x", "two\nlines")] {
+        let headers = [(name.to_owned(), value.to_owned())];
+        let made = Http::by("http://127.0.0.1:1", None, Way { headers: &headers, ..Way::default() });
+        assert!(matches!(made, Err(SetupError::Header(of)) if of == name), "{name:?}");
+    }
+    let way = Way { scheme: Scheme::Header("no header".to_owned()), ..Way::default() };
+    assert!(matches!(Http::by("http://127.0.0.1:1", None, way), Err(SetupError::Header(_))));
+}
+
+#[tokio::test]
 async fn of_an_error_without_end_only_the_status_is_kept() {
     let long =
         |status: u16| async move { (StatusCode::from_u16(status).unwrap(), "x".repeat(ERROR_MAX + 1)) };
