@@ -18,6 +18,7 @@ use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
 
 mod agents_api;
+mod answer;
 mod check;
 mod confused_ai;
 mod dendrux;

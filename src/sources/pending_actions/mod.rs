@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced};
+use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced, answer};
 use crate::config::{SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
@@ -22,7 +22,6 @@ use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
 
-mod answer;
 mod finding;
 mod past;
 mod read;

@@ -1,9 +1,9 @@
 //! What a failed request means. The HTTP status decides first, the error's code second.
 
+use super::SourceError;
 use crate::contract::error;
 use crate::domain::Untrusted;
 use crate::net::http::{HttpError, Reply};
-use crate::sources::SourceError;
 
 /// There was no answer.
 pub(super) fn none(error: HttpError) -> SourceError {
