@@ -2,7 +2,7 @@
 
 use super::SourceError;
 use crate::contract::error;
-use crate::domain::Untrusted;
+use crate::domain::{Outcome, Untrusted};
 use crate::net::http::{HttpError, Reply};
 
 /// There was no answer.
@@ -41,6 +41,13 @@ pub(super) fn before_sending(error: SourceError) -> SourceError {
         SourceError::Unreachable { why } | SourceError::Protocol { why } => SourceError::NotSent { why },
         other => other,
     }
+}
+
+/// What a request that failed as a whole means for the decision in it.
+pub(super) fn outcome(error: &SourceError) -> Outcome {
+    let said = error.why().map(Untrusted::as_raw).unwrap_or_default();
+    let why = Untrusted::from(format!("the source {error}: {said}").trim_end_matches(": ").to_owned());
+    if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
 }
 
 /// The status and what the backend said about it.

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use crate::contract::action::Unreadable;
-use crate::domain::{ActionId, Item, Outcome, PendingAction, Timestamp, Untrusted};
-use crate::sources::SourceError;
+use crate::domain::{ActionId, Item, Outcome, PendingAction, Timestamp};
 
 pub(super) const NO_TRACE: &str = "the source took the request but does not know the action any more";
 
@@ -67,11 +66,4 @@ fn outcome(item: &Item, action: Option<&PendingAction>) -> Outcome {
                 .unwrap_or_else(|| Outcome::Failed { why: "the source left it pending".into() })
         }
     }
-}
-
-/// What a request that failed as a whole means for the decision in it.
-pub(super) fn failed(error: &SourceError) -> Outcome {
-    let said = error.why().map(Untrusted::as_raw).unwrap_or_default();
-    let why = Untrusted::from(format!("the source {error}: {said}").trim_end_matches(": ").to_owned());
-    if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
 }

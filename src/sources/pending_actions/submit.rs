@@ -77,7 +77,7 @@ impl PendingActions {
                         Ok(sent) => sent,
                         Err(error) if items.len() == part.len() => return Err(error),
                         Err(error) => {
-                            let outcome = settle::failed(&error);
+                            let outcome = answer::outcome(&error);
                             stopped = Some(error);
                             all(&outcome)
                         }
