@@ -25,7 +25,6 @@ mod dendrux;
 mod pending_actions;
 mod proposer;
 #[cfg(test)]
-#[allow(dead_code, reason = "no scenario stands on it yet")]
 mod tests;
 mod warden;
 

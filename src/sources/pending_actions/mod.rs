@@ -33,6 +33,9 @@ mod tools;
 mod watch;
 mod wire;
 
+#[cfg(test)]
+pub(super) use tests::world;
+
 /// Seed 000 merges `userEdits` shallowly.
 const PRAXIOM_NOTES: [Note; 1] =
     [Note { on: On::Edit, words: "an edited key is replaced as a whole, and no key can be removed" }];

@@ -16,6 +16,7 @@ mod past;
 mod poison;
 mod praxiom;
 mod suite;
+pub(in crate::sources) mod world;
 
 use fake::{Backend, approve, batch, reject};
 

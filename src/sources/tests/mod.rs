@@ -2,11 +2,20 @@
 //! all of them, so that none is forgotten for one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 
-use super::Source;
+use super::{Source, pending_actions};
 use crate::domain::{ActionId, DecisionKind};
+
+mod desk;
+mod faults;
+mod matrix;
+mod scenarios;
+
+pub(super) use faults::{Fault, Faults};
 
 /// A backend, and everything that can happen to it. Each kind of source has one, beside its own tests.
 #[async_trait]
@@ -14,8 +23,11 @@ pub(super) trait World: Send + Sync {
     /// The kind, as the configuration has it.
     fn kind(&self) -> &'static str;
 
-    /// A source at this backend, opened in a hurry: no request takes longer than a second.
-    fn source(&self) -> Arc<dyn Source>;
+    /// A source at this backend, opened in a hurry: no request takes longer than `limit`.
+    fn source(&self, limit: Duration) -> Arc<dyn Source>;
+
+    /// What its requests meet. Every request passes through [`Faults::meet`].
+    fn faults(&self) -> &Faults;
 
     /// An agent proposes its `n`th write. The id is the one under which the source lists it. Every proposal can be decided by
     /// itself, whatever else is proposed.
@@ -24,8 +36,11 @@ pub(super) trait World: Send + Sync {
     /// Something is listed that cannot be read.
     async fn propose_broken(&self);
 
-    /// An action with fields and words that this version does not know.
+    /// It waits to be decided, and has a field `frobnication` and, where the system knows risks, the risk `spicy`.
     async fn propose_odd(&self) -> ActionId;
+
+    /// It stands as `simmering` from now on, a word that nobody knows. False where the system tells of none that is not pending.
+    async fn turn_odd(&self, id: &ActionId) -> bool;
 
     /// Its time to be decided is over. False where the system knows no such thing.
     async fn expire(&self, id: &ActionId) -> bool;
@@ -39,28 +54,23 @@ pub(super) trait World: Send + Sync {
     /// Its content changes, where the backend lets it. False where it cannot.
     async fn change(&self, id: &ActionId) -> bool;
 
-    /// What the next request that decides meets.
-    fn next_decision(&self, fault: Fault);
-
-    /// What every request meets from now on; `None` ends it.
-    fn every_request(&self, fault: Option<Fault>);
+    /// What an edit of a proposal sets, as an object over its input.
+    fn edits(&self) -> &'static str {
+        r#"{"note":"changed by hand"}"#
+    }
 
     /// How the backend itself has it, whatever it answers.
     async fn stands(&self, id: &ActionId) -> Stand;
 
-    /// So many decisions were taken by the backend for this action: more than one is a doubled decision.
-    async fn taken(&self, id: &ActionId) -> usize;
-}
+    /// What it has run, or will run, by its own books: as JSON, after edits.
+    async fn runs(&self, id: &ActionId) -> String;
 
-/// What goes wrong with a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// Answered with this status, in the form in which this backend says such things; nothing is done.
-    Status(u16),
-    /// Done, and never answered.
-    SilentAfter,
-    /// Not done, and never answered.
-    SilentBefore,
+    /// The reason or the comment that the backend itself has kept of a decision.
+    async fn said(&self, id: &ActionId) -> Option<String>;
+
+    /// So many decisions were taken by the backend for this action, another reviewer's among them: more than one is a doubled
+    /// decision.
+    async fn taken(&self, id: &ActionId) -> usize;
 }
 
 /// Where an action stands in the backend's own books.
@@ -71,3 +81,23 @@ pub(super) enum Stand {
     Rejected,
     Gone,
 }
+
+/// A world to be made anew for each scenario.
+#[derive(Clone, Copy)]
+struct Place {
+    name: &'static str,
+    make: fn() -> BoxFuture<'static, Arc<dyn World>>,
+}
+
+/// The one table of them. Kinds whose behaviour differs between versions or set-ups stand in it once for each.
+fn worlds() -> Vec<Place> {
+    vec![
+        Place { name: "gate", make: || Box::pin(pending_actions::world::gate(false)) },
+        Place { name: "gate, in a batch", make: || Box::pin(pending_actions::world::gate(true)) },
+        Place { name: "praxiom", make: || Box::pin(pending_actions::world::praxiom(false)) },
+        Place { name: "praxiom, in a batch", make: || Box::pin(pending_actions::world::praxiom(true)) },
+    ]
+}
+
+/// Kinds that have no world yet: a list to become empty.
+const NOT_YET: &[&str] = &["warden", "dendrux", "agents-api", "confused-ai"];

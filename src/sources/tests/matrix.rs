@@ -1,0 +1,82 @@
+//! Source × scenario, as one table without an empty cell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::stream::{self, StreamExt as _};
+
+use super::scenarios::{SCENARIOS, Scenario};
+use super::{NOT_YET, Place, worlds};
+
+const KINDS: [&str; 6] = ["gate", "praxiom", "warden", "dendrux", "agents-api", "confused-ai"];
+/// Scenarios at a time: each has servers of its own.
+const AT_ONCE: usize = 6;
+const WIDTH: usize = 44;
+
+/// Each scenario in a world of its own; what it panics with is its cell, and fails the test at the end.
+async fn cell(place: Place, scenario: Scenario) -> Result<String, String> {
+    let played = tokio::spawn(async move {
+        let world = (place.make)().await;
+        assert!(place.name.starts_with(world.kind()), "{} is of kind {}", place.name, world.kind());
+        (scenario.play)(world.as_ref()).await
+    });
+    match played.await {
+        Ok(cell) if !cell.is_empty() => Ok(cell),
+        Ok(_) => Err("the cell is empty".to_owned()),
+        Err(error) => {
+            let said = error.try_into_panic().ok();
+            let text = said.as_ref().and_then(|said| said.downcast_ref::<String>().cloned());
+            let text = text.or_else(|| said.as_ref()?.downcast_ref::<&str>().map(|it| (*it).to_owned()));
+            Err(text.unwrap_or_else(|| "it ended without a word".to_owned()))
+        }
+    }
+}
+
+/// `PLACET_WORLD=praxiom` plays only worlds whose name begins so, for who works on one.
+fn wanted(place: &Place) -> bool {
+    std::env::var("PLACET_WORLD").map_or(true, |wanted| place.name.starts_with(&wanted))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_scenario_ends_as_it_should_at_every_source() {
+    let places: Vec<Place> = worlds().into_iter().filter(wanted).collect();
+    let jobs = places.iter().flat_map(|&place| SCENARIOS.iter().map(move |&scenario| (place, scenario)));
+    let jobs: Vec<_> = jobs.collect();
+    let cells = stream::iter(jobs)
+        .map(|(place, scenario)| async move { ((scenario.name, place.name), cell(place, scenario).await) })
+        .buffer_unordered(AT_ONCE);
+    let cells: BTreeMap<(&str, &str), Result<String, String>> = cells.collect().await;
+
+    let mut failed = Vec::new();
+    println!("{}", row("scenario", places.iter().map(|place| place.name.to_owned())));
+    for scenario in SCENARIOS {
+        let told = places.iter().map(|place| match &cells[&(scenario.name, place.name)] {
+            Ok(cell) => cell.clone(),
+            Err(why) => {
+                failed.push(format!("{} × {}: {why}", place.name, scenario.name));
+                "FAILED".to_owned()
+            }
+        });
+        println!("{}", row(scenario.name, told));
+    }
+    for kind in NOT_YET {
+        println!("{kind}: NOT YET");
+    }
+    assert!(failed.is_empty(), "\n{}\n", failed.join("\n"));
+}
+
+fn row(name: &str, cells: impl Iterator<Item = String>) -> String {
+    let fit = |cell: String| format!("{:WIDTH$}", cell.chars().take(WIDTH).collect::<String>());
+    let cells: Vec<_> = cells.map(fit).collect();
+    format!("{name:34} | {}", cells.join(" | ")).trim_end().to_owned()
+}
+
+#[test]
+fn every_kind_of_source_has_a_world_or_stands_among_those_that_lack_one() {
+    let kinds: BTreeSet<&str> =
+        worlds().iter().filter_map(|place| place.name.split([',', ' ']).next()).collect();
+
+    for kind in KINDS {
+        assert_ne!(kinds.contains(kind), NOT_YET.contains(&kind), "{kind}");
+    }
+    assert_eq!(kinds.len() + NOT_YET.len(), KINDS.len());
+}
