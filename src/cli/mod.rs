@@ -3,6 +3,7 @@
 //! Text is for people and goes through the same door as on the screen; `--json` is for scripts and stays exact.
 
 pub mod args;
+mod around;
 mod config;
 mod decide;
 mod exit;

@@ -1,5 +1,6 @@
 //! `placet show ID`: one action in full.
 
+use futures_util::future::join_all;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -9,6 +10,7 @@ use crate::inbox::{Inbox, Problem};
 use crate::text;
 
 use super::args::ShowArgs;
+use super::around::{self, PassageJson};
 use super::list::chosen;
 use super::output;
 use super::{Exit, Usage, problem};
@@ -21,6 +23,13 @@ struct ShowJson<'a> {
     digest: String,
     /// What the source sent, byte for byte.
     action: &'a RawValue,
+    /// What to know before deciding it; empty for what is not pending.
+    before_deciding: Vec<String>,
+    /// What the source knows around it.
+    context: Vec<PassageJson<'a>>,
+    /// Why that could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_problem: Option<String>,
 }
 
 /// Prints one action.
@@ -32,15 +41,23 @@ pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
             return Ok(not_found.exit);
         }
     };
+    let context = inbox.context(&key).await;
+    let pending = action.row.status.is_pending();
+    let told = if pending { inbox.capabilities(&key.source, &action.row).told() } else { Vec::new() };
+    let told: Vec<String> = told.into_iter().map(|(_, words)| words.into_owned()).collect();
     if args.json {
         let raw: Box<RawValue> = serde_json::from_str(action.raw.as_str().trim())?;
         output::json(&ShowJson {
             source: key.source.as_str(),
             digest: action.digest().to_string(),
             action: &raw,
+            before_deciding: told,
+            context: around::json(context.as_deref().unwrap_or_default())?,
+            context_problem: context.as_ref().err().map(problem),
         })?;
     } else {
-        text_form(&key, &action)?;
+        text_form(&key, &action, &told)?;
+        around::text_form(&context)?;
     }
     Ok(Exit::Done)
 }
@@ -60,17 +77,22 @@ pub(super) async fn find(
     source: Option<&str>,
 ) -> anyhow::Result<Result<(ActionKey, PendingAction), NotFound>> {
     let (mut found, mut last, mut reached) = (Vec::new(), None, false);
-    for source in chosen(inbox, source)? {
-        let key = ActionKey { source, id: ActionId::new(id) };
-        for (key, action) in inbox.load(std::slice::from_ref(&key)).await {
-            match action {
-                Ok(action) => found.push((key, action)),
-                Err(problem) => {
-                    // A source that lists has answered: it does not have the action.
-                    reached |= inbox.sync(&key.source, None).await.is_ok();
-                    last = Some(problem);
-                }
-            }
+    let key = |source| ActionKey { source, id: ActionId::new(id) };
+    let keys: Vec<ActionKey> = chosen(inbox, source)?.into_iter().map(key).collect();
+    // All at once: none waits for another one.
+    let looks = keys.iter().map(|key| async move {
+        let mut loaded = inbox.load(std::slice::from_ref(key)).await;
+        // A source that lists has answered: it does not have the action.
+        let lists =
+            loaded.iter().any(|(_, action)| action.is_err()) && inbox.sync(&key.source, None).await.is_ok();
+        (loaded.pop(), lists)
+    });
+    for (loaded, lists) in join_all(looks).await {
+        reached |= lists;
+        match loaded {
+            Some((key, Ok(action))) => found.push((key, action)),
+            Some((_, Err(problem))) => last = Some(problem),
+            None => {}
         }
     }
     if found.len() > 1 {
@@ -95,7 +117,7 @@ fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {
     output::line(&format!("{name:<12}{shown}"))
 }
 
-fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
+fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow::Result<()> {
     let row = &action.row;
     let lost = row.status == Status::Unknown;
     field("id", Some(key.id.untrusted()))?;
@@ -130,6 +152,9 @@ fn text_form(key: &ActionKey, action: &PendingAction) -> anyhow::Result<()> {
         && row.status.is_pending()
     {
         output::line(&format!("{:<12}{approving}", "approving"))?;
+    }
+    for (nth, words) in told.iter().enumerate() {
+        output::line(&format!("{:<12}{words}", if nth == 0 { "to know" } else { "" }))?;
     }
     doubts(action)?;
     output::line(if lost { "\nwhat ran:" } else { "" })?;

@@ -20,6 +20,7 @@ mod follow;
 mod judge;
 mod list;
 mod past;
+mod patient;
 mod reconcile;
 mod report_json;
 mod settle;
@@ -175,7 +176,18 @@ impl Inbox {
         let reviewer = reviewer.map(Arc::from);
         let (pace, tools, nameless) = (Pace::new(poll), Arc::default(), Arc::default());
         let misses = Arc::new(watch::Misses::of(&sources));
+        let patient = |source| patient::Patient::over(source, patient::Limits::USUAL);
+        let sources: Vec<_> = sources.into_iter().map(patient).collect();
         Self { sources: sources.into(), journal, reviewer, login: None, pace, tools, nameless, misses }
+    }
+
+    /// No source is waited for longer than this.
+    #[cfg(test)]
+    pub(crate) fn in_a_hurry(self, limit: Duration) -> Self {
+        let hurried = |source: &Arc<dyn Source>| {
+            patient::Patient::over(Arc::clone(source), patient::Limits::all(limit))
+        };
+        Self { sources: self.sources.iter().map(hurried).collect(), ..self }
     }
 
     /// A name for the journal where neither the configuration nor the source has one; receipts name it in any case.

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use futures_util::future::join_all;
+
 use super::judge::Lost;
 use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
@@ -71,12 +73,15 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
         by_source.entry(&sent.key.source).or_default().push(sent);
     }
     let mut learnt = Learnt::default();
-    for (name, items) in by_source {
+    let reads = by_source.into_iter().map(|(name, items)| async move {
         let ids: Vec<ActionId> = items.iter().map(|sent| sent.key.id.clone()).collect();
         let read = match inbox.source(name) {
             Ok(source) => source.get(&ids).await.ok().map(|actions| (source.subject(), actions)),
             Err(_) => None,
         };
+        (items, read)
+    });
+    for (items, read) in join_all(reads).await {
         let Some((subject, actions)) = read else {
             learnt.open = true;
             continue;

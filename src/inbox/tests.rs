@@ -19,6 +19,7 @@ mod faulty;
 mod past;
 mod settling;
 mod submitting;
+mod together;
 mod watching;
 
 /// A source that answers by script and writes down what it was asked.
@@ -50,6 +51,8 @@ struct State {
     pages: Vec<Option<sources::Listed>>,
     events: Vec<HistoryEvent>,
     keeps_nothing: bool,
+    /// Nothing is ever answered.
+    hangs: bool,
     journal: Option<Journal>,
     /// Submissions in the journal when each submit came.
     journalled: Vec<usize>,
@@ -81,6 +84,13 @@ impl Fake {
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap()
+    }
+
+    async fn hang(&self) {
+        let hangs = self.state().hangs;
+        if hangs {
+            std::future::pending::<()>().await;
+        }
     }
 
     fn answers(&self, answer: Result<Vec<(ActionId, Outcome)>, SourceError>) {
@@ -117,16 +127,24 @@ impl Source for Fake {
     }
 
     async fn listed(&self, query: &ListQuery) -> Result<sources::Listed, SourceError> {
+        self.hang().await;
         let nth = query.cursor.as_deref().map_or(0, |cursor| cursor.parse().unwrap());
         let page = self.state().pages.get(nth).cloned().unwrap_or_else(|| Some(sources::Listed::default()));
         page.ok_or_else(|| SourceError::Unreachable { why: "no route".into() })
     }
 
     async fn history(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        self.hang().await;
         Ok(self.state().events.clone())
     }
 
+    async fn context(&self, _: &ActionId) -> Result<Vec<Passage>, SourceError> {
+        self.hang().await;
+        Ok(vec![Passage { title: "Run", facts: Vec::new() }])
+    }
+
     async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
+        self.hang().await;
         if self.state().fails_to_list() {
             return Err(SourceError::Unreachable { why: "it is down".into() });
         }
@@ -148,6 +166,7 @@ impl Source for Fake {
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        self.hang().await;
         let mut state = self.state();
         state.reads += 1;
         if state.unreadable > 0 {
@@ -173,16 +192,19 @@ impl Source for Fake {
             None => 0,
         };
         assert!(!std::mem::take(&mut self.state().panics), "a bug");
-        let mut state = self.state();
-        state.journalled.push(journalled);
-        let ids = batch.items().iter().map(|item| item.id.as_raw().to_owned()).collect();
-        state.submits.push((key.to_owned(), ids));
+        {
+            let mut state = self.state();
+            state.journalled.push(journalled);
+            let ids = batch.items().iter().map(|item| item.id.as_raw().to_owned()).collect();
+            state.submits.push((key.to_owned(), ids));
+        }
+        self.hang().await;
         let as_asked = || {
             let outcome =
                 |kind| if kind == DecisionKind::Reject { Outcome::Rejected } else { Outcome::Approved };
             Ok(batch.items().iter().map(|item| (item.id.clone(), outcome(item.kind()))).collect())
         };
-        state.answers.pop_front().unwrap_or_else(as_asked)
+        self.state().answers.pop_front().unwrap_or_else(as_asked)
     }
 
     async fn settle(

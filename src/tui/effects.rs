@@ -14,16 +14,15 @@ use crate::journal::Write;
 use super::clock::now;
 use super::export;
 use super::model::{Ask, Stood};
-use super::msg::{Clip, Effect, Loaded, Msg, What};
+use super::msg::{Clip, Effect, Msg, What};
 use super::outside;
 use super::program::{self, Late};
 
+mod load;
 mod pages;
 
 /// Approved actions are followed for so long.
 const FOLLOW: Duration = Duration::from_hours(1);
-/// So many actions are asked for at once.
-const PAGE: usize = 500;
 /// Until what could not be saved is tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
@@ -66,14 +65,12 @@ impl Effects {
             Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
             Effect::TakeBack { id, keys } => drop(tokio::spawn(this.take_back(id, keys))),
             Effect::Sync { source, since } => drop(tokio::spawn(this.sync(source, since))),
-            Effect::Load(keys) => drop(tokio::spawn(async move {
-                let loaded = this.load(keys).await;
-                this.say(What::Loaded(loaded)).await;
-            })),
+            Effect::Load(keys) => load::each(&this, keys),
             Effect::History { key, stood } => drop(tokio::spawn(this.history(key, stood))),
+            Effect::Context { key, stood } => drop(tokio::spawn(this.context(key, stood))),
             Effect::List { number, ask } => drop(tokio::spawn(this.list(number, ask))),
             Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
-                let actions = this.load(keys).await;
+                let actions = load::for_review(&this, keys).await;
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
                 this.say(What::ReviewLoaded { review, id, actions }).await;
             })),
@@ -233,6 +230,12 @@ impl Effects {
         self.say(What::Told { key, stood, answer }).await;
     }
 
+    async fn context(self, key: ActionKey, stood: Stood) {
+        let (inbox, of) = (self.inbox.clone(), key.clone());
+        let answer = caught(async move { inbox.context(&of).await }).await;
+        self.say(What::Around { key, stood, answer }).await;
+    }
+
     async fn list(self, number: u64, ask: Ask) {
         let page = Box::new(pages::read(self.inbox.clone(), ask).await);
         self.say(What::Listed { number, page }).await;
@@ -248,28 +251,6 @@ impl Effects {
         let inbox = self.inbox.clone();
         let answer = caught(async move { inbox.reconcile().await }).await;
         self.say(What::Reconciled(answer)).await;
-    }
-
-    /// In pages; a key that no answer speaks of is a problem too.
-    async fn load(&self, keys: Vec<ActionKey>) -> Vec<Loaded> {
-        let mut all = Vec::with_capacity(keys.len());
-        for page in keys.chunks(PAGE) {
-            let (inbox, asked) = (self.inbox.clone(), page.to_vec());
-            let mut answered = match caught(async move { Ok(inbox.load(&asked).await) }).await {
-                Ok(answered) => answered,
-                Err(problem) => page.iter().map(|key| (key.clone(), Err(problem.clone()))).collect(),
-            };
-            let missing = page.iter().filter(|key| answered.iter().all(|(other, _)| other != *key));
-            let problem = |key: &ActionKey| Problem {
-                source: Some(key.source.clone()),
-                what: "no longer knows this action".to_owned(),
-                why: None,
-            };
-            let missing: Vec<Loaded> = missing.map(|key| (key.clone(), Err(problem(key)))).collect();
-            answered.extend(missing);
-            all.extend(answered);
-        }
-        all
     }
 
     async fn follow(self, keys: Vec<ActionKey>) {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 use crate::domain::{
-    ActionKey, Digest, Finding, Followed, PendingAction, Report, Revision, Settling, SourceName, Staged,
-    Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Digest, Finding, Followed, Passage, PendingAction, Report, Revision, Settling, SourceName,
+    Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
@@ -58,6 +58,12 @@ pub enum What {
         key: ActionKey,
         stood: Stood,
         answer: Box<Result<History, Problem>>,
+    },
+    /// The answer to an [`Effect::Context`].
+    Around {
+        key: ActionKey,
+        stood: Stood,
+        answer: Result<Vec<Passage>, Problem>,
     },
     /// Everything staged, read afresh for a review.
     ReviewLoaded {
@@ -166,6 +172,11 @@ pub enum Effect {
     Load(Vec<ActionKey>),
     /// What happened to an action that stood like this when it was asked.
     History {
+        key: ActionKey,
+        stood: Stood,
+    },
+    /// What its source knows around an action that stood like this when it was asked.
+    Context {
         key: ActionKey,
         stood: Stood,
     },

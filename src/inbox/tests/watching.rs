@@ -144,15 +144,15 @@ async fn watching_ends_when_nobody_listens() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let slow = Inbox { pace: Pace::new(Duration::from_hours(1)), ..inbox };
-    let held = Arc::strong_count(&source);
+    let held = Arc::strong_count(&slow.sources[0]);
 
     let mut events = slow.watch();
     kinds(&mut events, 3).await;
-    assert_eq!(Arc::strong_count(&source), held + 1);
+    assert_eq!(Arc::strong_count(&slow.sources[0]), held + 1);
     drop(events);
 
     soon(async {
-        while Arc::strong_count(&source) > held {
+        while Arc::strong_count(&slow.sources[0]) > held {
             tokio::task::yield_now().await;
         }
     })

@@ -11,8 +11,8 @@ use ratatui::layout::{Rect, Size};
 
 use crate::config::Borders;
 use crate::domain::{
-    ActionKey, Binding, Capabilities, PendingAction, ReasonRule, Records, Report, ReportLine, Revision,
-    Submission, SubmissionId, Timestamp,
+    ActionKey, Binding, Capabilities, Passage, PendingAction, ReasonRule, Records, Report, ReportLine,
+    Revision, Submission, SubmissionId, Timestamp,
 };
 use crate::domain::{DecisionKind, Outcome};
 use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced};
@@ -55,6 +55,8 @@ pub(super) struct Desk {
     pub(super) can: Capabilities,
     /// What the world answers when it is asked for a history.
     pub(super) history: Result<History, Problem>,
+    /// What the world answers when it is asked what is around an action.
+    pub(super) context: Result<Vec<Passage>, Problem>,
     /// What the world answers when it is asked for pages of what is over, in turn; without one it does not answer.
     pub(super) pages: VecDeque<ViewPage>,
 }
@@ -109,6 +111,7 @@ impl Desk {
             answers: true,
             can,
             history: Ok(History { events: Some(Vec::new()), problem: None, sent: Vec::new() }),
+            context: Ok(Vec::new()),
             pages: VecDeque::new(),
         }
     }
@@ -162,6 +165,12 @@ impl Desk {
                     if self.answers {
                         let answer = Box::new(self.history.clone());
                         self.say(What::Told { key, stood, answer });
+                    }
+                }
+                Effect::Context { key, stood } => {
+                    self.effects.push(Effect::Context { key: key.clone(), stood: stood.clone() });
+                    if self.answers {
+                        self.say(What::Around { key, stood, answer: self.context.clone() });
                     }
                 }
                 Effect::List { number, ask } => {

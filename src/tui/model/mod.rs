@@ -51,7 +51,7 @@ pub(in crate::tui) use form::{cell, place_of, shown_key};
 pub use group::{Group, GroupBy, GroupKey, SortBy};
 pub use guard::{Confirmed, Guard};
 pub use held::Held;
-pub use history::{Histories, Stood, Told};
+pub use history::{Contexts, Histories, Stood, Told};
 pub use later::Later;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
@@ -139,6 +139,7 @@ pub struct Model {
     pub preview: Preview,
     pub sights: Sights,
     pub histories: Histories,
+    pub contexts: Contexts,
     pub reading: Reading,
     pub focus: Focus,
     pub zoom: bool,
@@ -253,6 +254,7 @@ impl Model {
             preview: Preview::default(),
             sights: Sights::default(),
             histories: Histories::default(),
+            contexts: Contexts::default(),
             reading: Reading::default(),
             focus: Focus::List,
             zoom: false,

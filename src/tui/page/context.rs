@@ -1,15 +1,23 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
-use crate::domain::{Row, Timestamp, Untrusted, json};
+use crate::domain::{Capabilities, Passage, Row, Timestamp, Untrusted, json};
+use crate::inbox::Problem;
 use crate::text::{self, Shown};
 use crate::tui::model::Cached;
 
 use super::fields::{readable, size};
-use super::{Kind, Writer};
+use super::passage::passages;
+use super::{Kind, Made, Writer};
 
 const COLUMN: usize = 12;
 
-pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &jiff::tz::TimeZone) {
+pub(super) fn context(
+    writer: &mut Writer,
+    cached: &Cached,
+    row: &Row,
+    (of, told): (&Made, Option<&Result<Vec<Passage>, Problem>>),
+    zone: &jiff::tz::TimeZone,
+) {
     let action = &cached.action;
     let mut field = |name: &str, value: Option<&Untrusted>| {
         if let Some(value) = value {
@@ -22,6 +30,7 @@ pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &ji
         }
     };
     field("id", Some(row.id.untrusted()));
+    field("source", Some(&of.key.source.as_str().into()));
     field("tool", Some(&row.tool));
     field("batch", row.batch.as_ref().map(crate::domain::BatchId::untrusted));
     field("workspace", row.workspace.as_ref());
@@ -48,7 +57,24 @@ pub(super) fn context(writer: &mut Writer, cached: &Cached, row: &Row, zone: &ji
     if row.digest.is_some_and(|label| label != cached.digest) {
         writer.ours(Kind::Warn, "! the source labels this content with another digest");
     }
+    if let Some(can) = &of.can {
+        deciding(writer, can);
+    }
     words(writer, cached);
+    passages(writer, told, zone);
+}
+
+/// What to know before a key is pressed, all of it.
+fn deciding(writer: &mut Writer, can: &Capabilities) {
+    let told = can.told();
+    if told.is_empty() {
+        return;
+    }
+    writer.blank();
+    writer.ours(Kind::Key, "Before you decide");
+    for (_, words) in told {
+        writer.wrapped(Kind::Plain, 2, &Shown::ours(format!("- {words}")));
+    }
 }
 
 /// What the proposing side says about its own proposal.

@@ -3,7 +3,7 @@
 use crate::domain::{Decision, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json};
 use crate::inbox::{History, Problem, SentHere};
 use crate::text::{self, Shown};
-use crate::tui::model::{Cached, Told};
+use crate::tui::model::Cached;
 
 use super::context::moment;
 use super::fields::{listed, readable};
@@ -14,8 +14,13 @@ const WORD: usize = 12;
 /// The longest of our names for what was said.
 const NAME: usize = 8;
 
-pub(super) fn history(writer: &mut Writer, cached: &Cached, told: Option<&Told>, zone: &jiff::tz::TimeZone) {
-    let told = match told.map(|told| told.answer.as_ref()) {
+pub(super) fn history(
+    writer: &mut Writer,
+    cached: &Cached,
+    told: Option<&Result<History, Problem>>,
+    zone: &jiff::tz::TimeZone,
+) {
+    let told = match told {
         None => return writer.ours(Kind::Dim, "asking what happened…"),
         Some(Err(problem)) => return failed(writer, problem),
         Some(Ok(told)) => told,

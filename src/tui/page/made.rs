@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Digest, Edits};
+use crate::domain::{ActionKey, Capabilities, Digest, Edits};
 use crate::tui::model::{Content, Tab};
 
 /// Everything a page depends on; another one needs another page.
@@ -26,18 +26,33 @@ pub struct Made {
     pub status: crate::domain::Status,
     /// Its source runs nothing that is approved.
     pub paused: bool,
-    /// Which answer the History tab shows.
+    /// Which answer the History or the Context tab shows.
     pub told: Option<u64>,
+    /// What may be done with it, where the Context tab says so.
+    pub can: Option<Capabilities>,
 }
 
 impl Made {
     /// The same text at another width.
     pub fn is_other_width(&self, other: &Self) -> bool {
-        let Self { key, digest, tab, width: _, wrap: _, folds, edits, seen, stacked, status, paused, told } =
-            self;
+        let Self {
+            key,
+            digest,
+            tab,
+            width: _,
+            wrap: _,
+            folds,
+            edits,
+            seen,
+            stacked,
+            status,
+            paused,
+            told,
+            can,
+        } = self;
         (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
             && (edits, seen, status, *paused, *told)
                 == (&other.edits, &other.seen, &other.status, other.paused, other.told)
-            && *stacked == other.stacked
+            && (*stacked, *can) == (other.stacked, other.can)
     }
 }

@@ -3,10 +3,11 @@
 //! Built once per content, tab and width, and kept. Long texts are counted half a megabyte a message and made into rows only
 //! where they are on screen, so that ten megabytes can be read to their last line and no key waits for them.
 
-use crate::domain::Row;
+use crate::domain::{Passage, Row};
+use crate::inbox::{History, Problem};
 use crate::text::{self, Shown};
 
-use super::model::{Cached, Tab, Told};
+use super::model::{Cached, Tab};
 
 mod changed;
 mod context;
@@ -18,6 +19,7 @@ mod lex;
 mod links;
 mod long;
 mod made;
+mod passage;
 mod said;
 mod search;
 mod table;
@@ -45,6 +47,13 @@ pub struct Page {
     rows: usize,
     /// The blocks of what runs; those after them are about it.
     needed: usize,
+}
+
+/// What its source answered about an action; `None` while it is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    pub history: Option<&'a Result<History, Problem>>,
+    pub context: Option<&'a Result<Vec<Passage>, Problem>>,
 }
 
 /// One line, in parts.
@@ -113,7 +122,7 @@ impl Block {
 }
 
 impl Page {
-    pub fn new(of: Made, cached: &Cached, row: &Row, told: Option<&Told>, zone: &jiff::tz::TimeZone) -> Self {
+    pub fn new(of: Made, cached: &Cached, row: &Row, known: Known<'_>, zone: &jiff::tz::TimeZone) -> Self {
         let width = usize::from(of.width).max(text::NARROWEST);
         let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
         match of.tab {
@@ -123,8 +132,8 @@ impl Page {
                 None => diff::diff(&mut writer, cached, of.edits.as_ref()),
             },
             Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
-            Tab::Context => context::context(&mut writer, cached, row, zone),
-            Tab::History => history::history(&mut writer, cached, told, zone),
+            Tab::Context => context::context(&mut writer, cached, row, (&of, known.context), zone),
+            Tab::History => history::history(&mut writer, cached, known.history, zone),
         }
         writer.flush();
         let needed = writer.needed.unwrap_or(writer.blocks.len());

@@ -30,8 +30,9 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         status: cached.action.row.status.clone(),
         paused: false,
         told: None,
+        can: None,
     };
-    let mut page = Page::new(made, cached, &cached.action.row, None, &jiff::tz::TimeZone::UTC);
+    let mut page = Page::new(made, cached, &cached.action.row, Known::default(), &jiff::tz::TimeZone::UTC);
     page.count(usize::MAX);
     page
 }

@@ -46,6 +46,10 @@ pub(super) fn arrived(session: &mut Session, tab: Tab) -> bool {
     if page.is_none_or(|page| page.of.key != key || page.of.tab != tab) {
         return false;
     }
+    // What its source knows around it belongs to the page; a problem is an answer, too.
+    if tab == Tab::Context && session.model.contexts.get(&key).is_none() {
+        return false;
+    }
     session.turn = Turn::Word;
     session.spoken = Some(spoken);
     session.reading = Some(Reading { key, tab, read: 0 });

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, BatchKey, Capabilities, Decision, Draft, Finding, Outcome, PendingAction, Revision, Row,
-    Settling, SourceName, Staged, SubmissionBatch, Timestamp,
+    ActionId, ActionKey, BatchKey, Capabilities, Decision, Draft, Finding, Outcome, PendingAction, Revision,
+    Row, Settling, SourceName, Staged, SubmissionBatch, Timestamp,
 };
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Journal, Write};
@@ -19,7 +19,7 @@ use crate::sources::{Signal, Source, SourceError, Synced};
 use crate::tui::effects::Effects;
 use crate::tui::msg::{Effect, Msg, What};
 
-use super::desk::{key, source};
+use super::desk::{action, key, source};
 
 /// A source with a bug.
 #[derive(Debug)]
@@ -141,4 +141,84 @@ async fn what_could_not_be_saved_is_tried_again_by_itself() {
     tokio::time::timeout(Duration::from_secs(10), effects.finish()).await.unwrap();
     assert!(matches!(next(&mut msgs).await, What::Saved { saves: 1, answer: Ok(()) }));
     assert_eq!(inbox.restore().await.unwrap().draft, draft);
+}
+
+/// A source that knows one action, or never answers.
+#[derive(Debug)]
+struct Still {
+    name: SourceName,
+    answers: bool,
+}
+
+impl Still {
+    async fn answer(&self) {
+        if !self.answers {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl Source for Still {
+    fn name(&self) -> &SourceName {
+        &self.name
+    }
+
+    fn capabilities(&self, _: &Row) -> Capabilities {
+        Capabilities::PLAIN
+    }
+
+    async fn sync(&self, _: Option<Revision>) -> Result<Synced, SourceError> {
+        self.answer().await;
+        Ok(Synced::All { rows: Vec::new(), unreadable: Vec::new(), revision: None })
+    }
+
+    async fn get(&self, _: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        self.answer().await;
+        Ok(vec![Ok(action("1 refund billing low 9", "Refund", "{}"))])
+    }
+
+    async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+        self.answer().await;
+        Ok(Vec::new())
+    }
+
+    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
+        Err(SourceError::NotOffered)
+    }
+
+    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
+        None
+    }
+}
+
+fn at(source: &str) -> ActionKey {
+    ActionKey { source: SourceName::new(source), id: ActionId::new("1") }
+}
+
+async fn good_and_hung(folder: &Path) -> (Effects, mpsc::Receiver<Msg>) {
+    let journal = Journal::open(&folder.join("journal.db")).await.unwrap();
+    let source = |name: &str, answers| Arc::new(Still { name: SourceName::new(name), answers });
+    let sources: Vec<Arc<dyn Source>> = vec![source("hung", false), source("good", true)];
+    let inbox = Inbox::open(sources, journal, Duration::from_secs(9), None);
+    let (sender, msgs) = mpsc::channel(64);
+    (Effects::new(inbox, sender), msgs)
+}
+
+#[tokio::test]
+async fn a_source_that_hangs_keeps_no_preview_and_no_review_of_another_one_from_the_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let (effects, mut msgs) = good_and_hung(folder.path()).await;
+    let keys = vec![at("hung"), at("good")];
+
+    effects.perform(Effect::Load(keys.clone()));
+    let What::Loaded(loaded) = next(&mut msgs).await else { panic!("it answers with what was loaded") };
+    assert!(matches!(loaded.as_slice(), [(of, Ok(_))] if *of == at("good")), "{loaded:?}");
+
+    effects.perform(Effect::LoadForReview { review: 1, keys });
+    let What::ReviewLoaded { actions, .. } = next(&mut msgs).await else { panic!("it answers the review") };
+    let answers: Vec<_> = actions.iter().map(|(key, answer)| (key.clone(), answer.is_ok())).collect();
+    assert_eq!(answers, [(at("good"), true), (at("hung"), false)]);
+    let problem = actions[1].1.as_ref().unwrap_err();
+    assert!(problem.what.starts_with("could not be read"), "{problem:?}");
 }

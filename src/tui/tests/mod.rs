@@ -2,6 +2,7 @@
 
 mod bulk;
 mod changed;
+mod context;
 mod continuity;
 mod copying;
 mod deciding;

@@ -94,6 +94,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Focus(_)
         | What::Loaded(_)
         | What::Told { .. }
+        | What::Around { .. }
         | What::Listed { .. }
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
@@ -134,6 +135,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Loaded(actions) => group::loaded(model, actions),
         What::Listed { number, page } => views::listed(model, number, *page),
         What::Told { key, stood, answer } => history::told(model, key, stood, *answer),
+        What::Around { key, stood, answer } => history::around(model, key, stood, answer),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::learnt(model, source, tool, answer),

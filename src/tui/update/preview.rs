@@ -9,7 +9,7 @@ use crate::journal::Write;
 use crate::tui::layout::above_message;
 use crate::tui::model::{Line, Modal, Model, Tab};
 use crate::tui::msg::{Effect, Loaded};
-use crate::tui::page::{Made, Page};
+use crate::tui::page::{Known, Made, Page};
 
 use super::find;
 use super::list::Way;
@@ -94,8 +94,11 @@ pub(super) fn make_page(model: &mut Model) {
         model.preview.page = made.and_then(|made| {
             let cached = model.preview.cached(&made.key)?;
             let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
-            let told = model.histories.get(&made.key);
-            Some(Page::new(made, cached, row, told, &model.settings.zone))
+            let known = Known {
+                history: model.histories.get(&made.key).map(|told| told.answer.as_ref()),
+                context: model.contexts.get(&made.key).map(|told| told.answer.as_ref()),
+            };
+            Some(Page::new(made, cached, row, known, &model.settings.zone))
         });
         if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
             model.preview.top = page.row_of(&before.anchor(model.preview.top));
@@ -121,6 +124,7 @@ fn made(model: &Model) -> Option<Made> {
     let status = &cached.action.row.status;
     // Of what is over, the edits that it was approved with.
     let decided = cached.action.user_edits.as_ref().filter(|_| !status.is_pending());
+    let here = model.here().filter(|slot| model.preview.tab == Tab::Context && slot.entry.key == *key);
     (width > 0).then(|| Made {
         key: key.clone(),
         digest: cached.digest,
@@ -133,7 +137,12 @@ fn made(model: &Model) -> Option<Made> {
         stacked: model.preview.stacked,
         status: status.clone(),
         paused: model.is_paused(&key.source),
-        told: model.histories.get(key).filter(|_| model.preview.tab == Tab::History).map(|told| told.number),
+        told: match model.preview.tab {
+            Tab::History => model.histories.get(key).map(|told| told.number),
+            Tab::Context => model.contexts.get(key).map(|told| told.number),
+            Tab::Rendered | Tab::Diff | Tab::Raw => None,
+        },
+        can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.can),
     })
 }
 

@@ -71,7 +71,7 @@ pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
     };
     take_in(model);
     model.preview.problems.clear();
-    model.histories.clear();
+    super::history::forget(model);
     effects.extend(sync_all(model));
     effects
 }

@@ -41,7 +41,7 @@ pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
     view.renew(number);
     let ask = view.kind.ask();
     model.preview.problems.clear();
-    model.histories.clear();
+    super::history::forget(model);
     model.message = None;
     vec![Effect::List { number, ask }]
 }

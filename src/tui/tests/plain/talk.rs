@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::domain::{
-    ActionKey, Capabilities, DecisionKind, Entry, Outcome, PendingAction, Report, ReportLine, Submission,
-    SubmissionId, Timestamp,
+    ActionKey, Capabilities, DecisionKind, Entry, Outcome, Passage, PendingAction, Report, ReportLine,
+    Submission, SubmissionId, Timestamp,
 };
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::Write;
@@ -27,6 +27,7 @@ pub(super) struct Talk {
     pub(super) slow: bool,
     pub(super) waiting: Vec<Effect>,
     pub(super) left: bool,
+    pub(super) context: Result<Vec<Passage>, Problem>,
     /// Everything on the terminal, typed lines echoed as a terminal does.
     pub(super) heard: String,
 }
@@ -54,6 +55,7 @@ impl Talk {
             slow: false,
             waiting: Vec::new(),
             left: false,
+            context: Ok(Vec::new()),
             heard: String::new(),
         };
         let effects = talk.session.start();
@@ -131,6 +133,9 @@ impl Talk {
                 }
                 Effect::Hold { submission, .. } => self.take(What::Held(submission.id().clone(), Ok(()))),
                 Effect::Submit { submission, .. } => self.submitted.push(*submission),
+                Effect::Context { key, stood } => {
+                    self.take(What::Around { key, stood, answer: self.context.clone() });
+                }
                 Effect::Settle { .. } => self.settled += 1,
                 Effect::Quit => self.left = true,
                 _ => {}

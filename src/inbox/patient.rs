@@ -1,0 +1,152 @@
+//! No source is waited for without an end: whatever its adapter does, each answer has a limit here, so that what hangs is an
+//! error of that source and of no other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+use crate::contract::action::Unreadable;
+use crate::domain::{
+    ActionId, Capabilities, Check, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, Passage,
+    PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
+};
+use crate::sources::{Listed, Signal, Source, SourceError, Synced};
+
+/// How long an answer may take. Adapters have shorter limits for each request; these are for what no request explains.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// A list, of any length.
+    list: Duration,
+    /// What somebody waits for at one action.
+    look: Duration,
+    /// Reading or sending, and more for each action of it.
+    many: Duration,
+    each: Duration,
+    /// Looking a source over.
+    check: Duration,
+}
+
+impl Limits {
+    pub(super) const USUAL: Self = Self {
+        list: Duration::from_mins(2),
+        look: Duration::from_secs(15),
+        many: Duration::from_mins(1),
+        each: Duration::from_secs(1),
+        check: Duration::from_secs(30),
+    };
+
+    #[cfg(test)]
+    pub(super) const fn all(limit: Duration) -> Self {
+        Self { list: limit, look: limit, many: limit, each: Duration::ZERO, check: limit }
+    }
+
+    fn of(&self, actions: usize) -> Duration {
+        self.many + self.each * u32::try_from(actions).unwrap_or(u32::MAX)
+    }
+}
+
+/// A source, and how long it is waited for.
+#[derive(Debug)]
+pub(super) struct Patient {
+    source: Arc<dyn Source>,
+    limits: Limits,
+}
+
+impl Patient {
+    pub(super) fn over(source: Arc<dyn Source>, limits: Limits) -> Arc<dyn Source> {
+        Arc::new(Self { source, limits })
+    }
+}
+
+/// What was asked may have been done all the same: nobody knows.
+async fn within<T>(
+    limit: Duration,
+    answer: impl Future<Output = Result<T, SourceError>> + Send,
+) -> Result<T, SourceError> {
+    tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| {
+        let why = format!("no answer within {} s", limit.as_secs());
+        Err(SourceError::Unreachable { why: why.into() })
+    })
+}
+
+#[async_trait]
+impl Source for Patient {
+    fn name(&self) -> &SourceName {
+        self.source.name()
+    }
+
+    fn subject(&self) -> Option<Untrusted> {
+        self.source.subject()
+    }
+
+    fn capabilities(&self, row: &Row) -> Capabilities {
+        self.source.capabilities(row)
+    }
+
+    fn records(&self) -> Records {
+        self.source.records()
+    }
+
+    async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError> {
+        within(self.limits.look, self.source.listed(query)).await
+    }
+
+    async fn history(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        within(self.limits.look, self.source.history(id)).await
+    }
+
+    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+        within(self.limits.look, self.source.context(id)).await
+    }
+
+    async fn check(&self) -> Vec<Check> {
+        let limit = self.limits.check;
+        tokio::time::timeout(limit, self.source.check()).await.unwrap_or_else(|_| {
+            let found = format!("no answer within {} s", limit.as_secs());
+            vec![Check::bad(
+                "answer",
+                found,
+                "look at the backend and its log, and at what is between it and here",
+            )]
+        })
+    }
+
+    fn least_poll(&self) -> Duration {
+        self.source.least_poll()
+    }
+
+    async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {
+        within(self.limits.list, self.source.sync(since)).await
+    }
+
+    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        within(self.limits.of(ids.len()), self.source.get(ids)).await
+    }
+
+    async fn submit(
+        &self,
+        batch: &SubmissionBatch,
+        key: &str,
+    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+        within(self.limits.of(batch.items().len()), self.source.submit(batch, key)).await
+    }
+
+    async fn settle(
+        &self,
+        id: &ActionId,
+        finding: Finding,
+        reason: Option<String>,
+    ) -> Result<Settling, SourceError> {
+        within(self.limits.many, self.source.settle(id, finding, reason)).await
+    }
+
+    async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
+        within(self.limits.look, self.source.tools()).await
+    }
+
+    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
+        self.source.watch()
+    }
+}

@@ -1,0 +1,86 @@
+//! Several sources side by side: one that hangs for ever slows and hides no other.
+
+use super::*;
+use crate::domain::Verdict;
+
+const A: Decision = Decision::APPROVE;
+/// Long enough for what answers at once, also on a busy machine.
+const LIMIT: Duration = Duration::from_millis(500);
+
+/// An inbox on a source that answers and on one that never does.
+async fn side_by_side() -> (House, Arc<Fake>, Arc<Fake>, Inbox) {
+    let (house, good, hung) = (House::new(), Fake::new("good"), Fake::new("hung"));
+    good.stands("1", &[r#""status":"executed""#]);
+    hung.state().hangs = true;
+    let inbox = house.inbox(&[&hung, &good]).await.in_a_hurry(LIMIT);
+    (house, good, hung, inbox)
+}
+
+fn named(name: &str) -> SourceName {
+    SourceName::new(name)
+}
+
+#[tokio::test]
+async fn what_is_read_of_a_source_that_hangs_is_a_problem_of_that_source_alone() {
+    let (_house, _good, _hung, inbox) = side_by_side().await;
+
+    assert!(soon(inbox.sync(&named("good"), None)).await.is_ok());
+    let problem = soon(inbox.sync(&named("hung"), None)).await.unwrap_err();
+    assert_eq!(problem.source, Some(named("hung")));
+    assert!(problem.why.unwrap().as_raw().starts_with("no answer within"));
+
+    // The same id at both: two actions.
+    let loaded = soon(inbox.load(&[key("hung", "1"), key("good", "1")])).await;
+    let ok: Vec<_> = loaded.iter().map(|(key, answer)| (key.source.as_str(), answer.is_ok())).collect();
+    assert_eq!(ok, [("hung", false), ("good", true)]);
+
+    assert_eq!(soon(inbox.context(&key("good", "1"))).await.unwrap().len(), 1);
+    assert!(soon(inbox.context(&key("hung", "1"))).await.is_err());
+    let history = soon(inbox.history(&key("hung", "1"))).await.unwrap();
+    assert!(history.problem.is_some());
+
+    let listing = soon(inbox.listed(&[Status::Executed], None)).await;
+    let troubled: Vec<_> = listing.problems.iter().filter_map(|problem| problem.source.clone()).collect();
+    assert_eq!(troubled, [named("hung")]);
+
+    let checks = soon(inbox.check()).await;
+    let verdicts: Vec<_> = checks.iter().map(|(name, checks)| (name.as_str(), checks[0].verdict)).collect();
+    assert_eq!(verdicts, [("hung", Verdict::Bad), ("good", Verdict::Warn)]);
+}
+
+#[tokio::test]
+async fn what_is_sent_to_a_source_that_hangs_is_unknown_and_the_rest_is_reported_as_it_is() {
+    let (_house, good, hung, inbox) = side_by_side().await;
+    let two = submission("s-1", &[("hung", None, "1", A), ("good", None, "1", A)]);
+
+    let report = soon(inbox.submit(two, 0)).await.unwrap();
+
+    let outcome = |source: &str| {
+        let line = report.lines.iter().find(|line| line.key.source == named(source)).unwrap();
+        line.outcome.clone()
+    };
+    assert_eq!(outcome("good"), Outcome::Approved);
+    assert!(matches!(outcome("hung"), Outcome::Unknown { .. }), "{:?}", outcome("hung"));
+    assert_eq!((good.sent().len(), hung.sent().len()), (1, 1), "each was sent once");
+
+    // It comes back, and says what it did.
+    hung.state().hangs = false;
+    hung.stands("1", &[r#""status":"approved","resolvedBy":"ada","resolvedAt":"2999-01-01T00:00:00Z""#]);
+    let reconciled = soon(inbox.reconcile()).await.unwrap();
+    assert_eq!(reconciled[0].report.counts().unknown, 0, "{:?}", reconciled[0]);
+    assert_eq!(hung.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_approved_action_is_followed_though_another_source_hangs() {
+    let (_house, _good, _hung, inbox) = side_by_side().await;
+    let (changes, mut heard) = mpsc::channel(8);
+
+    let keys = vec![key("hung", "1"), key("good", "1")];
+    let following = tokio::spawn(async move { inbox.follow(keys, Duration::from_secs(9), changes).await });
+
+    let followed = soon(heard.recv()).await.unwrap();
+    assert_eq!((followed.key, followed.status), (key("good", "1"), Status::Executed));
+    drop(heard);
+    soon(following).await.unwrap();
+}
