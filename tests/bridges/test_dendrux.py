@@ -478,6 +478,25 @@ class Deciding(Case):
         self.assertEqual(json.loads(served.said(run_id)[0]), "no")
         self.assertEqual((dendrux_agent.ran, served.ask(f"/placet/runs/{run_id}")[1]["decided"]), ([], []))
 
+    @unittest.skipUnless(PER_CALL, "this version names no calls when it claims")
+    def test_what_was_approved_is_not_what_came_in_its_place(self) -> None:
+        served = self.serve()
+        run_id = served.run([BUY], [SCRAP])
+        pause = served.turn(run_id)["pause"]
+        read = served.bridge._runs.open
+
+        async def overtaken(*given: Any) -> Any:
+            turn = await read(*given)
+            await served.other.submit_approval(run_id, approved=True)
+            return turn
+
+        with mock.patch.object(served.bridge._runs, "open", overtaken):
+            answer = served.decide(run_id, pause, approved=True)
+
+        self.assertEqual(refused(answer), (409, "pause_moved"))
+        self.assertEqual([call["name"] for call in served.turn(run_id)["calls"]], ["scrap"])
+        self.assertEqual(dendrux_agent.ran, [("buy", "bolt", 7)])
+
     def test_two_processes_that_race_agree_on_who_won(self) -> None:
         served = self.serve()
         for number in range(5):
@@ -528,7 +547,7 @@ class Deciding(Case):
         run_id = served.run([BUY], hold="unseen")
         pause = served.turn(run_id)["pause"]
 
-        with mock.patch.object(placet_dendrux, "_goes_on", lambda _: False), mock.patch.object(placet_dendrux, "_PATIENCE", 0.5):
+        with mock.patch.object(placet_dendrux, "_Submit", Blind), mock.patch.object(placet_dendrux, "_PATIENCE", 0.5):
             answer = served.decide(run_id, pause, approved=True)
         dendrux_agent.release("unseen")
 
@@ -741,6 +760,13 @@ class Listening(Case):
         served.run([BUY])
 
         stream.briefing(pending=1, turns=1)
+
+
+class Blind(placet_dendrux._Submit):
+    """One that sees no claim, as with a version that submits in another way."""
+
+    async def run(self) -> Any:
+        return await self._submit
 
 
 async def all_tasks() -> set[asyncio.Task[Any]]:

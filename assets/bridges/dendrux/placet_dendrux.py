@@ -40,7 +40,7 @@ import socket
 import sys
 import weakref
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -53,7 +53,6 @@ import uvicorn
 from dendrux import Agent
 from dendrux.db.models import AgentRun, RunEvent
 from dendrux.errors import (
-    InvalidToolResultError,
     PauseStatusMismatchError,
     PersistenceNotConfiguredError,
     RunAlreadyClaimedError,
@@ -85,9 +84,8 @@ _LOOK, _TICK = 0.5, 15.0
 _STREAMS = 64
 #: How many runs are read with one query, and of how many it is remembered who decided, how often each.
 _CHUNK, _RUNS_KEPT, _DECISIONS_KEPT = 200, 1000, 50
-#: Seconds between two glances at a decision that is on its way, and after which one that cannot be seen is taken for claimed, if
-#: its run waits no more: a submit that lost says so long before.
-_GLANCE, _PATIENCE = 0.005, 10.0
+#: Seconds after which a claim that could not be seen is taken for made, if its run waits no more: one that lost says so long before.
+_PATIENCE = 10.0
 
 Json = dict[str, Any]
 Submit = Coroutine[Any, Any, Any]
@@ -251,36 +249,35 @@ class Bridge:
             if agent is None:
                 known = ", ".join(self._agents)
                 raise _refusal(501, "not_supported", f"no agent called {turn.agent_name!r} is here (but {known}); it cannot go on")
-            task = asyncio.create_task(await submit(agent, turn), name=f"placet:{run_id}")
+            submitted = _Submit(await submit(agent, turn))
+            task = asyncio.create_task(submitted.run(), name=f"placet:{run_id}")
             self._going[task] = run_id
             task.add_done_callback(lambda done: self._going.pop(done, None))
-            await self._claimed(task, run_id, pause)
+            await self._claimed(task, submitted.claim, run_id, status, pause)
             entry: Json = {"pause": pause, "decided_by": decided_by, "at": _utc(datetime.now(UTC)), "error": None}
             self._remember(run_id, entry)
             task.add_done_callback(lambda done: _keep_failure(run_id, entry, done))
         return {"status": "submitted", "run_id": run_id, "pause": pause}
 
-    async def _claimed(self, task: asyncio.Task[Any], run_id: str, pause: int) -> None:
+    async def _claimed(self, task: asyncio.Task[Any], claim: asyncio.Future[None], run_id: str, status: str, pause: int) -> None:
         """Waits until the decision is the one that counts. Raises what the package said where it is not."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
-        while not task.done() and not _goes_on(task):
-            await asyncio.wait({task}, timeout=_GLANCE)
-            if loop.time() > deadline:
-                deadline += _PATIENCE
-                if (await self._runs.state(run_id)).status not in _WAITING:
-                    return
-        error = None if not task.done() or task.cancelled() else task.exception()
-        if error is None:
+        while not (await asyncio.wait({task, claim}, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED))[0]:
+            if (await self._runs.state(run_id)).status not in _WAITING:
+                return
+        if claim.done() or task.cancelled() or (error := task.exception()) is None:
             return
         refused = _refused(error)
         if refused is None:
-            # It failed in a way that a claimed run may fail in, too.
             state = await self._runs.state(run_id)
-            if state.pause != pause or state.status not in _WAITING:
-                return
-            refused = _refusal(500, "failed", f"nothing was decided: {_words(error)}")
-        raise refused from error
+            same = state.pause == pause and state.status in _WAITING
+            if isinstance(error, ValueError):
+                code = "bad_decisions" if status == APPROVAL else "bad_results"
+                moved = _refusal(409, "pause_moved", "the run has moved on; read again what it waits for")
+                refused = _refusal(400, code, _plain(str(error))) if same else moved
+            elif same:
+                refused = _refusal(500, "failed", f"nothing was decided: {_words(error)}")
+        if refused is not None:
+            raise refused from error
 
     def _remember(self, run_id: str, entry: Json) -> None:
         kept = self._decided.setdefault(run_id, [])
@@ -696,7 +693,6 @@ def _refused(error: BaseException) -> HTTPException | None:
         (RunNotPausedError, 409, "not_paused"),
         (RunAlreadyTerminalError, 409, "terminal"),
         (PauseStatusMismatchError, 409, "mismatch"),
-        (InvalidToolResultError, 400, "bad_results"),
         (PersistenceNotConfiguredError, 500, "no_persistence"),
     ]
     for kind, status, code in kinds:
@@ -705,14 +701,35 @@ def _refused(error: BaseException) -> HTTPException | None:
     return None
 
 
-def _goes_on(task: asyncio.Task[Any]) -> bool:
-    """Whether the submit has claimed its run.
+class _Submit:
+    """A submit of the package's, and when it claimed its run.
 
-    It then awaits the task in which the run goes on; before, and when it lost, it is within a step of its own. The run's status
-    cannot tell: it is another's claim that made it `running`, perhaps.
+    From then on it awaits the task in which the run goes on; before, and when it lost, it awaits a step of its own. The run's status
+    cannot tell: it is another's claim, perhaps, that made it `running`.
     """
-    submit = task.get_coro()
-    return inspect.iscoroutine(submit) and submit.cr_await is not None and not inspect.iscoroutine(submit.cr_await)
+
+    def __init__(self, submit: Submit) -> None:
+        self._submit = submit
+        self.claim: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> Any:
+        return await self
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        resume: Callable[[Any], Any] = self._submit.send
+        given: Any = None
+        while True:
+            try:
+                awaited = resume(given)
+            except StopIteration as end:
+                return end.value
+            step = getattr(self._submit, "cr_await", None)
+            if step is not None and not inspect.iscoroutine(step) and not self.claim.done():
+                self.claim.set_result(None)
+            try:
+                resume, given = self._submit.send, (yield awaited)
+            except BaseException as error:
+                resume, given = self._submit.throw, error
 
 
 def _keep_failure(run_id: str, entry: Json, done: asyncio.Task[Any]) -> None:
