@@ -246,6 +246,20 @@ class Reading(Case):
         with mock.patch.object(placet_dendrux, "_CHUNK", 2):
             self.assertEqual([turn["run_id"] for turn in served.waiting()], runs[::-1])
 
+    def test_a_run_that_pauses_again_within_the_same_second_is_read_again(self) -> None:
+        served = self.serve()
+        run_id = served.run([BUY], [SCRAP])
+        at = "2026-03-04 05:06:07"  # the oldest version keeps no more
+        served.sql("UPDATE agent_runs SET updated_at = ? WHERE id = ?", at, run_id)
+        first = served.turn(run_id)
+        served.do(served.other.submit_approval(run_id, approved=True)).result(LIMIT)
+        served.sql("UPDATE agent_runs SET updated_at = ? WHERE id = ?", at, run_id)
+
+        second = served.turn(run_id)
+
+        self.assertGreater(second["pause"], first["pause"])
+        self.assertEqual([call["name"] for call in second["calls"]], ["scrap"])
+
     def test_a_broken_run_hides_no_other(self) -> None:
         served = self.serve()
         good, bad, odd, half, lost = (served.run([BUY]) for _ in range(5))
@@ -368,6 +382,7 @@ class Deciding(Case):
                 self.assertEqual(refused(answer), (400, "bad_decisions"))
         self.assertEqual((served.turn(run_id), dendrux_agent.ran), (turn, []))
         self.assertEqual(served.ask(f"/placet/runs/{run_id}")[1]["decided"], [])
+        self.assertEqual(served.do(served.bridge._runs._store.get_notes(run_id)).result(LIMIT), [])
 
     @unittest.skipIf(PER_CALL, "this version decides each call")
     def test_decisions_on_calls_are_refused_where_the_package_takes_none(self) -> None:
@@ -531,7 +546,8 @@ class Deciding(Case):
         run_id = served.run([BUY], hold="slow")
         pause = served.turn(run_id)["pause"]
 
-        answer = served.decide(run_id, pause, approved=True)
+        with mock.patch.object(placet_dendrux, "_PATIENCE", LIMIT * 10):
+            answer = served.decide(run_id, pause, approved=True)
 
         self.assertEqual(answer[0], 202)
         eventually("the model is asked", lambda: dendrux_agent.holds("slow"))
@@ -890,7 +906,7 @@ class Ending(Case):
             "No module named 'absent'": ["--agent", "absent:agent", *safe],
             "has no attribute 'absent'": ["--agent", "dendrux_agent:absent", *safe],
             "is no agent, and builds none": ["--agent", "dendrux_agent:LIMIT", *safe],
-            "cannot listen": [*agent, *safe, "--host", "192.0.2.1", "--behind-proxy"],
+            "cannot serve": [*agent, *safe, "--host", "192.0.2.1", "--behind-proxy"],
         }
         started = {words: self.start(*arguments) for words, arguments in refusals.items()}
         for words, process in started.items():
@@ -901,6 +917,42 @@ class Ending(Case):
                 self.assertNotIn("Traceback", said)
         open_to_all = self.start(*agent, "--token-file", str(self.token(0o644)))
         self.assertIn("can be read by others; run: chmod 600", open_to_all.communicate(timeout=LIMIT)[1])
+
+
+class Plain(unittest.TestCase):
+    """The application that the inbox's own tests run, as dendrux's documentation would have it."""
+
+    def test_it_decides_as_documented_and_ends_when_it_is_told(self) -> None:
+        seed = [{"turns": [[BUY]]}, {"turns": [[SIGN]]}, {"ask": ["Well?"]}]
+        env = {**os.environ, "SEED": json.dumps(seed), "TOKEN": TOKEN}
+        process = subprocess.Popen([sys.executable, str(HERE / "dendrux_plain.py")], env=env, stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            ready = json.loads(process.stdout.readline())
+            statuses = [run["status"] for run in ready["runs"]]
+            self.assertEqual(statuses, ["waiting_approval", "waiting_client_tool", "waiting_human_input"])
+            buying, signing, asking = (f"{ready['url']}/runs/{run['run_id']}" for run in ready["runs"])
+            self.assertEqual(ask(f"{buying}/approval", {"approved": True}, "another")[0], 401)
+            self.assertEqual(ask(f"{buying}/input", {"text": "a"})[0], 409)
+            if PER_CALL:
+                self.assertEqual(ask(f"{buying}/approval", {"decisions": {}})[0], 400)
+                (call,) = ask(f"{buying}/pauses")[1]["items"][0]["pending_tool_calls"]
+                body: Any = {"decisions": {call["id"]: {"approved": False, "reason": "no"}}}
+            else:
+                body = {"approved": False, "rejection_reason": "no"}
+            self.assertEqual(ask(f"{buying}/approval", body)[1]["status"], "success")
+            self.assertEqual(ask(f"{buying}/approval", {"approved": True})[0], 409)
+            self.assertEqual(ask(f"{ready['url']}/runs/nobody/approval", {"approved": True})[0], 404)
+            (call,) = ask(f"{signing}/pauses")[1]["items"][0]["pending_tool_calls"]
+            result = {"name": "sign", "call_id": call["id"], "payload": '"signed"'}
+            self.assertEqual(ask(f"{signing}/tool-results", [{**result, "call_id": "other"}])[0], 400)
+            self.assertEqual(ask(f"{signing}/tool-results", [result]), (200, {"status": "success", "answer": '["\\"signed\\""]'}))
+            self.assertEqual(ask(f"{asking}/input", {"text": "fine"}), (200, {"status": "success", "answer": '["fine"]'}))
+            process.terminate()
+            process.wait(LIMIT)
+        finally:
+            process.kill()
+            process.communicate()
 
 
 if __name__ == "__main__":

@@ -841,8 +841,8 @@ async def _serve(options: argparse.Namespace) -> None:
             url = f"{scheme}://{host}:{listener.getsockname()[1]}{options.prefix}"
             server = _Server(_config(app, options), bridge, {"url": url, **await bridge._report()})
             await server.serve([listener])
-    except OSError as error:
-        _give_up(f"cannot listen at {options.host}:{options.port}: {error}")
+    except OSError as error:  # of the address, or of the certificate
+        _give_up(f"cannot serve at {options.host}:{options.port}: {error}")
     finally:
         for agent in agents:
             await agent.close()
@@ -871,7 +871,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        print(json.dumps(self._ready), flush=True)
+        if self.started:
+            print(json.dumps(self._ready), flush=True)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Any:
