@@ -140,10 +140,8 @@ impl Watcher {
                         continue;
                     }
                 }
-                Some(None) => {
-                    self.signals = None;
-                    self.live = false;
-                }
+                // It turned out to push nothing.
+                Some(None) => self.over(Connection::Polling).await?,
             }
             look_at = self.next_look();
         }

@@ -106,8 +106,8 @@ pub trait Source: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// What the backend pushes, for ever: the stream ends only after [`Signal::Refused`] or
-    /// [`Signal::Stopped`]. `None` where it pushes nothing.
+    /// What the backend pushes, for ever: the stream ends only after [`Signal::Refused`] or [`Signal::Stopped`]. `None` where it
+    /// pushes nothing; where that turns out only by asking, the stream ends without a word.
     fn watch(&self) -> Option<BoxStream<'static, Signal>>;
 }
 

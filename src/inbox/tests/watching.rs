@@ -69,6 +69,17 @@ async fn a_source_that_pushes_nothing_is_polled() {
 }
 
 #[tokio::test]
+async fn a_source_that_turns_out_to_push_nothing_is_polled() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    *source.signals.lock().unwrap() = Some(futures_util::stream::empty().boxed());
+    let inbox = house.inbox(&[&source]).await;
+
+    let kinds = kinds(&mut inbox.watch(), 4).await;
+
+    assert_eq!(kinds, [Is(Connection::Connecting), Changed, Is(Connection::Polling), Changed]);
+}
+
+#[tokio::test]
 async fn what_is_pushed_is_passed_on_with_polling_beneath() {
     let (house, source) = (House::new(), Fake::new("s"));
     let briefing = Briefing { pending: 3, ..Briefing::default() };
