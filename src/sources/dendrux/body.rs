@@ -1,0 +1,193 @@
+//! Decisions in the words of either road. What a reviewer filled in travels byte for byte up to the socket.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::Road;
+use super::place::Place;
+use super::turn::{Turn, Waits};
+use crate::domain::{Decision, Item, Untrusted, json};
+
+/// All decisions on one turn.
+pub(super) struct Parcel<'a> {
+    pub(super) turn: &'a Turn,
+    pub(super) items: &'a [Item],
+    /// Who decides.
+    pub(super) by: Option<&'a Untrusted>,
+}
+
+/// What dendrux itself says for a rejection without a reason.
+const DECLINED: &str = "User declined to run this tool.";
+
+type Wrong = &'static str;
+
+#[derive(Serialize)]
+struct Verdict<'a> {
+    approved: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Each<'a> {
+    pause: u64,
+    decisions: BTreeMap<String, Verdict<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// One decision for all of them. An owner's route knows the first two words.
+#[derive(Serialize)]
+struct Whole<'a> {
+    approved: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejection_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pause: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
+}
+
+/// What a client's call came to. The bridge takes the value, the package's own form a text that holds it as JSON, and the name.
+#[derive(Serialize)]
+struct Given<'a> {
+    call_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    payload: Box<RawValue>,
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Results<'a> {
+    pause: u64,
+    results: Vec<Given<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pause: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
+}
+
+/// The body to send, or why these decisions cannot be.
+pub(super) fn of(parcel: &Parcel<'_>, road: &Road) -> Result<String, Wrong> {
+    match (parcel.turn.waits, road) {
+        (Waits::Approval, Road::Bridge(report)) if report.decisions => parcel.each(report.notes),
+        (Waits::Approval, _) => parcel.whole(road),
+        (Waits::Result, _) => parcel.results(road),
+        (Waits::Input, _) => parcel.answer(road),
+    }
+}
+
+impl<'a> Parcel<'a> {
+    fn by(&self) -> Option<&'a str> {
+        self.by.map(Untrusted::as_raw)
+    }
+
+    fn pause(&self, road: &Road) -> Option<u64> {
+        matches!(road, Road::Bridge(_)).then_some(self.turn.pause)
+    }
+
+    fn each(&self, notes: bool) -> Result<String, Wrong> {
+        let mut decisions = BTreeMap::new();
+        let mut comments: Vec<&str> = Vec::new();
+        for item in self.items {
+            let (approved, reason) = verdict(item)?;
+            if let Decision::Approve { comment: Some(comment), .. } = &item.decision {
+                comments.push(comment);
+            }
+            decisions.insert(call_of(item)?, Verdict { approved, reason });
+        }
+        comments.dedup();
+        let note = Some(comments.join("\n")).filter(|note| notes && !note.trim().is_empty());
+        text(&Each { pause: self.turn.pause, decisions, decided_by: self.by(), note })
+    }
+
+    fn whole(&self, road: &Road) -> Result<String, Wrong> {
+        let first = self.items.first().ok_or("nothing is decided")?;
+        let (approved, reason) = verdict(first)?;
+        if self.items.iter().any(|item| item.decision != first.decision) {
+            return Err("one decision stands for the whole turn, and these differ");
+        }
+        let bridge = self.pause(road);
+        let decided_by = self.by().filter(|_| bridge.is_some());
+        text(&Whole { approved, rejection_reason: reason, pause: bridge, decided_by })
+    }
+
+    fn results(&self, road: &Road) -> Result<String, Wrong> {
+        let plain = matches!(road, Road::Plain);
+        let mut results = Vec::new();
+        for item in self.items {
+            let (payload, success, error) = match &item.decision {
+                Decision::Approve { .. } => (filled_in(item, "result")?, true, None),
+                Decision::Reject { reason } => {
+                    let reason = reason.as_deref().unwrap_or(DECLINED);
+                    (json::encode(reason), false, Some(reason))
+                }
+                Decision::Retry { .. } => return Err(NO_RETRY),
+            };
+            let payload = if plain { json::encode(&payload) } else { payload };
+            let payload = serde_json::from_str(&payload).map_err(|_| NO_JSON)?;
+            let name = plain.then(|| item.tool.as_raw());
+            results.push(Given { call_id: call_of(item)?, name, payload, success, error });
+        }
+        if plain {
+            return text(&results);
+        }
+        text(&Results { pause: self.turn.pause, results, decided_by: self.by() })
+    }
+
+    fn answer(&self, road: &Road) -> Result<String, Wrong> {
+        let [item] = self.items else { return Err("a question takes one answer") };
+        let answer = filled_in(item, "answer")?;
+        let decoded = json::decode(&answer);
+        if decoded.lossy {
+            return Err("the answer holds half a character");
+        }
+        let bridge = self.pause(road);
+        let decided_by = self.by().filter(|_| bridge.is_some());
+        text(&Answer { text: decoded.text.into_owned(), pause: bridge, decided_by })
+    }
+}
+
+const NO_RETRY: Wrong = "dendrux cannot ask the agent to try again";
+const NO_JSON: Wrong = "what was filled in is no JSON that a backend could read";
+
+fn verdict(item: &Item) -> Result<(bool, Option<&str>), Wrong> {
+    match &item.decision {
+        Decision::Approve { edits: None, .. } => Ok((true, None)),
+        Decision::Approve { edits: Some(_), .. } => Err("dendrux runs a call as it was proposed: no edits"),
+        Decision::Reject { reason } => Ok((false, reason.as_deref())),
+        Decision::Retry { .. } => Err(NO_RETRY),
+    }
+}
+
+/// The value of the one member that may be edited.
+fn filled_in(item: &Item, name: &str) -> Result<String, Wrong> {
+    let edits = item.decision.edits().ok_or("it asks for an answer, and none was filled in")?;
+    if edits.keys().iter().any(|key| key != name) {
+        return Err("only the answer can be filled in; nothing else of it can be changed");
+    }
+    let value = edits.as_json().member(name).filter(|value| *value != "null");
+    value.map(str::to_owned).ok_or("it asks for an answer, and none was filled in")
+}
+
+fn call_of(item: &Item) -> Result<String, Wrong> {
+    Place::of(&item.id).and_then(|place| place.call).ok_or("it is no call")
+}
+
+fn text(body: &impl Serialize) -> Result<String, Wrong> {
+    serde_json::to_string(body).map_err(|_| NO_JSON)
+}

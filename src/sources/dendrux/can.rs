@@ -1,0 +1,125 @@
+//! What may be done with a call, and what to know before.
+
+use super::Road;
+use super::turn::{Turn, Waits};
+use super::wire::Report;
+use crate::domain::{Capabilities, Note, On, ReasonRule, Together};
+
+/// What it depends on beside the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Facts {
+    waits: Waits,
+    way: Way,
+    /// More than this action is decided with the turn.
+    several: bool,
+    /// Calls that are held with it: of the server, of a client.
+    free: u16,
+    client: u16,
+}
+
+/// How a turn is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By the bridge, each call by itself; the agent can be told something.
+    Each { notes: bool },
+    /// By the bridge, with one decision: dendrux before 0.3.
+    Whole,
+    /// By a route of the owner's, with one decision. Nobody says for which version.
+    Plain,
+}
+
+const CALLS_RUN: Note = Note {
+    on: On::Any,
+    words: "the calls beside it that need no approval run when it is decided, whichever way (Context shows them)",
+};
+const CALLS_WAIT: Note = Note {
+    on: On::Any,
+    words: "the calls beside it that need no approval are held with it, and run when it is approved (Context shows them)",
+};
+const CLIENT_AFTER: Note =
+    Note { on: On::Approve, words: "a client's call beside it waits for its own answer afterwards" };
+const CLIENT_STUB: Note = Note {
+    on: On::Approve,
+    words: "approve runs the client stub on the server: dendrux before 0.3 does so with a client's call beside it",
+};
+const CLIENT_EITHER: Note = Note {
+    on: On::Approve,
+    words: "approve runs the client stub on the server with dendrux before 0.3; later ones ask for that call's answer afterwards",
+};
+const TO_AGENT: Note =
+    Note { on: On::Approve, words: "a comment goes to the agent, which reads it after the call ran" };
+const RESULT: Note = Note {
+    on: On::Edit,
+    words: "only `result` can be filled in: it is given to the agent as what the call came to",
+};
+const NO_RESULT: Note =
+    Note { on: On::Reject, words: "a rejection is given to the agent as a failed call, with the reason" };
+const ANSWER: Note =
+    Note { on: On::Edit, words: "only `answer` can be filled in: it is given to the agent as text" };
+
+const NOBODY: Note = Note::NOBODY;
+const GIVE: &[Note] = &[NOBODY, RESULT, NO_RESULT];
+const ASKED: &[Note] = &[NOBODY, ANSWER];
+
+impl Facts {
+    pub(super) fn of(turn: &Turn, road: &Road) -> Self {
+        let way = match road {
+            Road::Plain => Way::Plain,
+            Road::Bridge(report) if report.decisions => Way::Each { notes: report.notes },
+            Road::Bridge(_) => Way::Whole,
+        };
+        let held = |client| u16::try_from(turn.held().filter(|call| call.client == client).count());
+        let (free, client) = (held(false).unwrap_or(u16::MAX), held(true).unwrap_or(u16::MAX));
+        Self { waits: turn.waits, way, several: turn.len() > 1, free, client }
+    }
+
+    pub(super) fn capabilities(self) -> Capabilities {
+        let together = match self.way {
+            _ if !self.several => Together::Free,
+            Way::Whole | Way::Plain if self.waits == Waits::Approval => Together::Same,
+            _ => Together::All,
+        };
+        let plain = Capabilities { reason: ReasonRule::Optional, together, ..Capabilities::PLAIN };
+        match self.waits {
+            Waits::Result => Capabilities { edit: true, answer: true, notes: GIVE, ..plain },
+            Waits::Input => Capabilities { edit: true, answer: true, reject: false, notes: ASKED, ..plain },
+            Waits::Approval => {
+                let comment = self.way == Way::Each { notes: true };
+                let also_rejects = match self.way {
+                    Way::Each { .. } => 0,
+                    Way::Whole | Way::Plain => self.free.saturating_add(self.client),
+                };
+                Capabilities { comment, also_rejects, notes: self.notes(), ..plain }
+            }
+        }
+    }
+
+    fn notes(self) -> &'static [Note] {
+        match (self.way, self.free > 0, self.client > 0) {
+            (Way::Each { notes: true }, false, false) => &[NOBODY, TO_AGENT],
+            (Way::Each { notes: true }, true, false) => &[NOBODY, CALLS_RUN, TO_AGENT],
+            (Way::Each { notes: true }, false, true) => &[NOBODY, CLIENT_AFTER, TO_AGENT],
+            (Way::Each { notes: true }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER, TO_AGENT],
+            (_, false, false) => &[NOBODY],
+            (Way::Each { .. }, true, false) => &[NOBODY, CALLS_RUN],
+            (Way::Each { .. }, false, true) => &[NOBODY, CLIENT_AFTER],
+            (Way::Each { .. }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER],
+            (Way::Whole | Way::Plain, true, false) => &[NOBODY, CALLS_WAIT],
+            (Way::Whole, false, true) => &[NOBODY, CLIENT_STUB],
+            (Way::Whole, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_STUB],
+            (Way::Plain, false, true) => &[NOBODY, CLIENT_EITHER],
+            (Way::Plain, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_EITHER],
+        }
+    }
+}
+
+impl Report {
+    /// How decisions go, for whoever sets it up.
+    pub(super) const fn deciding(&self) -> &'static str {
+        if self.decisions {
+            "each call by itself, all calls of a turn together"
+        } else {
+            "one decision for a whole turn: this dendrux takes none on single calls, which 0.3 and later do"
+        }
+    }
+}

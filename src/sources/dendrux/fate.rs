@@ -1,0 +1,332 @@
+//! What became of one call, told from what the run wrote down, and always by the call's own id: a run that ends well says nothing
+//! about any of its calls.
+
+use super::log::{Happened, Pause, Ran, Run};
+use super::turn::Waits;
+use crate::contract::fields::Fields;
+use crate::domain::{DecisionKind, RawJson, Status, Timestamp, Untrusted, json};
+
+/// Everything that was read of one run from one of its pauses on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record<'a> {
+    pub(super) run: &'a Run,
+    pub(super) pause: &'a Pause,
+    /// After the pause, in order, up to now.
+    pub(super) events: &'a [Happened],
+    pub(super) ran: &'a [Ran],
+}
+
+/// Where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fate {
+    pub(super) status: Status,
+    pub(super) result: Option<RawJson>,
+    pub(super) error: Option<Untrusted>,
+    /// Why it was rejected.
+    pub(super) reason: Option<Untrusted>,
+    /// When it was decided.
+    pub(super) at: Option<Timestamp>,
+}
+
+/// What was decided about one call, as far as it is written.
+enum Word {
+    Approved,
+    Denied(Option<Untrusted>),
+    Unsaid,
+}
+
+impl Record<'_> {
+    /// `None`: somebody decided, and it is not written yet how. `ours` is what this inbox sent, where its claim is known to have
+    /// won.
+    pub(super) fn fate(&self, call: Option<&str>, ours: Option<DecisionKind>) -> Option<Fate> {
+        let Some(resumed) = self.turn().iter().find(|event| is(event, "run.resumed")) else {
+            return self.undecided(ours);
+        };
+        let fate = match (Waits::parse(&self.pause.reason), call) {
+            (Some(Waits::Input), _) => Some(answered(resumed)),
+            (Some(Waits::Result), Some(call)) => self.given(resumed, call),
+            (_, Some(call)) => self.decided(resumed, call),
+            (_, None) => None,
+        };
+        let fate = fate.or_else(|| self.untold(ours))?;
+        Some(Fate { at: fate.at.or(resumed.at), ..fate })
+    }
+
+    /// The events of this turn: up to the next pause.
+    fn turn(&self) -> &[Happened] {
+        let end = self.events.iter().position(|event| is(event, "run.paused"));
+        self.events.get(..end.unwrap_or(self.events.len())).unwrap_or_default()
+    }
+
+    /// The run never went on from there.
+    fn undecided(&self, ours: Option<DecisionKind>) -> Option<Fate> {
+        let run = self.run;
+        let end = |status| Some(Fate { error: Some(run.end()), at: run.updated, ..Fate::of(status) });
+        let abandoned = run.failure.as_ref().is_some_and(|word| word.as_raw() == "abandoned_waiting");
+        match run.status.as_raw() {
+            word if Waits::parse(word).is_some() && ours.is_none() => Some(Fate::of(Status::Pending)),
+            "cancelled" => end(Status::Withdrawn),
+            _ if abandoned => end(Status::Expired),
+            word if run.is_over() => end(Status::parse(word)),
+            _ => self.untold(ours),
+        }
+    }
+
+    /// Nothing that is written says how it was decided.
+    fn untold(&self, ours: Option<DecisionKind>) -> Option<Fate> {
+        match ours {
+            Some(DecisionKind::Reject) => Some(Fate::of(Status::Rejected)),
+            _ if self.run.is_over() => {
+                Some(Fate { error: Some(self.run.end()), ..Fate::of(Status::Unknown) })
+            }
+            Some(_) => Some(Fate::of(Status::Running)),
+            None => None,
+        }
+    }
+
+    /// A call that was approved or rejected.
+    fn decided(&self, resumed: &Happened, call: &str) -> Option<Fate> {
+        let row = self.row(call);
+        let refused = |reason: Option<Untrusted>| {
+            let reason = reason.or_else(|| row.and_then(|row| row.error.clone()));
+            Some(Fate { reason, ..Fate::of(Status::Rejected) })
+        };
+        match self.word(call) {
+            Word::Denied(reason) => refused(reason),
+            Word::Approved => Some(self.completed(call).unwrap_or_else(|| self.not_yet())),
+            // dendrux before 0.3 writes of a rejection no more than the results that it made up.
+            Word::Unsaid if submitted(resumed, call) == Some(false) => refused(None),
+            Word::Unsaid if row.is_some_and(denied) => refused(None),
+            Word::Unsaid => self.completed(call),
+        }
+    }
+
+    /// A call whose result somebody gave.
+    fn given(&self, resumed: &Happened, call: &str) -> Option<Fate> {
+        let row = self.row(call);
+        let success = submitted(resumed, call).or_else(|| self.success(call))?;
+        Some(if success {
+            Fate { result: row.and_then(|row| row.result.clone()), ..Fate::of(Status::Executed) }
+        } else {
+            Fate { reason: row.and_then(|row| row.error.clone()), ..Fate::of(Status::Rejected) }
+        })
+    }
+
+    /// What `approval.decided` says of it. It is written once all calls of the turn ran.
+    fn word(&self, call: &str) -> Word {
+        let Some(event) = self.turn().iter().find(|event| is(event, "approval.decided")) else {
+            return Word::Unsaid;
+        };
+        let Some(fields) = Fields::of(event.data.as_str()) else { return Word::Unsaid };
+        let each = fields.raw("decisions").and_then(json::elements).unwrap_or_default();
+        let mut each = each.into_iter().filter_map(Fields::of);
+        let own = each.find(|one| one.text("call_id").is_some_and(|id| id.as_raw() == call));
+        // Before 0.3 there is one word for all of them.
+        let said = own.as_ref().unwrap_or(&fields);
+        match said.text("decision").as_ref().map_or("", Untrusted::as_raw) {
+            "approved" | "not_gated_executed" | "client_pending" => Word::Approved,
+            "denied" | "rejected" => Word::Denied(said.text("reason")),
+            _ => Word::Unsaid,
+        }
+    }
+
+    /// It ran, and how that went. A client's call runs turns later.
+    fn completed(&self, call: &str) -> Option<Fate> {
+        let (success, row) = (self.success(call)?, self.row(call));
+        let at = row.and_then(|row| row.at);
+        Some(if success {
+            Fate { result: row.and_then(|row| row.result.clone()), at, ..Fate::of(Status::Executed) }
+        } else {
+            let error = row.and_then(|row| row.error.clone());
+            Fate { error: Some(error.unwrap_or_else(|| "it failed".into())), at, ..Fate::of(Status::Failed) }
+        })
+    }
+
+    /// Approved, and nothing says that it ran.
+    fn not_yet(&self) -> Fate {
+        if !self.run.is_over() {
+            return Fate::of(Status::Running);
+        }
+        let why = format!("it was approved, but nothing says that it ran: {}", self.run.end().as_raw());
+        Fate { error: Some(why.into()), ..Fate::of(Status::Failed) }
+    }
+
+    fn success(&self, call: &str) -> Option<bool> {
+        let mine = |event: &&Happened| is(event, "tool.completed") && event.call.as_deref() == Some(call);
+        let event = self.events.iter().find(mine)?;
+        Fields::of(event.data.as_str())?.flag("success")
+    }
+
+    fn row(&self, call: &str) -> Option<&Ran> {
+        self.ran.iter().find(|ran| ran.call == call)
+    }
+}
+
+impl Fate {
+    fn of(status: Status) -> Self {
+        Self { status, result: None, error: None, reason: None, at: None }
+    }
+}
+
+fn is(event: &Happened, kind: &str) -> bool {
+    event.kind.as_raw() == kind
+}
+
+/// Whether the run went on with a result for this call that said success; `None` where it came with none for it.
+fn submitted(resumed: &Happened, call: &str) -> Option<bool> {
+    let results = json::elements(Fields::of(resumed.data.as_str())?.raw("submitted_results")?)?;
+    let mut results = results.into_iter().filter_map(Fields::of);
+    results.find(|one| one.text("call_id").is_some_and(|id| id.as_raw() == call))?.flag("success")
+}
+
+/// The result that dendrux makes up for a call that was denied.
+fn denied(row: &Ran) -> bool {
+    let denied = |result: &RawJson| Fields::of(result.as_str()).is_some_and(|it| it.raw("denied").is_some());
+    !row.success && row.result.as_ref().is_some_and(denied)
+}
+
+/// The answer to a question.
+fn answered(resumed: &Happened) -> Fate {
+    let result = Fields::of(resumed.data.as_str()).and_then(|data| data.json("user_input"));
+    Fate { result, ..Fate::of(Status::Executed) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::dendrux::log;
+
+    /// A run of two gated calls, C1 and C2, that paused with event 4; `events` is what came after, `ran` the rows of its calls.
+    fn fate(status: &str, call: &str, events: &[String], ran: &str) -> Option<Fate> {
+        told(r#""status":"#, status, call, events, ran, None)
+    }
+
+    fn told(
+        head: &str,
+        status: &str,
+        call: &str,
+        events: &[String],
+        ran: &str,
+        ours: Option<DecisionKind>,
+    ) -> Option<Fate> {
+        let pause =
+            r#"{"items":[{"pause_sequence_index":4,"reason":"waiting_approval","pending_tool_calls":[]}]}"#;
+        let pause = log::pauses(pause).unwrap().remove(0);
+        let events = log::events(&format!(r#"{{"items":[{}]}}"#, events.join(","))).unwrap();
+        let ran = log::calls(&format!(r#"{{"items":[{ran}]}}"#)).unwrap();
+        let run = log::run(&format!(r#"{{{head}"{status}"}}"#)).unwrap();
+        Record { run: &run, pause: &pause, events: &events, ran: &ran }.fate(Some(call), ours)
+    }
+
+    fn event(index: u64, kind: &str, call: Option<&str>, data: &str) -> String {
+        let call = call.map_or("null".to_owned(), |call| format!("\"{call}\""));
+        format!(r#"{{"sequence_index":{index},"event_type":"{kind}","correlation_id":{call},"data":{data}}}"#)
+    }
+
+    fn resumed(data: &str) -> String {
+        event(5, "run.resumed", None, data)
+    }
+
+    fn completed(index: u64, call: &str, success: bool) -> String {
+        event(index, "tool.completed", Some(call), &format!(r#"{{"success":{success}}}"#))
+    }
+
+    const DENIED: &str =
+        r#"{"tool_call_id":"C2","success":false,"result":{"denied":"too dear"},"error":"too dear"}"#;
+
+    #[test]
+    fn a_run_that_ends_well_is_no_approval_of_any_of_its_calls() {
+        let mixed = r#"{"decision":"mixed","decisions":[{"call_id":"C1","decision":"approved"},
+            {"call_id":"C2","decision":"denied","reason":"too dear"}]}"#;
+        let events = [
+            resumed("{}"),
+            completed(6, "C1", true),
+            completed(7, "C2", false),
+            event(8, "approval.decided", None, mixed),
+            event(9, "run.completed", None, "{}"),
+        ];
+        let one =
+            fate("success", "C1", &events, r#"{"tool_call_id":"C1","success":true,"result":"7 bolts"}"#);
+        let two = fate("success", "C2", &events, DENIED).unwrap();
+
+        let one = one.unwrap();
+        assert_eq!(
+            (one.status, one.result.map(|it| it.as_str().to_owned())),
+            (Status::Executed, Some("\"7 bolts\"".into()))
+        );
+        assert_eq!((two.status, two.reason), (Status::Rejected, Some("too dear".into())));
+        assert_eq!(
+            fate("success", "C3", &events, "").unwrap().status,
+            Status::Unknown,
+            "nothing is written of it"
+        );
+    }
+
+    #[test]
+    fn a_rejection_by_dendrux_0_2_is_told_from_its_made_up_results() {
+        let made_up =
+            r#"{"submitted_results":[{"call_id":"C1","success":false},{"call_id":"C2","success":false}]}"#;
+        let events = [resumed(made_up), completed(6, "C1", false), event(9, "run.completed", None, "{}")];
+        let row = r#"{"tool_call_id":"C1","success":false,"result":"\"no\"","error":"no"}"#;
+
+        let rejected = fate("success", "C1", &events, row).unwrap();
+
+        assert_eq!((rejected.status, rejected.reason), (Status::Rejected, Some("no".into())));
+        assert_eq!(fate("running", "C2", &events[..1], "").unwrap().status, Status::Rejected);
+    }
+
+    #[test]
+    fn a_call_that_failed_is_approved_and_failed() {
+        let row =
+            r#"{"tool_call_id":"C1","success":false,"result":"\"out of bolts\"","error":"out of bolts"}"#;
+        let approved = event(7, "approval.decided", None, r#"{"decision":"approved"}"#);
+        let events = [resumed("{}"), completed(6, "C1", false), approved];
+
+        for events in [&events[..], &events[..2]] {
+            let failed = fate("running", "C1", events, row).unwrap();
+            assert_eq!((failed.status, failed.error), (Status::Failed, Some("out of bolts".into())));
+        }
+        // Its row is there before anything says who decided what.
+        let denied = fate("running", "C2", &[resumed("{}"), completed(6, "C2", false)], DENIED).unwrap();
+        assert_eq!(denied.status, Status::Rejected);
+    }
+
+    #[test]
+    fn while_nothing_is_written_only_our_own_decision_tells_how_it_went() {
+        use DecisionKind as D;
+        let status = |word, events: &[String], ours| {
+            told(r#""status":"#, word, "C1", events, "", ours).map(|fate| fate.status)
+        };
+        for events in [&[][..], &[resumed("{}")]] {
+            assert_eq!(status("running", events, None), None);
+            assert_eq!(status("running", events, Some(D::Approve)), Some(Status::Running));
+            assert_eq!(status("running", events, Some(D::Reject)), Some(Status::Rejected));
+        }
+        assert_eq!(status("success", &[resumed("{}")], None), Some(Status::Unknown));
+        assert_eq!(status("waiting_approval", &[], None), Some(Status::Pending));
+    }
+
+    #[test]
+    fn a_run_that_ended_while_it_waited_was_never_decided() {
+        let cancelled = event(5, "run.cancelled", None, "{}");
+        assert_eq!(fate("cancelled", "C1", &[cancelled], "").unwrap().status, Status::Withdrawn);
+        let abandoned = r#""failure_reason":"abandoned_waiting","status":"#;
+        let events = [event(5, "run.abandoned", None, "{}")];
+        assert_eq!(told(abandoned, "error", "C1", &events, "", None).unwrap().status, Status::Expired);
+        assert_eq!(fate("error", "C1", &[], "").unwrap().status, Status::Other("error".into()));
+    }
+
+    #[test]
+    fn a_clients_call_that_was_approved_runs_turns_later() {
+        let decided = r#"{"decisions":[{"call_id":"C1","decision":"client_pending"}]}"#;
+        let mut events = vec![
+            resumed("{}"),
+            event(6, "approval.decided", None, decided),
+            event(7, "run.paused", None, "{}"),
+            event(8, "run.resumed", None, r#"{"submitted_results":[{"call_id":"C1","success":true}]}"#),
+        ];
+        assert_eq!(fate("waiting_client_tool", "C1", &events, "").unwrap().status, Status::Running);
+        events.push(completed(9, "C1", true));
+        assert_eq!(fate("success", "C1", &events, "").unwrap().status, Status::Executed);
+    }
+}

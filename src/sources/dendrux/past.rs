@@ -1,0 +1,126 @@
+//! Actions that wait no more: what became of each, read from its run.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::try_join;
+
+use super::fate::{Fate, Record};
+use super::log::{self, Pause, Ran, Run};
+use super::place::Place;
+use super::read::Full;
+use super::turn::{Call, Question, Turn, Waits};
+use super::wire::{self, Decided};
+use super::{Dendrux, Road, lock};
+use crate::contract::action::Unreadable;
+use crate::domain::{PendingAction, RawJson, Untrusted};
+use crate::sources::SourceError;
+
+/// Somebody decided, and the call has not come to its end: dendrux writes down only then how it was decided.
+pub(super) const UNTOLD: &str = "somebody decided it a moment ago, and nothing is written yet of how";
+/// Calls a page, and so many pages at most.
+const PAGE: usize = 1_000;
+const PAGES_MAX: usize = 20;
+
+impl Dendrux {
+    /// Actions of one run that wait no more. A pause that the run never had is known to nobody.
+    pub(super) async fn over(
+        &self,
+        route: &str,
+        run: &Run,
+        places: &[Place],
+        road: &Road,
+    ) -> Result<Vec<Full>, SourceError> {
+        let pauses = self.found(format!("{route}/pauses"), log::pauses).await?.unwrap_or_default();
+        let mut by_pause: BTreeMap<u64, Vec<&Place>> = BTreeMap::new();
+        for place in places {
+            by_pause.entry(place.pause).or_default().push(place);
+        }
+        let Some(first) = by_pause.keys().next().copied() else { return Ok(Vec::new()) };
+        let (events, ran) = try_join(self.events(route, Some(first)), self.ran(route)).await?;
+        let mut found = Vec::new();
+        for pause in pauses {
+            let Some(places) = by_pause.get(&pause.index) else { continue };
+            let after = events.partition_point(|event| event.index <= pause.index);
+            let events = events.get(after..).unwrap_or_default();
+            let record = Record { run, pause: &pause, events, ran: &ran };
+            let decided = self.remembered(route, pause.index, road).await;
+            found.extend(places.iter().filter_map(|place| self.settled(place, record, &decided)));
+        }
+        Ok(found)
+    }
+
+    /// `None` for a call that the pause did not hold.
+    fn settled(&self, place: &Place, record: Record<'_>, decided: &Decided) -> Option<Full> {
+        let turn = turn(&place.run, record.run, record.pause)?;
+        let call = turn.calls.iter().find(|call| place.call.as_deref() == Some(&call.id));
+        let action = match (turn.waits, call) {
+            (Waits::Input, _) if place.call.is_none() => turn.asked(),
+            (Waits::Approval | Waits::Result, Some(call)) => turn.action(call),
+            _ => return None,
+        };
+        let ours = lock(&self.memory).ours(&place.id());
+        Some(match record.fate(place.call.as_deref(), ours) {
+            Some(fate) => Ok(told(action, fate, decided)),
+            None => Err(Unreadable {
+                what: UNTOLD,
+                raw: Untrusted::from(turn.raw.as_str()),
+                id: Some(action.row.id),
+            }),
+        })
+    }
+
+    /// What its calls came to. The rows of a run come in no order that is promised.
+    pub(super) async fn ran(&self, route: &str) -> Result<Vec<Ran>, SourceError> {
+        let mut all = Vec::new();
+        for number in 0..PAGES_MAX {
+            let place = format!("{route}/tool-calls?limit={PAGE}&offset={}", number * PAGE);
+            let page = self.found(place, log::calls).await?.unwrap_or_default();
+            let size = page.len();
+            all.extend(page);
+            if size < PAGE {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Who decided, as a bridge remembers it; a bridge that does not answer remembers nothing.
+    async fn remembered(&self, route: &str, pause: u64, road: &Road) -> Decided {
+        let Road::Bridge(_) = road else { return Decided::default() };
+        let text = self.found(format!("/placet{route}"), |text| Some(text.to_owned())).await;
+        let decided = text.ok().flatten().and_then(|text| wire::decided(&text, pause));
+        decided.unwrap_or_default()
+    }
+}
+
+/// A turn that is over, as the pause tells it. Which of its calls needed a decision does not matter any more.
+fn turn(id: &str, run: &Run, pause: &Pause) -> Option<Turn> {
+    let question = Question { text: "the agent asked something".into(), options: RawJson::null() };
+    let gated = |call: &Call| Call { gated: true, ..call.clone() };
+    Some(Turn {
+        run: id.to_owned(),
+        waits: Waits::parse(&pause.reason)?,
+        pause: pause.index,
+        at: pause.at,
+        agent: run.agent.clone(),
+        tenant: None,
+        parent: run.parent.clone(),
+        said: run.said.clone(),
+        metadata: None,
+        calls: pause.calls.iter().map(gated).collect(),
+        question: Some(question),
+        raw: pause.raw.clone(),
+    })
+}
+
+fn told(mut action: PendingAction, fate: Fate, decided: &Decided) -> PendingAction {
+    let pending = fate.status.is_pending();
+    action.row.status = fate.status;
+    action.row.resolved_at = fate.at.or(decided.at).filter(|_| !pending);
+    action.row.resolved_by.clone_from(&decided.by);
+    action.result = fate.result;
+    action.error = fate.error;
+    action.reason = fate.reason;
+    action.terms = None;
+    action
+}

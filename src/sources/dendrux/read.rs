@@ -1,0 +1,138 @@
+//! What waits, and actions in full, by whichever road.
+
+use std::collections::{BTreeMap, HashMap};
+
+use futures_util::stream::{self, StreamExt as _};
+
+use super::can::Facts;
+use super::place::Place;
+use super::turn::{Turn, Waits};
+use super::wire::Waiting;
+use super::{Dendrux, LONG_LIMIT, Road, answer, lock, parsed, place, wire};
+use crate::contract::action::Unreadable;
+use crate::domain::{ActionId, PendingAction};
+use crate::net::url;
+use crate::sources::{SourceError, Synced};
+
+/// Requests at a time.
+pub(super) const GETS: usize = 4;
+/// Up to so many runs are named to the bridge; of more, everything that waits is asked for.
+const NAMED: usize = 20;
+
+pub(super) type Full = Result<PendingAction, Unreadable>;
+
+impl Dendrux {
+    /// Everything that waits for somebody.
+    pub(super) async fn list(&self) -> Result<Synced, SourceError> {
+        let road = self.road().await?;
+        let waiting = match road {
+            Road::Bridge(_) => self.waiting(&[]).await?,
+            Road::Plain => self.runs_waiting().await?,
+        };
+        let mut facts = HashMap::new();
+        let mut rows = Vec::new();
+        for turn in &waiting.turns {
+            let of = Facts::of(turn, &road);
+            for action in turn.actions() {
+                facts.insert(action.row.id.clone(), of);
+                rows.push(action.row);
+            }
+        }
+        *lock(&self.facts) = facts;
+        Ok(Synced::All { rows, unreadable: waiting.unreadable, revision: None })
+    }
+
+    /// What the bridge says: all of it, or that of some runs. A bridge that cannot narrow it says more.
+    pub(super) async fn waiting(&self, runs: &[&str]) -> Result<Waiting, SourceError> {
+        let runs: Vec<_> = runs.iter().map(|run| ("run_id", *run)).collect();
+        let query =
+            if runs.is_empty() || runs.len() > NAMED { self.narrowed(&[]) } else { url::query(&runs) };
+        let reply = self.ask(format!("/placet/waiting{query}"), LONG_LIMIT).await?;
+        match reply.status {
+            200..=299 => parsed(reply.text, wire::waiting).await,
+            404 => Err(answer::nonsense("the bridge is not there any more")),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+
+    /// Actions in full, waiting or not; unknown ids are left out.
+    pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        let mut runs: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+        // An id that is none of ours is known to nobody.
+        for place in ids.iter().filter_map(Place::of) {
+            runs.entry(place.run.clone()).or_default().push(place);
+        }
+        let road = self.road().await?;
+        let turns = match road {
+            Road::Bridge(_) if runs.is_empty() => HashMap::new(),
+            Road::Bridge(_) => {
+                let named: Vec<&str> = runs.keys().map(String::as_str).collect();
+                let waiting = self.waiting(&named).await?;
+                waiting.turns.into_iter().map(|turn| (turn.run.clone(), turn)).collect()
+            }
+            Road::Plain => HashMap::new(),
+        };
+        let (turns, road) = (&turns, &road);
+        let reads: Vec<_> = runs
+            .iter()
+            .map(|(run, places)| async move {
+                match turns.get(run) {
+                    Some(turn) if places.iter().all(|place| place.pause == turn.pause) => {
+                        Ok(self.pending(turn, places, road))
+                    }
+                    turn => self.read_run(run, places, turn, road).await,
+                }
+            })
+            .collect();
+        let read: Vec<Result<Vec<Full>, SourceError>> =
+            stream::iter(reads).buffer_unordered(GETS).collect().await;
+        Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Actions of one run, of which some are over. `turn` is what it waits for now, where that was asked already.
+    async fn read_run(
+        &self,
+        run: &str,
+        places: &[Place],
+        turn: Option<&Turn>,
+        road: &Road,
+    ) -> Result<Vec<Full>, SourceError> {
+        let Some(route) = place::of_run(run) else { return Ok(Vec::new()) };
+        let Some(state) = self.found(route.clone(), super::log::run).await? else { return Ok(Vec::new()) };
+        let waits = Waits::parse(state.status.as_raw()).is_some();
+        let asked = match (turn, road) {
+            (None, Road::Plain) if waits => self.turn(run, &state.agent, &state.parent).await?,
+            _ => None,
+        };
+        let mut found = Vec::new();
+        let turn = match asked {
+            Some(Err(bad)) => {
+                found.push(Err(bad));
+                None
+            }
+            Some(Ok(turn)) => Some(turn),
+            None => turn.cloned(),
+        };
+        let (open, over): (Vec<_>, Vec<_>) = places
+            .iter()
+            .cloned()
+            .partition(|place| turn.as_ref().is_some_and(|turn| turn.pause == place.pause));
+        if let Some(turn) = &turn {
+            found.extend(self.pending(turn, &open, road));
+        }
+        if !over.is_empty() {
+            found.extend(self.over(&route, &state, &over, road).await?);
+        }
+        Ok(found)
+    }
+
+    /// Those of a turn that waits.
+    fn pending(&self, turn: &Turn, places: &[Place], road: &Road) -> Vec<Full> {
+        let wanted: Vec<ActionId> = places.iter().map(Place::id).collect();
+        let actions: Vec<_> =
+            turn.actions().into_iter().filter(|action| wanted.contains(&action.row.id)).collect();
+        let facts = Facts::of(turn, road);
+        lock(&self.facts).extend(actions.iter().map(|action| (action.row.id.clone(), facts)));
+        actions.into_iter().map(Ok).collect()
+    }
+}

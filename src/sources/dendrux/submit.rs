@@ -1,0 +1,215 @@
+//! Deciding a turn: read again, sent once, and told by what is written of each call afterwards.
+
+use std::collections::HashMap;
+
+use super::body::{self, Parcel};
+use super::place::{self, Place};
+use super::turn::{Turn, Waits};
+use super::{Dendrux, Road, answer, lock};
+use crate::contract::error;
+use crate::domain::{ActionId, Item, Outcome, PendingAction, Status, SubmissionBatch};
+use crate::net::http::Reply;
+use crate::sources::SourceError;
+
+pub(super) const CHANGED: &str =
+    "changed since you looked: the run went on, or a call of its turn is not what it was";
+pub(super) const GONE: &str = "gone: dendrux does not know this run any more";
+const NO_TRACE: &str = "the request was taken, but dendrux does not know this call any more";
+const LEFT: &str = "the request was taken, but it is still pending";
+
+pub(super) type Outcomes = Vec<(ActionId, Outcome)>;
+
+impl Dendrux {
+    pub(super) async fn send(&self, batch: &SubmissionBatch) -> Result<Outcomes, SourceError> {
+        let items = batch.items();
+        let road = self.road().await.map_err(answer::before_sending)?;
+        let turn = match self.look_again(items, &road).await.map_err(answer::before_sending)? {
+            Ok(turn) => turn,
+            Err(outcomes) => return Ok(outcomes),
+        };
+        let parcel = Parcel { turn: &turn, items, by: self.reviewer.as_ref() };
+        let place = self.route(&turn, &road);
+        let (Some(place), Ok(body)) = (place, body::of(&parcel, &road)) else {
+            let why = body::of(&parcel, &road).err().unwrap_or("its run cannot stand in an address");
+            return Ok(all(items, &failed(why)));
+        };
+        let answered = self.post(&place, body).await;
+        let answered = match answered {
+            Ok(reply) => self.answered(items, &turn, &road, &reply).await,
+            Err(error) => Err(error),
+        };
+        if answered.as_ref().is_err_and(SourceError::lost_sight) {
+            lock(&self.memory).lost(turn.place(None).batch());
+        }
+        answered
+    }
+
+    /// The turn, if it is what was decided about and all of it; else what became of its actions.
+    async fn look_again(&self, items: &[Item], road: &Road) -> Result<Result<Turn, Outcomes>, SourceError> {
+        let places: Vec<Place> = items.iter().filter_map(|item| Place::of(&item.id)).collect();
+        let Some(first) = places.first().filter(|_| places.len() == items.len()) else {
+            return Ok(Err(all(items, &failed(GONE))));
+        };
+        if places.iter().any(|place| place.batch() != first.batch()) {
+            return Ok(Err(all(items, &failed("these calls are not of one turn"))));
+        }
+        let turn = match road {
+            Road::Bridge(_) => {
+                self.waiting(&[&first.run]).await?.turns.into_iter().find(|it| it.run == first.run)
+            }
+            Road::Plain => match self.turn(&first.run, &None, &None).await? {
+                Some(Ok(turn)) => Some(turn),
+                Some(Err(_)) | None => None,
+            },
+        };
+        let Some(turn) = turn.filter(|turn| turn.pause == first.pause) else {
+            return Ok(Err(self.elsewhere(items, CHANGED).await?));
+        };
+        let now: HashMap<ActionId, PendingAction> =
+            turn.actions().into_iter().map(|action| (action.row.id.clone(), action)).collect();
+        let same = |item: &Item| {
+            let same = |now: &PendingAction| now.digest() == item.digest && now.terms == item.terms;
+            now.get(&item.id).is_some_and(same)
+        };
+        // One request for all of them: one that changed holds back the others.
+        let whole = now.len() == items.len() && items.iter().all(same);
+        Ok(if whole { Ok(turn) } else { Err(all(items, &failed(CHANGED))) })
+    }
+
+    /// Where the decision goes.
+    fn route(&self, turn: &Turn, road: &Road) -> Option<String> {
+        let run = place::of_run(&turn.run)?;
+        Some(match (road, turn.waits) {
+            (Road::Bridge(_), Waits::Approval) => format!("/placet{run}/decide"),
+            (Road::Bridge(_), Waits::Result) => format!("/placet{run}/results"),
+            (Road::Bridge(_), Waits::Input) => format!("/placet{run}/input"),
+            (Road::Plain, Waits::Approval) => format!("{run}/{}", self.set.approval_path),
+            (Road::Plain, Waits::Result) => format!("{run}/tool-results"),
+            (Road::Plain, Waits::Input) => format!("{run}/input"),
+        })
+    }
+
+    async fn answered(
+        &self,
+        items: &[Item],
+        turn: &Turn,
+        road: &Road,
+        reply: &Reply,
+    ) -> Result<Outcomes, SourceError> {
+        let code = error::read(&reply.text).code;
+        let code = code.as_ref().map_or("", |code| code.as_raw());
+        let message = answer::message(reply);
+        match (reply.status, road) {
+            (200..=299, Road::Bridge(_)) => Ok(self.won(items).await),
+            (200..=299, Road::Plain) => Ok(self.read_back(items).await),
+            (409, _) => self.elsewhere(items, message.as_raw()).await,
+            (404, Road::Bridge(_)) if code == "not_found" => Ok(all(items, &failed(GONE))),
+            (404 | 405, Road::Bridge(_)) => {
+                *lock(&self.road) = None;
+                Ok(all(items, &failed("the bridge is not there any more; look again")))
+            }
+            (404 | 405, Road::Plain) => Ok(all(items, &failed(&self.nowhere(turn).await))),
+            // The bridge says that nothing was decided.
+            (500, Road::Bridge(_)) if matches!(code, "failed" | "no_persistence") => {
+                Ok(all(items, &Outcome::Failed { why: message }))
+            }
+            (400 | 422 | 501, _) => Ok(all(items, &Outcome::Failed { why: message })),
+            _ => Err(answer::refusal(reply)),
+        }
+    }
+
+    /// Only who wins a turn is told so by the bridge. What is written already may say more.
+    async fn won(&self, items: &[Item]) -> Outcomes {
+        for item in items {
+            lock(&self.memory).won(item.id.clone(), item.kind());
+        }
+        let found = self.standing(items).await.unwrap_or_default();
+        let outcome = |item: &Item| match found.get(&item.id) {
+            Some(Ok(action)) => by_status(item, action).unwrap_or_else(|| as_asked(item)),
+            Some(Err(())) | None => as_asked(item),
+        };
+        items.iter().map(|item| (item.id.clone(), outcome(item))).collect()
+    }
+
+    /// An owner's route may say anything: only what is written counts.
+    async fn read_back(&self, items: &[Item]) -> Outcomes {
+        let found = match self.standing(items).await {
+            Ok(found) => found,
+            Err(error) => {
+                let why = format!("the answer names no call, and reading them again failed: {error}");
+                return all(items, &Outcome::Unknown { why: why.into() });
+            }
+        };
+        let outcome = |item: &Item| match found.get(&item.id) {
+            Some(Ok(action)) => by_status(item, action).unwrap_or_else(|| failed(LEFT)),
+            Some(Err(())) => Outcome::Accepted,
+            None => Outcome::Unknown { why: NO_TRACE.into() },
+        };
+        items.iter().map(|item| (item.id.clone(), outcome(item))).collect()
+    }
+
+    /// Somebody was first, or the run ended: what became of each. `otherwise` is why, for what is pending all the same.
+    async fn elsewhere(&self, items: &[Item], otherwise: &str) -> Result<Outcomes, SourceError> {
+        let found = self.standing(items).await?;
+        let outcome = |item: &Item| {
+            let lost = Place::of(&item.id).is_some_and(|it| lock(&self.memory).was_lost(&it.batch()));
+            match found.get(&item.id) {
+                None => failed(GONE),
+                Some(Err(())) => Outcome::Skipped { status: Some(Status::Running), by: None },
+                Some(Ok(action)) if action.row.status.is_pending() => failed(otherwise),
+                // We asked before, and never heard: it may well be ourselves who were first.
+                Some(Ok(action)) if lost => by_status(item, action).unwrap_or_else(|| failed(otherwise)),
+                Some(Ok(action)) => Outcome::Skipped {
+                    status: Some(action.row.status.clone()),
+                    by: action.row.resolved_by.clone(),
+                },
+            }
+        };
+        Ok(items.iter().map(|item| (item.id.clone(), outcome(item))).collect())
+    }
+
+    /// The actions as they stand; an error for one of which nothing is written yet.
+    async fn standing(
+        &self,
+        items: &[Item],
+    ) -> Result<HashMap<ActionId, Result<PendingAction, ()>>, SourceError> {
+        let ids: Vec<ActionId> = items.iter().map(|item| item.id.clone()).collect();
+        let found = self.read(&ids).await?;
+        let by_id = |one: super::read::Full| match one {
+            Ok(action) => Some((action.row.id.clone(), Ok(action))),
+            Err(bad) => bad.id.map(|id| (id, Err(()))),
+        };
+        Ok(found.into_iter().filter_map(by_id).collect())
+    }
+
+    /// Nothing takes the decision: the run is gone, or nobody wrote the route.
+    async fn nowhere(&self, turn: &Turn) -> String {
+        let run = place::of_run(&turn.run).unwrap_or_default();
+        match self.found(run, super::log::run).await {
+            Ok(None) => GONE.to_owned(),
+            _ => {
+                let route = self.route(turn, &Road::Plain).unwrap_or_default();
+                format!(
+                    "there is no write route at {}: write one, or set approval_path, or mount placet's bridge",
+                    self.path(&route)
+                )
+            }
+        }
+    }
+}
+
+fn by_status(item: &Item, action: &PendingAction) -> Option<Outcome> {
+    Outcome::by_status(item.kind(), &action.row.status, action.row.resolved_by.as_ref())
+}
+
+fn as_asked(item: &Item) -> Outcome {
+    if item.kind().approves() { Outcome::Approved } else { Outcome::Rejected }
+}
+
+fn failed(why: &str) -> Outcome {
+    Outcome::Failed { why: why.into() }
+}
+
+fn all(items: &[Item], outcome: &Outcome) -> Outcomes {
+    items.iter().map(|item| (item.id.clone(), outcome.clone())).collect()
+}
