@@ -65,7 +65,7 @@ struct Given<'a> {
 }
 
 #[derive(Serialize)]
-struct Results<'a> {
+struct All<'a> {
     pause: u64,
     results: Vec<Given<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ impl<'a> Parcel<'a> {
         if plain {
             return text(&results);
         }
-        text(&Results { pause: self.turn.pause, results, decided_by: self.by() })
+        text(&All { pause: self.turn.pause, results, decided_by: self.by() })
     }
 
     fn answer(&self, road: &Road) -> Result<String, Wrong> {

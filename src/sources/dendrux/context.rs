@@ -33,7 +33,9 @@ impl Dendrux {
             Road::Bridge(_) => {
                 self.waiting(&[&place.run]).await?.turns.into_iter().find(|turn| turn.run == place.run)
             }
-            Road::Plain => self.turn(&place.run, &run.agent, &run.parent).await?.and_then(Result::ok),
+            Road::Plain => {
+                self.turn(&place.run, run.agent.as_ref(), run.parent.as_ref()).await?.and_then(Result::ok)
+            }
         };
         Ok(turn.filter(|turn| turn.pause == place.pause))
     }

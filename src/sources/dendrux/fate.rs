@@ -67,8 +67,10 @@ impl Record<'_> {
             word if Waits::parse(word).is_some() && ours.is_none() => Some(Fate::of(Status::Pending)),
             "cancelled" => end(Status::Withdrawn),
             _ if abandoned => end(Status::Expired),
-            word if run.is_over() => end(Status::parse(word)),
-            _ => self.untold(ours),
+            "running" | "paused" => self.untold(ours),
+            word if Waits::parse(word).is_some() => self.untold(ours),
+            // It ended, or is what nobody knows; in either case it waits for nobody.
+            _ => end(Status::Other(run.status.clone())),
         }
     }
 

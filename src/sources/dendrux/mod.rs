@@ -61,7 +61,7 @@ struct Dendrux {
     set: config::Dendrux,
     /// Who decides, for a bridge to remember.
     reviewer: Option<Untrusted>,
-    /// `None` until somebody asked, and again after something failed.
+    /// `None` until somebody asked, and again after a list failed or something was not there.
     road: Mutex<Option<Road>>,
     /// What a capability depends on beside its row, of what was listed or read last.
     facts: Mutex<HashMap<ActionId, Facts>>,
@@ -83,8 +83,9 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         SourceKind::Dendrux(set) => set.clone(),
         _ => config::Dendrux::default(),
     };
-    set.prefix = format!("/{}", set.prefix.trim_matches('/')).trim_end_matches('/').to_owned();
-    set.approval_path = set.approval_path.trim_matches('/').to_owned();
+    let prefix = set.prefix.trim_matches('/');
+    set.prefix = if prefix.is_empty() { String::new() } else { format!("/{prefix}") };
+    set.approval_path = set.approval_path.trim_matches('/').into();
     let http = super::http(config, patience)?;
     let stream = match patience.backoff {
         Some(backoff) => Limits { backoff, ..watch::LIMITS },
@@ -130,12 +131,7 @@ impl Source for Dendrux {
 
     /// There is no telling what changed: it is always everything.
     async fn sync(&self, _: Option<Revision>) -> Result<Synced, SourceError> {
-        let listed = self.list().await;
-        if listed.is_err() {
-            // Somebody may have put another application in its place.
-            *lock(&self.road) = None;
-        }
-        listed
+        self.list().await
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {

@@ -105,7 +105,7 @@ impl Dendrux {
 
     /// The turn of a listed run. What is wrong with one run is told, and hides no other.
     async fn listed_turn(&self, run: &Listed) -> Result<Read, SourceError> {
-        match self.turn(&run.run, &run.agent, &run.parent).await {
+        match self.turn(&run.run, run.agent.as_ref(), run.parent.as_ref()).await {
             Ok(Some(Ok(turn))) => Ok(Some(Ok(Turn { at: turn.at.or(run.created), ..turn }))),
             // It answers, and cannot tell of this run.
             Err(SourceError::Protocol { why }) => {
@@ -124,8 +124,8 @@ impl Dendrux {
     pub(super) async fn turn(
         &self,
         run: &str,
-        agent: &Option<Untrusted>,
-        parent: &Option<Untrusted>,
+        agent: Option<&Untrusted>,
+        parent: Option<&Untrusted>,
     ) -> Result<Read, SourceError> {
         let Some(route) = place::of_run(run) else { return Ok(None) };
         let Some(pauses) = self.found(format!("{route}/pauses"), log::pauses).await? else { return Ok(None) };
@@ -151,9 +151,9 @@ impl Dendrux {
             waits,
             pause: pause.index,
             at: pause.at,
-            agent: agent.clone(),
+            agent: agent.cloned(),
             tenant: None,
-            parent: parent.clone(),
+            parent: parent.cloned(),
             said: None,
             metadata: None,
             calls,

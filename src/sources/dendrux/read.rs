@@ -22,8 +22,18 @@ const NAMED: usize = 20;
 pub(super) type Full = Result<PendingAction, Unreadable>;
 
 impl Dendrux {
-    /// Everything that waits for somebody.
+    /// Everything that waits for somebody. A bridge is looked for each time until there is one: it may be mounted later.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
+        lock(&self.road).take_if(|road| matches!(road, Road::Plain));
+        let listed = self.listed_anew().await;
+        if listed.is_err() {
+            // Somebody may have put another application in its place.
+            *lock(&self.road) = None;
+        }
+        listed
+    }
+
+    async fn listed_anew(&self) -> Result<Synced, SourceError> {
         let road = self.road().await?;
         let waiting = match road {
             Road::Bridge(_) => self.waiting(&[]).await?,
@@ -84,9 +94,9 @@ impl Dendrux {
                 }
             })
             .collect();
-        let read: Vec<Result<Vec<Full>, SourceError>> =
+        let found: Vec<Result<Vec<Full>, SourceError>> =
             stream::iter(reads).buffer_unordered(GETS).collect().await;
-        Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Actions of one run, of which some are over. `turn` is what it waits for now, where that was asked already.
@@ -101,7 +111,9 @@ impl Dendrux {
         let Some(state) = self.found(route.clone(), super::log::run).await? else { return Ok(Vec::new()) };
         let waits = Waits::parse(state.status.as_raw()).is_some();
         let asked = match (turn, road) {
-            (None, Road::Plain) if waits => self.turn(run, &state.agent, &state.parent).await?,
+            (None, Road::Plain) if waits => {
+                self.turn(run, state.agent.as_ref(), state.parent.as_ref()).await?
+            }
             _ => None,
         };
         let mut found = Vec::new();

@@ -57,7 +57,7 @@ impl Dendrux {
             Road::Bridge(_) => {
                 self.waiting(&[&first.run]).await?.turns.into_iter().find(|it| it.run == first.run)
             }
-            Road::Plain => match self.turn(&first.run, &None, &None).await? {
+            Road::Plain => match self.turn(&first.run, None, None).await? {
                 Some(Ok(turn)) => Some(turn),
                 Some(Err(_)) | None => None,
             },
@@ -108,7 +108,10 @@ impl Dendrux {
                 *lock(&self.road) = None;
                 Ok(all(items, &failed("the bridge is not there any more; look again")))
             }
-            (404 | 405, Road::Plain) => Ok(all(items, &failed(&self.nowhere(turn).await))),
+            (404 | 405, Road::Plain) => {
+                *lock(&self.road) = None;
+                Ok(all(items, &failed(&self.nowhere(turn).await)))
+            }
             // The bridge says that nothing was decided.
             (500, Road::Bridge(_)) if matches!(code, "failed" | "no_persistence") => {
                 Ok(all(items, &Outcome::Failed { why: message }))

@@ -125,10 +125,10 @@ impl Turn {
             Waits::Result => object(&[("call", call.params.as_str()), ("result", "null")]),
             Waits::Approval | Waits::Input => call.params.clone(),
         };
-        let mut action = self.sketch(self.place(Some(call)), call.name.clone(), title.into(), input);
-        action.row.risk = known.risk.clone();
-        action.row.effect = known.effect.clone();
-        action.summary = call.reason.clone();
+        let mut action = self.sketch(&self.place(Some(call)), call.name.clone(), title.into(), input);
+        action.row.risk.clone_from(&known.risk);
+        action.row.effect.clone_from(&known.effect);
+        action.summary.clone_from(&call.reason);
         action.tool_call = Some(Untrusted::from(call.id.as_str()));
         action
     }
@@ -142,10 +142,10 @@ impl Turn {
         let title = text.map(|text| text.as_raw().chars().take(tool::TITLE_MAX).collect::<String>());
         let title =
             title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| "the agent asks".to_owned());
-        self.sketch(self.place(None), Untrusted::from("question"), title.into(), input)
+        self.sketch(&self.place(None), Untrusted::from("question"), title.into(), input)
     }
 
-    fn sketch(&self, place: Place, tool: Untrusted, title: Untrusted, input: RawJson) -> PendingAction {
+    fn sketch(&self, place: &Place, tool: Untrusted, title: Untrusted, input: RawJson) -> PendingAction {
         let known = tool::definition(tool.as_raw());
         let row = Row {
             id: place.id(),

@@ -155,7 +155,7 @@ mod tests {
 
         assert_eq!(actions.len(), 1);
         assert_eq!(actions[0].row.id.as_raw(), "R1/4/C1");
-        assert_eq!(actions[0].row.batch.as_ref().map(|batch| batch.as_raw()), Some("R1/4"));
+        assert_eq!(actions[0].row.batch, Some(crate::domain::BatchId::new("R1/4")));
         assert_eq!(actions[0].input.as_str(), r#"{"amount": 1.10}"#);
         assert_eq!(actions[0].summary, Some("dear".into()));
         assert_eq!(turn.held().count(), 1);

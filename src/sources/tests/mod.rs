@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::{Source, pending_actions};
+use super::{Source, dendrux, pending_actions};
 use crate::domain::{ActionId, DecisionKind};
 
 mod desk;
@@ -96,8 +96,24 @@ fn worlds() -> Vec<Place> {
         Place { name: "gate, in a batch", make: || Box::pin(pending_actions::world::gate(true)) },
         Place { name: "praxiom", make: || Box::pin(pending_actions::world::praxiom(false)) },
         Place { name: "praxiom, in a batch", make: || Box::pin(pending_actions::world::praxiom(true)) },
+        Place {
+            name: "dendrux, bridge",
+            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::Bridge)),
+        },
+        Place {
+            name: "dendrux 0.2, bridge",
+            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::OldBridge)),
+        },
+        Place {
+            name: "dendrux, plain",
+            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::Plain)),
+        },
+        Place {
+            name: "dendrux 0.2, plain",
+            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::OldPlain)),
+        },
     ]
 }
 
 /// Kinds that have no world yet: a list to become empty.
-const NOT_YET: &[&str] = &["warden", "dendrux", "agents-api", "confused-ai"];
+const NOT_YET: &[&str] = &["warden", "agents-api", "confused-ai"];

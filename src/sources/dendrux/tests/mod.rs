@@ -1,1 +1,85 @@
-//! Tests of the adapter.
+//! The source against an application with agents of this test's own making, by both roads and of both generations.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::{
+    ActionId, ActionKey, BatchKey, Decision, Edits, Outcome, PendingAction, RawJson, Refusal, Row, Staged,
+    SubmissionBatch, SubmissionId, Timestamp, freeze,
+};
+use crate::sources::{Source, Synced};
+
+mod bridge;
+mod house;
+mod plain;
+mod server;
+mod traps;
+mod world;
+mod writes;
+
+pub(in crate::sources) use house::Kind;
+pub(in crate::sources) use world::world;
+
+/// Where nothing is to be lost, a busy machine must not lose it either.
+const AT_EASE: Duration = Duration::from_secs(30);
+
+async fn rows(source: &Arc<dyn Source>) -> Vec<Row> {
+    let Synced::All { rows, unreadable, .. } = source.sync(None).await.unwrap() else {
+        panic!("all was asked for")
+    };
+    assert!(unreadable.is_empty(), "{unreadable:?}");
+    rows
+}
+
+async fn get(source: &Arc<dyn Source>, id: &ActionId) -> PendingAction {
+    let mut found = source.get(std::slice::from_ref(id)).await.unwrap();
+    assert_eq!(found.len(), 1, "{id:?}: {found:?}");
+    found.remove(0).unwrap()
+}
+
+/// Decisions as they are sent, where so many are pending in their turn; or why they cannot be.
+async fn frozen(
+    source: &Arc<dyn Source>,
+    pending: usize,
+    decided: &[(&ActionId, Decision)],
+) -> Result<SubmissionBatch, Refusal> {
+    let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
+    for (id, decision) in decided {
+        let action = get(source, id).await;
+        let key = ActionKey { source: source.name().clone(), id: (*id).clone() };
+        let batch = BatchKey::Batch(source.name().clone(), action.row.batch.clone().unwrap());
+        let (digest, at) = (Some(action.digest()), Timestamp::default());
+        staged.push((
+            key.clone(),
+            Staged { decision: decision.clone(), batch, digest, terms: action.terms, at },
+        ));
+        loaded.insert(key, action);
+    }
+    let can = |key: &ActionKey| source.capabilities(&loaded[key].row);
+    let staged = staged.iter().map(|(key, staged)| (key, staged));
+    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, can, |_| pending, Timestamp::default());
+    frozen.map(|submission| submission.batches()[0].clone())
+}
+
+/// Freezes a whole turn and sends it.
+async fn decide(source: &Arc<dyn Source>, decided: &[(&ActionId, Decision)]) -> Vec<Outcome> {
+    let batch = frozen(source, decided.len(), decided).await.unwrap();
+    let mut told: HashMap<_, _> = source.submit(&batch, "s:0").await.unwrap().into_iter().collect();
+    decided.iter().map(|(id, _)| told.remove(*id).unwrap()).collect()
+}
+
+fn reject(reason: &str) -> Decision {
+    Decision::Reject { reason: Some(reason.to_owned()) }
+}
+
+fn filled_in(edits: &str) -> Decision {
+    let edits = Edits::new(RawJson::parse(edits).unwrap()).unwrap();
+    Decision::Approve { edits: Some(edits), comment: None }
+}
+
+/// Everything that is told before a key is pressed.
+fn told(source: &Arc<dyn Source>, row: &Row) -> String {
+    let told = source.capabilities(row).told();
+    told.into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,275 @@
+//! Through the bridge.
+
+use futures_util::StreamExt as _;
+
+use super::house::{Call, Kind, Run, client, free, gated};
+use super::world::Reached;
+use super::*;
+use crate::domain::{Briefing, Fact, FactValue, Status, Together, Verdict};
+use crate::net::testing::serve;
+use crate::sources::dendrux::past::UNTOLD;
+use crate::sources::{Signal, SourceError};
+
+const WAITS: &str = "waiting_approval";
+
+#[tokio::test]
+async fn each_call_of_a_turn_is_decided_its_own_way_in_one_request() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(AT_EASE);
+    let ids = reached.waits(WAITS, vec![gated("buy", r#"{"n": 1.10}"#), free("stock"), gated("scrap", "{}")]);
+    let listed = rows(&source).await;
+    assert_eq!(
+        listed.iter().map(|row| &row.id).collect::<Vec<_>>(),
+        [&ids[0], &ids[2]],
+        "the ungated one is no row"
+    );
+    let can = source.capabilities(&listed[0]);
+    assert_eq!((can.together, can.edit, can.also_rejects), (Together::All, false, 0));
+    assert!(told(&source, &listed[0]).contains("none can be left out"), "{}", told(&source, &listed[0]));
+    reached.seen();
+
+    let yes = Decision::Approve { edits: None, comment: Some("only this once".to_owned()) };
+    let outcomes = decide(&source, &[(&ids[0], yes), (&ids[2], reject("too \"dear\""))]).await;
+
+    assert_eq!(outcomes, [Outcome::Approved, Outcome::Rejected]);
+    let seen = reached.seen();
+    let sent: Vec<_> = seen.iter().filter(|line| line.starts_with("POST")).collect();
+    assert_eq!(
+        sent,
+        [
+            r#"POST /placet/runs/R0/decide? {"pause":4,"decisions":{"R0C0":{"approved":true},"R0C2":{"approved":false,"reason":"too \"dear\""}},"note":"only this once"}"#
+        ]
+    );
+    let (bought, scrapped) = (get(&source, &ids[0]).await, get(&source, &ids[2]).await);
+    assert_eq!((bought.row.status, bought.result.unwrap().as_str()), (Status::Executed, "\"buy done\""));
+    assert_eq!((scrapped.row.status, scrapped.reason), (Status::Rejected, Some("too \"dear\"".into())));
+    assert_eq!(reached.with_run(&ids[0], |run| run.ran.len()), Some(2), "and what needed no approval ran");
+}
+
+#[tokio::test]
+async fn a_part_of_a_turn_is_never_sent() {
+    for kind in [Kind::Bridge, Kind::OldBridge, Kind::Plain, Kind::OldPlain] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", "{}")]);
+        let half = [(&ids[0], Decision::APPROVE)];
+
+        assert!(matches!(frozen(&source, 2, &half).await, Err(Refusal::PartOfTurn(_, 1))), "{kind:?}");
+        // And were it frozen, what is pending is counted once more before anything is sent.
+        let half = frozen(&source, 1, &half).await.unwrap();
+        let told = source.submit(&half, "s:0").await.unwrap();
+
+        assert!(matches!(&told[..], [(_, Outcome::Failed { .. })]), "{told:?}");
+        assert_eq!(reached.with_run(&ids[0], |run| run.taken), Some(0));
+    }
+}
+
+#[tokio::test]
+async fn an_older_dendrux_takes_one_decision_for_the_turn_and_it_is_told_what_else_that_rejects() {
+    let reached = Reached::of(Kind::OldBridge).await;
+    let source = reached.open(AT_EASE);
+    let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", "{}"), free("stock")]);
+    let row = rows(&source).await.remove(0);
+    let words = told(&source, &row);
+    assert!(words.contains("one decision for its whole turn"), "{words}");
+    assert!(words.contains("reject also rejects 1 ungated call"), "{words}");
+    assert!(!source.capabilities(&row).comment);
+    let mixed = [(&ids[0], Decision::APPROVE), (&ids[1], reject("no"))];
+    assert!(matches!(frozen(&source, 2, &mixed).await, Err(Refusal::MixedTurn(_))));
+
+    let outcomes = decide(&source, &[(&ids[0], reject("no")), (&ids[1], reject("no"))]).await;
+
+    assert_eq!(outcomes, [Outcome::Rejected, Outcome::Rejected]);
+    let seen = reached.seen();
+    let sent = seen.iter().find(|line| line.starts_with("POST")).unwrap();
+    assert!(sent.ends_with(r#"{"approved":false,"rejection_reason":"no","pause":4}"#), "{sent}");
+    assert_eq!(get(&source, &ids[1]).await.reason, Some("no".into()));
+}
+
+#[tokio::test]
+async fn the_results_of_a_clients_calls_are_given_together_and_byte_for_byte() {
+    for (kind, want) in [
+        (
+            Kind::Bridge,
+            r#"POST /placet/runs/R0/results? {"pause":2,"results":[{"call_id":"R0C0","payload":{"at": 1.10},"success":true},{"call_id":"R0C1","payload":"nobody home","success":false,"error":"nobody home"}]}"#,
+        ),
+        (
+            Kind::OldPlain,
+            r#"POST /runs/R0/tool-results? [{"call_id":"R0C0","name":"sign","payload":"{\"at\": 1.10}","success":true},{"call_id":"R0C1","name":"sign","payload":"\"nobody home\"","success":false,"error":"nobody home"}]"#,
+        ),
+    ] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        let ids = reached.waits("waiting_client_tool", vec![client("sign"), client("sign")]);
+        let action = get(&source, &ids[0]).await;
+        assert_eq!(action.input.as_str(), r#"{"call":{"part":"nut"},"result":null}"#);
+        let approve = [(&ids[0], Decision::APPROVE)];
+        assert!(matches!(frozen(&source, 1, &approve).await, Err(Refusal::AnswerRequired(_))));
+
+        let given = filled_in(r#"{"result": {"at": 1.10}}"#);
+        let outcomes = decide(&source, &[(&ids[0], given), (&ids[1], reject("nobody home"))]).await;
+
+        assert_eq!(outcomes, [Outcome::Approved, Outcome::Rejected]);
+        assert!(reached.seen().iter().any(|line| line == want), "{kind:?}");
+        assert_eq!(get(&source, &ids[0]).await.row.status, Status::Executed);
+        assert_eq!(get(&source, &ids[1]).await.row.status, Status::Rejected);
+    }
+}
+
+#[tokio::test]
+async fn nothing_but_the_answer_can_be_filled_in() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(AT_EASE);
+    let ids = reached.waits("waiting_client_tool", vec![client("sign")]);
+    for edits in [r#"{"call":{"part":"other"},"result":1}"#, r#"{"result":null}"#, "{}"] {
+        let outcomes = decide(&source, &[(&ids[0], filled_in(edits))]).await;
+        assert!(matches!(&outcomes[..], [Outcome::Failed { .. }]), "{edits}: {outcomes:?}");
+    }
+    assert!(!reached.seen().iter().any(|line| line.starts_with("POST")));
+}
+
+#[tokio::test]
+async fn a_question_is_answered_in_words_and_cannot_be_rejected() {
+    for kind in [Kind::Bridge, Kind::OldPlain] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        let id = reached.waits("waiting_human_input", Vec::new()).remove(0);
+        reached.with_run(&id, |run| run.question = Some("Which bolt?"));
+        let row = rows(&source).await.remove(0);
+        assert_eq!((row.id.clone(), row.title.clone()), (id.clone(), "Which bolt?".into()));
+        assert!(matches!(
+            frozen(&source, 1, &[(&id, Decision::REJECT)]).await,
+            Err(Refusal::RejectUnsupported(_))
+        ));
+
+        let outcomes = decide(&source, &[(&id, filled_in(r#"{"answer": "the \u00e9 one"}"#))]).await;
+
+        assert_eq!(outcomes, [Outcome::Approved]);
+        assert_eq!(reached.with_run(&id, |run| run.ran.join("")), Some("answer the é one".to_owned()));
+        let answered = get(&source, &id).await;
+        assert_eq!(
+            (answered.row.status, answered.result.unwrap().as_str()),
+            (Status::Executed, "\"the é one\"")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_decision_that_won_is_told_at_once_and_followed_to_its_end() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(AT_EASE);
+    let mut ids = reached.waits(WAITS, vec![gated("buy", "{}"), client("sign")]);
+    let approve = |id| [(id, Decision::APPROVE)];
+    reached.with_run(&ids[0], |run| run.held = true);
+
+    assert_eq!(decide(&source, &approve(&ids[0])).await, [Outcome::Approved]);
+    assert_eq!(get(&source, &ids[0]).await.row.status, Status::Executed);
+
+    // The same call of a client waits once more, for its result this time: that is another action.
+    reached.with_run(&ids[0], Run::goes_on);
+    let row = rows(&source).await.remove(0);
+    assert!(row.id.as_raw().ends_with("R0C1") && row.id != ids[1], "{:?}", row.id);
+    assert!(source.capabilities(&row).answer);
+    ids.push(row.id);
+    assert_eq!(get(&source, &ids[2]).await.row.status, Status::Pending);
+}
+
+#[tokio::test]
+async fn until_something_is_written_only_who_decided_knows_how() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let (ours, other) = (reached.open(AT_EASE), reached.open(AT_EASE));
+    let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", "{}")]);
+    let both = [(&ids[0], Decision::APPROVE), (&ids[1], reject("no"))];
+    let late = frozen(&other, 2, &both).await.unwrap();
+    assert_eq!(decide(&ours, &both).await, [Outcome::Approved, Outcome::Rejected]);
+    // As it is while the first tool runs.
+    reached.with_run(&ids[0], |run| {
+        run.status = "running".to_owned();
+        run.rows.clear();
+        run.events.truncate(run.pause() + 2);
+    });
+
+    assert_eq!(get(&ours, &ids[0]).await.row.status, Status::Running);
+    assert_eq!(get(&ours, &ids[1]).await.row.status, Status::Rejected);
+    let found = other.get(&ids).await.unwrap();
+    assert!(
+        found.iter().all(|one| one.as_ref().is_err_and(|bad| bad.what == UNTOLD && bad.id.is_some())),
+        "{found:?}"
+    );
+    let told = other.submit(&late, "s:0").await.unwrap();
+    let running = Outcome::Skipped { status: Some(Status::Running), by: None };
+    assert!(told.iter().all(|(_, outcome)| *outcome == running), "{told:?}");
+}
+
+#[tokio::test]
+async fn changes_are_pushed_with_a_pulse() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let frames = "event: briefing\ndata: {\"pending\":3,\"turns\":2}\n\nevent: tick\ndata: 1\n\n";
+    frames.clone_into(&mut reached.house.stream.lock().unwrap());
+    let source = reached.open(AT_EASE);
+
+    let signals =
+        tokio::time::timeout(AT_EASE, source.watch().unwrap().take(3).collect::<Vec<_>>()).await.unwrap();
+
+    let briefing = Briefing { pending: 3, ..Briefing::default() };
+    assert_eq!(signals, [Signal::Up, Signal::Briefing(briefing), Signal::Tick]);
+}
+
+#[tokio::test]
+async fn the_context_shows_the_run_and_what_is_held_with_the_call() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(AT_EASE);
+    let dear = Call { reason: Some("dear"), ..gated("buy", "{}") };
+    let ids = reached.waits(WAITS, vec![dear, free("stock"), client("sign"), gated("scrap", "{}")]);
+
+    let passages = source.context(&ids[0]).await.unwrap();
+
+    let titles: Vec<_> = passages.iter().map(|passage| passage.title).collect();
+    assert_eq!(titles, ["Run", "Its turn", "What was said", "What happened"]);
+    let names: Vec<_> = passages[1].facts.iter().map(|fact: &Fact| fact.name.as_raw()).collect();
+    let held = ["held with it, runs when decided", "with", "held with it, a client's call", "with"];
+    assert_eq!(names, [&["why it is held"][..], &held, &["decided with it", "with"]].concat());
+    let run = &passages[0].facts;
+    assert!(
+        run.iter().any(|fact| matches!(&fact.value, FactValue::Json(json) if json.as_str().contains("T-7")))
+    );
+    assert!(
+        run.iter().any(|fact| matches!(&fact.value, FactValue::Text(text) if text.as_raw() == "order parts"))
+    );
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_is_mounted_and_how_decisions_go() {
+    let found = |checks: &[crate::domain::Check]| {
+        checks
+            .iter()
+            .map(|check| format!("{} {:?}: {}", check.what, check.verdict, check.found))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let bridge = found(&Reached::of(Kind::Bridge).await.open(AT_EASE).check().await);
+    assert!(bridge.contains("bridge Good: version 1, dendrux 0.4.1, for Storekeeper"), "{bridge}");
+    assert!(bridge.contains("decisions Good: each call by itself"), "{bridge}");
+    let old = found(&Reached::of(Kind::OldBridge).await.open(AT_EASE).check().await);
+    assert!(old.contains("one decision for a whole turn"), "{old}");
+    let plain = found(&Reached::of(Kind::Plain).await.open(AT_EASE).check().await);
+    assert!(plain.contains("bridge Warn") && plain.contains("write route Good"), "{plain}");
+    let reached = Reached::with(Kind::Plain, true).await;
+    let checks = reached.open(AT_EASE).check().await;
+    let missing = checks.iter().find(|check| check.what == "write route").unwrap();
+    assert_eq!(missing.verdict, Verdict::Bad, "{}", found(&checks));
+    assert!(!reached.seen().iter().any(|line| line.starts_with("POST")), "looking decides nothing");
+    let elsewhere = serve(axum::Router::new()).await;
+    let checks = Reached { url: elsewhere, ..reached }.open(AT_EASE).check().await;
+    assert!(checks.iter().any(|check| check.verdict == Verdict::Bad), "{}", found(&checks));
+}
+
+#[tokio::test]
+async fn what_is_no_bridge_is_told_and_asked_again_later() {
+    let app = axum::Router::new().fallback(|| async { r#"{"hello":"world"}"# });
+    let reached = Reached { url: serve(app).await, ..Reached::of(Kind::Bridge).await };
+
+    let error = reached.open(AT_EASE).sync(None).await.unwrap_err();
+
+    assert_eq!(error, SourceError::Protocol { why: "it is no bridge of placet's".into() });
+}

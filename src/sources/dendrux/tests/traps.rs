@@ -1,0 +1,155 @@
+//! Each way in which dendrux loses or does something without a word, as it was measured.
+
+use super::house::{Kind, Verdicts, client, free, gated};
+use super::world::Reached;
+use super::*;
+use crate::domain::Status;
+use crate::sources::tests::{Fault, World as _};
+
+const WAITS: &str = "waiting_approval";
+/// Where an answer is lost on purpose, it is waited for so long.
+const IN_A_HURRY: Duration = Duration::from_secs(1);
+
+#[tokio::test]
+async fn rejecting_a_turn_also_rejects_its_ungated_calls_and_says_so_before() {
+    for kind in [Kind::Plain, Kind::OldPlain, Kind::OldBridge] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        let ids = reached.waits(WAITS, vec![gated("buy", "{}"), free("stock")]);
+        let row = rows(&source).await.remove(0);
+        assert!(told(&source, &row).contains("reject also rejects 1 ungated call"), "{kind:?}");
+
+        assert_eq!(decide(&source, &[(&ids[0], reject("no"))]).await, [Outcome::Rejected]);
+
+        assert_eq!(reached.with_run(&ids[0], |run| run.ran.clone()), Some(Vec::new()), "{kind:?}");
+    }
+    // Where each call is decided by itself, it runs all the same, and that is said instead.
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(AT_EASE);
+    let ids = reached.waits(WAITS, vec![gated("buy", "{}"), free("stock")]);
+    let row = rows(&source).await.remove(0);
+    let words = told(&source, &row);
+    assert!(
+        !words.contains("also rejects") && words.contains("run when it is decided, whichever way"),
+        "{words}"
+    );
+    assert_eq!(decide(&source, &[(&ids[0], reject("no"))]).await, [Outcome::Rejected]);
+    assert_eq!(reached.with_run(&ids[0], |run| run.ran.len()), Some(1));
+}
+
+#[tokio::test]
+async fn approving_before_0_3_runs_the_client_stub_on_the_server_and_says_so_before() {
+    for kind in [Kind::OldBridge, Kind::OldPlain, Kind::Plain] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        reached.waits(WAITS, vec![gated("buy", "{}"), client("sign")]);
+        let row = rows(&source).await.remove(0);
+
+        let words = told(&source, &row);
+
+        assert!(words.contains("approve runs the client stub on the server"), "{kind:?}: {words}");
+    }
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(AT_EASE);
+    reached.waits(WAITS, vec![gated("buy", "{}"), client("sign")]);
+    let row = rows(&source).await.remove(0);
+    assert!(told(&source, &row).contains("waits for its own answer afterwards"));
+}
+
+#[tokio::test]
+async fn a_post_that_blocks_until_the_run_pauses_again_is_settled_by_reading() {
+    let reached = Reached::of(Kind::Plain).await;
+    let source = reached.open(IN_A_HURRY);
+    let id = reached.propose(0).await;
+    let batch = frozen(&source, 1, &[(&id, Decision::APPROVE)]).await.unwrap();
+    reached.faults().next_decision(Fault::SilentAfter);
+
+    let lost = source.submit(&batch, "s:0").await.unwrap_err();
+
+    assert!(lost.lost_sight(), "{lost:?}");
+    assert_eq!(get(&source, &id).await.row.status, Status::Executed);
+    assert_eq!(reached.with_run(&id, |run| run.taken), Some(1));
+}
+
+#[tokio::test]
+async fn a_conflict_after_an_answer_of_our_own_was_lost_is_no_conflict() {
+    let reached = Reached::of(Kind::Plain).await;
+    let source = reached.open(IN_A_HURRY);
+    let id = reached.propose(0).await;
+    let batch = frozen(&source, 1, &[(&id, Decision::APPROVE)]).await.unwrap();
+    reached.faults().next_decision(Fault::SilentBefore);
+    source.submit(&batch, "s:0").await.unwrap_err();
+
+    // It was on its way all the same, and comes in now; then the reviewer decides once more.
+    reached.with_run(&id, |run| run.decide(&Verdicts::Whole(true, None), false));
+    let told = source.submit(&batch, "s:1").await.unwrap();
+
+    assert_eq!(told, [(id, Outcome::Approved)]);
+    let other = reached.propose(1).await;
+    let batch = frozen(&source, 1, &[(&other, Decision::APPROVE)]).await.unwrap();
+    reached.with_run(&other, |run| run.decide(&Verdicts::Whole(true, None), false));
+    let told = source.submit(&batch, "s:2").await.unwrap();
+    assert!(matches!(&told[..], [(_, Outcome::Skipped { status: Some(Status::Executed), .. })]), "{told:?}");
+}
+
+#[tokio::test]
+async fn no_shape_of_a_date_fails_an_item() {
+    let moment = Timestamp::from_millis(1_777_712_404_000);
+    for (date, want) in [
+        ("2026-05-02T09:00:04Z", moment),
+        ("2026-05-02T09:00:04", moment),
+        ("2026-05-02T09:00:04+00:00Z", moment),
+        ("2026-05-02 09:00:04.000000", moment),
+        ("in May", Timestamp::default()),
+    ] {
+        for kind in [Kind::Bridge, Kind::Plain] {
+            let reached = Reached::of(kind).await;
+            let id = reached.propose(0).await;
+            reached.with_run(&id, |run| run.date = Some(date));
+
+            let row = rows(&reached.open(AT_EASE)).await.remove(0);
+
+            let created = Timestamp::from_millis(row.created_at.as_millis() / 1_000 * 1_000);
+            // The list says when the run began, where its pause does not.
+            let began = Timestamp::from_millis(1_777_712_400_000);
+            assert!(
+                created == want || (date == "in May" && created == began),
+                "{kind:?} {date}: {created:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_rejection_before_0_3_is_told_from_the_rows_of_its_calls() {
+    let reached = Reached::of(Kind::OldPlain).await;
+    let source = reached.open(AT_EASE);
+    let ids = reached.waits(WAITS, vec![gated("buy", "{}")]);
+
+    assert_eq!(decide(&source, &[(&ids[0], reject("too dear"))]).await, [Outcome::Rejected]);
+
+    let kinds =
+        reached.with_run(&ids[0], |run| run.events.iter().any(|event| event.kind == "approval.decided"));
+    assert_eq!(kinds, Some(false), "it writes down no decision");
+    let rejected = get(&source, &ids[0]).await;
+    assert_eq!((rejected.row.status, rejected.reason), (Status::Rejected, Some("too dear".into())));
+}
+
+#[tokio::test]
+async fn the_loser_of_a_race_is_told_what_the_winner_decided() {
+    for kind in [Kind::Bridge, Kind::OldBridge, Kind::Plain, Kind::OldPlain] {
+        let reached = Reached::of(kind).await;
+        let (one, two) = (reached.open(AT_EASE), reached.open(AT_EASE));
+        let ids = reached.waits(WAITS, vec![gated("buy", "{}")]);
+        let late = frozen(&two, 1, &[(&ids[0], Decision::APPROVE)]).await.unwrap();
+        assert_eq!(decide(&one, &[(&ids[0], reject("no"))]).await, [Outcome::Rejected]);
+
+        let told = two.submit(&late, "s:0").await.unwrap();
+
+        assert!(
+            matches!(&told[..], [(_, Outcome::Skipped { status: Some(Status::Rejected), .. })]),
+            "{kind:?} {told:?}"
+        );
+        assert_eq!(reached.with_run(&ids[0], |run| run.taken), Some(1));
+    }
+}
