@@ -1,7 +1,7 @@
 //! Looking the backend over, from its address to the right to decide. Only reads.
 
 use super::{Dendrux, GET_LIMIT, Road};
-use crate::domain::Check;
+use crate::domain::{Check, Untrusted};
 use crate::sources::check;
 
 /// A run that nobody has: its routes can be asked for without touching any.
@@ -18,15 +18,14 @@ impl Dendrux {
         let mut checks = Vec::new();
         match &road {
             Road::Bridge(report) => {
-                let agents: Vec<_> =
-                    report.agents.iter().map(|agent| agent.as_raw().escape_debug().to_string()).collect();
-                let version = report.dendrux.as_raw().escape_debug().to_string();
-                let found =
-                    format!("version {}, dendrux {version}, for {}", report.bridge, agents.join(", "));
-                checks.push(match report.bridge {
+                let agents: Vec<_> = report.agents.iter().map(Untrusted::as_raw).collect();
+                let said = format!("dendrux {}, for {}", report.dendrux.as_raw(), agents.join(", "));
+                let found = format!("version {} is mounted", report.bridge);
+                let check = match report.bridge {
                     1 => Check::good("bridge", found),
                     _ => Check::warn("bridge", found, "it is newer than this placet: update placet"),
-                });
+                };
+                checks.push(check.said(Some(said.into())));
                 checks.push(Check::good("decisions", report.deciding()));
             }
             Road::Plain => {

@@ -243,12 +243,13 @@ async fn the_doctor_says_what_is_mounted_and_how_decisions_go() {
     let found = |checks: &[crate::domain::Check]| {
         checks
             .iter()
-            .map(|check| format!("{} {:?}: {}", check.what, check.verdict, check.found))
+            .map(|check| format!("{} {:?}: {} {:?}", check.what, check.verdict, check.found, check.said))
             .collect::<Vec<_>>()
             .join("\n")
     };
     let bridge = found(&Reached::of(Kind::Bridge).await.open(AT_EASE).check().await);
-    assert!(bridge.contains("bridge Good: version 1, dendrux 0.4.1, for Storekeeper"), "{bridge}");
+    assert!(bridge.contains("bridge Good: version 1 is mounted"), "{bridge}");
+    assert!(bridge.contains("\"dendrux 0.4.1, for Storekeeper\""), "{bridge}");
     assert!(bridge.contains("decisions Good: each call by itself"), "{bridge}");
     let old = found(&Reached::of(Kind::OldBridge).await.open(AT_EASE).check().await);
     assert!(old.contains("one decision for a whole turn"), "{old}");
