@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::domain::{
     ActionKey, BatchKey, Capabilities, Decision, Digest, Draft, Edits, Entry, Followed, Outcome,
-    PendingAction, RawJson, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp,
+    PendingAction, RawJson, Refusal, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp,
     Untrusted, freeze,
 };
 use crate::inbox::{Inbox, Rows};
@@ -80,7 +80,9 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
             Ok(submission) => submission,
             Err(refusal) => {
                 let about = refusal.key().map(|key| format!("{}: ", output::identifier(key.id.untrusted())));
-                output::complain(&format!("{}{refusal}; nothing was sent", about.unwrap_or_default()));
+                let how =
+                    if matches!(refusal, Refusal::AnswerRequired(_)) { " (userEdits in --from)" } else { "" };
+                output::complain(&format!("{}{refusal}{how}; nothing was sent", about.unwrap_or_default()));
                 return Ok(Exit::Failed);
             }
         };

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::Decision;
+
 /// Read by three places: [`super::freeze`] refuses, the screen hides and tells, the command line explains. One value an action,
 /// because sources differ by kind of action (a saga's reason step can be edited, its commit step cannot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,9 @@ impl Note {
     /// For a backend that writes down whatever name it is told.
     pub const UNVERIFIED: Self =
         Self { on: On::Any, words: "identity not verified by this backend: it keeps the name it is told" };
+    /// For a token that may look and no more.
+    pub const NO_SCOPE: Self =
+        Self { on: On::Any, words: "read-only: the token of this source has no `decide` scope" };
     /// For a backend that knows nobody.
     pub const NOBODY: Self =
         Self { on: On::Any, words: "this backend records nobody: who decided is kept here only" };
@@ -110,7 +115,6 @@ impl Capabilities {
                 "one decision for its whole turn: no call can be left out or decided otherwise".into(),
             )),
         }
-        told.extend(self.notes.iter().map(|note| (note.on, Cow::Borrowed(note.words))));
         if self.answer {
             told.push((
                 On::Approve,
@@ -125,6 +129,7 @@ impl Capabilities {
             1 => told.push((On::Reject, "reject also rejects 1 ungated call".into())),
             n => told.push((On::Reject, format!("reject also rejects {n} ungated calls").into())),
         }
+        told.extend(self.notes.iter().map(|note| (note.on, Cow::Borrowed(note.words))));
         if self.reject && self.reason == ReasonRule::NotKept {
             told.push((On::Reject, "a reason is kept here only".into()));
         }
@@ -132,6 +137,48 @@ impl Capabilities {
             told.push((On::Edit, "no edits".into()));
         }
         told
+    }
+}
+
+impl Capabilities {
+    /// What of that goes with this very decision, told once more before it is sent.
+    pub fn told_of(&self, decision: &Decision) -> Vec<Cow<'static, str>> {
+        let (on, kept) = match decision {
+            Decision::Approve { comment, .. } => (On::Approve, self.comment || comment.is_none()),
+            Decision::Reject { reason } => {
+                (On::Reject, self.reason != ReasonRule::NotKept || reason.is_none())
+            }
+            Decision::Retry { .. } => (On::Retry, true),
+        };
+        let edits = decision.edits().is_some();
+        let about = |note: &&Note| note.on == On::Any || note.on == on || (edits && note.on == On::Edit);
+        let mut told: Vec<Cow<'static, str>> = Vec::new();
+        match self.also_rejects {
+            n if n == 0 || on != On::Reject => {}
+            1 => told.push("1 ungated call is rejected with it".into()),
+            n => told.push(format!("{n} ungated calls are rejected with it").into()),
+        }
+        told.extend(self.notes.iter().filter(about).map(|note| Cow::Borrowed(note.words)));
+        if !kept {
+            told.push("what you wrote beside it is kept here only".into());
+        }
+        told
+    }
+
+    /// Why it cannot be done with this action, in a sentence without a capital and without its full stop.
+    pub fn why_not(&self, on: On) -> &'static str {
+        let noted = |on: On| self.notes.iter().find(|note| note.on == on).map(|note| note.words);
+        if !self.can_decide() {
+            return noted(On::Any)
+                .or_else(|| self.notes.first().map(|note| note.words))
+                .unwrap_or("read-only: its source takes no decision on it from here");
+        }
+        noted(on).unwrap_or(match on {
+            On::Any | On::Approve => "it cannot be decided",
+            On::Edit => "its source cannot apply edits",
+            On::Reject => "it cannot be rejected",
+            On::Retry => "its source cannot ask the agent to try again",
+        })
     }
 }
 
@@ -173,6 +220,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn before_sending_is_told_what_goes_with_that_decision() {
+        const NOTES: &[Note] = &[
+            Note { on: On::Reject, words: "completed steps will be compensated" },
+            Note { on: On::Edit, words: "the whole envelope is sent" },
+        ];
+        let can = Capabilities { notes: NOTES, also_rejects: 2, ..Capabilities::PLAIN };
+        let because = Decision::Reject { reason: Some("no".to_owned()) };
+
+        assert!(can.told_of(&Decision::APPROVE).is_empty());
+        let told = ["2 ungated calls are rejected with it", "completed steps will be compensated"];
+        assert_eq!(can.told_of(&Decision::REJECT), told);
+        assert_eq!(can.told_of(&because)[2], "what you wrote beside it is kept here only");
+        assert_eq!(can.why_not(On::Edit), "the whole envelope is sent");
+        assert_eq!(can.why_not(On::Retry), "its source cannot ask the agent to try again");
+    }
+
+    #[test]
     fn what_is_out_of_the_ordinary_is_told_once() {
         const EDITS: Note = Note { on: On::Edit, words: "no edits on commit steps" };
         let words = |can: Capabilities| can.told().into_iter().map(|(_, words)| words).collect::<Vec<_>>();
@@ -187,7 +251,7 @@ mod tests {
                 notes: &[EDITS],
                 ..Capabilities::PLAIN
             }),
-            [EDITS.words, "reject also rejects 1 ungated call"]
+            ["reject also rejects 1 ungated call", EDITS.words]
         );
     }
 }

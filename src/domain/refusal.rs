@@ -20,13 +20,13 @@ pub enum Refusal {
     NotPending(ActionKey),
     #[error("an action expired: the time to decide it is over")]
     Expired(ActionKey),
-    #[error("this source does not let you decide; its token has no `decide` scope")]
+    #[error("read-only: its source takes no decision on it from here")]
     ReadOnly(ActionKey),
     #[error("this action cannot be read, so nobody can know what approving it would do; it can be rejected")]
     Unreadable(ActionKey),
     #[error("this source cannot apply edits")]
     EditsUnsupported(ActionKey),
-    #[error("it asks for an answer: write it with the edit key, then approve")]
+    #[error("it asks for an answer: approve it with edits that fill it in")]
     AnswerRequired(ActionKey),
     #[error("this action cannot be rejected")]
     RejectUnsupported(ActionKey),

@@ -228,7 +228,17 @@ impl Inbox {
     /// `left_pending` is what stays undecided in its batches, for the report. An error means that nothing was sent. Once
     /// begun it goes on to its end, also when nobody waits for the report any more.
     pub async fn submit(&self, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
-        submit::submit(self, submission, left_pending).await
+        submit::submit(self, submission, left_pending, None).await
+    }
+
+    /// The same; while some source lets wait, a report of the lines that are known by then is told. They do not change any more.
+    pub async fn submit_telling(
+        &self,
+        submission: Submission,
+        left_pending: u64,
+        told: mpsc::Sender<Report>,
+    ) -> Result<Report, Problem> {
+        submit::submit(self, submission, left_pending, Some(told)).await
     }
 
     /// Who decides, for the journal: the configured name, else what the sources of this submission call the token's owner, else

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::mpsc;
 
 use super::judge::Lost;
 use super::{Inbox, Problem};
@@ -18,17 +21,21 @@ use crate::sources::{Source, SourceError};
 
 type Outcomes = HashMap<ActionKey, Outcome>;
 
+/// For so long nothing is told of some before all is known.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// On a task of its own: a screen that is closed does not leave a submission half sent.
 pub(super) async fn submit(
     inbox: &Inbox,
     submission: Submission,
     left_pending: u64,
+    told: Option<mpsc::Sender<Report>>,
 ) -> Result<Report, Problem> {
     let id = submission.id().clone();
     let unknown = report(&submission, &Outcomes::new(), left_pending);
     let task = {
         let inbox = inbox.clone();
-        tokio::spawn(async move { run(&inbox, submission, left_pending).await })
+        tokio::spawn(async move { run(&inbox, submission, left_pending, told).await })
     };
     match task.await {
         Ok(done) => done,
@@ -50,7 +57,12 @@ pub(super) async fn submit(
     }
 }
 
-async fn run(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
+async fn run(
+    inbox: &Inbox,
+    submission: Submission,
+    left_pending: u64,
+    told: Option<mpsc::Sender<Report>>,
+) -> Result<Report, Problem> {
     let mut jobs: Vec<Job<'_>> = Vec::new();
     for (nth, batch) in submission.batches().iter().enumerate() {
         let source = inbox.source(batch.source())?;
@@ -64,8 +76,15 @@ async fn run(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result
     inbox.journal.begin(&submission, left_pending, reviewer.as_deref()).await?;
     fault::point("submit.kept");
     let begun_at = time::now();
-    let outcomes: Outcomes =
-        join_all(jobs.iter().map(|job| job.run(begun_at))).await.into_iter().flatten().collect();
+    let running: FuturesUnordered<_> = jobs.iter().map(|job| job.run(begun_at)).collect();
+    let outcomes = all(running, |known| {
+        let Some(told) = &told else { return };
+        let mut report = report(&submission, known, left_pending);
+        report.lines.retain(|line| known.contains_key(&line.key));
+        // Nobody has to listen: the answer at the end holds all of it.
+        drop(told.try_send(report));
+    })
+    .await;
     let report = report(&submission, &outcomes, left_pending);
     let unknown = report.counts().unknown > 0;
     let state = if unknown { State::Open } else { State::Done };
@@ -74,6 +93,27 @@ async fn run(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result
         tracing::error!(%error, "cannot close a submission in the journal");
     }
     Ok(report)
+}
+
+/// Everything in the end; what is known by then is told whenever the rest lets wait.
+async fn all(
+    mut running: FuturesUnordered<impl Future<Output = Outcomes>>,
+    tell: impl Fn(&Outcomes),
+) -> Outcomes {
+    let mut known = running.next().await.unwrap_or_default();
+    loop {
+        let more = match tokio::time::timeout(PATIENCE, running.next()).await {
+            Ok(more) => more,
+            Err(_) => {
+                tell(&known);
+                running.next().await
+            }
+        };
+        match more {
+            Some(more) => known.extend(more),
+            None => return known,
+        }
+    }
 }
 
 /// What one source gets of a submission: batch after batch.

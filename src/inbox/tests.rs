@@ -28,6 +28,8 @@ struct Fake {
     subject: Option<Untrusted>,
     state: Mutex<State>,
     signals: Mutex<Option<BoxStream<'static, Signal>>>,
+    /// What hangs goes on.
+    goes_on: tokio::sync::Notify,
 }
 
 #[derive(Default)]
@@ -79,6 +81,7 @@ impl Fake {
             subject: Some("ada".into()),
             state: Mutex::default(),
             signals: Mutex::default(),
+            goes_on: tokio::sync::Notify::new(),
         })
     }
 
@@ -89,7 +92,7 @@ impl Fake {
     async fn hang(&self) {
         let hangs = self.state().hangs;
         if hangs {
-            std::future::pending::<()>().await;
+            self.goes_on.notified().await;
         }
     }
 

@@ -235,7 +235,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Exclude, "exclude", Group::Decide, &[Place::Inbox], &["x"], "exclude (reject) this action or the marked ones; again: undecided").hint("exclude").also("reject deny delete remove no"),
     spec(Command::ExcludeBecause, "exclude-because", Group::Decide, &[Place::Inbox], &["X"], "exclude with a reason").also("reject deny delete why"),
     spec(Command::Comment, "comment", Group::Decide, &[Place::Inbox], &["c"], "a comment beside the decision; on an undecided action: approve with a comment").also("note why"),
-    spec(Command::Retry, "retry", Group::Decide, &[Place::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").also("again respond reply guidance"),
+    spec(Command::Retry, "retry", Group::Decide, &[Place::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").hint("retry").also("again respond reply guidance"),
     spec(Command::Settle, "settle", Group::Decide, &[Place::Inbox], &["t"], "say what became of an action whose outcome is unknown").hint("settle").also("unknown lost"),
     spec(Command::Edit, "edit", Group::Decide, &[Place::Inbox], &["e"], "edit the input before approving; marked: the same change").hint("edit").also("change modify"),
     spec(Command::EditOutside, "edit-outside", Group::Decide, &[Place::Inbox], &["E"], "edit the input in $VISUAL or $EDITOR").also("vim nano external"),

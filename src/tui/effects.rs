@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{ActionKey, Digest, Revision, SourceName, SubmissionId, Untrusted};
+use crate::domain::{ActionKey, Digest, Revision, SourceName, Submission, SubmissionId, Untrusted};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
@@ -85,13 +85,9 @@ impl Effects {
                     tracing::error!(what = problem.what, "cannot forget what was held");
                 }
             })),
-            Effect::Submit { submission, left_pending } => drop(self.must_finish.spawn(async move {
-                // Receipts tell what was seen: that is on disk first, if it can be at all.
-                this.flush().await;
-                let id = submission.id().clone();
-                let answer = this.inbox.submit(*submission, left_pending).await;
-                this.say(What::Submitted(id, answer)).await;
-            })),
+            Effect::Submit { submission, left_pending } => {
+                drop(self.must_finish.spawn(this.submit(*submission, left_pending)));
+            }
             Effect::Settle { key, finding, reason } => drop(self.must_finish.spawn(async move {
                 let (inbox, of) = (this.inbox.clone(), key.clone());
                 let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
@@ -117,6 +113,21 @@ impl Effects {
             | Effect::Editor { .. }
             | Effect::Quit => {}
         }
+    }
+
+    async fn submit(self, submission: Submission, left_pending: u64) {
+        // Receipts tell what was seen: that is on disk first, if it can be at all.
+        self.flush().await;
+        let id = submission.id().clone();
+        let (told, mut some) = mpsc::channel(8);
+        let sending = self.inbox.submit_telling(submission, left_pending, told);
+        let passing = async {
+            while let Some(report) = some.recv().await {
+                self.say(What::Partly(id.clone(), report)).await;
+            }
+        };
+        let (answer, ()) = tokio::join!(sending, passing);
+        self.say(What::Submitted(id.clone(), answer)).await;
     }
 
     async fn take_back(self, id: SubmissionId, keys: Vec<ActionKey>) {

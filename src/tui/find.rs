@@ -1,11 +1,13 @@
 //! Finding commands by words and by keys: what the palette and the help overlay list, the same for `update` and `view`.
 
+use std::borrow::Cow;
+
 use ratatui::layout::Rect;
 
 use super::command::{ASKS, AskSpec, COMMANDS, Group, Place, Spec};
 use super::keymap::{Keymap, short};
 use super::layout::{above_message, sheet, sheet_text};
-use super::model::Model;
+use super::model::{Model, told_in};
 
 /// A row of the palette.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub(super) enum Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HelpLine {
     Heading(String),
-    Legend(&'static str),
+    Legend(Cow<'static, str>),
     Key {
         keys: String,
         help: String,
@@ -119,7 +121,14 @@ pub(super) fn help(model: &Model, typed: &str, width: usize) -> Vec<HelpLine> {
     let places = super::update::places_beneath(model);
     let is_here = |spec: &Spec| spec.places.iter().any(|place| places.contains(place));
     if places.contains(&Place::Inbox) {
-        lines.extend(LETTERS.map(HelpLine::Legend));
+        let told = model.told_here();
+        if !told.is_empty() {
+            lines.push(HelpLine::Heading("THIS ACTION".to_owned()));
+            let rows = told_in(&told, u16::try_from(width).unwrap_or(u16::MAX));
+            lines.extend(rows.into_iter().map(|row| HelpLine::Legend(row.plain().into())));
+            lines.push(HelpLine::Blank);
+        }
+        lines.extend(LETTERS.map(|letters| HelpLine::Legend(letters.into())));
         lines.push(HelpLine::Blank);
     }
     lines.push(HelpLine::Heading(format!(

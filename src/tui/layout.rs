@@ -33,6 +33,8 @@ pub(super) struct Layout {
     pub preview: Rect,
     /// What the action is, and the tabs.
     pub head: Rect,
+    /// Above the text: what to know before the action is decided.
+    pub notes: Rect,
     /// The preview's text.
     pub text: Rect,
     pub rule: Rect,
@@ -78,6 +80,7 @@ pub(super) fn layout(area: Rect, body: Body) -> Layout {
         rows: none,
         preview: none,
         head: none,
+        notes: none,
         text: none,
         rule,
         staged,
@@ -106,6 +109,18 @@ pub(super) fn layout(area: Rect, body: Body) -> Layout {
             with_preview(with_list(Layout { queues, ..frame }, list), rest)
         }
     }
+}
+
+/// Takes rows off the text for so many lines of notes, a quarter of it at most.
+pub(super) fn with_notes(layout: Layout, lines: impl FnOnce(u16) -> usize) -> Layout {
+    let most = layout.text.height / 4;
+    if most == 0 {
+        return layout;
+    }
+    let mut text = layout.text;
+    let lines = u16::try_from(lines(text.width)).unwrap_or(u16::MAX);
+    let notes = take_top(&mut text, lines.min(most));
+    Layout { notes, text, ..layout }
 }
 
 /// Frames cost columns that a narrow screen does not have; rules divide instead.

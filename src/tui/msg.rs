@@ -92,6 +92,8 @@ pub enum What {
         number: u64,
         page: Box<ViewPage>,
     },
+    /// What has come of it so far, while a source lets the others wait.
+    Partly(SubmissionId, Report),
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
     /// The answer to an [`Effect::Settle`].

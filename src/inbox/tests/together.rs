@@ -84,3 +84,23 @@ async fn an_approved_action_is_followed_though_another_source_hangs() {
     drop(heard);
     soon(following).await.unwrap();
 }
+
+#[tokio::test]
+async fn what_the_others_answered_is_told_while_one_lets_wait() {
+    let (house, good, hung) = (House::new(), Fake::new("good"), Fake::new("hung"));
+    hung.state().hangs = true;
+    let inbox = house.inbox(&[&hung, &good]).await;
+    let two = submission("s-1", &[("hung", None, "1", A), ("good", None, "1", A)]);
+    let (told, mut heard) = mpsc::channel(8);
+
+    let sending = tokio::spawn(async move { inbox.submit_telling(two, 3, told).await });
+    let so_far = soon(heard.recv()).await.unwrap();
+    let known: Vec<_> = so_far.lines.iter().map(|line| (line.key.clone(), line.outcome.clone())).collect();
+    assert_eq!(known, [(key("good", "1"), Outcome::Approved)]);
+
+    hung.state().hangs = false;
+    hung.goes_on.notify_waiters();
+    let report = soon(sending).await.unwrap().unwrap();
+    assert_eq!((report.counts().approved, report.left_pending), (2, 3));
+    assert_eq!(soon(heard.recv()).await, None);
+}

@@ -44,6 +44,9 @@ const ROOT: &str = "/api/pending-actions";
 const GET_LIMIT: Duration = Duration::from_secs(30);
 /// Longest wait for a list or for a decision to be taken.
 const LONG_LIMIT: Duration = Duration::from_mins(1);
+/// Nothing can be asked about it.
+const NAMELESS: Note =
+    Note { on: On::Any, words: "read-only: it has no id, so its source cannot be told about it" };
 
 /// A source that speaks the contract.
 #[derive(Debug)]
@@ -115,8 +118,11 @@ impl Source for PendingActions {
             Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead),
         };
         let nameless = row.unreadable.is_some_and(|stand_in| !stand_in.has_id);
-        if !self.me().may_decide || nameless {
-            return Capabilities::READ_ONLY;
+        if nameless {
+            return Capabilities { notes: &[NAMELESS], ..Capabilities::READ_ONLY };
+        }
+        if !self.me().may_decide {
+            return Capabilities { notes: &[Note::NO_SCOPE], ..Capabilities::READ_ONLY };
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
         let edit = row.unreadable.is_none();

@@ -16,3 +16,10 @@ impl Held {
         self.until.map(|until| ((until.since(now) + 999) / 1_000).max(1))
     }
 }
+
+impl super::Model {
+    /// Something was sent and has no answer yet.
+    pub fn is_sending(&self) -> bool {
+        self.sending.is_some() || !self.on_the_way.is_empty()
+    }
+}

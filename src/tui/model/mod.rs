@@ -1,6 +1,6 @@
 //! All the inbox knows while it runs. Changed by `update` only, read by `view`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +41,7 @@ mod sources;
 mod spread;
 mod stats;
 mod tally;
+mod told;
 mod view;
 mod window;
 
@@ -55,7 +56,9 @@ pub use history::{Contexts, Histories, Stood, Told};
 pub use later::Later;
 pub use merge::Merged;
 pub(in crate::tui) use modal::wrapped;
-pub use modal::{LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet};
+pub use modal::{
+    Goes, LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
+};
 pub use overlay::{Finder, Overlay};
 pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab, around};
 pub use queue::{Cursor, Line, Queue};
@@ -68,6 +71,7 @@ pub use sources::{SourceState, Syncing};
 pub use spread::Spread;
 pub use stats::Stats;
 pub use tally::Tally;
+pub(in crate::tui) use told::told_in;
 pub use view::{Ask, More, Own, View, ViewKind, ViewPage, ViewRow};
 pub use window::{Waiting, Window};
 
@@ -164,6 +168,8 @@ pub struct Model {
     /// Confirmed, and not sent yet.
     pub held: Option<Held>,
     pub sending: Option<SubmissionId>,
+    /// Of submissions that some sources have answered: what the others have not.
+    pub on_the_way: HashMap<SubmissionId, HashSet<ActionKey>>,
     /// What was said of its outcome is on the way.
     pub settling: Option<ActionKey>,
     pub last_report: Option<ReportSheet>,
@@ -229,13 +235,12 @@ impl Model {
                 ..SourceState::new(name, settings.stale_after, settings.poll)
             })
             .collect();
-        let queue = Queue::new(settings.triage.group, settings.triage.sort);
         Self {
+            queue: Queue::new(settings.triage.group, settings.triage.sort),
             settings,
             now,
             size,
             sources,
-            queue,
             filtering: Filtering::default(),
             frozen: None,
             view: None,
@@ -273,6 +278,7 @@ impl Model {
             reviews: 0,
             held: None,
             sending: None,
+            on_the_way: HashMap::new(),
             settling: None,
             last_report: None,
             look_again: None,
@@ -289,7 +295,9 @@ impl Model {
     }
 
     pub(in crate::tui) fn layout_in(&self, area: Rect) -> Layout {
-        layout::layout(area, if self.zoom { Body::PreviewOnly } else { self.panes() })
+        let layout = layout::layout(area, if self.zoom { Body::PreviewOnly } else { self.panes() });
+        let told = self.notes_here();
+        if told.is_empty() { layout } else { layout::with_notes(layout, |width| told_in(&told, width).len()) }
     }
 
     /// The layout with the list, whether it is on screen or not.

@@ -1,5 +1,6 @@
 //! Sheets and forms over the inbox. At most one is open.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use tui_textarea::TextArea;
@@ -108,11 +109,23 @@ pub struct Review {
     /// Undecided actions of these batches.
     pub left_pending: usize,
     pub sources: usize,
+    /// What goes with these decisions, by their sources' own rules.
+    pub told: Vec<Goes>,
     /// Who compares, at each of them, what lands with what was seen.
     pub bound: Vec<(SourceName, Binding)>,
     /// Decisions on actions that the filter does not show.
     pub hidden: usize,
     pub confirm: Confirm,
+}
+
+/// `rejecting 2: completed steps will be compensated`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goes {
+    pub source: SourceName,
+    /// `rejecting`
+    pub does: &'static str,
+    pub count: usize,
+    pub words: Cow<'static, str>,
 }
 
 /// A staged decision that is not sent, and why.
@@ -131,6 +144,8 @@ pub struct ReportSheet {
     /// What became of approved actions since.
     pub followed: HashMap<ActionKey, Followed>,
     pub top: usize,
+    /// Sources that have not answered yet, and how many decisions went there.
+    pub waits: Vec<(SourceName, usize)>,
 }
 
 /// A line of a text area as it is drawn. One column stays free for the cursor.

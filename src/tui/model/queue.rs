@@ -164,6 +164,15 @@ impl Queue {
         }
     }
 
+    /// What is pending of a batch, filtered out or not, in the order of the list.
+    pub fn calls(&self, batch: &BatchKey) -> Vec<&Slot> {
+        let Some(nth) = self.batches.get(batch) else { return Vec::new() };
+        let mut calls: Vec<&Slot> =
+            self.slots.iter().filter(|slot| slot.batch == *nth && slot.counts_as_pending()).collect();
+        calls.sort_unstable_by_key(|slot| slot.rank);
+        calls
+    }
+
     /// Puts the cursor on a visible line; past the end is the last one.
     pub fn go_to(&mut self, line: usize) {
         self.at = line.min(self.lines.len().saturating_sub(1));

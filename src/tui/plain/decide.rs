@@ -1,6 +1,6 @@
 //! The deciding words. They stage only, and only about what was read out before the line was typed.
 
-use crate::domain::{Finding, ReasonRule, Timestamp};
+use crate::domain::{Finding, On, ReasonRule, Timestamp};
 use crate::tui::command::Command;
 use crate::tui::model::{Slot, State};
 use crate::tui::msg::Given;
@@ -61,7 +61,19 @@ pub(super) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
             "not approved: it is {why}, so it must be read to its end first; show reads it"
         )));
     }
+    let asks = session.model.here().is_some_and(|slot| slot.entry.can.answer);
+    if asks && !is_answered(session) {
+        return session.say(
+            "Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals \
+             sign and the answer, then approve.",
+        );
+    }
     stage(session, Given::Approve { comment });
+}
+
+fn is_answered(session: &Session) -> bool {
+    let here = look::here(&session.model);
+    here.is_some_and(|key| session.model.edits_of(&key).is_some())
 }
 
 pub(super) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
@@ -105,8 +117,8 @@ pub(super) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
 }
 
 pub(super) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
-    if session.model.here().is_some_and(|slot| !slot.entry.can.retry) {
-        return session.say("Nothing was decided: its source cannot ask the agent to try again.");
+    if let Some(can) = session.model.here().map(|slot| slot.entry.can).filter(|can| !can.retry) {
+        return session.say(&say::sentence(&format!("nothing was decided: {}", can.why_not(On::Retry))));
     }
     if rest.is_empty() {
         return session.say("Nothing was decided. Say retry, and what the agent should do otherwise.");

@@ -77,7 +77,7 @@ impl Standing {
 pub(super) fn take(session: &mut Session, msg: Msg) {
     let counted = matches!(msg.what, What::Synced(..));
     let (was_sending, was_held) = (session.model.sending.is_some(), session.model.held.is_some());
-    let answered = matches!(msg.what, What::Submitted(..) | What::Settled(..));
+    let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Settled(..));
     if matches!(&msg.what, What::Followed(followed) if followed.status == Status::Executed) {
         session.news.executed += 1;
     }

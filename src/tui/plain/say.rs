@@ -95,6 +95,11 @@ pub(super) fn action(model: &Model, slot: &Slot) -> String {
     if !standing.is_empty() {
         said.push(standing);
     }
+    let told = if slot.is_pending() { slot.entry.can.told() } else { Vec::new() };
+    if !told.is_empty() {
+        let told: Vec<_> = told.iter().map(|(_, words)| words.as_ref()).collect();
+        said.push(format!("Before you decide: {}.", told.join("; ")));
+    }
     said.join(" ")
 }
 

@@ -180,7 +180,7 @@ impl Session {
     fn next_line(&mut self) -> bool {
         // A script hears what became of one line before the next one is read.
         let model = &self.model;
-        let busy = model.held.is_some() || model.sending.is_some() || model.settling.is_some();
+        let busy = model.held.is_some() || model.is_sending() || model.settling.is_some();
         if !self.how.interactive && busy {
             return false;
         }

@@ -51,6 +51,10 @@ pub(super) fn review(model: &Model, sheet: &ReviewSheet, review: &Review) -> Vec
         Some(submission) if submission.len() <= FEW => said.extend(by_name(review)),
         Some(_) => said.push("list names all of them.".to_owned()),
     }
+    for goes in &review.told {
+        let words = format!("warning, {} {} on {}: {}", goes.does, goes.count, goes.source, goes.words);
+        said.push(say::sentence(&words));
+    }
     for (source, binding) in review.bound.iter().take(NAMED) {
         said.push(format!("{source}: {}.", binding.promise()));
     }
@@ -131,6 +135,9 @@ pub(super) fn report(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let all: Vec<String> =
         all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     let mut said = vec![format!("Sent. {}.", say::sentence(&all.join(", ")).trim_end_matches('.'))];
+    said.extend(
+        sheet.waits.iter().map(|(source, n)| format!("On the way: {n} to {source}, not answered yet.")),
+    );
     said.extend(sheet.report.lines.iter().filter_map(trouble));
     said.extend(followed(model, sheet));
     said

@@ -94,7 +94,7 @@ fn retry_goes_with_guidance_to_a_source_that_can_and_is_explained_elsewhere() {
     assert!(desk.model.modal.is_none());
     assert_eq!(
         desk.message(),
-        "this source cannot ask the agent to try again; X excludes it with a reason instead"
+        "its source cannot ask the agent to try again; X excludes it with a reason instead"
     );
 
     let mut desk = Desk::with(100, 30, few(2), Capabilities { retry: true, ..CAN });

@@ -1,6 +1,8 @@
 //! The decision keys. They are toggles, and stage only: nothing here reaches a source.
 
-use crate::domain::{ActionKey, Decision, DecisionKind, Digest, ReasonRule, Staged, Status, changed_keys};
+use crate::domain::{
+    ActionKey, Decision, DecisionKind, Digest, On, ReasonRule, Staged, Status, changed_keys,
+};
 use crate::journal::{Says, Write};
 use crate::text;
 use crate::tui::command::Command;
@@ -10,8 +12,15 @@ use crate::tui::msg::Effect;
 use super::list::{self, Way};
 use super::lock::lock;
 use super::stage::{is_too_early, save, stage};
+use super::turn;
 
-const READ_ONLY: &str = "read-only: the token of this source has no `decide` scope";
+const ANSWER: &str = "it asks for an answer: write it first";
+
+/// There is nothing to approve before its answer is written.
+fn asks(model: &Model, key: &ActionKey) -> bool {
+    model.queue.get(key).is_some_and(|slot| slot.entry.can.answer)
+        && approval(model, key).is_err_and(|why| why == ANSWER)
+}
 
 /// Approves what is aimed at; back to undecided when all of it was.
 pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
@@ -20,20 +29,27 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let mut wanted = Vec::new();
-    let mut locked = None;
+    let mut locked = Vec::new();
     for key in &targets {
         match approval(model, key) {
             Ok(decision) => wanted.push((key.clone(), Some(decision))),
-            Err(why) => locked = Some(why),
+            Err(why) => locked.push((key.clone(), why)),
         }
     }
-    if let (Some(why), [key]) = (&locked, targets.as_slice()) {
+    turn::drop_parts(model, &mut wanted, &locked);
+    if let Some((key, why)) = locked.first().filter(|_| wanted.is_empty()) {
         // Taking an approval back asks for nothing.
-        if kind(model, key).is_some_and(DecisionKind::approves) {
+        if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::approves)) {
             return clear_targets(model, targets);
         }
-        model.warn(why.clone());
-        return Vec::new();
+        let (key, alone) = (key.clone(), targets.len() == 1);
+        if alone && asks(model, &key) {
+            return super::edit::open_for_answer(model, key);
+        }
+        if let Some(why) = turn::why(model, &targets, locked.len(), why) {
+            model.warn(why);
+            return Vec::new();
+        }
     }
     let all = wanted.len() == targets.len()
         && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
@@ -43,10 +59,13 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
     let left_out = targets.len() - wanted.len();
     let effects = stage(model, wanted);
     if left_out > 0 {
-        model.warn(format!(
-            "{left_out} of {} marked were left out: read them to the end first",
-            targets.len()
-        ));
+        let answers = locked.iter().any(|(key, _)| asks(model, key));
+        let why = if answers {
+            "answer them, or read them to the end, first"
+        } else {
+            "read them to the end first"
+        };
+        model.warn(format!("{left_out} of {} marked were left out: {why}", targets.len()));
     }
     finish(model);
     effects
@@ -79,10 +98,20 @@ pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
         }
         _ => (None, None),
     };
-    let Some(draft) = model.edit_texts.get(key) else { return Ok(Decision::Approve { edits, comment }) };
+    let asks = slot.entry.can.answer;
+    let Some(draft) = model.edit_texts.get(key) else {
+        return if asks && edits.is_none() {
+            Err(ANSWER.to_owned())
+        } else {
+            Ok(Decision::Approve { edits, comment })
+        };
+    };
     let cached = cached.filter(|cached| cached.digest == draft.of).ok_or_else(other)?;
     let edits = changed_keys(&cached.action.input, &draft.text)
         .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
+    if asks && edits.is_none() {
+        return Err(ANSWER.to_owned());
+    }
     Ok(Decision::Approve { edits, comment })
 }
 
@@ -109,6 +138,7 @@ pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
     if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
         return clear_targets(model, targets);
     }
+    let Some(targets) = super::reason::rejectable(model, targets) else { return Vec::new() };
     let demands = |key: &ActionKey| {
         model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
     };
@@ -131,7 +161,7 @@ pub(super) fn clear(model: &mut Model) -> Vec<Effect> {
     if is_burst(model) {
         return Vec::new();
     }
-    let targets = targets(model);
+    let targets = turn::all_staged(model, targets(model));
     clear_targets(model, targets)
 }
 
@@ -167,14 +197,19 @@ pub(super) fn approve_rest(model: &mut Model) -> Vec<Effect> {
             other += 1;
         }
     }
+    let parts = turn::drop_partly(model, &mut wanted);
+    other += parts;
     let approved = wanted.len();
     let effects = stage(model, wanted);
-    let left: Vec<String> =
-        [(unopened, "never opened"), (high, "high-risk"), (other, "to be read to the end")]
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, why)| format!("{n} {why}"))
-            .collect();
+    let left: Vec<String> = [
+        (unopened, "never opened"),
+        (high, "high-risk"),
+        (other, "to be read, answered or decided as a whole turn"),
+    ]
+    .iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, why)| format!("{n} {why}"))
+    .collect();
     let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
     let word = model.queue.group_by().word();
     let shown = if model.queue.shown().is_some() { " as far as it is shown" } else { "" };
@@ -200,11 +235,16 @@ pub(super) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
         say_why_not(model);
         return None;
     }
-    if targets.iter().any(|key| model.queue.get(key).is_some_and(|slot| !slot.entry.can.can_decide())) {
-        model.warn(READ_ONLY);
+    if let Some(why) = targets.iter().find_map(|key| read_only(model, key)) {
+        model.warn(why);
         return None;
     }
-    Some(targets)
+    turn::whole(model, targets)
+}
+
+fn read_only(model: &Model, key: &ActionKey) -> Option<&'static str> {
+    let can = model.queue.get(key)?.entry.can;
+    (!can.can_decide()).then(|| can.why_not(On::Any))
 }
 
 /// Whether this very action may be decided now, after saying why not.
@@ -212,11 +252,11 @@ pub(super) fn may_decide(model: &mut Model, key: &ActionKey) -> bool {
     if ready_at_all(model).is_err() {
         return false;
     }
-    let can = model.queue.get(key).is_some_and(|slot| slot.entry.can.can_decide());
-    if !can {
-        model.warn(READ_ONLY);
+    if let Some(why) = read_only(model, key) {
+        model.warn(why);
+        return false;
     }
-    can
+    model.queue.get(key).is_some()
 }
 
 /// No decision at something that changed an instant ago, or from keys nobody typed.
@@ -311,7 +351,13 @@ pub(super) fn finish(model: &mut Model) {
         let (batch, all) =
             (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
         let what = if model.queue.shown().is_some() { "everything shown" } else { "everything" };
-        model.say(format!("{what} is decided: {batch} or {all} reviews and submits"));
+        let said = format!("{what} is decided: {batch} or {all} reviews and submits");
+        // What was said of a whole turn an instant ago is still news.
+        match model.message.as_mut().filter(|message| message.at == model.now && message.tone == Tone::Plain)
+        {
+            Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
+            None => model.say(said),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is asked for by its value, by a line of words: the same rooms, without the keys.
 
-use crate::domain::{ActionKey, Decision, ReasonRule, changed_keys, json};
+use crate::domain::{ActionKey, Capabilities, Decision, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;
 use crate::tui::model::{Guard, Model, Tab};
 use crate::tui::msg::{Effect, Given};
@@ -76,8 +76,11 @@ fn approve(model: &mut Model, comment: Option<&str>) -> Vec<Effect> {
 
 fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
     decide(model, |model, key| {
-        let rule = model.queue.get(key).map(|slot| slot.entry.can.reason);
-        if reason.is_none() && rule == Some(ReasonRule::Required) {
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        if !can.reject {
+            return Err(can.why_not(On::Reject).to_owned());
+        }
+        if reason.is_none() && can.reason == ReasonRule::Required {
             return Err("this source asks for a reason with every rejection".to_owned());
         }
         Ok(Decision::Reject { reason: reason.map(str::to_owned) })
@@ -95,8 +98,9 @@ fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
 
 fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
     decide(model, |model, key| {
-        if !model.queue.get(key).is_some_and(|slot| slot.entry.can.retry) {
-            return Err("this source cannot ask the agent to try again".to_owned());
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        if !can.retry {
+            return Err(can.why_not(On::Retry).to_owned());
         }
         Ok(Decision::Retry { guidance: guidance.to_owned() })
     })
@@ -106,8 +110,10 @@ fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
 fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
     let Some(slot) = model.here() else { return Vec::new() };
     let key = slot.entry.key.clone();
-    if text.is_some() && !(slot.is_pending() && slot.entry.can.can_decide() && slot.entry.can.edit) {
-        model.warn("not edited: this action cannot be edited here");
+    let can = slot.entry.can;
+    if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
+        let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is not pending any more" };
+        model.warn(format!("not edited: {why}"));
         return Vec::new();
     }
     let Some(cached) = model.preview.cached(&key) else {

@@ -45,6 +45,10 @@ fn to(model: &mut Model, key: Option<ActionKey>, none: &str) -> Vec<Effect> {
         model.say("it is not in the list any more");
         return Vec::new();
     };
+    if model.queue.is_filtered_out(&key) {
+        model.warn("it is hidden by the filter: clear that first");
+        return Vec::new();
+    }
     let was_review = matches!(model.modal, Some(Modal::Review(_)));
     model.modal = None;
     model.queue.go_to_action(index);

@@ -39,7 +39,7 @@ pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
     if model.modal.is_some() || model.zoom || model.focus == Focus::Preview || model.view.is_some() {
         return back(model);
     }
-    if model.draft.is_empty() && model.sending.is_none() {
+    if model.draft.is_empty() && !model.is_sending() {
         return now(model);
     }
     model.modal = Some(Modal::Quit(None));

@@ -42,6 +42,7 @@ mod report;
 mod review;
 mod settle;
 mod stage;
+mod turn;
 mod views;
 mod window;
 
@@ -140,6 +141,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::learnt(model, source, tool, answer),
         What::Edited { key, digest, answer } => edit::edited(model, &key, digest, answer),
+        What::Partly(id, report) => report::partly(model, &id, report),
         What::Submitted(id, answer) => report::submitted(model, &id, answer),
         What::Followed(followed) => {
             // Read again when it is looked at: result and error are in it now.

@@ -4,7 +4,7 @@
 use crossterm::event::KeyEvent;
 use tui_textarea::{CursorMove, TextArea};
 
-use crate::domain::{ActionKey, Decision, DecisionKind, ReasonRule};
+use crate::domain::{ActionKey, Decision, DecisionKind, On, ReasonRule};
 use crate::journal::{Says, Write};
 use crate::tui::keymap::Chord;
 use crate::tui::model::{Modal, Model, ReasonForm, Slot};
@@ -15,19 +15,45 @@ use super::stage::{self, stage};
 
 pub(super) fn open(model: &mut Model, says: Says) -> Vec<Effect> {
     let Some(targets) = ready(model) else { return Vec::new() };
-    let cannot = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| !slot.entry.can.retry);
-    if says == Says::Guidance && targets.iter().any(cannot) {
-        let keys = &model.settings.keymap;
-        let because = keys.key(crate::tui::command::Command::ExcludeBecause);
-        model.warn(format!(
-            "this source cannot ask the agent to try again; {because} excludes it with a reason instead"
-        ));
-        return Vec::new();
-    }
+    let targets = match says {
+        Says::Reason => rejectable(model, targets),
+        Says::Guidance => retryable(model, targets),
+        Says::Comment => Some(targets),
+    };
+    let Some(targets) = targets else { return Vec::new() };
     open_for(model, says, targets)
 }
 
-/// For the action under the cursor alone: a rejection's comment is its reason, a retry's is its guidance, and an action that is
+/// Those of them that can be rejected; `None` after saying why none can.
+pub(super) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
+    let cannot = |key: &ActionKey| {
+        let can = model.queue.get(key).map(|slot| slot.entry.can)?;
+        (!can.reject).then(|| can.why_not(On::Reject))
+    };
+    let why = targets.iter().find_map(cannot);
+    let Some(why) = why else { return Some(targets) };
+    let all = targets.len();
+    let rest: Vec<ActionKey> = targets.into_iter().filter(|key| cannot(key).is_none()).collect();
+    let left_out = all - rest.len();
+    if rest.is_empty() {
+        model.warn(why);
+        return None;
+    }
+    model.warn(format!("{left_out} of {all} marked cannot be rejected; mark the others alone: {why}"));
+    None
+}
+
+fn retryable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
+    let can = |key: &ActionKey| model.queue.get(key).map(|slot| slot.entry.can);
+    let Some(can) = targets.iter().filter_map(can).find(|can| !can.retry) else { return Some(targets) };
+    let because = model.settings.keymap.key(crate::tui::command::Command::ExcludeBecause);
+    let instead =
+        if can.reject { format!("; {because} excludes it with a reason instead") } else { String::new() };
+    model.warn(format!("{}{instead}", can.why_not(On::Retry)));
+    None
+}
+
+/// For the action under the cursor, and its whole turn where one decision stands for that: a rejection's comment is its reason, a retry's is its guidance, and an action that is
 /// undecided is approved with it.
 pub(super) fn comment(model: &mut Model) -> Vec<Effect> {
     let Some(slot) = model.here().filter(|slot| slot.is_pending()) else {
@@ -48,7 +74,8 @@ pub(super) fn comment(model: &mut Model) -> Vec<Effect> {
             }
         },
     };
-    open_for(model, says, vec![key])
+    let Some(keys) = super::turn::whole(model, vec![key]) else { return Vec::new() };
+    open_for(model, says, keys)
 }
 
 pub(super) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>) -> Vec<Effect> {

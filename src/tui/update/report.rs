@@ -1,8 +1,10 @@
 //! What became of a submission: in the source's own counts, then followed until it is final.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::domain::{ActionKey, BatchKey, Followed, Outcome, Report, ReportLine, Status, SubmissionId};
+use crate::domain::{
+    ActionKey, BatchKey, Followed, Outcome, Report, ReportLine, SourceName, Status, SubmissionId,
+};
 use crate::inbox::{Problem, Reconciled};
 use crate::text::{self, Shown};
 use crate::tui::model::{Modal, Model, ReportSheet, Settled, Slot, State, Tone};
@@ -21,8 +23,9 @@ pub(super) fn submitted(
     if model.sending.as_ref() == Some(id) {
         model.sending = None;
     }
+    let rest = model.on_the_way.remove(id);
     match answer {
-        Ok(report) => take(model, report),
+        Ok(report) => take(model, report, rest.as_ref()),
         Err(problem) => {
             // Nothing was sent: everything is staged as before.
             let sending: Vec<ActionKey> = model
@@ -41,10 +44,40 @@ pub(super) fn submitted(
     }
 }
 
-fn take(model: &mut Model, mut report: Report) -> Vec<Effect> {
+/// Some sources have answered, and others let wait: what is known is acted on, and everything else goes on.
+pub(super) fn partly(model: &mut Model, id: &SubmissionId, report: Report) -> Vec<Effect> {
+    let came: HashSet<ActionKey> = report.lines.iter().map(|line| line.key.clone()).collect();
+    let (news, rest) = match model.on_the_way.get(id) {
+        Some(before) => (&came & before, before - &came),
+        None if model.sending.as_ref() == Some(id) => {
+            model.sending = None;
+            let elsewhere = |key: &ActionKey| model.on_the_way.values().any(|rest| rest.contains(key));
+            let sending = model.queue.slots().iter().filter(|slot| slot.state == State::Sending);
+            let rest =
+                sending.map(|slot| &slot.entry.key).filter(|key| !came.contains(*key) && !elsewhere(key));
+            let rest = rest.cloned().collect();
+            (came, rest)
+        }
+        None => return Vec::new(),
+    };
+    model.on_the_way.insert(id.clone(), rest);
+    take(model, report, Some(&news))
+}
+
+/// How many decisions of a submission each source has not answered yet.
+fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
+    let mut waits: BTreeMap<SourceName, usize> = BTreeMap::new();
+    for key in model.on_the_way.get(id).into_iter().flatten() {
+        *waits.entry(key.source.clone()).or_default() += 1;
+    }
+    waits.into_iter().collect()
+}
+
+/// Acts on what came, once: `only` are the lines that are news, where not all of them are.
+fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>) -> Vec<Effect> {
     let mut done = Vec::new();
     let mut follow = Vec::new();
-    for line in &report.lines {
+    for line in report.lines.iter().filter(|line| only.is_none_or(|only| only.contains(&line.key))) {
         let state = state_after(model, line);
         if !matches!(line.outcome, Outcome::Failed { .. }) {
             done.push(line.key.clone());
@@ -60,19 +93,33 @@ fn take(model: &mut Model, mut report: Report) -> Vec<Effect> {
     report.left_pending = left_pending(model, &report);
     let waits = follow.iter().any(|key| model.is_paused(&key.source));
     let paused = if waits { "; PAUSED: nothing approved is run until somebody resumes" } else { "" };
+    let waits = unanswered(model, &report.id);
+    let others: Vec<String> =
+        waits.iter().map(|(source, n)| format!("; {n} on the way to {source}")).collect();
     let counts = report.counts();
     let tone = if counts.failed + counts.unknown > 0 { Tone::Bad } else { Tone::Good };
-    model.tell(tone, vec![Shown::ours(format!("{}{paused}", summary(&report)))]);
-    let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
-    // A form that was opened meanwhile is not taken away; `last-report` opens the sheet then.
-    if model.modal.is_none() {
-        model.modal = Some(Modal::Report(Box::new(sheet.clone())));
-    }
-    model.last_report = Some(sheet);
+    model.tell(tone, vec![Shown::ours(format!("{}{}{paused}", summary(&report), others.concat()))]);
+    show(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, waits });
     if !follow.is_empty() {
         effects.push(Effect::Follow(follow));
     }
     effects
+}
+
+/// Opens the sheet, or goes on with it where part of it is on screen. A form that was opened meanwhile is not taken away;
+/// `last-report` opens the sheet then.
+fn show(model: &mut Model, mut sheet: ReportSheet) {
+    if let Some(last) = model.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
+        sheet.followed.clone_from(&last.followed);
+    }
+    match &mut model.modal {
+        None => model.modal = Some(Modal::Report(Box::new(sheet.clone()))),
+        Some(Modal::Report(open)) if open.report.id == sheet.report.id => {
+            **open = ReportSheet { top: open.top, ..sheet.clone() };
+        }
+        Some(_) => {}
+    }
+    model.last_report = Some(sheet);
 }
 
 /// What is pending and undecided in the batches that were sent, as it is now: more may have come while they were on their
@@ -216,7 +263,8 @@ fn note_report(model: &mut Model, mut report: Report) {
         Some(sheet) if sheet.report.id == report.id => sheet.report = report,
         Some(sheet) if sheet.report.id > report.id => {}
         Some(_) | None => {
-            let sheet = ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0 };
+            let (followed, waits) = (HashMap::new(), Vec::new());
+            let sheet = ReportSheet { report, at: model.now, followed, top: 0, waits };
             model.last_report = Some(sheet);
         }
     }

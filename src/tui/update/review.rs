@@ -11,8 +11,12 @@ use crate::domain::{
 };
 use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
-use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet};
+use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet, State};
 use crate::tui::msg::{Effect, Loaded};
+
+mod told;
+
+use told::{goes, grown, to_look_at};
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const SETTLE: i64 = 400;
@@ -60,7 +64,8 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
         return Vec::new();
     }
     let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
-    let chosen = model.draft.iter().filter(|(_, staged)| inside(staged));
+    let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
+    let chosen = model.draft.iter().filter(|(key, staged)| inside(staged) && !sending(key));
     let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
     if keys.is_empty() {
         let keys = &model.settings.keymap;
@@ -131,7 +136,7 @@ fn review(
     let freezing = |staged: &[OfDraft<'_>]| {
         freeze(id.clone(), staged.iter().copied(), fresh, can, pending_in, model.now)
     };
-    let (submission, refused) = frozen(&staged, &can, &freezing);
+    let (submission, refused) = frozen(&staged, &can, &freezing, &|batch| grown(model, batch));
     let told = |(key, why): (ActionKey, String)| {
         let title = fresh.get(&key).map(|action| action.row.title.clone());
         let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
@@ -165,6 +170,7 @@ fn review(
         left_pending,
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         bound: bound(model, &sent),
+        told: goes(model, &sent),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
         expiring: expiring(&sent, fresh, model.now),
@@ -172,7 +178,7 @@ fn review(
         first_changed: approvals()
             .find(|(key, action)| changed(key, action))
             .map(|(key, _)| key.clone())
-            .or_else(|| refused.first().map(|refused| refused.key.clone())),
+            .or_else(|| refused.first().map(|refused| to_look_at(model, refused))),
         first_unopened: approvals().find(|(key, action)| unseen(key, action)).map(|(key, _)| key.clone()),
         submission,
         refused,
@@ -234,6 +240,7 @@ fn frozen(
     staged: &[OfDraft<'_>],
     can: &impl Fn(&ActionKey) -> Capabilities,
     freezing: &impl Fn(&[OfDraft<'_>]) -> Result<Submission, Refusal>,
+    grown: &impl Fn(&[OfDraft<'_>]) -> Option<String>,
 ) -> (Option<Submission>, Vec<(ActionKey, String)>) {
     if let Ok(submission) = freezing(staged) {
         return (Some(submission), Vec::new());
@@ -247,7 +254,9 @@ fn frozen(
         match freezing(&batch) {
             Ok(_) => sent.extend(batch),
             Err(refusal) if batch.iter().any(|(key, _)| can(key).together != Together::Free) => {
-                refused.extend(batch.iter().map(|(key, _)| ((*key).clone(), refusal.to_string())));
+                let part = matches!(refusal, Refusal::PartOfTurn(..));
+                let why = grown(&batch).filter(|_| part).unwrap_or_else(|| refusal.to_string());
+                refused.extend(batch.iter().map(|(key, _)| ((*key).clone(), why.clone())));
             }
             Err(_) => {
                 for one in batch {

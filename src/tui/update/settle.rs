@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use tui_textarea::TextArea;
 
-use crate::domain::{ActionKey, Finding, Settling, Status, Untrusted};
+use crate::domain::{ActionKey, Finding, On, Settling, Status, Untrusted};
 use crate::inbox::Problem;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
@@ -38,7 +38,9 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
         None => Err("only an action whose outcome is unknown is settled; this one is not"),
         Some(_) if model.settling.is_some() => Err("one moment: what you said of the last one is on its way"),
         Some(slot) if !slot.entry.can.settle => {
-            Err("read-only: this token has no `decide` scope, so it cannot settle")
+            let can = slot.entry.can;
+            let other = "its source does not let you say from here what became of it";
+            Err(if can.can_decide() { other } else { can.why_not(On::Any) })
         }
         Some(slot) => Ok(slot.entry.key.clone()),
     }

@@ -36,6 +36,9 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
     if model.message.as_ref().is_some_and(|message| message.tone == Tone::Bad) {
         model.message = None;
     }
+    if let Some(words) = super::turn::words(model, &step) {
+        model.say(words);
+    }
     let position = model.draft.position();
     save(model, vec![Write::Step { position, step }])
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ratatui::buffer::Buffer;
 
-use crate::domain::Untrusted;
+use crate::domain::{SourceName, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
@@ -26,7 +26,6 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 /// One line, and a rule under it where there is room.
 fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let (state, good) = state(model);
     let oldest = oldest(model);
     let mut pen = Pen::new(buf, layout.header, 0);
     pen.ours(" placet", theme::BOLD);
@@ -48,6 +47,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if model.queue.n_held() > 0 {
         pen.ours(&format!("  {} new", model.queue.n_held()), theme::WARN);
     }
+    let (state, good) = several(model, pen.left());
     let both = if oldest.is_empty() { format!("{state} ") } else { format!("{state}  {oldest} ") };
     let (who, short) = (who(model), format!("{state} "));
     // Who decides goes before the oldest where screens are wide enough for both on most days, and after all else.
@@ -179,15 +179,33 @@ impl Who {
 
 /// The worst of all sources, because one bad source makes the counts wrong.
 fn state(model: &Model) -> (String, bool) {
-    let all: Vec<(String, bool)> =
-        model.sources.iter().map(|source| words::connection(source, model.now)).collect();
-    let bad: Vec<&(String, bool)> = all.iter().filter(|(_, good)| !good).collect();
-    match (bad.as_slice(), all.first()) {
-        ([], Some(first)) => first.clone(),
-        ([one], _) => (one.0.clone(), false),
-        ([], None) => ("NO SOURCE".to_owned(), false),
+    let all: Vec<(&SourceName, (String, bool))> =
+        model.sources.iter().map(|it| (&it.name, words::connection(it, model.now))).collect();
+    let bad: Vec<_> = all.iter().filter(|(_, (_, good))| !good).collect();
+    match (bad.as_slice(), all.as_slice()) {
+        ([], [(_, first), ..]) => first.clone(),
+        ([(_, (word, _))], [_]) => (word.clone(), false),
+        ([(name, (word, _))], _) => (format!("{name} {word}"), false),
+        ([], []) => ("NO SOURCE".to_owned(), false),
         (many, _) => (format!("{} of {} sources in trouble", many.len(), all.len()), false),
     }
+}
+
+/// The same in so many columns, where nothing else says how many sources there are.
+fn several(model: &Model, room: usize) -> (String, bool) {
+    let (word, good) = state(model);
+    let all = model.sources.len();
+    if all < 2 {
+        return (word, good);
+    }
+    let well = model.sources.iter().filter(|source| words::connection(source, model.now).1).count();
+    let short = format!("{well}/{all} sources ok");
+    let word = if all - well == 1 { word } else { String::new() };
+    // How old its data is goes first, where there is no room for all.
+    let beginning = word.split(',').next().unwrap_or_default().to_owned();
+    let said = [word, beginning].into_iter().filter(|word| !word.is_empty());
+    let said = said.map(|word| format!("{well}/{all} ok, {word}")).find(|said| said.len() + 2 <= room);
+    (said.filter(|_| !good).unwrap_or(short), good)
 }
 
 fn oldest(model: &Model) -> String {

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 
+use crate::domain::Capabilities;
 use crate::tui::command::{COMMANDS, Command, Spec};
 use crate::tui::keymap::{Keymap, short};
 use crate::tui::layout::Layout;
@@ -11,11 +12,12 @@ use crate::tui::theme;
 use super::pen::Pen;
 
 /// The hints that a narrow screen keeps; the others follow in the order of the table.
-const FIRST: [Command; 9] = [
+const FIRST: [Command; 10] = [
     Command::Settle,
     Command::Approve,
     Command::Exclude,
     Command::Edit,
+    Command::Retry,
     Command::Undo,
     Command::Mark,
     Command::NextUndecided,
@@ -92,13 +94,20 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
 fn rest(model: &Model) -> Vec<&'static Spec> {
     let places = crate::tui::update::places(model);
     let lost = model.here().is_some_and(|slot| slot.state == State::ToSettle);
+    let can = model.here().filter(|slot| model.queue.marks.is_empty() && slot.is_pending());
+    let can = can.map(|slot| slot.entry.can);
+    let may =
+        |allowed: fn(&Capabilities) -> bool| can.as_ref().is_none_or(|can| can.can_decide() && allowed(can));
     let fits = |command: Command| match command {
         Command::Help => false,
         Command::Inbox => model.view.is_some(),
         Command::NextUndecided => model.view.is_none(),
         command if model.view.is_some() && command.is_of_the_queue() => false,
         Command::Settle => lost,
-        Command::Approve | Command::Exclude | Command::Edit => !lost,
+        Command::Approve => !lost && may(|_| true),
+        Command::Exclude => !lost && may(|can| can.reject),
+        Command::Edit => !lost && may(|can| can.edit),
+        Command::Retry => !lost && can.is_some_and(|can| can.retry),
         _ => true,
     };
     let works = |spec: &&Spec| spec.places.iter().any(|place| places.contains(place));

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
+use crate::domain::Together;
 use crate::text;
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
@@ -116,9 +117,14 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let staged = model.staged_in(group);
     let undecided = group.open.saturating_sub(staged.total());
     let wide = row.area.width >= 60;
+    let turn = group.key.batch().is_some() && first.entry.can.together != Together::Free;
+    let decided = group.open.saturating_sub(undecided);
     let mut note = match (wide, undecided) {
         (true, 0) if group.open == 0 => "all settled".to_owned(),
         (true, 0) => "all staged".to_owned(),
+        // It goes as a whole, or not at all.
+        (true, _) if turn => format!("turn: {decided} of {} decided", group.open),
+        (false, _) if turn => format!("{decided}/{} decided", group.open),
         (true, n) => format!("{n} of {} undecided", group.open),
         (false, n) => format!("{n}/{}", group.open),
     };

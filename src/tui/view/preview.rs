@@ -8,7 +8,7 @@ use crate::domain::Seen;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Group, GroupKey, Model, Search, Slot, Tab};
+use crate::tui::model::{Focus, Group, GroupKey, Model, Search, Slot, Tab, told_in};
 use crate::tui::page::{Kind, Window};
 use crate::tui::theme;
 use crate::tui::update::has_cursor;
@@ -31,7 +31,24 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
             None => return batch(model, layout, buf),
         }
     }
+    notes(model, layout.notes, buf);
     content(model, layout.text, buf);
+}
+
+/// What to know before a key is pressed, as much of it as there is room for: the Context tab has all of it.
+fn notes(model: &Model, area: Rect, buf: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let lines = told_in(&model.notes_here(), area.width);
+    let rows = usize::from(area.height);
+    for (nth, line) in lines.iter().take(rows).enumerate() {
+        Pen::new(buf, area, nth as u16).shown(line, theme::WARN);
+    }
+    if lines.len() > rows {
+        let more = format!(" +{}: Context", lines.len() - rows);
+        Pen::new(buf, area, area.height - 1).keep(more.len()).ours(&more, theme::DIM);
+    }
 }
 
 /// On narrow screens the list says the rest; one rule names tab and action.
@@ -42,7 +59,10 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, row, 0);
     pen.ours(" ", theme::PLAIN);
     tabs(model, slot, &mut pen);
-    let at = short_note(model, layout);
+    let at = match model.sources.len() {
+        ..=1 => short_note(model, layout),
+        _ => format!("{}  {}", slot.entry.key.source, short_note(model, layout)),
+    };
     pen.shorten(at.len() + 2);
     pen.ours("  ", theme::PLAIN)
         .shown(&text::identifier(slot.entry.key.id.untrusted()), theme::DIM)
@@ -60,11 +80,14 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     let row = &slot.entry.row;
+    let several = model.sources.len() > 1;
+    let source = if several { format!(" {}", slot.entry.key.source) } else { String::new() };
     let mut pen = Pen::new(buf, area, 0);
-    pen.shown(&text::identifier(&row.tool), theme::BOLD);
+    pen.shorten(source.len()).shown(&text::identifier(&row.tool), theme::BOLD);
     if let Some(agent) = row.agent.as_ref().or(row.mission.as_ref()) {
         pen.ours("   ", theme::PLAIN).shown(&text::name(agent), theme::PLAIN);
     }
+    Pen::new(buf, area, 0).right(&source, theme::DIM);
     let mut pen = Pen::new(buf, area, 1);
     pen.ours("risk ", theme::DIM).shown(&words::risk_in_full(&row.risk), theme::risk(&row.risk));
     if let Some(effect) = &row.effect {

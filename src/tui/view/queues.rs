@@ -74,12 +74,15 @@ fn sources(model: &Model, area: Rect, buf: &mut Buffer) -> u16 {
         total(area, nth, source.name.as_str(), pending, buf);
         nth += 1;
         let (word, good) = words::connection(source, model.now);
-        if !good || !source.unreadable.is_empty() {
+        // With several, each says how it is, where there is room for what stands below.
+        let roomy = model.sources.len() > 1 && area.height >= 30;
+        if !good || roomy || !source.unreadable.is_empty() {
             let unreadable = match source.unreadable.len() {
                 0 => String::new(),
                 n => format!("  {n} unreadable"),
             };
-            Pen::new(buf, area, nth).ours(&format!("  {word}{unreadable}"), theme::WARN);
+            let style = if good && source.unreadable.is_empty() { theme::DIM } else { theme::WARN };
+            Pen::new(buf, area, nth).ours(&format!("  {word}{unreadable}"), style);
             nth += 1;
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buf
     if model.held.is_some() {
         lines.push("Quitting now recalls what is about to be sent.".to_owned());
     }
-    if model.sending.is_some() {
+    if model.is_sending() {
         lines.push("A submission is on its way; quitting waits a few seconds for it.".to_owned());
     }
     if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {

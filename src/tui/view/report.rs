@@ -24,6 +24,7 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     let all = words::count(sheet.report.lines.len(), "decision");
     // What did not arrive was not sent, whatever was tried.
     let (word, foot) = match (counts.failed, counts.unknown) {
+        _ if !sheet.waits.is_empty() => ("So far", "what is on the way is told as it comes"),
         (failed, _) if failed == sheet.report.lines.len() as u64 => {
             ("Nothing landed", "everything stays staged")
         }
@@ -89,6 +90,10 @@ fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
     }
     lines.push(Vec::new());
     lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
+    for (source, n) in &sheet.waits {
+        let line = format!("on the way   {n} to {source}: it has not answered yet");
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
     let room = usize::from(WIDTH).min(width.saturating_sub(2)).saturating_sub(4);
     lines.extend(sheet.report.lines.iter().flat_map(|line| trouble(line, room)));
     let follow = followed(model, sheet);

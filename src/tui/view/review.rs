@@ -98,6 +98,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     lines.push(Vec::new());
     named(model, review, &mut lines);
     by_name(review, &mut lines);
+    goes(model, review, &mut lines);
     lines.push(deciding(model, review));
     binding(review, &mut lines);
     lines
@@ -109,6 +110,18 @@ fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> 
     let (word, good) = words::connection(source, model.now);
     let is_old = !good && sent.any(|name| *name == source.name);
     is_old.then(|| vec![ours(format!("  {}: {word}; counts may be old", source.name), theme::WARN)])
+}
+
+/// What goes with these decisions where they land.
+fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
+    for goes in &review.told {
+        let on = if model.sources.len() > 1 { format!(" on {}", goes.source) } else { String::new() };
+        let words = Shown::ours(format!("! {} {}{on}: {}", goes.does, goes.count, goes.words));
+        lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, theme::WARN)]));
+    }
+    if !review.told.is_empty() {
+        lines.push(Vec::new());
+    }
 }
 
 /// Who sees to it that what lands is what was seen, source by source.

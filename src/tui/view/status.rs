@@ -58,7 +58,7 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
         let words = if narrow { "hidden" } else { "hidden by the filter" };
         pen.ours(&format!("  {hidden} {words}"), theme::WARN);
     }
-    if model.sending.is_some() {
+    if model.is_sending() {
         pen.ours("   SENDING", theme::KEY);
     }
     let (saved, style) = saved(model);

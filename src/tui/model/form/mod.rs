@@ -228,6 +228,17 @@ impl EditForm {
         self.area.move_cursor(CursorMove::End);
     }
 
+    /// Moves to what is to be filled in: the first field that holds nothing.
+    pub fn begin_at_answer(&mut self) {
+        let empty = |field: &Field| {
+            let proposed = field.proposed.as_deref().map_or("null", str::trim);
+            !field.is_locked() && matches!(proposed, "null" | "\"\"")
+        };
+        if let Some(nth) = self.fields.iter().position(empty) {
+            self.select(nth);
+        }
+    }
+
     /// What stands in the text field now is the field's.
     pub fn typed(&mut self) {
         let text = self.area.lines().join("\n");

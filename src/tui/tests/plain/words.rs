@@ -1,7 +1,7 @@
 //! What is said to what.
 
-use crate::domain::Status;
-use crate::tui::desk::{action, decided, few, key, lost};
+use crate::domain::{Capabilities, Note, Status};
+use crate::tui::desk::{CAN, action, decided, few, key, lost};
 use crate::tui::plain::{How, WORDS};
 
 use super::talk::{SCRIPT, TERMINAL, Talk, risky};
@@ -190,4 +190,23 @@ fn an_edit_keeps_types_and_is_staged_by_approving_only() {
     let edits = staged.decision.edits().unwrap().as_json().as_str().to_owned();
     assert_eq!(edits, r#"{"title":"Close \"3\" tickets","count":3}"#);
     assert!(talk.types("revert").contains("The edits are dropped."));
+}
+
+#[test]
+fn what_to_know_before_deciding_is_read_out_and_an_answer_is_asked_for() {
+    const NOTES: &[Note] = &[Note::UNVERIFIED];
+    let can = Capabilities { answer: true, notes: NOTES, also_rejects: 1, ..CAN };
+    let ask = action("1 ask_human support low 5", "Which plan?", r#"{"question":"Which?","answer":null}"#);
+    let mut talk = Talk::with(TERMINAL, vec![ask], can);
+    let read = talk.types("first");
+    assert!(read.contains("reject also rejects 1 ungated call; identity not verified"), "{read}");
+
+    let said = talk.types("approve");
+    assert!(said.contains("Not approved: it asks for an answer."), "{said}");
+    let said = talk.types("show\nedit answer=\"small\"\napprove");
+    assert!(said.contains("Staged: approve with edit of answer"), "{said}");
+    let said = talk.types("undo\nexclude");
+    assert!(said.contains("Staged: exclude"), "{said}");
+    let said = talk.types("submit");
+    assert!(said.contains("Warning, rejecting 1 on gate: 1 ungated call is rejected with it."), "{said}");
 }

@@ -41,7 +41,12 @@ pub(in crate::tui::update) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Eff
 fn approve_changed(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
     if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
-        model.say("nothing is changed; Esc closes, and the approve key approves it as proposed");
+        let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.can.answer);
+        model.say(if asks {
+            "the answer is not written yet: write it, then Enter approves with it; Esc closes"
+        } else {
+            "nothing is changed; Esc closes, and the approve key approves it as proposed"
+        });
         return Vec::new();
     }
     approve(model)

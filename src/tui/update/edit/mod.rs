@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Decision, SourceName, Untrusted, changed_keys, json, merge};
+use crate::domain::{ActionKey, Decision, On, SourceName, Untrusted, changed_keys, json, merge};
 use crate::inbox::{Problem, Tool};
 use crate::journal::{EditText, Write};
 use crate::tui::model::{Bulk, EditForm, Modal, Model, Slot};
@@ -50,11 +50,9 @@ fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
     }
     let first = keys.first().and_then(|key| model.queue.get(key));
     let slot = first.ok_or("only a pending action can be edited")?;
-    if !slot.entry.can.can_decide() {
-        return Err("read-only: the token of this source has no `decide` scope".to_owned());
-    }
-    if !slot.entry.can.edit {
-        return Err("this source cannot apply edits".to_owned());
+    let can = slot.entry.can;
+    if !can.can_decide() || !can.edit {
+        return Err(can.why_not(On::Edit).to_owned());
     }
     Ok(())
 }
@@ -71,6 +69,15 @@ pub(super) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -
     }
     model.modal = Some(Modal::EditSoon { keys, outside });
     vec![Effect::Load(missing)]
+}
+
+/// The approve key on an action that asks for an answer: there is nothing to approve before it is written.
+pub(super) fn open_for_answer(model: &mut Model, key: ActionKey) -> Vec<Effect> {
+    let effects = open_for(model, vec![key], false);
+    if matches!(model.modal, Some(Modal::Edit(_) | Modal::EditSoon { .. })) {
+        model.say("it asks for an answer: write it here, then Enter approves it with your answer");
+    }
+    effects
 }
 
 /// What was read may be what a form waits for.
@@ -112,7 +119,11 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effec
         }
     };
     let known = model.tools.get(&(source.clone(), tool.clone())).cloned();
+    let asks = slot.entry.can.answer;
     let mut form = EditForm::new(key, digest, input, &text, known);
+    if asks {
+        form.begin_at_answer();
+    }
     if keys.len() > 1 {
         form.bulk = Some(Bulk { keys, rows: None, top: 0, since: model.now });
     }

@@ -1,0 +1,182 @@
+//! Several sources on one screen: what is said of each, and what one of them cannot hold up.
+
+use std::time::Duration;
+
+use crate::domain::{
+    ActionKey, Entry, Outcome, PendingAction, Report, ReportLine, Revision, SourceName, Timestamp,
+};
+use crate::inbox::{Connection, Event, EventKind, Rows, Synced};
+use crate::tui::model::{Modal, SourceState, State};
+use crate::tui::msg::{Effect, What};
+
+use super::desk::{CAN, Desk, NOW, action, few, key, source};
+
+const OTHERS: [&str; 4] = ["praxiom", "warden", "dendrux", "woo"];
+
+fn named(name: &str) -> SourceName {
+    SourceName::new(name)
+}
+
+fn at(name: &str, id: &str) -> ActionKey {
+    ActionKey { source: named(name), id: crate::domain::ActionId::new(id) }
+}
+
+/// Five sources; the gate lists `mine`, each other one an action of its own with the id `1`.
+fn five(width: u16, height: u16, mine: Vec<PendingAction>) -> Desk {
+    let mut desk = Desk::new(width, height, Vec::new());
+    for name in OTHERS {
+        let (stale, poll) = (Duration::from_secs(40), Duration::from_secs(10));
+        desk.model.sources.push(SourceState::new(named(name), stale, poll));
+    }
+    desk.lists(mine);
+    for name in OTHERS {
+        let kind = EventKind::Connection(Connection::Polling);
+        desk.say(What::Source(Event { source: named(name), kind }));
+        let theirs = action("1 change_plan billing low 30", &format!("Change at {name}"), r#"{"plan":"a"}"#);
+        desk.world.insert(at(name, "1"), theirs.clone());
+        let rows = Rows::All(vec![Entry { key: at(name, "1"), row: theirs.row, can: CAN }]);
+        let at = Timestamp::from_millis(NOW);
+        let synced = Synced {
+            source: named(name),
+            subject: None,
+            rows,
+            revision: Some(Revision(1)),
+            unreadable: Vec::new(),
+            at,
+        };
+        desk.say(What::Synced(named(name), Ok(synced)));
+    }
+    desk.press("R");
+    desk
+}
+
+fn breaks(desk: &mut Desk, name: &str) {
+    let (why, retry_in) = ("connection refused".into(), Duration::from_secs(20));
+    let kind = EventKind::Connection(Connection::Retrying { why, retry_in });
+    desk.say(What::Source(Event { source: named(name), kind }));
+}
+
+#[test]
+fn every_size_says_how_many_sources_are_well_and_which_one_is_not() {
+    for (width, height) in [(80, 24), (100, 30), (160, 45)] {
+        let mut desk = five(width, height, few(2));
+        assert!(desk.screen().contains("5/5 sources ok"), "{}", desk.screen());
+
+        breaks(&mut desk, "warden");
+        let screen = desk.screen();
+        let head: String = screen.lines().take(2).collect::<Vec<_>>().join("\n");
+        assert!(head.contains("4/5") && head.contains("warden RETRY in 20 s"), "{width}x{height}\n{screen}");
+
+        breaks(&mut desk, "woo");
+        assert!(
+            desk.screen().lines().next().unwrap_or_default().contains("3/5 sources ok"),
+            "{}",
+            desk.screen()
+        );
+    }
+}
+
+#[test]
+fn a_wide_screen_says_of_each_source_how_it_is_and_the_preview_whose_action_it_shows() {
+    let mut desk = five(160, 45, few(2));
+    breaks(&mut desk, "warden");
+    let screen = desk.screen();
+    let pane: Vec<String> =
+        screen.lines().skip(3).take(11).map(|line| line.chars().skip(2).take(26).collect()).collect();
+    let want = [
+        "All sources              6",
+        "gate                     2",
+        "  LIVE",
+        "praxiom                  1",
+        "  POLLING",
+        "warden                   1",
+    ];
+    for (line, want) in pane.iter().zip(want) {
+        assert_eq!(line.trim_end(), want, "{screen}");
+    }
+    assert!(pane[6].contains("RETRY in 20 s"), "{screen}");
+
+    desk.press("gg");
+    desk.press(",s");
+    desk.press("G");
+    let here = desk.model.here().unwrap().entry.key.source.to_string();
+    let row = desk.model.layout().head.y as usize;
+    let screen = desk.screen();
+    let head = screen.lines().nth(row).unwrap_or_default().to_owned();
+    assert!(head.trim_end_matches(['│', ' ']).ends_with(&here), "{head}");
+}
+
+#[test]
+fn the_same_id_at_two_sources_is_two_actions() {
+    let mut desk = five(100, 30, few(1));
+    desk.press(",o");
+    desk.press("gg");
+    let n = desk.model.queue.slots().iter().filter(|slot| slot.entry.key.id.as_raw() == "1").count();
+    assert_eq!(n, 5);
+    let index = desk.model.queue.index(&at("woo", "1")).unwrap();
+    desk.model.queue.go_to_action(index);
+    desk.press("x");
+    let staged: Vec<_> = desk.model.draft.iter().map(|(key, _)| key.clone()).collect();
+    assert_eq!(staged, [at("woo", "1")]);
+}
+
+fn report(desk: &Desk, only: Option<&str>, outcome: &Outcome) -> Report {
+    let submission = desk.submitted.last().unwrap();
+    let lines = submission.batches().iter().flat_map(|batch| {
+        batch.items().iter().map(move |item| ReportLine {
+            key: ActionKey { source: batch.source().clone(), id: item.id.clone() },
+            batch: batch.key().unwrap(),
+            tool: item.tool.clone(),
+            title: item.title.clone(),
+            decision: item.kind(),
+            outcome: outcome.clone(),
+        })
+    });
+    let lines = lines.filter(|line| only.is_none_or(|only| line.key.source.as_str() == only));
+    Report { id: submission.id().clone(), lines: lines.collect(), left_pending: 0 }
+}
+
+fn follows(desk: &Desk) -> usize {
+    desk.effects.iter().filter(|effect| matches!(effect, Effect::Follow(_))).count()
+}
+
+#[test]
+fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other_submission() {
+    let mut desk = five(100, 30, few(3));
+    for key in [key("1"), at("warden", "1")] {
+        let index = desk.model.queue.index(&key).unwrap();
+        desk.model.queue.go_to_action(index);
+        desk.press("a");
+    }
+    desk.press("S");
+    desk.wait(500);
+    desk.press("2<Enter>");
+    assert_eq!(desk.submitted.len(), 1, "{}", desk.screen());
+
+    let id = desk.submitted[0].id().clone();
+    let so_far = report(&desk, Some("gate"), &Outcome::Approved);
+    desk.say(What::Partly(id.clone(), so_far));
+    assert!(desk.screen().contains("on the way   1 to warden: it has not answered yet"), "{}", desk.screen());
+    assert!(matches!(desk.slot("1").state, State::Settled(_)));
+    assert_eq!(desk.model.queue.get(&at("warden", "1")).unwrap().state, State::Sending);
+    assert_eq!(follows(&desk), 1);
+
+    // Something else can be sent meanwhile, and what is on the way is not sent again.
+    desk.press("<Esc>");
+    let index = desk.model.queue.index(&key("2")).unwrap();
+    desk.model.queue.go_to_action(index);
+    desk.press("aS");
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { panic!("{}", desk.screen()) };
+    assert_eq!(sheet.keys, [key("2")]);
+    desk.press("<Esc>");
+
+    let all = report(&desk, None, &Outcome::Approved);
+    desk.say(What::Submitted(id, Ok(all)));
+    assert!(!desk.model.is_sending());
+    assert!(matches!(desk.model.queue.get(&at("warden", "1")).unwrap().state, State::Settled(_)));
+    assert_eq!(follows(&desk), 2, "each is followed once");
+    assert_eq!(desk.staged(), "2A");
+    let Some(Modal::Report(sheet)) = &desk.model.modal else { panic!("{}", desk.screen()) };
+    assert!(sheet.waits.is_empty() && sheet.report.lines.len() == 2);
+    assert_eq!(source().as_str(), "gate");
+}
