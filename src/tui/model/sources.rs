@@ -26,6 +26,8 @@ pub struct SourceState {
     pub heard: Option<Timestamp>,
     /// The last sync failed.
     pub problem: Option<Problem>,
+    /// That was told: the next failure for the same reason is no news.
+    pub told: bool,
     pub unreadable: Vec<Untrusted>,
     /// Read at least once.
     pub listed: bool,
@@ -61,6 +63,7 @@ impl SourceState {
             syncing: Syncing::No,
             heard: None,
             problem: None,
+            told: false,
             unreadable: Vec::new(),
             listed: false,
             paused: None,

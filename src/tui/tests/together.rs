@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::domain::{
     ActionKey, Entry, Outcome, PendingAction, Report, ReportLine, Revision, SourceName, Timestamp,
 };
-use crate::inbox::{Connection, Event, EventKind, Rows, Synced};
+use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::tui::model::{Modal, SourceState, State};
 use crate::tui::msg::{Effect, What};
 
@@ -179,4 +179,42 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     let Some(Modal::Report(sheet)) = &desk.model.modal else { panic!("{}", desk.screen()) };
     assert!(sheet.waits.is_empty() && sheet.report.lines.len() == 2);
     assert_eq!(source().as_str(), "gate");
+}
+
+#[test]
+fn a_source_that_was_never_read_says_so_and_its_failure_is_told_once() {
+    let mut desk = five(160, 45, few(2));
+    desk.model.sources[2].heard = None;
+    assert!(desk.screen().contains("  READING"), "{}", desk.screen());
+    let fails = |desk: &mut Desk| {
+        let problem =
+            Problem { source: Some(named("warden")), what: "cannot be reached".to_owned(), why: None };
+        desk.say(What::Synced(named("warden"), Err(problem)));
+    };
+    fails(&mut desk);
+    assert!(desk.screen().contains("  CANNOT BE READ"), "{}", desk.screen());
+    assert!(desk.message().contains("the list could not be read: warden"), "{}", desk.message());
+
+    desk.model.say("something else that matters");
+    fails(&mut desk);
+    assert_eq!(desk.message(), "something else that matters");
+    desk.press("R");
+    fails(&mut desk);
+    assert!(desk.message().contains("the list could not be read: warden"), "who asks again is told again");
+}
+
+#[test]
+fn the_review_names_the_source_of_each_batch_where_there_are_several() {
+    let mut desk = five(100, 30, few(2));
+    for key in [key("1"), at("warden", "1")] {
+        let index = desk.model.queue.index(&key).unwrap();
+        desk.model.queue.go_to_action(index);
+        desk.press("x");
+    }
+    desk.press("S");
+    let screen = desk.screen();
+    assert!(
+        screen.contains("on gate") && screen.contains("change_plan  billing:change_plan  on warden"),
+        "{screen}"
+    );
 }

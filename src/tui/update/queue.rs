@@ -70,6 +70,8 @@ pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
         None => Vec::new(),
     };
     take_in(model);
+    // Who asks again is told again.
+    model.sources.iter_mut().for_each(|source| source.told = false);
     model.preview.problems.clear();
     super::history::forget(model);
     effects.extend(sync_all(model));
@@ -100,12 +102,16 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
     source.syncing = Syncing::No;
     let mut effects = match answer {
         Err(problem) => {
-            source.problem = Some(problem.clone());
-            tell_problem(model, "the list could not be read: ", &problem);
+            let known = source.told && source.problem.as_ref() == Some(&problem);
+            (source.problem, source.told) = (Some(problem.clone()), true);
+            // It stands beside the source's name; said every time, it would hide everything else that is said.
+            if !known {
+                tell_problem(model, "the list could not be read: ", &problem);
+            }
             Vec::new()
         }
         Ok(synced) => {
-            source.problem = None;
+            (source.problem, source.told) = (None, false);
             source.heard = Some(now);
             source.listed = true;
             source.subject = synced.subject;

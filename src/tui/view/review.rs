@@ -97,7 +97,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     lines.extend(model.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());
     named(model, review, &mut lines);
-    by_name(review, &mut lines);
+    by_name(model, review, &mut lines);
     goes(model, review, &mut lines);
     lines.push(deciding(model, review));
     binding(review, &mut lines);
@@ -159,7 +159,7 @@ fn deciding(model: &Model, review: &Review) -> Parts {
 }
 
 /// Every decision that will be sent, by batch: what is confirmed stands here by name.
-fn by_name(review: &Review, lines: &mut Vec<Parts>) {
+fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     let Some(submission) = &review.submission else { return };
     let mut left = LISTED;
     for batch in submission.batches() {
@@ -169,6 +169,9 @@ fn by_name(review: &Review, lines: &mut Vec<Parts>) {
         if let Some(id) = batch.batch() {
             heading
                 .extend([ours("  ", theme::PLAIN), (text::identifier(id.untrusted()).cut(40), theme::DIM)]);
+        }
+        if model.sources.len() > 1 {
+            heading.push(ours(format!("  on {}", batch.source()), theme::DIM));
         }
         lines.push(heading);
         for item in batch.items().iter().take(left) {

@@ -127,6 +127,9 @@ pub(super) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         }
         Some(_) if source.problem.is_some() => (format!("{word}, list failed"), false),
         Some(_) => (word, good),
+        // How it is asked says nothing before it answered once.
+        None if good && source.problem.is_some() => ("CANNOT BE READ".to_owned(), false),
+        None if good => ("READING".to_owned(), false),
         None => (word, false),
     }
 }
