@@ -14,13 +14,22 @@ pub(super) struct Lost<'a> {
     pub(super) begun_at: Timestamp,
     /// Who we are at the source, where it told.
     pub(super) subject: Option<&'a Untrusted>,
+    /// What the source can prove: [`Source::ours`](crate::sources::Source::ours).
+    pub(super) proof: Option<bool>,
 }
 
 impl Lost<'_> {
     /// `None` while the action is pending. Settled as we asked is only ours when nothing speaks for somebody else.
     pub(super) fn outcome(&self, action: &PendingAction) -> Option<Outcome> {
         let row = &action.row;
-        let outcome = Outcome::by_status(self.asked, &row.status, row.resolved_by.as_ref())?;
+        let outcome = match (self.proof, self.asked) {
+            (Some(true), DecisionKind::Retry) => return Some(Outcome::Accepted),
+            (Some(true), DecisionKind::Reject) => return Some(Outcome::Rejected),
+            (Some(true), DecisionKind::Approve | DecisionKind::ApproveWithEdits) => {
+                return Some(Outcome::Approved);
+            }
+            (Some(false) | None, asked) => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
+        };
         let as_asked = matches!(outcome, Outcome::Approved | Outcome::Rejected);
         if !as_asked || self.may_be_ours(action) {
             return Some(outcome);
@@ -41,7 +50,7 @@ impl Lost<'_> {
             .effective_input
             .as_ref()
             .is_none_or(|input| rejected || action.digest_of(input.as_str()) == self.effective);
-        by_us && after && same_bytes
+        by_us && after && same_bytes && self.proof != Some(false)
     }
 }
 
@@ -49,6 +58,7 @@ impl Lost<'_> {
 mod tests {
     use super::*;
     use crate::contract::action;
+    use crate::domain::Status;
 
     fn settled(more: &str) -> PendingAction {
         let head = r#"{"id":"1","toolName":"t","workspaceId":"w","toolInput":{"a":1}"#;
@@ -63,6 +73,7 @@ mod tests {
             effective: Digest::of("t", "w", r#"{"a":1}"#),
             begun_at: Timestamp::from_millis(1_776_794_531_420),
             subject: Some(&ada),
+            proof: None,
         };
         let ours = [
             r#""status":"approved""#,
@@ -84,5 +95,26 @@ mod tests {
             assert!(matches!(outcome, Some(Outcome::Skipped { .. })), "{more}");
         }
         assert_eq!(lost.outcome(&settled(r#""status":"pending""#)), None);
+    }
+
+    #[test]
+    fn what_a_source_can_prove_outweighs_what_it_looks_like() {
+        let outcome = |asked, proof, status: &str| {
+            let effective = Digest::of("t", "w", r#"{"a":1}"#);
+            let lost = Lost { asked, effective, begun_at: Timestamp::default(), subject: None, proof };
+            lost.outcome(&settled(&format!(r#""status":"{status}""#)))
+        };
+        let skipped = |word| Some(Outcome::Skipped { status: Some(Status::parse(word)), by: None });
+
+        assert_eq!(outcome(DecisionKind::Reject, Some(true), "rejected"), Some(Outcome::Rejected));
+        assert_eq!(outcome(DecisionKind::Reject, Some(false), "rejected"), skipped("rejected"));
+        assert_eq!(outcome(DecisionKind::Approve, Some(false), "executed"), skipped("executed"));
+        assert_eq!(outcome(DecisionKind::Retry, Some(true), "running"), Some(Outcome::Accepted));
+        assert_eq!(
+            outcome(DecisionKind::Retry, Some(true), "pending"),
+            Some(Outcome::Accepted),
+            "it came back"
+        );
+        assert_eq!(outcome(DecisionKind::Retry, None, "running"), skipped("running"));
     }
 }

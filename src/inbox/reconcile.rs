@@ -5,13 +5,15 @@ use std::collections::{HashMap, HashSet};
 use futures_util::future::join_all;
 
 use super::judge::Lost;
+use super::submit::sent_as;
 use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, DecisionKind, Outcome, PendingAction, SourceName, Staged, SubmissionId, Untrusted,
+    ActionId, ActionKey, BatchKey, DecisionKind, Outcome, PendingAction, SourceName, Staged, SubmissionId,
 };
 use crate::fault;
 use crate::journal::{Past, Sent, State};
+use crate::sources::Source;
 
 pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem> {
     let mut reconciled = Vec::new();
@@ -76,13 +78,13 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
     let reads = by_source.into_iter().map(|(name, items)| async move {
         let ids: Vec<ActionId> = items.iter().map(|sent| sent.key.id.clone()).collect();
         let read = match inbox.source(name) {
-            Ok(source) => source.get(&ids).await.ok().map(|actions| (source.subject(), actions)),
+            Ok(source) => source.get(&ids).await.ok().map(|actions| (source, actions)),
             Err(_) => None,
         };
         (items, read)
     });
     for (items, read) in join_all(reads).await {
-        let Some((subject, actions)) = read else {
+        let Some((source, actions)) = read else {
             learnt.open = true;
             continue;
         };
@@ -91,7 +93,7 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
             actions.into_iter().flatten().map(|action| (action.row.id.clone(), action)).collect();
         for sent in items {
             let outcome = match found.get(&sent.key.id) {
-                Some(action) => judge(inbox, past, sent, subject.as_ref(), action),
+                Some(action) => judge(inbox, past, sent, source.as_ref(), action),
                 // It may be the one that cannot be read.
                 None if unreadable => None,
                 None => Some(Outcome::Unknown { why: "the source does not know the action any more".into() }),
@@ -114,11 +116,13 @@ fn judge(
     inbox: &Inbox,
     past: &Past,
     sent: &Sent,
-    subject: Option<&Untrusted>,
+    source: &dyn Source,
     action: &PendingAction,
 ) -> Option<Outcome> {
-    let asked: DecisionKind = sent.decision.kind();
-    let lost = Lost { asked, effective: sent.effective, begun_at: past.begun_at, subject };
+    let (asked, subject): (DecisionKind, _) = (sent.decision.kind(), source.subject());
+    let proof = source.ours(action, &sent.decision, &sent_as(&past.id, nth(past, sent)));
+    let (effective, begun_at, subject) = (sent.effective, past.begun_at, subject.as_ref());
+    let lost = Lost { asked, effective, begun_at, subject, proof };
     let still_pending = || {
         let age = time::now().since(past.begun_at);
         // A request that was answered by silence may still be on its way; one of a dead run is not.
@@ -129,4 +133,11 @@ fn judge(
         })
     };
     lost.outcome(action).or_else(still_pending)
+}
+
+/// Which batch of its submission a decision went with: they are kept in the order in which they were sent.
+fn nth(past: &Past, sent: &Sent) -> usize {
+    let mut batches: Vec<&BatchKey> = past.items.iter().map(|item| &item.batch).collect();
+    batches.dedup();
+    batches.iter().position(|batch| **batch == sent.batch).unwrap_or_default()
 }

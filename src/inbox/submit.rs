@@ -155,14 +155,14 @@ impl Job<'_> {
         batch: &SubmissionBatch,
         begun_at: Timestamp,
     ) -> (Outcomes, Option<Untrusted>) {
-        let key = format!("{}:{nth}", self.id);
+        let key = sent_as(self.id, nth);
         let (mut outcomes, mut stop) = match self.source.submit(batch, &key).await {
             Ok(outcomes) => (complete(batch, outcomes), None),
             Err(error) => (each(batch, &failed(&error)), stops(&error)),
         };
         let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Unknown { .. });
         if outcomes.values().any(unknown) {
-            let reached = self.look(batch, &mut outcomes, begun_at).await;
+            let reached = self.look(batch, &key, &mut outcomes, begun_at).await;
             if !reached {
                 stop = Some(Untrusted::from("not sent: the source was lost sight of before"));
             }
@@ -171,7 +171,13 @@ impl Job<'_> {
     }
 
     /// Reads what was lost sight of, a few times: the request may still be on its way. False: the source cannot be read.
-    async fn look(&self, batch: &SubmissionBatch, outcomes: &mut Outcomes, begun_at: Timestamp) -> bool {
+    async fn look(
+        &self,
+        batch: &SubmissionBatch,
+        sent_as: &str,
+        outcomes: &mut Outcomes,
+        begun_at: Timestamp,
+    ) -> bool {
         let mut reached = false;
         for wait in self.inbox.pace.look {
             let lost = |item: &&Item| {
@@ -194,6 +200,7 @@ impl Job<'_> {
                     effective: item.effective,
                     begun_at,
                     subject: subject.as_ref(),
+                    proof: self.source.ours(&action, &item.decision, sent_as),
                 };
                 if let Some(outcome) = lost.outcome(&action) {
                     outcomes.insert(key(batch.source(), &item.id), outcome);
@@ -259,6 +266,11 @@ fn report(submission: &Submission, outcomes: &Outcomes, left_pending: u64) -> Re
         })
     });
     Report { id: submission.id().clone(), lines: lines.collect(), left_pending }
+}
+
+/// The idempotency key of a submission's `nth` batch.
+pub(super) fn sent_as(id: &SubmissionId, nth: usize) -> String {
+    format!("{id}:{nth}")
 }
 
 fn key(source: &SourceName, id: &ActionId) -> ActionKey {

@@ -195,6 +195,11 @@ impl Http {
         }
     }
 
+    /// Plain http to another machine: whoever is on the way can read, and answer in the server's place.
+    pub fn in_the_clear(&self) -> bool {
+        Url::parse(&self.base).is_ok_and(|url| url.scheme() == "http" && !is_loopback(&url))
+    }
+
     pub(super) async fn token(&self) -> Result<Option<SecretString>, HttpError> {
         match &self.bearer {
             Some(bearer) => bearer.token().await.map(Some),

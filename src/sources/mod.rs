@@ -11,8 +11,8 @@ use futures_util::stream::BoxStream;
 use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Check, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, Passage,
-    PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Briefing, Capabilities, Check, Decision, Finding, HistoryEvent, KnownTool, ListQuery, Outcome,
+    Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
@@ -91,6 +91,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         batch: &SubmissionBatch,
         key: &str,
     ) -> Result<Vec<(ActionId, Outcome)>, SourceError>;
+
+    /// Whether this decision, sent under this key, made the action what it is now, where the backend keeps a proof of it: for a
+    /// decision that was lost sight of. `None`: it cannot be told, or not yet.
+    fn ours(&self, _: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
+        None
+    }
 
     /// Says what became of an action that is `unknown`, once. `Ok` is never [`Settling::Lost`]: losing sight of the backend is
     /// an error here, and does not mean that nothing changed.
