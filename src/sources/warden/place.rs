@@ -1,0 +1,81 @@
+//! Where a step is: what its id here is made of.
+
+use crate::domain::ActionId;
+use crate::net::url;
+
+/// A step of a run. The engine uses it again after a retry, so it is no name for a content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    pub(super) namespace: String,
+    pub(super) trace: String,
+    pub(super) span: String,
+}
+
+/// Everything this client may POST to. A test holds that nothing else is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Decision,
+    Retry,
+}
+
+impl Verb {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Retry => "retry",
+        }
+    }
+}
+
+impl Place {
+    /// `None` when one of them cannot stand in an address, or would flow into another.
+    pub(super) fn new(namespace: &str, trace: &str, span: &str) -> Option<Self> {
+        let usable = |part: &str| !part.contains('/') && url::segment(part).is_some();
+        let whole = !namespace.is_empty() && usable(trace) && usable(span);
+        whole.then(|| Self { namespace: namespace.into(), trace: trace.into(), span: span.into() })
+    }
+
+    pub(super) fn of(id: &ActionId) -> Option<Self> {
+        let mut parts = id.as_raw().rsplitn(3, '/');
+        let (span, trace, namespace) = (parts.next()?, parts.next()?, parts.next()?);
+        Self::new(namespace, trace, span)
+    }
+
+    pub(super) fn id(&self) -> ActionId {
+        ActionId::new(format!("{}/{}/{}", self.namespace, self.trace, self.span))
+    }
+
+    /// Its details.
+    pub(super) fn path(&self) -> String {
+        self.under("")
+    }
+
+    /// Where it is decided. The namespace is said in any case: without it the engine takes `default`.
+    pub(super) fn post(&self, verb: Verb) -> String {
+        self.under(&format!("/{}", verb.word()))
+    }
+
+    fn under(&self, rest: &str) -> String {
+        let (trace, span) = (url::encode(&self.trace), url::encode(&self.span));
+        let query = url::query(&[("namespace", &self.namespace)]);
+        format!("/v1/sagas/{trace}/steps/{span}{rest}{query}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_names_a_step_and_nothing_else() {
+        let place = Place::new("team/a", "4bf9", "00f0").unwrap();
+
+        assert_eq!(place.id(), ActionId::new("team/a/4bf9/00f0"));
+        assert_eq!(Place::of(&place.id()), Some(place.clone()));
+        assert_eq!(place.post(Verb::Decision), "/v1/sagas/4bf9/steps/00f0/decision?namespace=team%2Fa");
+        for odd in ["", "a/b", "a/b/", "/b/c", "a/../c", "a/b/."] {
+            assert_eq!(Place::of(&ActionId::new(odd)), None, "{odd}");
+        }
+        assert_eq!(Place::new("default", "4bf9/steps", "00f0"), None);
+    }
+}

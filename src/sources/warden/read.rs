@@ -1,0 +1,257 @@
+//! The review list, and steps by their ids.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::stream::{self, StreamExt as _};
+
+use super::place::Place;
+use super::sent::{Sent, Waiting};
+use super::wire::{self, Held, Page, Step};
+use super::{Known, Warden, answer, standing};
+use crate::config::ReviewKind;
+use crate::contract::action::Unreadable;
+use crate::domain::{ActionId, BatchId, PendingAction, Row, Untrusted};
+use crate::net::http::Reply;
+use crate::net::url;
+use crate::sources::{SourceError, Synced};
+
+/// What the engine gives at most.
+pub(super) const PAGE: usize = 100;
+pub(super) const PAGE_WORD: &str = "100";
+/// Pages overlap by so many rows: the list is the newest first and moves while it is read, and a row that slipped over the edge
+/// of a page would be taken for settled.
+const OVERLAP: usize = 10;
+/// More pages than any honest list has; then it does not end.
+const PAGES_MAX: usize = 1_000;
+/// From so many steps on, the list is asked for instead of each run.
+const LIST_FROM: usize = 6;
+/// Requests at a time.
+const GETS: usize = 4;
+
+type Listed = Result<Held, Unreadable>;
+
+impl Warden {
+    /// Everything that waits for a human, without what was decided from here a moment ago.
+    pub(super) async fn list(&self) -> Result<Synced, SourceError> {
+        let (mut held, mut unreadable) = (Vec::new(), Vec::new());
+        for item in self.pages(&self.filters()).await? {
+            match item {
+                Ok(item) => held.push(item),
+                Err(bad) => unreadable.push(bad),
+            }
+        }
+        let traces: HashSet<&str> = held.iter().map(|held| held.place.trace.as_str()).collect();
+        self.names.keep(&traces);
+        self.learn_names(&traces).await;
+        let (mut rows, mut known): (Vec<Row>, HashMap<_, _>) = (Vec::new(), HashMap::new());
+        for held in held {
+            let (row, waiting) = (self.called(&held), self.waiting(&held));
+            known.insert(row.id.clone(), self.known_of(&held, waiting));
+            if waiting != Waiting::Sent {
+                rows.push(row);
+            }
+        }
+        self.know_only(known);
+        Ok(Synced::All { rows, unreadable, revision: None })
+    }
+
+    /// Steps in full, whatever their status; what the engine does not know is left out.
+    pub(super) async fn read(
+        &self,
+        ids: &[ActionId],
+    ) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+        let mut places: Vec<Place> = ids.iter().filter_map(Place::of).collect();
+        let mut found = Vec::new();
+        if places.len() >= LIST_FROM {
+            let wanted: HashSet<ActionId> = places.iter().map(Place::id).collect();
+            let listed = self.pages(&self.filters()).await?;
+            let listed = listed.into_iter().filter(|item| id(item).is_some_and(|id| wanted.contains(id)));
+            let listed: Vec<Listed> = listed.collect();
+            let met: HashSet<ActionId> = listed.iter().filter_map(|item| id(item).cloned()).collect();
+            places.retain(|place| !met.contains(&place.id()));
+            let traces = listed.iter().flatten().map(|held| held.place.trace.as_str());
+            self.learn_names(&traces.collect()).await;
+            found.extend(listed.into_iter().map(|item| item.map(|held| self.held_action(held))));
+        }
+        let asks: Vec<_> = places.iter().map(|place| self.read_one(place)).collect();
+        let answers: Vec<Result<Option<_>, SourceError>> =
+            stream::iter(asks).buffer_unordered(GETS).collect().await;
+        for answer in answers {
+            found.extend(answer?);
+        }
+        Ok(found)
+    }
+
+    async fn read_one(
+        &self,
+        place: &Place,
+    ) -> Result<Option<Result<PendingAction, Unreadable>>, SourceError> {
+        match self.find(place).await? {
+            Found::Held(held) => {
+                self.learn_names(&HashSet::from([place.trace.as_str()])).await;
+                Ok(Some(Ok(self.held_action(*held))))
+            }
+            Found::Unreadable(bad) => Ok(Some(Err(bad))),
+            Found::Settled(step) => {
+                self.learn_names(&HashSet::from([place.trace.as_str()])).await;
+                let sent = self.sent.get(&place.id());
+                let action = standing::settled(&step, sent.as_ref(), self.now());
+                let row = self.titled(action.row, &step.place, step.step_id());
+                Ok(Some(Ok(PendingAction { row, ..action })))
+            }
+            Found::Nowhere => Ok(None),
+        }
+    }
+
+    /// Where a step stands: on the review list, or not any more.
+    pub(super) async fn find(&self, place: &Place) -> Result<Found, SourceError> {
+        // A step may come back to the list while it is looked for elsewhere.
+        for _ in 0..2 {
+            match self.held(place).await? {
+                Some(Ok(held)) => return Ok(Found::Held(Box::new(held))),
+                Some(Err(bad)) => return Ok(Found::Unreadable(bad)),
+                None => {}
+            }
+            match self.step(place).await? {
+                Some(step) if step.status.as_raw() != standing::AWAITING => {
+                    return Ok(Found::Settled(Box::new(step)));
+                }
+                Some(_) => {}
+                None => return Ok(Found::Nowhere),
+            }
+        }
+        let what = "it waits for a human, but the review list does not have it";
+        Ok(Found::Unreadable(Unreadable { what, raw: Untrusted::default(), id: Some(place.id()) }))
+    }
+
+    /// The step as the review list has it, with no filter but its own run. Only there is what would merge.
+    async fn held(&self, place: &Place) -> Result<Option<Listed>, SourceError> {
+        let query = [("namespace", place.namespace.as_str()), ("trace_id", place.trace.as_str())];
+        let wanted = place.id();
+        let items = self.pages(&query).await?;
+        Ok(items.into_iter().find(|item| id(item) == Some(&wanted)))
+    }
+
+    /// A step's details; `None` when the engine does not know it.
+    pub(super) async fn step(&self, place: &Place) -> Result<Option<Step>, SourceError> {
+        let reply = self.ask(place.path()).await?;
+        if reply.status == 404 {
+            return Ok(None);
+        }
+        let text = success(reply)?;
+        let step = Step::read(&text, place);
+        let step = step.ok_or_else(|| answer::nonsense("the reply is not the step that was asked for"))?;
+        if step.retried.as_ref().is_some_and(wire::Retried::is_spent) {
+            self.spend(&place.id());
+        }
+        Ok(Some(step))
+    }
+
+    /// All items of the review list, each once.
+    async fn pages(&self, query: &[(&str, &str)]) -> Result<Vec<Listed>, SourceError> {
+        let (mut all, mut seen, mut offset) = (Vec::new(), HashSet::new(), 0_usize);
+        for _ in 0..PAGES_MAX {
+            let at = offset.to_string();
+            let paging = [("limit", PAGE_WORD), ("offset", at.as_str())];
+            let query: Vec<_> = query.iter().copied().chain(paging).collect();
+            let reply = self.ask(format!("/v1/sagas/pending-review{}", url::query(&query))).await?;
+            let page = parse(success(reply)?).await?;
+            let (count, mut news) = (page.items.len(), 0);
+            for text in &page.items {
+                let item = Held::read(text);
+                // What has no id is told by its bytes.
+                let name = id(&item).map_or_else(|| text.clone(), |id| id.as_raw().to_owned());
+                if seen.insert(name) {
+                    news += 1;
+                    all.push(item);
+                }
+            }
+            if count == 0 || page.more == Some(false) || (count < page.limit && page.more.is_none()) {
+                return Ok(all);
+            }
+            // Nothing of the page before is on this one: more rows went than the pages overlap.
+            let gap = offset > 0 && news == count;
+            let on = page.limit.min(count).saturating_sub(OVERLAP).max(1);
+            offset = if gap { offset.saturating_sub(page.limit) } else { offset + on };
+        }
+        Err(answer::nonsense("its list does not end"))
+    }
+
+    fn filters(&self) -> Vec<(&str, &str)> {
+        let kind = self.filter.review.map(|review| match review {
+            ReviewKind::Reason => "reason",
+            ReviewKind::Commit => "commit",
+        });
+        let all = [
+            ("namespace", self.filter.namespace.as_deref()),
+            ("trace_id", self.filter.trace_id.as_deref()),
+            ("kind", kind),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    pub(super) fn waiting(&self, held: &Held) -> Waiting {
+        Sent::waiting(self.sent.get(&held.place.id()).as_ref(), &held.started, self.now())
+    }
+
+    fn known_of(&self, held: &Held, waiting: Waiting) -> Known {
+        Known {
+            kind: held.kind,
+            can_be_edited: held.can_be_edited(),
+            spent: self.is_spent(&held.place.id()),
+            not_taken: waiting == Waiting::NotTaken,
+        }
+    }
+
+    fn held_action(&self, held: Held) -> PendingAction {
+        let (row, waiting) = (self.called(&held), self.waiting(&held));
+        self.know(&row.id, self.known_of(&held, waiting));
+        let error = (waiting == Waiting::NotTaken).then(|| standing::NOT_TAKEN.into());
+        PendingAction { row, error, ..held.action }
+    }
+
+    fn called(&self, held: &Held) -> Row {
+        self.titled(held.action.row.clone(), &held.place, &held.step_id)
+    }
+
+    /// Named and grouped by its definition: a run holds one step at a time, so that what many runs hold at the same step is what
+    /// is decided together.
+    fn titled(&self, row: Row, place: &Place, step: &Untrusted) -> Row {
+        let definition = self.names.of(&place.trace);
+        let definition = definition.or_else(|| row.agent.clone()).unwrap_or_else(|| "(no name)".into());
+        let (definition, step) = (definition.as_raw(), step.as_raw());
+        let name = row.tool.as_raw();
+        let batch = Some(BatchId::new(format!("{definition}/{step}")));
+        let step = if name == step { step.to_owned() } else { format!("{name} ({step})") };
+        let title = format!("{definition} · {step}");
+        Row { title: title.into(), batch, ..row }
+    }
+}
+
+/// Where a step was found.
+pub(super) enum Found {
+    Held(Box<Held>),
+    Unreadable(Unreadable),
+    Settled(Box<Step>),
+    Nowhere,
+}
+
+fn id(item: &Listed) -> Option<&ActionId> {
+    match item {
+        Ok(held) => Some(&held.action.row.id),
+        Err(bad) => bad.id.as_ref(),
+    }
+}
+
+pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
+    match reply.status {
+        200..=299 => Ok(reply.text),
+        _ => Err(answer::refusal(&reply)),
+    }
+}
+
+/// On a thread of its own: megabytes of JSON take longer than other tasks should wait.
+async fn parse(text: String) -> Result<Page, SourceError> {
+    let page = tokio::task::spawn_blocking(move || wire::page(&text, PAGE)).await;
+    page.ok().flatten().ok_or_else(|| answer::nonsense("the reply is no list of the saga engine's"))
+}

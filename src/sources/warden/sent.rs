@@ -1,0 +1,76 @@
+//! What was sent from here and is not settled yet: the engine lists a step as pending until it took the decision.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::domain::{ActionId, DecisionKind, RawJson, Timestamp};
+
+/// For so long a decision may wait in the engine's outbox; one to three seconds are usual.
+pub(super) const TAKEN_WITHIN: i64 = 30_000;
+/// A retry that is not back by then does not come back: seen at revision cb46334 for every reason step.
+pub(super) const BACK_WITHIN: i64 = 120_000;
+/// So many are remembered; then the oldest are forgotten.
+const MOST: usize = 2_000;
+
+/// One decision from here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    pub(super) kind: DecisionKind,
+    /// Which holding of the step it was about.
+    pub(super) started: String,
+    pub(super) at: Timestamp,
+    /// The engine said that it is queued; without it, it may not have arrived.
+    pub(super) queued: bool,
+    /// What was decided about.
+    pub(super) input: RawJson,
+}
+
+/// The last decision about each step, in memory: after a restart the engine's word has to do.
+#[derive(Debug, Default)]
+pub(super) struct Log(Mutex<HashMap<ActionId, Sent>>);
+
+impl Log {
+    pub(super) fn note(&self, id: &ActionId, sent: Sent) {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.len() >= MOST && !log.contains_key(id) {
+            let oldest = log.iter().min_by_key(|(_, sent)| sent.at).map(|(id, _)| id.clone());
+            oldest.map(|id| log.remove(&id));
+        }
+        log.insert(id.clone(), sent);
+    }
+
+    pub(super) fn queued(&self, id: &ActionId) {
+        if let Some(sent) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id) {
+            sent.queued = true;
+        }
+    }
+
+    pub(super) fn forget(&self, id: &ActionId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
+    pub(super) fn get(&self, id: &ActionId) -> Option<Sent> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+}
+
+/// How a decision from here stands while its step is still held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// Queued just now.
+    Sent,
+    /// Queued, and not taken for too long.
+    NotTaken,
+    /// There is none, or it was about an earlier holding.
+    No,
+}
+
+impl Sent {
+    pub(super) fn waiting(sent: Option<&Self>, started: &str, now: Timestamp) -> Waiting {
+        match sent.filter(|sent| sent.queued && sent.started == started) {
+            Some(sent) if now.since(sent.at) < TAKEN_WITHIN => Waiting::Sent,
+            Some(_) => Waiting::NotTaken,
+            None => Waiting::No,
+        }
+    }
+}

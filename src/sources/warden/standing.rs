@@ -1,0 +1,83 @@
+//! What a step's status means for the action that it was.
+
+use super::sent::{BACK_WITHIN, Sent};
+use super::submit;
+use super::wire::{self, Failure, Kind, Step};
+use crate::domain::{Decision, DecisionKind, PendingAction, Status, Timestamp, Untrusted};
+
+/// The status of a step that is held.
+pub(super) const AWAITING: &str = "AWAITING_HUMAN";
+pub(super) const NOT_TAKEN: &str =
+    "the engine did not take the decision that was sent from here: check its workers and its outbox";
+const STUCK: &str = "it did not come back from its retry: this engine version loses a retried reason step, and an operator's \
+                     retry-step does not help; whoever runs the engine has to end the run";
+
+/// A step that is not held, as an action.
+pub(super) fn settled(step: &Step, sent: Option<&Sent>, now: Timestamp) -> PendingAction {
+    let (status, error) = standing(step, sent, now);
+    let input = sent.map(|sent| sent.input.clone());
+    let rejected = status == Status::Rejected;
+    let said = step.failure.message.clone().or_else(|| step.failure.reason.clone());
+    let action = step.action(input, status);
+    PendingAction { error, reason: said.filter(|_| rejected), executed_at: step.ended_at, ..action }
+}
+
+/// Where it stands, and what went wrong.
+fn standing(step: &Step, sent: Option<&Sent>, now: Timestamp) -> (Status, Option<Untrusted>) {
+    match step.status.as_raw() {
+        "COMPLETED" => (Status::Executed, None),
+        "FAILED" if step.failure.is_rejection() => (Status::Rejected, None),
+        "REJECTED" => (Status::Rejected, None),
+        "FAILED" => (Status::Failed, Some(failure(&step.failure))),
+        "TIMED_OUT" => (Status::Failed, Some(Untrusted::from("it ran out of time"))),
+        "PENDING" | "IN_PROGRESS" if is_stuck(step, sent, now) => (Status::Unknown, Some(STUCK.into())),
+        "PENDING" | "IN_PROGRESS" | "COMPENSATING" => (Status::Running, None),
+        "COMPENSATED" => (Status::Other("compensated".into()), compensated(&step.failure)),
+        _ => (Status::Other(step.status.clone()), None),
+    }
+}
+
+/// A retry that went on for too long. Only a reason step runs again after one: an approved one merges at once.
+fn is_stuck(step: &Step, sent: Option<&Sent>, now: Timestamp) -> bool {
+    let ours = sent.filter(|sent| sent.kind == DecisionKind::Retry && sent.queued).map(|sent| sent.at);
+    let theirs = step.started_at.filter(|_| step.kind == Kind::Reason && step.retried.is_some());
+    ours.or(theirs).is_some_and(|at| now.since(at) >= BACK_WITHIN)
+}
+
+/// A policy that said no, and one that broke, are no crash of the step.
+fn failure(failure: &Failure) -> Untrusted {
+    let code = failure.code.as_ref().map(Untrusted::as_raw);
+    let what = match code {
+        Some("POLICY_EVALUATION_FAILED") => "a policy could not be evaluated, which is no denial",
+        Some("OUTPUT_SCHEMA_VALIDATION_FAILED") => "the output does not fit its schema",
+        Some(code) if code.starts_with("POLICY_") && code.ends_with("_DENIED") => "denied by a policy",
+        Some(_) | None => "",
+    };
+    let tool = failure.tool.as_ref().map(|tool| format!("in {}", tool.as_raw()));
+    let message = failure.message.as_ref().or(failure.reason.as_ref()).map(Untrusted::as_raw);
+    let parts = [Some(what).filter(|what| !what.is_empty()), code, tool.as_deref(), message];
+    let said = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+    if said.is_empty() { "it failed, and the engine does not say why".into() } else { said.into() }
+}
+
+fn compensated(of: &Failure) -> Option<Untrusted> {
+    (*of != Failure::default()).then(|| failure(of))
+}
+
+/// Whether a decision from here made the step what it is: a rejection carries a mark, and a retry its guidance. An approval
+/// carries nothing.
+pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
+    let failure = || wire::failure(&action.raw);
+    match decision {
+        Decision::Approve { .. } => None,
+        Decision::Reject { .. } if action.row.status != Status::Rejected => None,
+        Decision::Reject { .. } => {
+            let mark = submit::mark(key, &action.row.id);
+            Some(failure()?.mark.is_some_and(|found| found.as_raw() == mark))
+        }
+        Decision::Retry { guidance } => {
+            let told = wire::retried(&action.raw)?.guidance?;
+            Some(told.as_raw() == guidance.trim())
+        }
+    }
+}

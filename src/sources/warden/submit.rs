@@ -1,0 +1,226 @@
+//! Sending decisions: each by itself, once, just after it was read again.
+
+use futures_util::future::join_all;
+
+use super::place::{Place, Verb};
+use super::read::Found;
+use super::sent::{Sent, Waiting};
+use super::wire::{self, Held};
+use super::{Warden, answer};
+use crate::contract::error;
+use crate::contract::fields::Fields;
+use crate::domain::{
+    ActionId, Decision, DecisionKind, Digest, Item, Outcome, RawJson, Status, SubmissionBatch, Untrusted,
+    json, merge,
+};
+use crate::net::http::Reply;
+use crate::sources::SourceError;
+
+const CHANGED: &str = "changed since you looked: its content, its facts, or it was held anew";
+const GONE: &str = "gone: the engine does not know this step any more";
+const ON_ITS_WAY: &str = "a decision from here is on its way to the engine";
+/// What stands in the place of a status while nobody knows how the first decision reads.
+const DECIDED: &str = "decided before, not taken by the engine yet";
+/// So many are sent at a time.
+const AT_ONCE: usize = 4;
+/// Characters of guidance that the engine takes.
+const GUIDANCE_MAX: usize = 4_096;
+
+type Outcomes = Vec<(ActionId, Outcome)>;
+
+/// What was read just before sending.
+enum Fresh {
+    Held(Box<Held>),
+    /// It cannot be read, and can be rejected all the same.
+    StandIn,
+    /// Nothing is to be sent.
+    Over(Outcome),
+}
+
+impl Warden {
+    /// The engine has no batch: this is a loop over it. Once a request fails for a reason that the next one would meet too,
+    /// nothing more is sent.
+    pub(super) async fn send(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
+        if let [item] = batch.items() {
+            return Ok(vec![(item.id.clone(), self.decide(item, key).await?)]);
+        }
+        let (mut outcomes, mut stopped) = (Vec::new(), None::<SourceError>);
+        for part in batch.items().chunks(AT_ONCE) {
+            if let Some(error) = &stopped {
+                let why = Untrusted::from(format!("not sent, because the source {error}"));
+                outcomes
+                    .extend(part.iter().map(|item| (item.id.clone(), Outcome::Failed { why: why.clone() })));
+                continue;
+            }
+            let answers = join_all(part.iter().map(|item| self.decide(item, key))).await;
+            for (item, answer) in part.iter().zip(answers) {
+                let outcome = answer.unwrap_or_else(|error| {
+                    let outcome = answer::outcome(&error);
+                    if !matches!(error, SourceError::Refused { .. }) {
+                        stopped = Some(error);
+                    }
+                    outcome
+                });
+                outcomes.push((item.id.clone(), outcome));
+            }
+        }
+        Ok(outcomes)
+    }
+
+    async fn decide(&self, item: &Item, key: &str) -> Result<Outcome, SourceError> {
+        let failed = |why: &str| Ok(Outcome::Failed { why: why.into() });
+        let Some(place) = Place::of(&item.id) else { return failed("its id cannot stand in an address") };
+        let held = match self.read_again(item, &place).await.map_err(answer::before_sending)? {
+            Fresh::Held(held) => Some(held),
+            Fresh::StandIn => None,
+            Fresh::Over(outcome) => return Ok(outcome),
+        };
+        let (verb, body) = match body(item, held.as_deref(), key) {
+            Ok(asked) => asked,
+            Err(why) => return failed(why),
+        };
+        let earlier = self.sent.get(&item.id);
+        if let Some(held) = &held {
+            let (started, input) = (held.started.clone(), held.action.input.clone());
+            let sent = Sent { kind: item.kind(), started, at: self.now(), queued: false, input };
+            self.sent.note(&item.id, sent);
+        }
+        let reply = self.post(verb, &place, body).await?;
+        let outcome = match reply.status {
+            200..=299 => self.taken(item, verb, &reply, earlier.as_ref()).await,
+            404 => Ok(Outcome::Failed { why: GONE.into() }),
+            409 => Ok(self.conflict(item, &place, &reply).await),
+            _ => Err(answer::refusal(&reply)),
+        };
+        let lost = match &outcome {
+            Ok(outcome) => matches!(outcome, Outcome::Unknown { .. }),
+            Err(error) => error.lost_sight(),
+        };
+        match outcome {
+            Ok(Outcome::Accepted) => self.sent.queued(&item.id),
+            _ if lost => {}
+            // It did not land: what was sent before is what counts.
+            _ => match earlier {
+                Some(earlier) => self.sent.note(&item.id, earlier),
+                None => self.sent.forget(&item.id),
+            },
+        }
+        outcome
+    }
+
+    /// The engine compares nothing: the step is read again, and only what was seen is decided.
+    async fn read_again(&self, item: &Item, place: &Place) -> Result<Fresh, SourceError> {
+        let failed = |why: &str| Fresh::Over(Outcome::Failed { why: why.into() });
+        Ok(match self.find(place).await? {
+            Found::Nowhere => failed(GONE),
+            Found::Settled(step) => {
+                let status = super::standing::settled(&step, None, self.now()).row.status;
+                Fresh::Over(Outcome::Skipped { status: Some(status), by: None })
+            }
+            Found::Unreadable(bad) if item.unreadable && bad.stand_in().digest() == item.digest => {
+                Fresh::StandIn
+            }
+            Found::Unreadable(_) => failed(CHANGED),
+            Found::Held(held) => {
+                let action = &held.action;
+                let same = action.digest() == item.digest && action.terms == item.terms && !item.unreadable;
+                match (same, self.waiting(&held)) {
+                    (false, _) => failed(CHANGED),
+                    (true, Waiting::Sent) => failed(ON_ITS_WAY),
+                    (true, Waiting::NotTaken | Waiting::No) => Fresh::Held(held),
+                }
+            }
+        })
+    }
+
+    /// The engine said 2xx, which is no proof: the first decision about a step holds its key for ever, whatever it said.
+    async fn taken(
+        &self,
+        item: &Item,
+        verb: Verb,
+        reply: &Reply,
+        earlier: Option<&Sent>,
+    ) -> Result<Outcome, SourceError> {
+        let said = Fields::of(&reply.text).and_then(|fields| fields.text("status")).unwrap_or_default();
+        // A retry's key has our own token in it: nobody else's is meant.
+        let again = item.kind() != DecisionKind::ApproveWithEdits;
+        let ours = verb == Verb::Retry || earlier.is_some_and(|sent| again && sent.kind == item.kind());
+        Ok(match said.as_raw() {
+            "queued" => Outcome::Accepted,
+            // The first one failed in the outbox and is queued again, not this one.
+            "requeued" if ours => Outcome::Accepted,
+            "already_queued" if verb == Verb::Retry => {
+                Outcome::Unknown { why: "the engine had this very request before".into() }
+            }
+            "already_queued" | "requeued" => self.first(item).await,
+            _ => {
+                let why = format!("the engine took the request and said {:?}", answer::message(reply));
+                Outcome::Unknown { why: why.into() }
+            }
+        })
+    }
+
+    /// Somebody decided first, or we did long ago: it is never counted as this decision.
+    async fn first(&self, item: &Item) -> Outcome {
+        let step = match Place::of(&item.id) {
+            Some(place) => self.step(&place).await.ok().flatten(),
+            None => None,
+        };
+        let status = step
+            .filter(|step| step.status.as_raw() != super::standing::AWAITING)
+            .map(|step| super::standing::settled(&step, None, self.now()).row.status);
+        Outcome::Skipped { status: Some(status.unwrap_or_else(|| Status::Other(DECIDED.into()))), by: None }
+    }
+
+    /// Not held any more, or no retry is left.
+    async fn conflict(&self, item: &Item, place: &Place, reply: &Reply) -> Outcome {
+        let refused = || Outcome::Failed { why: answer::message(reply) };
+        if error::read(&reply.text).message.as_raw().contains("retry limit") {
+            self.spend(&item.id);
+            return refused();
+        }
+        match self.find(place).await {
+            Ok(Found::Settled(step)) => {
+                let status = super::standing::settled(&step, None, self.now()).row.status;
+                Outcome::Skipped { status: Some(status), by: None }
+            }
+            Ok(Found::Nowhere) => Outcome::Failed { why: GONE.into() },
+            // It said so itself: nothing landed.
+            Ok(Found::Held(_) | Found::Unreadable(_)) | Err(_) => refused(),
+        }
+    }
+}
+
+/// What is sent, or why it cannot be.
+fn body(item: &Item, held: Option<&Held>, key: &str) -> Result<(Verb, String), &'static str> {
+    let mark = mark(key, &item.id);
+    match &item.decision {
+        // Without `output` the engine keeps what the agent made; with an empty one it keeps that.
+        Decision::Approve { edits: None, .. } => Ok((Verb::Decision, r#"{"decision":"APPROVE"}"#.to_owned())),
+        Decision::Approve { edits: Some(edits), .. } => {
+            let held = held.filter(|held| held.can_be_edited()).ok_or("this step cannot be edited")?;
+            let merged: RawJson = merge(&held.action.input, edits).map_err(|_| "the edits do not fit it")?;
+            let output = held.with_data(&merged).ok_or("this step cannot be edited")?;
+            Ok((Verb::Decision, format!(r#"{{"decision":"APPROVE","output":{output}}}"#)))
+        }
+        Decision::Reject { reason } => {
+            let message = reason.as_deref().map(|reason| format!(r#""message":{},"#, json::encode(reason)));
+            let details =
+                format!(r#"{{"code":"{}",{}"ref":"{mark}"}}"#, wire::REJECTED, message.unwrap_or_default());
+            Ok((Verb::Decision, format!(r#"{{"decision":"REJECT","error_details":{details}}}"#)))
+        }
+        Decision::Retry { guidance } if guidance.chars().count() > GUIDANCE_MAX => {
+            Err("the engine takes no more than 4096 characters of guidance")
+        }
+        Decision::Retry { guidance } => {
+            let guidance = json::encode(guidance);
+            Ok((Verb::Retry, format!(r#"{{"guidance":{guidance},"retry_token":"{mark}"}}"#)))
+        }
+    }
+}
+
+/// Names one decision of one submission: a rejection carries it, and a retry that arrived twice is one retry by it.
+pub(super) fn mark(key: &str, id: &ActionId) -> String {
+    let digest = Digest::of_fields("warden mark", [Some(key), Some(id.as_raw())]).to_string();
+    format!("placet-{}", digest.get(7..39).unwrap_or_default())
+}

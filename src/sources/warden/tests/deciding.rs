@@ -1,0 +1,290 @@
+//! Decisions: what is sent, what is not, and what an answer means.
+
+use super::*;
+
+fn body(engine: &Engine) -> String {
+    engine.posts().pop().unwrap().1
+}
+
+#[tokio::test]
+async fn trap_an_approval_without_edits_sends_no_output_because_an_empty_one_erases_the_agents() {
+    let engine = Engine::new();
+    let ids = [engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS)];
+    let source = source(&engine).await;
+
+    for id in &ids {
+        assert_eq!(decide(&source, id, Decision::APPROVE).await, Outcome::Accepted);
+        assert_eq!(body(&engine), r#"{"decision":"APPROVE"}"#);
+    }
+
+    engine.work();
+    assert_eq!(engine.with(&ids[0], |step| step.output.clone()).unwrap(), ENVELOPE);
+}
+
+#[tokio::test]
+async fn trap_an_edit_sends_the_whole_envelope_with_the_facts_as_they_came() {
+    let engine = Engine::new();
+    let with_facts = engine.hold("reason", ENVELOPE);
+    let without = engine.hold("reason", r#"{"data":{"title":"Refund"}}"#);
+    let source = source(&engine).await;
+
+    let first = decide(&source, &with_facts, edits(r#"{"title":"Refund 7"}"#)).await;
+    let sent = body(&engine);
+    let second = decide(&source, &without, edits(r#"{"title":"x","note":1.50}"#)).await;
+
+    assert_eq!([first, second], [Outcome::Accepted, Outcome::Accepted]);
+    assert_eq!(
+        sent,
+        r#"{"decision":"APPROVE","output":{"data": {"title":"Refund 7","amount":1.10,"n":18446744073709551616}, "facts":{"order":7,"total":1.10}}}"#
+    );
+    assert_eq!(body(&engine), r#"{"decision":"APPROVE","output":{"data":{"title":"x","note":1.50}}}"#);
+}
+
+#[tokio::test]
+async fn what_cannot_be_edited_is_refused_before_anything_is_sent() {
+    let engine = Engine::new();
+    let ids = [
+        engine.hold("commit", ARGUMENTS),
+        engine.hold("reason", r#"{"data":"just a sentence"}"#),
+        engine.hold("reason", r#"{"title":"no envelope"}"#),
+    ];
+    let source = source(&engine).await;
+    for id in ids {
+        let action = load(&source, &id).await;
+        let refused = frozen(&source, &[(action, edits(r#"{"title":"x"}"#))]).unwrap_err();
+
+        assert!(matches!(refused, Refusal::EditsUnsupported(_)), "{refused:?}");
+        assert_eq!(decide(&source, &id, Decision::APPROVE).await, Outcome::Accepted);
+    }
+    assert!(engine.posts().iter().all(|(_, body)| body == r#"{"decision":"APPROVE"}"#));
+}
+
+#[tokio::test]
+async fn a_rejection_says_its_code_the_reviewers_words_and_whose_it_is() {
+    let engine = Engine::new();
+    let (id, other) = (engine.hold("commit", ARGUMENTS), engine.hold("commit", ARGUMENTS));
+    let source = source(&engine).await;
+
+    let outcome = decide(&source, &id, reject("wrong \"channel\"\n")).await;
+
+    let mark = submit::mark(KEY, &id);
+    assert_eq!(outcome, Outcome::Accepted);
+    assert_eq!(
+        body(&engine),
+        format!(
+            r#"{{"decision":"REJECT","error_details":{{"code":"REVIEWER_REJECTED","message":"wrong \"channel\"\n","ref":"{mark}"}}}}"#
+        )
+    );
+    engine.work();
+    let rejected = load(&source, &id).await;
+    assert_eq!(rejected.row.status, Status::Rejected);
+    assert_eq!(rejected.reason, Some("wrong \"channel\"\n".into()));
+    let decision = reject("whatever");
+    assert_eq!(source.ours(&rejected, &decision, KEY), Some(true));
+    assert_eq!(source.ours(&rejected, &decision, "another:0"), Some(false), "the mark is the proof");
+    assert_eq!(source.ours(&load(&source, &other).await, &decision, KEY), None);
+}
+
+#[tokio::test]
+async fn a_retry_has_guidance_and_a_token_of_our_own() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+
+    let outcome = decide(&source, &id, retry("Say it warmer.")).await;
+
+    let mark = submit::mark(KEY, &id);
+    assert_eq!(outcome, Outcome::Accepted);
+    assert!((8..=128).contains(&mark.len()));
+    let (line, body) = engine.posts().pop().unwrap();
+    assert!(line.ends_with("/retry?namespace=default"), "{line}");
+    assert_eq!(body, format!(r#"{{"guidance":"Say it warmer.","retry_token":"{mark}"}}"#));
+    engine.work();
+    let running = load(&source, &id).await;
+    assert_eq!(running.row.status, Status::Running);
+    assert_eq!(source.ours(&running, &retry("Say it warmer. "), KEY), Some(true));
+    assert_eq!(source.ours(&running, &retry("Say it shorter."), KEY), Some(false));
+}
+
+#[tokio::test]
+async fn a_retry_limit_is_told_and_turns_the_retry_off() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    engine.with(&id, |step| step.retries = (1, 1));
+    let source = source(&engine).await;
+    assert!(source.capabilities(&load(&source, &id).await.row).retry);
+
+    let outcome = decide(&source, &id, retry("again")).await;
+
+    let why = "HTTP 409: HITL manual retry limit reached (1 of 1 used).";
+    assert_eq!(outcome, Outcome::Failed { why: why.into() });
+    let row = rows(&source).await.remove(0);
+    let can = source.capabilities(&row);
+    assert!(!can.retry && can.told().iter().any(|(_, words)| words == "its retry limit is reached"));
+    assert_eq!(decide(&source, &id, Decision::APPROVE).await, Outcome::Accepted, "nothing was used up");
+}
+
+#[tokio::test]
+async fn guidance_that_the_engine_would_refuse_is_not_sent() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+
+    let outcome = decide(&source, &id, retry(&"é".repeat(4_097))).await;
+
+    assert!(matches!(outcome, Outcome::Failed { .. }), "{outcome:?}");
+    assert_eq!(engine.posts(), []);
+}
+
+/// Another reviewer was first, and the engine has not taken it yet: it still lists the step as pending.
+#[tokio::test]
+async fn trap_already_queued_is_never_counted_as_ours() {
+    let engine = Engine::new();
+    let ids = [engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS)];
+    let (ours, theirs) = (source(&engine).await, source(&engine).await);
+    engine.books().stalled = true;
+    for id in &ids {
+        assert_eq!(decide(&theirs, id, reject("no")).await, Outcome::Accepted);
+    }
+
+    let waiting = decide(&ours, &ids[0], Decision::APPROVE).await;
+    let action = load(&ours, &ids[1]).await;
+    let submission = frozen(&ours, &[(action, Decision::APPROVE)]).unwrap();
+    engine.books().stalled = false;
+    let settled = ours.submit(&submission.batches()[0], KEY).await.unwrap().remove(0).1;
+
+    assert_eq!(waiting, skipped(Status::Other("decided before, not taken by the engine yet".into())));
+    assert_eq!(settled, skipped(Status::Rejected), "it was taken meanwhile");
+    assert_eq!(engine.books().taken[&ids[0]], 1);
+    let row = rows(&ours).await;
+    assert!(row.is_empty(), "{row:?}");
+    for id in &ids {
+        assert_eq!(load(&ours, id).await.row.status, Status::Rejected);
+    }
+}
+
+/// The engine puts the first decision into its queue once more, and drops ours.
+#[tokio::test]
+async fn trap_requeued_is_the_first_decision_again_and_not_ours() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let (ours, theirs) = (source(&engine).await, source(&engine).await);
+    engine.books().stalled = true;
+    decide(&theirs, &id, reject("no")).await;
+    engine.with(&id, |step| step.first.as_mut().unwrap().failed = true);
+
+    let outcome = decide(&ours, &id, Decision::APPROVE).await;
+
+    assert_eq!(outcome, skipped(Status::Other("decided before, not taken by the engine yet".into())));
+    engine.with(&id, |step| step.first.as_mut().unwrap().failed = true);
+    engine.pass(31);
+    assert_eq!(decide(&theirs, &id, reject("no")).await, Outcome::Accepted, "it is the very same");
+}
+
+/// The key of an approval that came while a retry was queued stays used: the step can never be decided any more.
+#[tokio::test]
+async fn trap_an_approval_while_a_retry_is_queued_is_dropped_and_said_so() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let (ours, theirs) = (source(&engine).await, source(&engine).await);
+    engine.books().stalled = true;
+    assert_eq!(decide(&theirs, &id, retry("warmer")).await, Outcome::Accepted);
+
+    assert_eq!(decide(&ours, &id, Decision::APPROVE).await, Outcome::Accepted, "the engine says 202");
+
+    engine.work();
+    let action = load(&ours, &id).await;
+    assert_eq!(action.row.status, Status::Running, "the retry won");
+    assert_eq!(action.result, None);
+    engine.pass(121);
+    assert_eq!(load(&ours, &id).await.row.status, Status::Unknown);
+}
+
+#[tokio::test]
+async fn what_changed_since_it_was_seen_is_not_decided() {
+    let engine = Engine::new();
+    let change: [fn(&mut engine::Held); 3] = [
+        |step| step.payload = ENVELOPE.replace("Refund", "Refund twice"),
+        |step| step.payload = ENVELOPE.replace(r#""order":7"#, r#""order":8"#),
+        |step| step.started += 1,
+    ];
+    let source = source(&engine).await;
+    for change in change {
+        let id = engine.hold("reason", ENVELOPE);
+        let action = load(&source, &id).await;
+        engine.with(&id, change);
+
+        let outcome = send(&source, &action, Decision::APPROVE).await.unwrap();
+
+        assert!(matches!(&outcome, Outcome::Failed { why } if why.as_raw().starts_with("changed since")));
+    }
+    assert_eq!(engine.posts(), []);
+}
+
+#[tokio::test]
+async fn what_was_settled_or_forgotten_meanwhile_is_skipped_or_gone() {
+    let engine = Engine::new();
+    let ids = [engine.hold("reason", ENVELOPE), engine.hold("reason", ENVELOPE)];
+    let source = source(&engine).await;
+    let actions = [load(&source, &ids[0]).await, load(&source, &ids[1]).await];
+    engine.with(&ids[0], |step| step.status = "COMPLETED".to_owned());
+    engine.books().steps.pop();
+
+    let settled = send(&source, &actions[0], Decision::APPROVE).await.unwrap();
+    let gone = send(&source, &actions[1], Decision::APPROVE).await.unwrap();
+
+    assert_eq!(settled, skipped(Status::Executed));
+    assert!(matches!(&gone, Outcome::Failed { why } if why.as_raw().starts_with("gone")), "{gone:?}");
+    assert_eq!(engine.posts(), []);
+}
+
+#[tokio::test]
+async fn a_batch_is_a_loop_and_each_has_its_own_outcome() {
+    let engine = Engine::new();
+    let ids: Vec<ActionId> = (0..10).map(|_| engine.hold("commit", ARGUMENTS)).collect();
+    let source = source(&engine).await;
+    let mut decided = Vec::new();
+    for (n, id) in ids.iter().enumerate() {
+        decided.push((load(&source, id).await, if n % 2 == 0 { Decision::APPROVE } else { reject("odd") }));
+    }
+    let submission = frozen(&source, &decided[..9]).unwrap();
+    assert_eq!(submission.batches().len(), 1, "one definition, one step");
+    engine.with(&ids[3], |step| step.status = "COMPLETED".to_owned());
+
+    let outcomes: HashMap<_, _> =
+        source.submit(&submission.batches()[0], KEY).await.unwrap().into_iter().collect();
+
+    assert_eq!(outcomes.len(), 9);
+    assert_eq!(outcomes[&ids[3]], skipped(Status::Executed));
+    assert_eq!(outcomes.values().filter(|outcome| **outcome == Outcome::Accepted).count(), 8);
+    engine.work();
+    let of = |id: &ActionId| engine.with(id, |step| step.status.clone());
+    assert_eq!([of(&ids[0]), of(&ids[1]), of(&ids[9])], ["COMPLETED", "FAILED", "AWAITING_HUMAN"]);
+}
+
+#[tokio::test]
+async fn nothing_but_decisions_and_retries_is_ever_posted() {
+    let engine = Engine::new();
+    let source = source(&engine).await;
+    let decisions = [Decision::APPROVE, reject("no"), retry("again"), edits(r#"{"title":"x"}"#)];
+    for decision in decisions {
+        let id = engine.hold("reason", ENVELOPE);
+        rows(&source).await;
+        decide(&source, &id, decision).await;
+        engine.work();
+        source.context(&id).await.unwrap();
+        load(&source, &id).await;
+    }
+    source.check().await;
+    source.tools().await.unwrap();
+    assert!(source.settle(&ActionId::new("a/b/c"), Finding::RunAgain, None).await.is_err());
+
+    let posts = engine.posts();
+    let allowed = |line: &str| {
+        let path = line.split('?').next().unwrap();
+        path.starts_with("POST /v1/sagas/") && (path.ends_with("/decision") || path.ends_with("/retry"))
+    };
+    assert!(posts.iter().all(|(line, _)| allowed(line)), "{posts:?}");
+    assert_eq!(posts.len(), 4);
+    assert_eq!([Verb::Decision, Verb::Retry].map(Verb::word), ["decision", "retry"]);
+}

@@ -1,0 +1,156 @@
+//! What becomes of a decision that the engine accepted.
+
+use super::*;
+
+#[tokio::test]
+async fn a_decision_that_is_queued_hides_its_row_until_it_is_taken_or_half_a_minute_is_over() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let other = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+    engine.books().stalled = true;
+    let action = load(&source, &id).await;
+    assert_eq!(send(&source, &action, Decision::APPROVE).await, Ok(Outcome::Accepted));
+
+    let ids = |rows: Vec<Row>| rows.into_iter().map(|row| row.id).collect::<Vec<_>>();
+    assert_eq!(ids(rows(&source).await), std::slice::from_ref(&other));
+    let sent = load(&source, &id).await;
+    assert_eq!((sent.row.status, sent.error), (Status::Pending, None), "the engine still has it so");
+    let again = send(&source, &action, Decision::APPROVE).await.unwrap();
+    assert_eq!(again, Outcome::Failed { why: "a decision from here is on its way to the engine".into() });
+
+    engine.pass(30);
+    let listed = rows(&source).await;
+    assert_eq!(ids(listed.clone()), [other, id.clone()]);
+    let told = source.capabilities(&listed[1]).told();
+    assert!(told.iter().any(|(_, words)| words.contains("check its workers")), "{told:?}");
+    let stale = load(&source, &id).await;
+    assert_eq!(stale.row.status, Status::Pending);
+    assert!(stale.error.unwrap().as_raw().contains("check its workers"));
+    assert_eq!(engine.posts().len(), 1);
+}
+
+#[tokio::test]
+async fn an_accepted_decision_is_followed_to_every_end_there_is() {
+    let policy = r#"{"code":"POLICY_REASON_DENIED","message":"amount too high"}"#;
+    let broken = r#"{"code":"POLICY_EVALUATION_FAILED","message":"no such field"}"#;
+    let crash = r#"{"code":"commit_output_not_object","tool":"echo"}"#;
+    let engine = Engine::new();
+    let source = source(&engine).await;
+    for (kind, payload, breaks, decision, status, error) in [
+        ("reason", ENVELOPE, None, Decision::APPROVE, Status::Executed, None),
+        ("commit", ARGUMENTS, None, Decision::APPROVE, Status::Executed, None),
+        ("commit", ARGUMENTS, None, reject("no"), Status::Rejected, None),
+        (
+            "reason",
+            ENVELOPE,
+            Some(policy),
+            Decision::APPROVE,
+            Status::Failed,
+            Some("denied by a policy: POLICY_REASON_DENIED: amount too high"),
+        ),
+        (
+            "reason",
+            ENVELOPE,
+            Some(broken),
+            Decision::APPROVE,
+            Status::Failed,
+            Some(
+                "a policy could not be evaluated, which is no denial: POLICY_EVALUATION_FAILED: no such field",
+            ),
+        ),
+        (
+            "commit",
+            ARGUMENTS,
+            Some(crash),
+            Decision::APPROVE,
+            Status::Failed,
+            Some("commit_output_not_object: in echo"),
+        ),
+    ] {
+        let id = engine.hold(kind, payload);
+        engine.with(&id, |step| step.breaks = breaks);
+        let action = load(&source, &id).await;
+        assert_eq!(send(&source, &action, decision).await, Ok(Outcome::Accepted));
+        engine.work();
+
+        let after = load(&source, &id).await;
+
+        assert_eq!((after.row.status.clone(), after.error.clone()), (status, error.map(Untrusted::from)));
+        assert_eq!(after.digest(), action.digest(), "it is still the action that was seen");
+        assert_eq!(after.row.title, action.row.title);
+        let result = after.result.map(|result| result.as_str().to_owned());
+        let want = match (&after.row.status, kind) {
+            (Status::Executed, "reason") => Some(ENVELOPE.to_owned()),
+            (Status::Executed, _) => Some(r#"{"data":{"number":41}}"#.to_owned()),
+            _ => None,
+        };
+        assert_eq!(result, want);
+    }
+}
+
+#[tokio::test]
+async fn rejections_of_others_are_told_from_failures_in_every_form() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+    for (status, details, want) in [
+        ("FAILED", r#"{"code":"HUMAN_REJECTED"}"#, Status::Rejected),
+        ("FAILED", r#"{"reason":"operator rejected"}"#, Status::Rejected),
+        ("FAILED", r#"{"code":"REVIEWER_REJECTED","message":"m"}"#, Status::Rejected),
+        ("FAILED", "null", Status::Failed),
+        ("FAILED", r#"{"code":"OUTPUT_SCHEMA_VALIDATION_FAILED"}"#, Status::Failed),
+        ("REJECTED", "null", Status::Rejected),
+        ("TIMED_OUT", "null", Status::Failed),
+        ("COMPENSATING", "null", Status::Running),
+        ("COMPENSATED", "null", Status::Other("compensated".into())),
+        ("CANCELLED", "null", Status::Other("CANCELLED".into())),
+    ] {
+        engine.with(&id, |step| {
+            step.status = status.to_owned();
+            step.failure = Some(details.to_owned());
+        });
+        assert_eq!(load(&source, &id).await.row.status, want, "{status} {details}");
+    }
+}
+
+#[tokio::test]
+async fn trap_a_retried_reason_step_that_does_not_come_back_is_said_after_two_minutes() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    // It was held for long before.
+    engine.with(&id, |step| step.started -= 9_000_000);
+    let source = source(&engine).await;
+    assert_eq!(decide(&source, &id, retry("warmer")).await, Outcome::Accepted);
+    engine.work();
+
+    engine.pass(119);
+    let before = load(&source, &id).await;
+    engine.pass(1);
+    let after = load(&source, &id).await;
+
+    assert_eq!((before.row.status, before.error), (Status::Running, None));
+    assert_eq!(after.row.status, Status::Unknown);
+    assert!(after.error.unwrap().as_raw().contains("an operator's retry-step does not help"));
+}
+
+#[tokio::test]
+async fn a_retried_step_that_comes_back_is_another_one_to_decide() {
+    let engine = Engine::new();
+    engine.books().mended = true;
+    let id = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+    let seen = load(&source, &id).await;
+    assert_eq!(send(&source, &seen, retry("warmer")).await, Ok(Outcome::Accepted));
+    assert_eq!(rows(&source).await, []);
+    engine.work();
+
+    let back = rows(&source).await;
+    let again = load(&source, &id).await;
+
+    assert_eq!(back.iter().map(|row| &row.id).collect::<Vec<_>>(), [&id]);
+    assert_ne!(back[0].created_at, seen.row.created_at);
+    assert_eq!(again.digest(), seen.digest(), "the content may be the same");
+    assert_ne!(again.terms, seen.terms, "what was decided about the first holding is not about this one");
+    assert_eq!(send(&source, &again, Decision::APPROVE).await, Ok(Outcome::Accepted));
+}

@@ -1,0 +1,207 @@
+//! What is listed, and what it is called.
+
+use super::*;
+use crate::config::ReviewKind;
+
+#[tokio::test]
+async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed() {
+    let engine = Engine::new();
+    let (draft, send) = (engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS));
+    let source = source(&engine).await;
+
+    let rows = rows(&source).await;
+    let (draft, send) = (load(&source, &draft).await, load(&source, &send).await);
+
+    assert_eq!(rows, [send.row.clone(), draft.row.clone()], "the newest first");
+    assert_eq!(draft.input.as_str(), r#"{"title":"Refund","amount":1.10,"n":18446744073709551616}"#);
+    assert_eq!(send.input.as_str(), ARGUMENTS);
+    assert_eq!(draft.row.title, "answer-d-draft@0.3.0 · Step draft (draft)".into());
+    assert_eq!(draft.row.batch.as_ref().unwrap().as_raw(), "answer-d-draft@0.3.0/draft");
+    assert_eq!(draft.row.agent, Some("desk-worker@2.1.0".into()));
+    let told = |action: &PendingAction| {
+        let told = source.capabilities(&action.row).told();
+        told.into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&draft),
+        [
+            "output, held before it merges",
+            "tools may already have run",
+            "this backend records nobody: who decided is kept here only",
+            "completed steps will be compensated",
+            "it may not return on this engine version",
+        ]
+    );
+    assert_eq!(
+        told(&send),
+        [
+            "arguments, not run yet",
+            "the engine names no tool: the name is the step's",
+            "this backend records nobody: who decided is kept here only",
+            "no edits on commit steps",
+            "completed steps will be compensated",
+        ]
+    );
+    assert!(source.capabilities(&draft.row).retry && !source.capabilities(&send.row).retry);
+}
+
+#[tokio::test]
+async fn a_list_is_read_to_its_end_though_rows_leave_it_meanwhile() {
+    let engine = Engine::new();
+    let ids: Vec<ActionId> = (0..1_000).map(|_| engine.hold("commit", ARGUMENTS)).collect();
+    // The newest go: everything after them moves up, over the edge of a page.
+    engine.books().leaves_while_paging = ids.iter().rev().take(40).cloned().collect();
+    let source = source(&engine).await;
+
+    let listed: std::collections::HashSet<ActionId> =
+        rows(&source).await.into_iter().map(|row| row.id).collect();
+
+    assert!(ids[..960].iter().all(|id| listed.contains(id)), "{} are missing", 960 - listed.len());
+}
+
+#[tokio::test]
+async fn a_smaller_page_than_was_asked_for_is_no_last_page() {
+    let engine = Engine::new();
+    (0..70).for_each(|_| drop(engine.hold("commit", ARGUMENTS)));
+    engine.books().page = Some(20);
+    let source = source(&engine).await;
+
+    assert_eq!(rows(&source).await.len(), 70);
+}
+
+#[tokio::test]
+async fn only_what_the_configuration_names_is_listed() {
+    let engine = Engine::new();
+    let (a, b) = (engine.hold("reason", ENVELOPE), engine.hold("commit", ARGUMENTS));
+    let other = engine.hold("commit", ARGUMENTS);
+    engine.with(&other, |step| step.namespace = "team/b".to_owned());
+    let other = ActionId::new(format!("team/b/{}", other.as_raw().trim_start_matches("default/")));
+    let url = serve_engine(&engine).await;
+    let trace = a.as_raw().split('/').nth(1).map(str::to_owned);
+    let all = config::Warden::default();
+    for (filter, want) in [
+        (all.clone(), vec![&other, &b, &a]),
+        (config::Warden { namespace: Some("team/b".to_owned()), ..all.clone() }, vec![&other]),
+        (config::Warden { trace_id: trace, ..all.clone() }, vec![&a]),
+        (config::Warden { review: Some(ReviewKind::Commit), ..all.clone() }, vec![&other, &b]),
+        (config::Warden { review: Some(ReviewKind::Reason), ..all }, vec![&a]),
+    ] {
+        let source = opened(&engine, &url, filter.clone());
+        let listed: Vec<ActionId> = rows(&source).await.into_iter().map(|row| row.id).collect();
+
+        assert_eq!(listed.iter().collect::<Vec<_>>(), want, "{filter:?}");
+    }
+    let source = opened(&engine, &url, config::Warden::default());
+    assert_eq!(decide(&source, &other, Decision::APPROVE).await, Outcome::Accepted, "in its own namespace");
+}
+
+#[tokio::test]
+async fn a_name_that_cannot_be_had_hides_no_row() {
+    let engine = Engine::new();
+    engine.hold("reason", ENVELOPE);
+    engine.books().nameless = true;
+    let source = source(&engine).await;
+
+    let before = rows(&source).await;
+    engine.books().nameless = false;
+    let after = rows(&source).await;
+    let asked = engine.books().log.len();
+    rows(&source).await;
+
+    assert_eq!(before[0].title, "desk-worker@2.1.0 · Step draft (draft)".into());
+    assert_eq!(after[0].title, "answer-d-draft@0.3.0 · Step draft (draft)".into());
+    assert_eq!(engine.books().log.len(), asked + 1, "what is known is not asked for again");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_stands_beside_the_others_and_can_be_rejected() {
+    let engine = Engine::new();
+    let good = engine.hold("reason", ENVELOPE);
+    let broken = engine.hold("reason", ENVELOPE);
+    let nameless = engine.hold("reason", ENVELOPE);
+    let place = broken.as_raw().split('/').map(str::to_owned).collect::<Vec<_>>();
+    let text = format!(
+        r#"{{"namespace":"default","saga_trace_id":"{}","step_span_id":"{}","step_kind":"dream"}}"#,
+        place[1], place[2]
+    );
+    engine.with(&broken, |step| step.broken = Some(text));
+    engine.with(&nameless, |step| step.broken = Some("17".to_owned()));
+    let source = source(&engine).await;
+
+    let Synced::All { rows, unreadable, .. } = source.sync(None).await.unwrap() else { panic!() };
+
+    assert_eq!(rows.iter().map(|row| &row.id).collect::<Vec<_>>(), [&good]);
+    let whats: Vec<_> = unreadable.iter().map(|bad| (bad.what, bad.id.clone())).collect();
+    assert_eq!(whats, [("it is no JSON object", None), ("it has no review_payload", Some(broken.clone())),]);
+    let stand_in = unreadable[1].stand_in();
+    let key = ActionKey { source: source.name().clone(), id: broken.clone() };
+    let staged = Staged {
+        decision: reject("unreadable"),
+        batch: BatchKey::Alone(key.clone()),
+        digest: Some(stand_in.digest()),
+        terms: None,
+        at: Timestamp::default(),
+    };
+    let can = source.capabilities(&stand_in.row);
+    let loaded = HashMap::from([(key.clone(), stand_in)]);
+    let submission =
+        freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, |_| 1, Timestamp::default());
+    let outcomes = source.submit(&submission.unwrap().batches()[0], KEY).await.unwrap();
+    assert_eq!(outcomes, [(broken, Outcome::Accepted)]);
+}
+
+#[tokio::test]
+async fn fields_and_words_of_a_newer_engine_are_no_reason_to_hide_a_step() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    engine.with(&id, |step| step.more = r#","tool_name":"x","risk":"spicy","has_children":true"#);
+    let source = source(&engine).await;
+
+    assert_eq!(rows(&source).await.len(), 1);
+    engine.with(&id, |step| step.status = "SIMMERING".to_owned());
+    assert_eq!(load(&source, &id).await.row.status, Status::parse("SIMMERING"));
+}
+
+#[tokio::test]
+async fn the_context_tells_the_run_its_steps_the_facts_and_what_the_step_was_given() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    engine.with(&id, |step| {
+        step.guidance = Some("warmer".to_owned());
+        step.retries = (1, 1);
+    });
+    let source = source(&engine).await;
+    rows(&source).await;
+
+    let passages = source.context(&id).await.unwrap();
+
+    let text = format!("{passages:?}");
+    for part in ["facts, found by tools", r#"{"order":7,"total":1.10}"#, "1 of 1", "warmer", "ticket"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for part in ["answer-d-draft@0.3.0", "AWAITING_HUMAN (this one)", "steps of the run", "reply.j2"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let can = source.capabilities(&load(&source, &id).await.row);
+    assert!(!can.retry, "its limit is known by now");
+    assert!(can.told().iter().any(|(on, words)| *on == On::Retry && words == "its retry limit is reached"));
+}
+
+#[tokio::test]
+async fn the_doctor_says_that_anybody_who_reaches_it_can_decide() {
+    use crate::domain::Verdict;
+    let engine = Engine::new();
+    engine.hold("reason", ENVELOPE);
+    let told =
+        |checks: Vec<Check>| checks.into_iter().map(|check| (check.what, check.verdict)).collect::<Vec<_>>();
+
+    let good = told(source(&engine).await.check().await);
+    let far = opened(&engine, "http://203.0.113.7:9", config::Warden::default());
+    let down = told(opened(&engine, &nobody().await, config::Warden::default()).check().await);
+
+    let (ok, bad) = (Verdict::Good, Verdict::Bad);
+    assert_eq!(good, [("way", ok), ("health", ok), ("list", ok), ("definitions", ok)]);
+    assert_eq!(down, [("way", ok), ("health", bad)]);
+    let SourceConfig { name, .. } = SourceConfig::of("sagas", SourceKind::Gate, "");
+    assert_eq!(far.name(), &name);
+}
