@@ -269,8 +269,8 @@ fn left_pending(entries: &HashMap<ActionKey, Entry>, draft: &Draft) -> u64 {
 async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap<ActionKey, Followed> {
     let mut latest = HashMap::new();
     let Some(seconds) = seconds else { return latest };
-    let approved = report.lines.iter().filter(|line| line.outcome == Outcome::Approved);
-    let keys: Vec<ActionKey> = approved.map(|line| line.key.clone()).collect();
+    let open = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let keys: Vec<ActionKey> = report.lines.iter().filter(open).map(|line| line.key.clone()).collect();
     let (changes, mut received) = mpsc::channel(64);
     let following = inbox.follow(keys, Duration::from_secs(seconds), changes);
     let collecting = async {

@@ -1,4 +1,4 @@
-//! Following: approved is not executed. Every change of a decided action is told until it is final.
+//! Following: approved is not executed, and accepted is not settled. Every change of a decided action is told until it is final.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,11 +36,17 @@ pub(super) async fn follow(
     }
 }
 
-/// What was last heard of one action.
-#[derive(Default)]
+/// What was last heard of one action. It was decided a moment ago: that it stands as pending is no news.
 struct Standing {
-    status: Option<Status>,
+    status: Status,
+    error: Option<Untrusted>,
     misses: u32,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self { status: Status::Pending, error: None, misses: 0 }
+    }
 }
 
 /// The actions of one source that are not final yet.
@@ -81,14 +87,17 @@ impl Trail<'_> {
             let Some(standing) = self.open.get_mut(&action.row.id) else { continue };
             standing.misses = 0;
             let is_final = action.row.status.is_final();
-            if standing.status.as_ref() != Some(&action.row.status) {
-                standing.status = Some(action.row.status.clone());
+            // It went on, and waits for a human again: the next decision about it is followed by itself.
+            let is_back = action.row.status.is_pending() && !standing.status.is_pending();
+            if standing.status != action.row.status || standing.error != action.error {
+                standing.status = action.row.status.clone();
+                standing.error.clone_from(&action.error);
                 if is_final {
                     self.keep(&action).await;
                 }
                 self.changes.send(self.followed(action)).await.map_err(drop)?;
             }
-            if is_final {
+            if is_final || is_back {
                 heard.last().map(|id| self.open.remove(id));
             }
         }

@@ -269,8 +269,8 @@ impl Inbox {
         self.journal.recall(id).await.map_err(Problem::from)
     }
 
-    /// Follows approved actions until they are executed, failed or final otherwise; every change is sent. Ends when all are
-    /// final, when nobody listens, or after `limit`.
+    /// Follows decided actions until they are executed, failed or final otherwise, or wait for a decision again; every change is
+    /// sent. Ends when nothing more is to come of any, when nobody listens, or after `limit`.
     pub async fn follow(&self, keys: Vec<ActionKey>, limit: Duration, changes: mpsc::Sender<Followed>) {
         follow::follow(self, keys, limit, changes).await;
     }

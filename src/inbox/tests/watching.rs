@@ -202,6 +202,36 @@ async fn an_approved_action_is_followed_to_its_end() {
 }
 
 #[tokio::test]
+async fn an_accepted_decision_is_followed_while_it_is_pending_and_ends_when_it_waits_for_another() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let pending = r#""status":"pending""#;
+    let late = r#""status":"pending","error":"nobody took it""#;
+    source.stands("late", &[pending, pending, late, late, r#""status":"rejected""#]);
+    source.stands("back", &[pending, r#""status":"running""#, pending]);
+    let (changes, mut followed) = mpsc::channel(16);
+
+    let keys = ["late", "back"].map(|id| key("s", id)).to_vec();
+    soon(inbox.follow(keys, Duration::from_hours(1), changes)).await;
+
+    let mut steps = Vec::new();
+    while let Some(step) = followed.recv().await {
+        steps.push((step.key.id.as_raw().to_owned(), step.status, step.error));
+    }
+    steps.sort_by(|a, b| a.0.cmp(&b.0));
+    let of = |id: &str, status, error: Option<&str>| (id.to_owned(), status, error.map(Untrusted::from));
+    assert_eq!(
+        steps,
+        [
+            of("back", Status::Running, None),
+            of("back", Status::Pending, None),
+            of("late", Status::Pending, Some("nobody took it")),
+            of("late", Status::Rejected, None),
+        ]
+    );
+}
+
+#[tokio::test]
 async fn following_ends_with_its_limit_or_its_listener() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;

@@ -51,7 +51,8 @@ fn row(past: &Past, sent: &Sent) -> ViewRow {
         BatchKey::Alone(_) => None,
     };
     let status = match &sent.outcome {
-        Some(Outcome::Approved | Outcome::Accepted) => Status::Approved,
+        Some(Outcome::Approved) => Status::Approved,
+        Some(Outcome::Accepted) => Status::Other("accepted".into()),
         Some(Outcome::Rejected) => Status::Rejected,
         Some(Outcome::Skipped { status: Some(status), .. }) => status.clone(),
         Some(Outcome::Failed { .. }) => Status::Pending,

@@ -71,9 +71,11 @@ impl Queue {
         if label(&slot.entry.row) != label(&entry.row) {
             merged.changed.push(key.clone());
         }
+        // Some sources use an id again, for what waits anew.
+        let anew = held_since(&slot.entry.row) != held_since(&entry.row);
         slot.entry = entry;
         // A settled row that is pending again: the source took the decision back, or never had it.
-        let back = matches!(&slot.state, State::Settled(settled) if !settled.ours);
+        let back = matches!(&slot.state, State::Settled(settled) if !settled.ours || anew);
         if back {
             self.set_state(&key, State::Pending);
         }
@@ -132,7 +134,15 @@ impl Queue {
     }
 }
 
-/// What a list tells of the content and of the terms: another one, and what was on screen is not what there is.
-fn label(row: &Row) -> (Option<Digest>, &Untrusted, &Risk, Option<&Effect>, Option<Timestamp>) {
-    (row.digest, &row.title, &row.risk, row.effect.as_ref(), row.expires_at)
+/// Since when it waits. What cannot be read may have no time of its own.
+fn held_since(row: &Row) -> Option<Timestamp> {
+    row.unreadable.is_none().then_some(row.created_at)
 }
+
+/// What a list tells of the content and of the terms: another one, and what was on screen is not what there is.
+fn label(row: &Row) -> Label<'_> {
+    (row.digest, &row.title, &row.risk, row.effect.as_ref(), row.expires_at, held_since(row))
+}
+
+type Label<'a> =
+    (Option<Digest>, &'a Untrusted, &'a Risk, Option<&'a Effect>, Option<Timestamp>, Option<Timestamp>);

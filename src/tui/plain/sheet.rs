@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{
-    Confirm, DecisionKind, Outcome, ReportLine, Status, Submission, SubmissionBatch, Untrusted,
-};
+use crate::domain::{Confirm, Outcome, ReportLine, Status, Submission, SubmissionBatch, Untrusted};
 use crate::text::{self, count};
 use crate::tui::model::{Model, ReportSheet, Review, ReviewSheet};
 use crate::tui::page::listed;
@@ -163,11 +161,11 @@ fn trouble(line: &ReportLine) -> Option<String> {
     }
 }
 
-/// How far the approved ones have come.
+/// How far those have come that were approved, or accepted to be settled later.
 fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
     let total = sheet.report.lines.iter().filter(approved).count();
-    if total == 0 || sheet.report.lines.iter().all(|line| line.decision == DecisionKind::Reject) {
+    if total == 0 {
         return Vec::new();
     }
     let mut ended: HashMap<String, usize> = HashMap::new();
@@ -180,7 +178,9 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<String> {
     if open > 0 {
         said.push(format!("{open} not finished"));
     }
-    let mut said = vec![format!("After approval: {}.", said.join(", "))];
+    let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
+    let since = if approvals { "After approval" } else { "Since then" };
+    let mut said = vec![format!("{since}: {}.", said.join(", "))];
     if sheet.report.lines.iter().filter(approved).any(|line| model.is_paused(&line.key.source)) {
         said.push("The source is paused: nothing approved runs until somebody resumes it.".to_owned());
     }

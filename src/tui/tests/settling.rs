@@ -88,3 +88,51 @@ fn what_is_still_unknown_after_a_crash_cannot_be_sent_again() {
     assert_eq!(desk.slot("3").state, State::Unknown);
     assert_eq!(desk.slot("1").state, State::Pending, "that one was told before; the list knows");
 }
+
+/// Three decisions that their source settles later.
+fn accepted() -> Desk {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("aaxs");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+    desk
+}
+
+fn goes_on(desk: &mut Desk, id: &str, status: Status, error: Option<&str>) {
+    let (title, error) = (format!("Issue number {id}"), error.map(crate::domain::Untrusted::from));
+    let at = Timestamp::default();
+    let followed = Followed { key: key(id), title: title.into(), status, result: None, error, at };
+    desk.say(What::Followed(followed));
+}
+
+#[test]
+fn what_was_accepted_is_followed_to_its_end_and_can_be_decided_again_when_it_waits_again() {
+    let mut desk = accepted();
+    let keys = ["1", "2", "3"].map(key).to_vec();
+    assert!(desk.effects.contains(&Effect::Follow(keys)), "{:?}", desk.effects);
+    assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())));
+
+    goes_on(&mut desk, "3", Status::Rejected, None);
+    assert!(desk.screen().contains("since then: 0 executed, 0 failed, 1 rejected, 2 not finished"));
+    goes_on(&mut desk, "1", Status::Pending, Some("check its workers"));
+    let message = desk.message();
+    goes_on(&mut desk, "2", Status::Pending, None);
+
+    assert!(message.contains("NOT TAKEN") && message.contains("check its workers"), "{message}");
+    assert!(desk.message().contains("waits again"), "{}", desk.message());
+    assert_eq!(status(&desk, "3"), Some(Status::Rejected));
+    assert_eq!([&desk.slot("1").state, &desk.slot("2").state], [&State::Pending, &State::Pending]);
+}
+
+#[test]
+fn an_id_that_a_source_uses_again_is_another_action_to_decide() {
+    let mut desk = accepted();
+    let mut listed = few(3);
+    listed[1].row.created_at = listed[1].row.created_at.plus_millis(1);
+
+    desk.lists(listed);
+
+    assert_eq!(desk.slot("2").state, State::Pending, "it was retried, and came back");
+    assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())), "the list is only late");
+}

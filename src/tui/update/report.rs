@@ -142,7 +142,7 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
         _ if model.queue.get(&line.key).is_some_and(lost) => State::ToSettle,
         Outcome::Approved => settled(Some(Status::Approved), None, true),
         Outcome::Rejected => settled(Some(Status::Rejected), None, true),
-        Outcome::Accepted => settled(None, None, true),
+        Outcome::Accepted => settled(Some(Status::Other("accepted".into())), None, true),
         Outcome::Skipped { status, by } => settled(status.clone(), by.clone(), false),
         Outcome::Failed { .. } => State::Pending,
         Outcome::Unknown { .. } => State::Unknown,
@@ -169,12 +169,16 @@ pub(in crate::tui) fn summary(report: &Report) -> String {
     format!("sent: {}", said.join(", "))
 }
 
-/// An approved action came further. It shows in its row, in the report, and failures in the status line too.
+/// A decided action came further. It shows in its row, in the report, and failures in the status line too.
 pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
     if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
         let status = Some(followed.status.clone());
-        let state = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
-        model.queue.set_state(&followed.key, state);
+        let settled = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
+        let again = followed.status.is_pending();
+        model.queue.set_state(&followed.key, if again { State::Pending } else { settled });
+        if again {
+            waits_again(model, followed);
+        }
     }
     if matches!(followed.status, Status::Failed | Status::Unknown) {
         let lost = followed.status == Status::Unknown;
@@ -192,6 +196,17 @@ pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
         note(sheet, followed);
     }
     Vec::new()
+}
+
+/// It was retried and came back, or nobody took what the source had accepted.
+fn waits_again(model: &mut Model, followed: &Followed) {
+    let what = Shown::ours(if followed.error.is_some() { "NOT TAKEN: " } else { "waits again: " });
+    let mut parts = vec![what, text::line(&followed.title).cut(40)];
+    if let Some(error) = &followed.error {
+        parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
+    }
+    model.tell(if followed.error.is_some() { Tone::Bad } else { Tone::Good }, parts);
+    model.recount();
 }
 
 fn note(sheet: &mut ReportSheet, followed: &Followed) {

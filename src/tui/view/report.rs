@@ -141,7 +141,7 @@ fn trouble(line: &ReportLine, room: usize) -> Vec<Parts> {
     std::iter::once(first).chain(under.map(|row| vec![indent(), (row, theme::PLAIN)])).collect()
 }
 
-/// How far the approved ones have come since.
+/// How far those have come since that were approved, or accepted to be settled later.
 fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
     let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
     let total = sheet.report.lines.iter().filter(approved).count();
@@ -151,14 +151,20 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
     let with =
         |status: &Status| sheet.followed.values().filter(|followed| followed.status == *status).count();
     let (executed, failed) = (with(&Status::Executed), with(&Status::Failed));
+    let rejected = with(&Status::Rejected);
     let ended = sheet.followed.values().filter(|followed| followed.status.is_final()).count();
     let mut words = vec![format!("{executed} executed"), format!("{failed} failed")];
-    let other = ended - executed - failed;
+    if rejected > 0 {
+        words.push(format!("{rejected} rejected"));
+    }
+    let other = ended - executed - failed - rejected;
     if other > 0 {
         words.push(format!("{other} ended otherwise"));
     }
     words.push(format!("{} not finished", total.saturating_sub(ended)));
-    let mut lines = vec![vec![ours("after approval: ", theme::DIM), ours(words.join(", "), theme::BOLD)]];
+    let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
+    let since = if approvals { "after approval: " } else { "since then: " };
+    let mut lines = vec![vec![ours(since, theme::DIM), ours(words.join(", "), theme::BOLD)]];
     let ended = |line: &ReportLine| sheet.followed.get(&line.key).is_some_and(|at| at.status.is_final());
     let open = sheet.report.lines.iter().filter(approved).filter(|line| !ended(line));
     let waits = open.filter(|line| model.is_paused(&line.key.source)).count();
