@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::contract::time;
 use crate::domain::{ActionId, Timestamp, json};
+use crate::sources::warden::Clock;
 
 mod books;
 
@@ -162,9 +163,9 @@ impl Engine {
         self.books.lock().unwrap()
     }
 
-    pub(super) fn clock(&self) -> super::super::Clock {
+    pub(super) fn clock(&self) -> Clock {
         let now = Arc::clone(&self.now);
-        super::super::Clock(Arc::new(move || Timestamp::from_millis(now.load(Ordering::SeqCst))))
+        Clock(Arc::new(move || Timestamp::from_millis(now.load(Ordering::SeqCst))))
     }
 
     pub(super) fn pass(&self, seconds: i64) {
