@@ -37,7 +37,7 @@ pub struct ErrorReply {
 }
 
 /// Reads, in this order: `{"error":{…}}`, `{"detail":{…}}`, `{"code","message"}`, `{"detail":"text"}`, a FastAPI list
-/// of `{"msg"}`, plain text. At most 2,000 characters of text are kept.
+/// of `{"loc","msg"}` (three of them are told), plain text. At most 2,000 characters of text are kept.
 pub fn read(body: &str) -> ErrorReply {
     let outer = Fields::of(body);
     let inner = outer.as_ref().and_then(|fields| {
@@ -46,8 +46,9 @@ pub fn read(body: &str) -> ErrorReply {
     });
     if let Some(fields) = inner.as_ref().or(outer.as_ref()) {
         let listed = || {
-            let first = json::elements(fields.raw("detail")?)?.into_iter().next()?;
-            Fields::of(first)?.text("msg")
+            let said: Vec<String> =
+                json::elements(fields.raw("detail")?)?.into_iter().filter_map(complaint).take(3).collect();
+            (!said.is_empty()).then(|| Untrusted::from(said.join("; ")))
         };
         let message = fields.text("message").or_else(|| fields.text("detail")).or_else(listed);
         let message = message.or_else(|| fields.text("error"));
@@ -66,6 +67,20 @@ pub fn read(body: &str) -> ErrorReply {
     }
 }
 
+/// One of FastAPI's: where in the request, and what is wrong there.
+fn complaint(text: &str) -> Option<String> {
+    let fields = Fields::of(text)?;
+    let place = fields.raw("loc").and_then(json::elements).unwrap_or_default();
+    let place: Vec<_> =
+        place.into_iter().map(|step| json::decode(step).text).filter(|step| step != "body").collect();
+    let said = fields.text("msg")?;
+    Some(if place.is_empty() {
+        said.as_raw().to_owned()
+    } else {
+        format!("{}: {}", place.join("."), said.as_raw())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +93,11 @@ mod tests {
             (r#"{"code":"X","message":"m"}"#, Some("X"), "m"),
             (r#"{"detail":"m"}"#, None, "m"),
             (r#"{"detail":[{"loc":[],"msg":"m"}]}"#, None, "m"),
+            (
+                r#"{"detail":[{"loc":["body","items",0,"userEdits"],"msg":"bad"},{"msg":"m"}]}"#,
+                None,
+                "items.0.userEdits: bad; m",
+            ),
             (r#"{"error":"m"}"#, None, "m"),
             ("<html>m", None, "<html>m"),
         ] {

@@ -11,18 +11,20 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
 use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced, answer};
-use crate::config::{SourceConfig, SourceKind};
+use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Finding, HistoryEvent, KnownTool, ListQuery, Note, On, Outcome,
-    PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName, Status, SubmissionBatch,
-    Untrusted,
+    ActionId, Binding, Capabilities, Check, Finding, HistoryEvent, KnownTool, ListQuery, Note, On, Outcome,
+    Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName, Status,
+    SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
 
+mod around;
 mod finding;
+mod hints;
 mod past;
 mod read;
 mod settle;
@@ -39,6 +41,8 @@ pub(super) use tests::world;
 /// Seed 000 merges `userEdits` shallowly.
 const PRAXIOM_NOTES: [Note; 1] =
     [Note { on: On::Edit, words: "an edited key is replaced as a whole, and no key can be removed" }];
+/// Praxiom's smallest plan takes 30 requests a minute, and a look is not all that a reviewer asks for.
+const PRAXIOM_POLL: Duration = Duration::from_secs(10);
 const ROOT: &str = "/api/pending-actions";
 /// Longest wait for one action.
 const GET_LIMIT: Duration = Duration::from_secs(30);
@@ -61,6 +65,17 @@ struct PendingActions {
     /// The backend answered who we are, or that it does not tell.
     asked_me: AtomicBool,
     stream: Limits,
+    /// Where something is pushed that is no gate's stream.
+    hints: Option<HintsAt>,
+    /// What was listed last, where looking around costs a request.
+    listed: Mutex<Vec<Row>>,
+}
+
+#[derive(Clone, Debug)]
+struct HintsAt {
+    path: String,
+    /// Where a briefing has its count.
+    count_at: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +100,12 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         SourceKind::Praxiom(_) => Dialect::Praxiom,
         _ => Dialect::Gate,
     };
+    let hints = match &config.kind {
+        SourceKind::Praxiom(Praxiom { events_path: Some(path), briefing_pointer }) => {
+            Some(HintsAt { path: path.clone(), count_at: briefing_pointer.clone() })
+        }
+        _ => None,
+    };
     let http = super::http(config, patience)?;
     let stream = match patience.backoff {
         Some(backoff) => Limits { backoff, ..watch::LIMITS },
@@ -99,6 +120,8 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         has_changes: AtomicBool::new(true),
         asked_me: AtomicBool::new(false),
         stream,
+        hints,
+        listed: Mutex::default(),
     }))
 }
 
@@ -141,6 +164,21 @@ impl Source for PendingActions {
         self.page(query).await
     }
 
+    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+        Ok(self.around(id))
+    }
+
+    async fn check(&self) -> Vec<Check> {
+        self.look_over().await
+    }
+
+    fn least_poll(&self) -> Duration {
+        match self.dialect {
+            Dialect::Gate => Duration::ZERO,
+            Dialect::Praxiom => PRAXIOM_POLL,
+        }
+    }
+
     async fn history(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
         self.timeline(id).await
     }
@@ -152,7 +190,11 @@ impl Source for PendingActions {
             return Ok(changes);
         }
         self.learn_me().await;
-        self.list().await
+        let listed = self.list().await;
+        if let Ok(Synced::All { rows, .. }) = &listed {
+            self.keep(rows);
+        }
+        listed
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
@@ -187,7 +229,10 @@ impl Source for PendingActions {
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {
         match self.dialect {
             Dialect::Gate => Some(watch::signals(self.http.clone(), self.path("/events", &[]), self.stream)),
-            Dialect::Praxiom => None,
+            Dialect::Praxiom => {
+                let HintsAt { path, count_at } = self.hints.clone()?;
+                Some(hints::signals(self.http.clone(), path, Limits { pulse: None, ..self.stream }, count_at))
+            }
         }
     }
 }

@@ -36,6 +36,7 @@ impl PendingActions {
         };
         let pages = self.pages(query, action::read_row).await?;
         let (mut rows, mut unreadable) = (Rows::default(), Vec::new());
+        unreadable.extend(cut_off(&pages));
         for row in pages.items {
             match row {
                 Ok(row) => rows.put(row),
@@ -158,7 +159,8 @@ impl PendingActions {
         query: &[(&str, &str)],
         read: fn(&str) -> Result<T, Unreadable>,
     ) -> Result<wire::Page<T>, SourceError> {
-        let mut all = wire::Page { items: Vec::new(), next: None, revision: None };
+        let mut all =
+            wire::Page { items: Vec::new(), next: None, revision: None, goes_on: false, total: None };
         for number in 0..PAGES_MAX {
             let mut query = query.to_vec();
             query.extend(all.next.as_deref().map(|cursor| ("cursor", cursor)));
@@ -168,6 +170,7 @@ impl PendingActions {
                 all.revision = page.revision;
             }
             all.items.extend(page.items);
+            (all.goes_on, all.total) = (page.goes_on, page.total);
             if page.next.is_none() {
                 return Ok(all);
             }
@@ -178,6 +181,13 @@ impl PendingActions {
         }
         Err(answer::nonsense("its pages do not end"))
     }
+}
+
+/// A list that says that there is more and not where: nobody may take it for everything.
+fn cut_off<T>(pages: &wire::Page<T>) -> Option<Unreadable> {
+    let more = pages.total.is_some_and(|total| total > pages.items.len() as u64);
+    let what = "the list says that there is more than it gave, and not where";
+    (pages.goes_on || more).then(|| Unreadable::new(what, "(the rest of the list)"))
 }
 
 /// Rows in the order they came first, each as it came last: an action can move from page to page.

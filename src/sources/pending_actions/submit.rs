@@ -15,6 +15,8 @@ pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
 pub(super) const GONE: &str = "gone: the source does not know this action any more";
 
+const NO_BATCH: &str = "the source does not know this batch any more, so nothing was decided";
+
 /// Decisions a request: a longer batch goes in several, so that none is too large or takes too long.
 const ITEMS: usize = 2_000;
 
@@ -146,10 +148,29 @@ impl PendingActions {
             }
             // Nothing of this request landed: what is settled was settled by somebody else.
             409 => Ok(self.attribute(&sent, u64::MAX).await),
-            404 => all(GONE),
+            404 => Ok(self.no_batch(&sent).await),
             412 => all(changed(&reply).as_raw()),
             _ => Err(answer::refusal(&reply)),
         }
+    }
+
+    /// The batch is not known there. That says nothing of its actions: they are read.
+    async fn no_batch(&self, sent: &[&Item]) -> Outcomes {
+        let ids: Vec<_> = sent.iter().map(|item| item.id.clone()).collect();
+        let read = self.read(&ids).await.map(Found::of);
+        let outcome = |item: &&Item| {
+            let status = read.as_ref().map(|found| found.get(&item.id).map(|action| &action.row.status));
+            let why = match status.unwrap_or(Some(&Status::Pending)) {
+                Some(status) if status.is_pending() => NO_BATCH,
+                Some(status) => {
+                    let status = Some(status.clone());
+                    return (item.id.clone(), Outcome::Skipped { status, by: None });
+                }
+                None => GONE,
+            };
+            (item.id.clone(), Outcome::Failed { why: why.into() })
+        };
+        sent.iter().map(outcome).collect()
     }
 
     /// Takes the named outcomes, and reads every action that was not named.

@@ -11,7 +11,9 @@ use crate::domain::{Decision, Digest, Edits, RawJson, Status};
 use crate::net::testing::nobody;
 
 mod deciding;
+mod edits;
 mod fake;
+mod guarded;
 mod past;
 mod poison;
 mod praxiom;

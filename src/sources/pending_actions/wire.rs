@@ -15,6 +15,10 @@ pub(super) struct Page<T> {
     pub(super) items: Vec<Result<T, Unreadable>>,
     pub(super) next: Option<String>,
     pub(super) revision: Option<Revision>,
+    /// It says that there is more than it holds.
+    pub(super) goes_on: bool,
+    /// How many there are on all pages, where it says so.
+    pub(super) total: Option<u64>,
 }
 
 /// One reply of the changes feed.
@@ -53,6 +57,8 @@ pub(super) fn page<T>(text: &str, read: fn(&str) -> Result<T, Unreadable>) -> Op
         items: items.into_iter().map(read).collect(),
         next: next.map(|cursor| cursor.as_raw().to_owned()),
         revision: fields.number("revision").map(Revision),
+        goes_on: fields.flag("hasMore").unwrap_or_default(),
+        total: fields.number("total"),
     })
 }
 
