@@ -14,6 +14,8 @@ pub struct SourceConfig {
     pub url: String,
     pub workspace: Option<String>,
     pub token: Option<TokenFrom>,
+    /// Who decides, for a backend that keeps whatever name it is told.
+    pub reviewer: Option<String>,
     pub auth: Auth,
     /// Sent with every request, for a proxy in front of the backend. No place for secrets.
     pub headers: Vec<(String, String)>,
@@ -113,6 +115,7 @@ impl SourceConfig {
             url: url.into(),
             workspace: None,
             token: None,
+            reviewer: None,
             auth: Auth::Bearer,
             headers: Vec::new(),
             ca_file: None,

@@ -41,7 +41,9 @@ pub(super) fn sources_of(
 ) -> anyhow::Result<Vec<Arc<dyn Source>>> {
     let own: Vec<SourceConfig> = embedded.iter().map(|embedded| embedded.source()).collect();
     let configured = config.sources.iter().chain(&own);
-    configured.map(|source| Ok(sources::open(source)?)).collect()
+    let reviewer = config.reviewer.clone().or_else(login_name);
+    let named = |source: &SourceConfig| SourceConfig { reviewer: reviewer.clone(), ..source.clone() };
+    configured.map(|source| Ok(sources::open(&named(source))?)).collect()
 }
 
 impl Open {

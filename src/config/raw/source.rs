@@ -94,6 +94,7 @@ impl RawSource {
             url,
             workspace: self.workspace.take(),
             token,
+            reviewer: None,
             auth,
             headers: std::mem::take(&mut self.headers).into_iter().collect(),
             ca_file: self.ca_file.take().map(|path| folder.join(path)),

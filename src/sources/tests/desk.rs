@@ -17,7 +17,7 @@ use crate::sources::{Source, SourceError, Synced};
 /// Where nothing is to be lost, a busy machine must not lose it either.
 const AT_EASE: Duration = Duration::from_secs(30);
 /// Where an answer is lost on purpose, it is waited for so long.
-const IN_A_HURRY: Duration = Duration::from_secs(1);
+const IN_A_HURRY: Duration = Duration::from_secs(2);
 
 /// Submissions of all desks: each has an id of its own.
 static NTH: AtomicUsize = AtomicUsize::new(0);

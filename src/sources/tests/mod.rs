@@ -92,6 +92,14 @@ struct Place {
 /// The one table of them. Kinds whose behaviour differs between versions or set-ups stand in it once for each.
 fn worlds() -> Vec<Place> {
     vec![
+        Place {
+            name: "confused-ai, in memory",
+            make: || Box::pin(crate::sources::confused_ai::world::memory()),
+        },
+        Place {
+            name: "confused-ai, in SQLite",
+            make: || Box::pin(crate::sources::confused_ai::world::sqlite()),
+        },
         Place { name: "gate", make: || Box::pin(pending_actions::world::gate(false)) },
         Place { name: "gate, in a batch", make: || Box::pin(pending_actions::world::gate(true)) },
         Place { name: "praxiom", make: || Box::pin(pending_actions::world::praxiom(false)) },

@@ -1,0 +1,213 @@
+//! Deciding: read once more, then one POST an action, each held against what was asked.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use serde::Serialize;
+
+use super::{ConfusedAi, Full, ROOT, wire};
+use crate::contract::error;
+use crate::contract::time;
+use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, SubmissionBatch, Untrusted};
+use crate::net::http::Reply;
+use crate::net::url;
+use crate::sources::{SourceError, answer};
+
+const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
+const EXPIRED: &str = "expired: the time to decide it is over, and its server would not mind";
+const GONE: &str = "gone: the source does not know this action any more";
+/// The server drops a connection that sends more than 1 MB (`maxBodyBytes`), without an answer.
+const BODY_MAX: usize = 1_000_000;
+
+type Outcomes = Vec<(ActionId, Outcome)>;
+
+/// `POST /v1/approvals/{id}`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    approved: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_by: Option<&'a str>,
+}
+
+/// An action as it stands just before its decision is sent.
+struct Fresh<'a> {
+    item: &'a Item,
+    action: PendingAction,
+}
+
+impl ConfusedAi {
+    pub(super) async fn send(&self, batch: &SubmissionBatch) -> Result<Outcomes, SourceError> {
+        let before = self.expiries.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let listed = self.list().await.map_err(answer::before_sending)?;
+        let mut found = by_id(listed);
+        let (mut outcomes, mut sending) = (Vec::new(), Vec::new());
+        for item in batch.items() {
+            let outcome = match found.remove(&item.id) {
+                None => match before.get(&item.id) {
+                    Some(at) if *at <= time::now() => Outcome::Failed { why: EXPIRED.into() },
+                    _ => self.settled(&item.id),
+                },
+                Some(action) => match refused(item, &action) {
+                    Some(outcome) => outcome,
+                    None => {
+                        sending.push(Fresh { item, action });
+                        continue;
+                    }
+                },
+            };
+            outcomes.push((item.id.clone(), outcome));
+        }
+        self.send_each(&sending, outcomes).await
+    }
+
+    /// One after the other. What keeps one from being sent keeps the rest.
+    async fn send_each(
+        &self,
+        sending: &[Fresh<'_>],
+        mut outcomes: Outcomes,
+    ) -> Result<Outcomes, SourceError> {
+        let mut stopped: Option<String> = None;
+        for fresh in sending {
+            let outcome = match &stopped {
+                Some(why) => Outcome::Failed { why: why.as_str().into() },
+                // Those before it took their time.
+                None if fresh.action.row.has_expired(time::now()) => Outcome::Failed { why: EXPIRED.into() },
+                None => match self.send_one(fresh).await {
+                    Ok(outcome) => outcome,
+                    // There is nothing else to tell.
+                    Err(error) if outcomes.is_empty() && sending.len() == 1 => return Err(error),
+                    Err(error) => {
+                        let refused = matches!(error, SourceError::Refused { .. });
+                        // None of them landed, and none will.
+                        if outcomes.is_empty() && !refused && !error.lost_sight() {
+                            return Err(error);
+                        }
+                        stopped = (!refused).then(|| format!("not sent, because the source {error}"));
+                        answer::outcome(&error)
+                    }
+                },
+            };
+            outcomes.push((fresh.item.id.clone(), outcome));
+        }
+        Ok(outcomes)
+    }
+
+    async fn send_one(&self, fresh: &Fresh<'_>) -> Result<Outcome, SourceError> {
+        let item = fresh.item;
+        let failed = |why: &str| Ok(Outcome::Failed { why: why.into() });
+        let approved = match &item.decision {
+            Decision::Approve { edits: None, .. } => true,
+            Decision::Reject { .. } => false,
+            Decision::Approve { edits: Some(_), .. } => return failed("this source cannot apply edits"),
+            Decision::Retry { .. } => return failed("this source cannot ask the agent to try again"),
+        };
+        // It decodes nothing in a path, so an id that has to be encoded is known to nobody.
+        let id = item.id.as_raw();
+        if url::segment(id).as_deref() != Some(id) {
+            return failed("its id cannot stand in an address");
+        }
+        let body = Body { approved, comment: item.decision.said(), decided_by: self.reviewer.as_deref() };
+        let body = serde_json::to_string(&body)
+            .map_err(|error| SourceError::Refused { why: error.to_string().into() })?;
+        if body.len() > BODY_MAX {
+            return failed("the comment is too long: this source takes up to 1 MB");
+        }
+        let reply = self.ask(format!("{ROOT}/{id}"), Some(body)).await?;
+        match reply.status {
+            200 => self.verified(fresh, &reply).await,
+            404 => failed(GONE),
+            500.. => self.broken(fresh, &reply).await,
+            409 => Ok(Outcome::Failed { why: answer::message(&reply) }),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+
+    /// A 200 is no proof: it says what stands there now, which is held against what was asked.
+    async fn verified(&self, fresh: &Fresh<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
+        let item = fresh.item;
+        let Ok(action) = wire::read(&reply.text) else {
+            return Ok(self.reread(item, "it answered what this version does not understand").await);
+        };
+        if action.row.id != item.id || action.digest() != fresh.action.digest() && !item.unreadable {
+            let why = "it says that it decided something else than was asked";
+            return Ok(Outcome::Unknown { why: why.into() });
+        }
+        let outcome = Outcome::by_status(item.kind(), &action.row.status, action.row.resolved_by.as_ref());
+        match outcome {
+            Some(outcome) => {
+                self.remember(action);
+                Ok(outcome)
+            }
+            None => Ok(Outcome::Failed { why: "the source left it pending".into() }),
+        }
+    }
+
+    /// Whatever it dislikes it answers with 500, a second decision among it: the list tells them apart.
+    async fn broken(&self, fresh: &Fresh<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
+        // With `exposeErrors` it says so: "Approval … is already approved".
+        let said = error::read(&reply.text).message;
+        let already = said.as_raw().split(" is already ").nth(1).map(|word| Status::parse(word.trim()));
+        if let Some(status) = already {
+            return Ok(Outcome::Skipped { status: Some(status), by: None });
+        }
+        let message = answer::message(reply);
+        // Any other 5xx is from something in front of it, behind which the decision may have landed.
+        if reply.status != 500 {
+            return Err(answer::refusal(reply));
+        }
+        match self.list().await.map(by_id) {
+            Ok(found) if found.contains_key(&fresh.item.id) => {
+                let why = format!("{}; it is still pending", message.as_raw());
+                Ok(Outcome::Failed { why: why.into() })
+            }
+            Ok(_) => Ok(self.settled(&fresh.item.id)),
+            Err(_) => Err(answer::refusal(reply)),
+        }
+    }
+
+    /// Still listed: nothing landed. Gone: somebody decided it, perhaps we.
+    async fn reread(&self, item: &Item, what: &str) -> Outcome {
+        match self.list().await.map(by_id) {
+            Ok(found) if found.contains_key(&item.id) => {
+                Outcome::Failed { why: format!("{what}; it is still pending").into() }
+            }
+            Ok(_) | Err(_) => Outcome::Unknown { why: what.into() },
+        }
+    }
+
+    /// It is in no list any more: decided, by whom and how is told nowhere, unless it was us.
+    fn settled(&self, id: &ActionId) -> Outcome {
+        let known = self.remembered(id).map(|action| action.row);
+        let by = known.as_ref().and_then(|row| row.resolved_by.clone());
+        Outcome::Skipped { status: known.map(|row| row.status), by }
+    }
+}
+
+/// Why it must not be sent, going by how it stands now.
+fn refused(item: &Item, action: &PendingAction) -> Option<Outcome> {
+    let failed = |why: &str| Some(Outcome::Failed { why: why.into() });
+    if !action.row.status.is_pending() {
+        let by: Option<Untrusted> = action.row.resolved_by.clone();
+        return Some(Outcome::Skipped { status: Some(action.row.status.clone()), by });
+    }
+    if action.row.has_expired(time::now()) {
+        return failed(EXPIRED);
+    }
+    if action.digest() != item.digest || action.terms != item.terms {
+        return failed(CHANGED);
+    }
+    None
+}
+
+/// What is listed, by id; what cannot be read is there as its bytes.
+fn by_id(listed: Vec<Full>) -> HashMap<ActionId, PendingAction> {
+    let action = |full: Full| match full {
+        Ok(action) => Some(action),
+        Err(bad) => bad.id.is_some().then(|| bad.stand_in()),
+    };
+    let known = listed.into_iter().filter_map(action);
+    known.map(|action| (action.row.id.clone(), action)).collect()
+}
