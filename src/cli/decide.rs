@@ -266,8 +266,10 @@ fn left_pending(entries: &HashMap<ActionKey, Entry>, draft: &Draft) -> u64 {
     waiting.filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
 
+/// Where what was approved stands: what the answers told already, and with a limit what is learnt until then.
 async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap<ActionKey, Followed> {
-    let mut latest = HashMap::new();
+    let told = inbox.ended(report).into_iter();
+    let mut latest: HashMap<_, _> = told.map(|followed| (followed.key.clone(), followed)).collect();
     let Some(seconds) = seconds else { return latest };
     let open = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
     let keys: Vec<ActionKey> = report.lines.iter().filter(open).map(|line| line.key.clone()).collect();

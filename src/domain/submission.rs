@@ -93,6 +93,12 @@ impl SubmissionBatch {
         &self.items
     }
 
+    /// The same decisions in parts of at most `size`, for a source that takes no more at once.
+    pub fn parts(&self, size: usize) -> impl Iterator<Item = Self> {
+        let part = |items: &[Item]| Self { items: items.to_vec(), ..self.clone() };
+        self.items.chunks(size.max(1)).map(part)
+    }
+
     /// The batch as the inbox knows it.
     pub fn key(&self) -> Option<BatchKey> {
         match (&self.batch, self.items.first()) {

@@ -9,7 +9,9 @@ use tokio::sync::mpsc;
 
 use super::Inbox;
 use crate::contract::time;
-use crate::domain::{ActionId, ActionKey, Followed, PendingAction, SourceName, Status, Untrusted};
+use crate::domain::{
+    ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, Untrusted,
+};
 use crate::journal::Journal;
 use crate::sources::{Source, SourceError};
 
@@ -33,6 +35,27 @@ pub(super) async fn follow(
     tokio::select! {
         _ = tokio::time::timeout(limit, join_all(trails)) => {}
         () = changes.closed() => {}
+    }
+}
+
+/// How approved actions of a report stand that ran before the answer came. Nothing is asked.
+pub(super) fn ended(inbox: &Inbox, report: &Report) -> Vec<Followed> {
+    let approved = report.lines.iter().filter(|line| line.outcome == Outcome::Approved);
+    let ended = approved.filter_map(|line| {
+        let action = inbox.source(&line.key.source).ok()?.ended(&line.key.id)?;
+        Some(told(line.key.clone(), action))
+    });
+    ended.filter(|followed| followed.status.is_final()).collect()
+}
+
+fn told(key: ActionKey, action: PendingAction) -> Followed {
+    Followed {
+        key,
+        title: action.row.title,
+        status: action.row.status,
+        result: action.result,
+        error: action.error,
+        at: time::now(),
     }
 }
 
@@ -120,13 +143,6 @@ impl Trail<'_> {
     }
 
     fn followed(&self, action: PendingAction) -> Followed {
-        Followed {
-            key: ActionKey { source: self.source.name().clone(), id: action.row.id },
-            title: action.row.title,
-            status: action.row.status,
-            result: action.result,
-            error: action.error,
-            at: time::now(),
-        }
+        told(ActionKey { source: self.source.name().clone(), id: action.row.id.clone() }, action)
     }
 }

@@ -275,6 +275,12 @@ impl Inbox {
         follow::follow(self, keys, limit, changes).await;
     }
 
+    /// How the approved actions of a report stand, where the very answer told it and the source may never tell it again. It is in
+    /// the journal by then; nothing is asked.
+    pub fn ended(&self, report: &Report) -> Vec<Followed> {
+        follow::ended(self, report)
+    }
+
     /// Says once what became of an action that is `unknown`. No decision, so the journal knows nothing of it. An error means
     /// that nothing changed.
     pub async fn settle(

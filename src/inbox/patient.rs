@@ -130,7 +130,21 @@ impl Source for Patient {
         batch: &SubmissionBatch,
         key: &str,
     ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
-        within(self.limits.of(batch.items().len()), self.source.submit(batch, key)).await
+        let actions = batch.items().len();
+        let runs = self.source.runs_for() * u32::try_from(actions).unwrap_or(u32::MAX);
+        within(self.limits.of(actions) + runs, self.source.submit(batch, key)).await
+    }
+
+    fn at_once(&self) -> usize {
+        self.source.at_once()
+    }
+
+    fn runs_for(&self) -> Duration {
+        self.source.runs_for()
+    }
+
+    fn ended(&self, id: &ActionId) -> Option<PendingAction> {
+        self.source.ended(id)
     }
 
     async fn settle(

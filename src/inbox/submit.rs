@@ -12,7 +12,7 @@ use super::judge::Lost;
 use super::{Inbox, Problem};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Item, Outcome, Report, ReportLine, SourceName, Submission,
+    ActionId, ActionKey, BatchKey, Item, Outcome, PendingAction, Report, ReportLine, SourceName, Submission,
     SubmissionBatch, SubmissionId, Timestamp, Untrusted,
 };
 use crate::fault;
@@ -129,40 +129,49 @@ impl Job<'_> {
         let mut all = Outcomes::new();
         let mut stopped: Option<Untrusted> = None;
         for (nth, batch) in &self.batches {
-            let outcomes = match &stopped {
-                Some(why) => each(batch, &Outcome::Failed { why: why.clone() }),
-                None => {
-                    let (outcomes, stop) = self.send(*nth, batch, begun_at).await;
-                    stopped = stop;
-                    outcomes
-                }
-            };
-            fault::point("submit.answered");
-            let noted: Vec<_> = outcomes.iter().map(|(key, out)| (key.clone(), out.clone())).collect();
-            if let Err(error) = self.inbox.journal.note(self.id, &noted).await {
-                tracing::error!(%error, "cannot write outcomes to the journal");
+            for (part, batch) in batch.parts(self.source.at_once()).enumerate() {
+                let outcomes = match &stopped {
+                    Some(why) => each(&batch, &Outcome::Failed { why: why.clone() }),
+                    None => {
+                        let part = if part == 0 { String::new() } else { format!(".{part}") };
+                        let key = format!("{}{part}", sent_as(self.id, *nth));
+                        let (outcomes, stop) = self.send(&key, &batch, begun_at).await;
+                        stopped = stop;
+                        outcomes
+                    }
+                };
+                fault::point("submit.answered");
+                self.note(&outcomes).await;
+                fault::point("submit.noted");
+                all.extend(outcomes);
             }
-            fault::point("submit.noted");
-            all.extend(outcomes);
         }
         all
+    }
+
+    /// What was learnt is on disk before anything else is done with it.
+    async fn note(&self, outcomes: &Outcomes) {
+        let noted: Vec<_> = outcomes.iter().map(|(key, out)| (key.clone(), out.clone())).collect();
+        let ended: Vec<_> = ended(self.source.as_ref(), outcomes).collect();
+        if let Err(error) = self.inbox.journal.note_ended(self.id, &noted, &ended).await {
+            tracing::error!(%error, "cannot write outcomes to the journal");
+        }
     }
 
     /// The outcomes of one batch, and why nothing more should be sent to this source.
     async fn send(
         &self,
-        nth: usize,
+        key: &str,
         batch: &SubmissionBatch,
         begun_at: Timestamp,
     ) -> (Outcomes, Option<Untrusted>) {
-        let key = sent_as(self.id, nth);
-        let (mut outcomes, mut stop) = match self.source.submit(batch, &key).await {
+        let (mut outcomes, mut stop) = match self.source.submit(batch, key).await {
             Ok(outcomes) => (complete(batch, outcomes), None),
             Err(error) => (each(batch, &failed(&error)), stops(&error)),
         };
         let unknown = |outcome: &Outcome| matches!(outcome, Outcome::Unknown { .. });
         if outcomes.values().any(unknown) {
-            let reached = self.look(batch, &key, &mut outcomes, begun_at).await;
+            let reached = self.look(batch, key, &mut outcomes, begun_at).await;
             if !reached {
                 stop = Some(Untrusted::from("not sent: the source was lost sight of before"));
             }
@@ -209,6 +218,13 @@ impl Job<'_> {
         }
         reached
     }
+}
+
+/// How approved actions stand that ran before the answer came, and that nothing more will happen to.
+fn ended(source: &dyn Source, outcomes: &Outcomes) -> impl Iterator<Item = (ActionKey, PendingAction)> {
+    let approved = outcomes.iter().filter(|(_, outcome)| **outcome == Outcome::Approved);
+    let ended = approved.filter_map(|(key, _)| Some((key.clone(), source.ended(&key.id)?)));
+    ended.filter(|(_, action)| action.row.status.is_final())
 }
 
 /// The source's outcomes, one an item: what it left out is unknown, what it made up is not ours.

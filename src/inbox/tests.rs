@@ -15,6 +15,7 @@ use crate::domain::{
 };
 use crate::sources::{self, Signal};
 
+mod at_once;
 mod faulty;
 mod past;
 mod settling;
@@ -55,7 +56,16 @@ struct State {
     keeps_nothing: bool,
     /// Nothing is ever answered.
     hangs: bool,
+    /// It takes no more decisions at once.
+    at_once: Option<usize>,
+    /// What is approved runs for so long at most, and for so long really.
+    runs_for: Duration,
+    answers_after: Duration,
+    /// Whole actions as the answers to decisions left them.
+    ended: HashMap<ActionId, String>,
     journal: Option<Journal>,
+    /// Receipts in the journal when each submit came.
+    receipts: Vec<Vec<String>>,
     /// Submissions in the journal when each submit came.
     journalled: Vec<usize>,
 }
@@ -190,24 +200,43 @@ impl Source for Fake {
         key: &str,
     ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
         let journal = self.state().journal.clone();
-        let journalled = match journal {
-            Some(journal) => journal.log(100).await.unwrap().len(),
-            None => 0,
+        let (journalled, receipts) = match journal {
+            Some(journal) => {
+                let receipts = journal.receipts(0, 100).await.unwrap();
+                let told = receipts.into_iter().map(|it| format!("{} {}", it.kind, it.action)).collect();
+                (journal.log(100).await.unwrap().len(), told)
+            }
+            None => (0, Vec::new()),
         };
         assert!(!std::mem::take(&mut self.state().panics), "a bug");
         {
             let mut state = self.state();
             state.journalled.push(journalled);
+            state.receipts.push(receipts);
             let ids = batch.items().iter().map(|item| item.id.as_raw().to_owned()).collect();
             state.submits.push((key.to_owned(), ids));
         }
         self.hang().await;
+        let running = self.state().answers_after;
+        tokio::time::sleep(running).await;
         let as_asked = || {
             let outcome =
                 |kind| if kind == DecisionKind::Reject { Outcome::Rejected } else { Outcome::Approved };
             Ok(batch.items().iter().map(|item| (item.id.clone(), outcome(item.kind()))).collect())
         };
         self.state().answers.pop_front().unwrap_or_else(as_asked)
+    }
+
+    fn at_once(&self) -> usize {
+        self.state().at_once.unwrap_or(usize::MAX)
+    }
+
+    fn runs_for(&self) -> Duration {
+        self.state().runs_for
+    }
+
+    fn ended(&self, id: &ActionId) -> Option<PendingAction> {
+        self.state().ended.get(id).map(|text| action::read(text).unwrap())
     }
 
     async fn settle(

@@ -3,8 +3,8 @@
 use super::{Journal, JournalError, receipt, shape};
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, BatchKey, Decision, Digest, Outcome, Report, ReportLine, Submission, SubmissionId, Timestamp,
-    Untrusted,
+    ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, Submission,
+    SubmissionId, Timestamp, Untrusted,
 };
 
 /// A submission as the journal knows it.
@@ -91,6 +91,16 @@ impl Journal {
         id: &SubmissionId,
         outcomes: &[(ActionKey, Outcome)],
     ) -> Result<(), JournalError> {
+        self.note_ended(id, outcomes, &[]).await
+    }
+
+    /// The same, and with it how approved actions stand that ran before the answer came: both are on disk, or neither.
+    pub async fn note_ended(
+        &self,
+        id: &SubmissionId,
+        outcomes: &[(ActionKey, Outcome)],
+        ended: &[(ActionKey, PendingAction)],
+    ) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
         for (key, outcome) in outcomes {
             let outcome = shape::write_outcome(outcome);
@@ -108,6 +118,11 @@ impl Journal {
             if changed.rows_affected() > 0 {
                 receipt::answered(&mut tx, id, key, &outcome).await.map_err(|error| self.failed(error))?;
             }
+        }
+        for (key, action) in ended {
+            let error = action.error.as_ref().map(Untrusted::as_raw);
+            let outcome = shape::write_followed(action.row.status.as_raw(), error);
+            receipt::followed(&mut tx, key, outcome).await.map_err(|error| self.failed(error))?;
         }
         self.commit(tx).await
     }

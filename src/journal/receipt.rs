@@ -169,25 +169,9 @@ impl Journal {
         status: &str,
         error: Option<&str>,
     ) -> Result<(), JournalError> {
-        let failed = |error| self.failed(error);
-        let outcome = shape::write_followed(status, error);
         let mut tx = self.begin_write().await?;
-        let last: Option<(String, String, Option<String>)> = sqlx::query_as(
-            "SELECT submission, kind, outcome FROM receipt
-             WHERE source = $1 AND action = $2 AND kind <> 'answered' ORDER BY seq DESC LIMIT 1",
-        )
-        .bind(key.source.as_str())
-        .bind(key.id.as_raw())
-        .fetch_optional(&mut *tx)
-        .await
-        .map_err(failed)?;
-        if let Some((submission, kind, known)) = last
-            && !(kind == "followed" && known.as_deref() == Some(outcome.as_str()))
-        {
-            let of = SubmissionId::new(submission);
-            let receipt = Receipt::about("followed", &of, &key.source, key.id.as_raw());
-            append(&mut tx, Receipt { outcome: Some(outcome), ..receipt }).await.map_err(failed)?;
-        }
+        let outcome = shape::write_followed(status, error);
+        followed(&mut tx, key, outcome).await.map_err(|error| self.failed(error))?;
         self.commit(tx).await
     }
 
@@ -215,6 +199,28 @@ pub(super) async fn answered(
 ) -> sqlx::Result<()> {
     let receipt = Receipt::about("answered", submission, &key.source, key.id.as_raw());
     append(tx, Receipt { outcome: Some(outcome.to_owned()), ..receipt }).await
+}
+
+/// What became of an action, unless that is what its last receipt says, or it has none.
+pub(super) async fn followed(tx: &mut Tx, key: &ActionKey, outcome: String) -> sqlx::Result<()> {
+    let last: Option<(String, String, Option<String>)> = sqlx::query_as(
+        "SELECT submission, kind, outcome FROM receipt
+         WHERE source = $1 AND action = $2 AND kind <> 'answered' ORDER BY seq DESC LIMIT 1",
+    )
+    .bind(key.source.as_str())
+    .bind(key.id.as_raw())
+    .fetch_optional(&mut **tx)
+    .await?;
+    match last {
+        Some((submission, kind, known))
+            if !(kind == "followed" && known.as_deref() == Some(outcome.as_str())) =>
+        {
+            let of = SubmissionId::new(submission);
+            let receipt = Receipt::about("followed", &of, &key.source, key.id.as_raw());
+            append(tx, Receipt { outcome: Some(outcome), ..receipt }).await
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Chains it to the newest. Under the write lock, so that there is one chain, however many write.

@@ -98,6 +98,23 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
+    /// So many decisions go in one [`Source::submit`]: what became of them is on disk before the next are sent.
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Deciding one action may take so much longer than a request does elsewhere, because what is approved runs before the answer
+    /// comes.
+    fn runs_for(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// An action as the answer to our own decision left it, where the backend may never tell it again: what was approved there
+    /// runs inside of the request. Nothing is asked.
+    fn ended(&self, _: &ActionId) -> Option<PendingAction> {
+        None
+    }
+
     /// Says what became of an action that is `unknown`, once. `Ok` is never [`Settling::Lost`]: losing sight of the backend is
     /// an error here, and does not mean that nothing changed.
     async fn settle(

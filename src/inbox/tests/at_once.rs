@@ -1,0 +1,91 @@
+//! Sources that take one decision a request and run it inside of that request.
+
+use super::*;
+
+const A: Decision = Decision::APPROVE;
+
+fn batch(id: &str) -> Submission {
+    submission(id, &[("s", Some("b"), "1", A), ("s", Some("b"), "2", A), ("s", Some("b"), "3", A)])
+}
+
+/// Its approval ran and failed, and the source says it with the answer alone.
+fn failed(source: &Arc<Fake>, id: &str) {
+    let ended = text(id, r#""status":"failed","error":"it exploded""#);
+    source.state().ended.insert(ActionId::new(id), ended);
+}
+
+#[tokio::test]
+async fn what_one_answer_told_is_in_the_journal_before_the_next_decision_is_sent() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().at_once = Some(1);
+    let inbox = house.inbox(&[&source]).await;
+    failed(&source, "1");
+
+    let report = inbox.submit(batch("s-1"), 0).await.unwrap();
+
+    assert_eq!(report.counts().approved, 3);
+    assert_eq!(source.sent(), [["1"], ["2"], ["3"]]);
+    let keys: Vec<_> = source.state().submits.iter().map(|(key, _)| key.clone()).collect();
+    assert_eq!(keys, ["s-1:0", "s-1:0.1", "s-1:0.2"]);
+    let before = source.state().receipts.clone();
+    assert_eq!(before[0], ["sent 1", "sent 2", "sent 3"]);
+    assert_eq!(before[1][3..], ["answered 1", "followed 1"], "a crash now loses nothing of it");
+    assert_eq!(before[2][3..], ["answered 1", "followed 1", "answered 2"]);
+}
+
+#[tokio::test]
+async fn a_failure_that_only_the_answer_told_outlives_the_run_that_heard_it() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    failed(&source, "1");
+    let report = inbox.submit(batch("s-1"), 0).await.unwrap();
+    let told = inbox.ended(&report);
+    assert_eq!(
+        told.iter().map(|it| (it.key.id.as_raw(), &it.status)).collect::<Vec<_>>(),
+        [("1", &Status::Failed)]
+    );
+    end(inbox, &[&source]);
+
+    source.state().ended.clear();
+    let inbox = house.inbox(&[&source]).await;
+
+    let receipts = inbox.journal.receipts_of(&SubmissionId::new("s-1")).await.unwrap();
+    let about: Vec<_> = receipts
+        .iter()
+        .filter(|it| it.action == "1")
+        .map(|it| (it.kind.as_str(), it.outcome.as_deref().unwrap_or_default()))
+        .collect();
+    assert_eq!(
+        about,
+        [
+            ("sent", ""),
+            ("answered", r#""approved""#),
+            ("followed", r#"{"status":"failed","error":"it exploded"}"#),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn where_rights_end_the_rest_of_a_batch_is_not_sent() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().at_once = Some(2);
+    let inbox = house.inbox(&[&source]).await;
+    source.answers(Err(SourceError::Forbidden { why: "no".into() }));
+
+    let report = inbox.submit(batch("s-1"), 0).await.unwrap();
+
+    assert_eq!(source.sent(), [["1", "2"]]);
+    assert_eq!(report.counts().failed, 3);
+}
+
+#[tokio::test]
+async fn what_runs_before_its_answer_is_waited_for() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().runs_for = Duration::from_mins(5);
+    source.state().answers_after = Duration::from_millis(50);
+    let inbox = house.inbox(&[&source]).await.in_a_hurry(Duration::from_millis(5));
+
+    let report = inbox.submit(submission("s-1", &[("s", None, "1", A)]), 0).await.unwrap();
+
+    assert_eq!(report.counts().approved, 1);
+}
