@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::{Source, dendrux, pending_actions};
+use super::{Source, agents_api, dendrux, pending_actions};
 use crate::domain::{ActionId, DecisionKind};
 
 mod desk;
@@ -120,8 +120,13 @@ fn worlds() -> Vec<Place> {
             name: "dendrux 0.2, plain",
             make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::OldPlain)),
         },
+        Place { name: "agents-api", make: || Box::pin(agents_api::tests::world::site(true)) },
+        Place {
+            name: "agents-api, a host of its own",
+            make: || Box::pin(agents_api::tests::world::site(false)),
+        },
     ]
 }
 
 /// Kinds that have no world yet: a list to become empty.
-const NOT_YET: &[&str] = &["warden", "agents-api", "confused-ai"];
+const NOT_YET: &[&str] = &["warden", "confused-ai"];

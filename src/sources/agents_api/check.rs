@@ -1,0 +1,102 @@
+//! Looking a site over: its address, its abilities, its host, and who we are there.
+
+use super::{AgentsApi, READ_LIMIT, site};
+use crate::contract::fields::Fields;
+use crate::contract::pointer;
+use crate::domain::{Check, Untrusted, Verdict};
+use crate::net::http::Reply;
+use crate::sources::{SourceError, answer, check};
+
+impl AgentsApi {
+    /// Each step stands on the one before it; after one that failed nothing more is asked.
+    pub(super) async fn look_over(&self) -> Vec<Check> {
+        let pairs = [("_fields", "name,authentication,namespaces")];
+        let index = match self.site.read("/", &pairs, READ_LIMIT).await {
+            Ok(index) => index,
+            Err(error) => return vec![check::failed("address", &error)],
+        };
+        let mut checks = match address(&index) {
+            Ok(check) => vec![check],
+            Err(check) => return vec![check],
+        };
+        let summary = self.site.run(site::SUMMARY, "{}", READ_LIMIT).await;
+        let abilities = abilities(&index, summary);
+        let works = abilities.verdict == Verdict::Good;
+        checks.push(abilities);
+        if !works {
+            return checks;
+        }
+        checks.push(self.whoami().await);
+        checks.push(check::list(self.list().await));
+        checks
+    }
+
+    async fn whoami(&self) -> Check {
+        match self.ask_resolver().await {
+            Ok(who) => {
+                Check::good("user", "decisions are sent under the name that the site gave").said(Some(who))
+            }
+            Err(error) => Check::bad(
+                "user",
+                format!("it does not say who this user is, so nothing can be decided: it {error}"),
+                "let the user read /wp/v2/users/me (security plugins close it)",
+            )
+            .said(error.why().cloned()),
+        }
+    }
+}
+
+fn address(index: &Reply) -> Result<Check, Check> {
+    const WHAT: &str = "address";
+    if !site::is_rest(index) {
+        let found = format!("{} (HTTP {})", site::NO_REST, index.status);
+        return Err(Check::bad(
+            WHAT,
+            found,
+            "check `url`: it is the site's address, without /wp-json and /wp-admin",
+        ));
+    }
+    let name = Fields::of(&index.text).and_then(|fields| fields.text("name"));
+    match index.status {
+        200..=299 => Ok(Check::good(WHAT, "WordPress answers").said(name)),
+        // Closed to strangers: the abilities will say more.
+        _ => Ok(Check::warn(WHAT, "WordPress answers, and does not show its index", "")),
+    }
+}
+
+fn abilities(index: &Reply, summary: Result<Reply, SourceError>) -> Check {
+    const WHAT: &str = "abilities";
+    let reply = match summary {
+        Err(error) => return check::failed(WHAT, &error),
+        Ok(reply) => reply,
+    };
+    let said = Some(answer::message(&reply));
+    let bad = |found: &str, advice: &str| Check::bad(WHAT, found, advice).said(said.clone());
+    match (reply.status, site::code(&reply).as_ref().map_or("", Untrusted::as_raw)) {
+        (200..=299, _) => Check::good(WHAT, "they are there, a host answers, and this user may use them"),
+        (401, _) if !has_passwords(index) => bad(
+            "it offers no application passwords: it is not served over https, or a plugin switched them off",
+            "serve the site over https, or switch application passwords on; then make one under Users, Profile",
+        ),
+        (401, _) => bad(
+            "nobody is logged in: the user or the application password is wrong, or something on the way takes the \
+             Authorization header off (WordPress answers the same to all three)",
+            "check `user` and the password (its blanks may stay), and that the web server passes Authorization on",
+        ),
+        (403, _) => bad(site::NO_RIGHTS, "give the user that right, or use the password of one who has it"),
+        (404, "rest_ability_not_found") => {
+            bad(site::TOO_OLD, "install agents-api 0.7 or newer, and activate it")
+        }
+        (404, "rest_no_route") => bad(site::NO_ABILITIES, "update WordPress"),
+        (500, "agents_pending_action_no_store" | "agents_pending_action_no_resolver") => {
+            bad(site::NO_HOST, "activate the plugin that gates writes here; agents-api alone keeps nothing")
+        }
+        _ => check::failed(WHAT, &site::refusal(&reply)),
+    }
+}
+
+/// A site that does not show its index tells nothing, and is not said to lack them.
+fn has_passwords(index: &Reply) -> bool {
+    let shown = pointer::find(&index.text, "/authentication").is_some();
+    !shown || pointer::find(&index.text, "/authentication/application-passwords").is_some()
+}

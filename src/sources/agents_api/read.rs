@@ -1,0 +1,173 @@
+//! Lists and actions in full.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::stream::{self, StreamExt as _};
+
+use super::{AgentsApi, READ_LIMIT, site, wire};
+use crate::config::AgentsApi as Settings;
+use crate::contract::action::Unreadable;
+use crate::domain::{ActionId, PendingAction, Untrusted, json};
+use crate::sources::{SourceError, Synced, answer};
+
+/// What Data Machine gives at most.
+const PAGE: usize = 200;
+/// Pages overlap by so many, so that what is settled meanwhile takes nothing out from between two pages.
+const OVERLAP: usize = 20;
+/// Where they did not overlap, so much is read again.
+const BACK: usize = 100;
+/// More often that is not done: a host without an order has no pages that join.
+const GAPS: usize = 8;
+/// More requests than any honest list needs; then it does not end.
+const REQUESTS: usize = 500;
+/// Requests at a time.
+const GETS: usize = 4;
+/// From so many actions on, the list is read: it has them in full.
+const LISTS_FROM: usize = 6;
+
+type Full = Result<PendingAction, Unreadable>;
+
+/// Actions in the order they came first, each once.
+#[derive(Default)]
+struct Listing {
+    items: Vec<Full>,
+    seen: HashSet<String>,
+}
+
+impl Listing {
+    /// False when it was there already.
+    fn put(&mut self, raw: &str, settings: &Settings) -> bool {
+        let is_new = self.seen.insert(name(raw));
+        if is_new {
+            self.items.push(wire::action(raw, settings));
+        }
+        is_new
+    }
+}
+
+/// By its id, or by its text where it has none.
+fn name(raw: &str) -> String {
+    wire::id(raw).map_or_else(|| raw.to_owned(), |id| id.as_raw().to_owned())
+}
+
+/// What one page was.
+struct Page {
+    length: usize,
+    /// Its first item was on a page before.
+    joins: bool,
+    brought_news: bool,
+}
+
+impl AgentsApi {
+    /// Everything pending.
+    pub(super) async fn list(&self) -> Result<Synced, SourceError> {
+        let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
+        for item in self.pending().await? {
+            match item {
+                Ok(action) => rows.push(action.row),
+                Err(bad) => unreadable.push(bad),
+            }
+        }
+        self.known.listed(&rows.iter().map(|row| &row.id).collect());
+        Ok(Synced::All { rows, unreadable, revision: None })
+    }
+
+    /// All pages. Hosts differ in how much they give, and whether they know pages at all: it goes on until one brings nothing new.
+    async fn pending(&self) -> Result<Vec<Full>, SourceError> {
+        let mut all = Listing::default();
+        let (mut offset, mut doubtful_until, mut gaps) = (0, 0, 0);
+        for _ in 0..REQUESTS {
+            let (page, read) = self.page(offset, all).await?;
+            all = read;
+            if offset > 0 && !page.joins && gaps < GAPS {
+                gaps += 1;
+                doubtful_until = doubtful_until.max(offset + page.length);
+                offset = offset.saturating_sub(BACK);
+                continue;
+            }
+            let step = page.length - OVERLAP.min(page.length.div_ceil(2));
+            if !page.brought_news && (offset >= doubtful_until || step == 0) {
+                return Ok(self.ours(all));
+            }
+            offset += step;
+        }
+        Err(answer::nonsense("its pages do not end"))
+    }
+
+    /// What a host gave that was not asked for is left out.
+    fn ours(&self, all: Listing) -> Vec<Full> {
+        let asked = |action: &PendingAction| {
+            let agent = action.row.agent.as_ref().map(Untrusted::as_raw);
+            action.row.status.is_pending()
+                && self.settings.agent.as_deref().is_none_or(|wanted| agent == Some(wanted))
+        };
+        all.items.into_iter().filter(|item| item.as_ref().map_or(true, asked)).collect()
+    }
+
+    async fn page(&self, offset: usize, mut all: Listing) -> Result<(Page, Listing), SourceError> {
+        let agent = self.settings.agent.as_deref().map(json::encode);
+        let agent = agent.map_or_else(String::new, |agent| format!(r#","agent":{agent}"#));
+        let input =
+            format!(r#"{{"filters":{{"status":"pending","limit":{PAGE},"offset":{offset}{agent}}}}}"#);
+        let text = site::success(self.site.run(site::LIST, &input, READ_LIMIT).await?)?;
+        let settings = self.settings.clone();
+        // Megabytes of JSON take longer than other tasks should wait.
+        let read = tokio::task::spawn_blocking(move || {
+            let items = wire::listed(&text)?;
+            let joins = items.first().is_some_and(|first| all.seen.contains(&name(first)));
+            let news = items.iter().filter(|raw| all.put(raw, &settings)).count();
+            Some((Page { length: items.len(), joins, brought_news: news > 0 }, all))
+        });
+        read.await.ok().flatten().ok_or_else(|| answer::nonsense("the reply is no list of agents-api"))
+    }
+
+    /// Actions in full; unknown ids are left out.
+    pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        let mut listed: HashMap<ActionId, Full> = HashMap::new();
+        if ids.len() >= LISTS_FROM {
+            for item in self.pending().await? {
+                let id =
+                    item.as_ref().map_or_else(|bad| bad.id.clone(), |action| Some(action.row.id.clone()));
+                listed.extend(id.map(|id| (id, item)));
+            }
+        }
+        let (mut found, mut single) = (Vec::new(), Vec::new());
+        for id in ids {
+            match listed.remove(id) {
+                Some(item) => found.push(item),
+                None => single.push(id),
+            }
+        }
+        let asks: Vec<_> = single.into_iter().map(|id| self.one(id)).collect();
+        let answers: Vec<_> = stream::iter(asks).buffer_unordered(GETS).collect().await;
+        for answer in answers {
+            found.extend(answer?);
+        }
+        Ok(found)
+    }
+
+    /// One action, settled or not; as it ended here where the site knows it no more.
+    pub(super) async fn one(&self, id: &ActionId) -> Result<Option<Full>, SourceError> {
+        let told = self.ask_for(id).await?;
+        Ok(told.or_else(|| self.known.ended(id).map(Ok)))
+    }
+
+    /// What the site itself says of one action.
+    pub(super) async fn ask_for(&self, id: &ActionId) -> Result<Option<Full>, SourceError> {
+        let input = format!(r#"{{"action_id":{},"include_resolved":true}}"#, json::encode(id.as_raw()));
+        let text = site::success(self.site.run(site::GET, &input, READ_LIMIT).await?)?;
+        let raw = wire::one(&text).ok_or_else(|| answer::nonsense("the reply is no action of agents-api"))?;
+        if wire::is_nothing(raw) {
+            return Ok(None);
+        }
+        Ok(Some(match wire::action(raw, &self.settings) {
+            Ok(action) if action.row.id == *id => Ok(action),
+            Ok(_) => {
+                let what = "another action came than was asked for";
+                Err(Unreadable { what, raw: raw.into(), id: Some(id.clone()) })
+            }
+            // Whatever it is: it is what stands under this id.
+            Err(bad) => Err(Unreadable { id: Some(id.clone()), ..bad }),
+        }))
+    }
+}

@@ -1,0 +1,233 @@
+//! Deciding: one request a decision, one after the other, and every one of them gets an outcome.
+//!
+//! Data Machine refuses everything with 400 and one code; what a refusal means is told by reading the action again, and by
+//! what stands in the refusal's data. Its words alone decide nothing: sites speak many languages.
+
+use std::time::Duration;
+
+use super::{AgentsApi, RESOLVE_LIMIT, site};
+use crate::contract::fields::Fields;
+use crate::contract::time;
+use crate::domain::{
+    ActionId, Decision, Item, Outcome, PendingAction, RawJson, Status, SubmissionBatch, Untrusted, json,
+};
+use crate::net::http::Reply;
+use crate::sources::{SourceError, answer};
+
+const CHANGED: &str = "changed since you looked: its input, or its summary, preview, expiry or metadata";
+const GONE: &str = "gone: the site does not know this action any more";
+const NOBODY: &str = "the site does not say who this user is, and takes no decision without it";
+
+/// Before each look at an action that was there a moment ago and is not now: while somebody's approval runs, it is not told.
+const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1)];
+
+type Outcomes = Vec<(ActionId, Outcome)>;
+
+/// One decision on its way.
+struct Sending<'a> {
+    item: &'a Item,
+    resolver: Untrusted,
+    /// As it was read just before.
+    action: PendingAction,
+}
+
+impl Sending<'_> {
+    fn approves(&self) -> bool {
+        self.item.kind().approves()
+    }
+
+    fn word(&self) -> &'static str {
+        if self.approves() { "accepted" } else { "rejected" }
+    }
+
+    /// `payload` is best effort: a host forwards it, and may keep nothing of it.
+    fn body(&self) -> String {
+        let reason = match &self.item.decision {
+            Decision::Reject { reason } => reason.as_deref(),
+            Decision::Approve { .. } | Decision::Retry { .. } => None,
+        };
+        let payload = reason.map_or_else(String::new, |reason| {
+            format!(r#","payload":{{"reason":{}}}"#, json::encode(reason))
+        });
+        format!(
+            r#"{{"action_id":{},"decision":"{}","resolver":{}{payload}}}"#,
+            json::encode(self.item.id.as_raw()),
+            self.word(),
+            json::encode(self.resolver.as_raw()),
+        )
+    }
+
+    /// The action as our decision left it.
+    fn ended(&self, status: Status, result: Option<RawJson>, error: Option<Untrusted>) -> PendingAction {
+        let mut action = self.action.clone();
+        let now = time::now();
+        action.executed_at = self.approves().then_some(now);
+        (action.row.status, action.result, action.error) = (status, result, error);
+        (action.row.resolved_at, action.row.resolved_by) = (Some(now), Some(self.resolver.clone()));
+        action
+    }
+}
+
+impl AgentsApi {
+    pub(super) async fn send(&self, batch: &SubmissionBatch) -> Result<Outcomes, SourceError> {
+        let resolver = self.ask_resolver().await.map_err(nobody)?;
+        let alone = batch.items().len() == 1;
+        let (mut outcomes, mut stopped) = (Vec::new(), None);
+        for item in batch.items() {
+            let sent = match &stopped {
+                Some(error) => Ok(not_sent(error)),
+                None => self.send_one(item, &resolver).await,
+            };
+            let outcome = match sent {
+                Ok(outcome) => outcome,
+                Err(error) if alone => return Err(error),
+                Err(error) => {
+                    let outcome = answer::outcome(&error);
+                    stopped = Some(error);
+                    outcome
+                }
+            };
+            outcomes.push((item.id.clone(), outcome));
+        }
+        Ok(outcomes)
+    }
+
+    async fn send_one(&self, item: &Item, resolver: &Untrusted) -> Result<Outcome, SourceError> {
+        match &item.decision {
+            Decision::Approve { edits: Some(_), .. } => return Ok(failed("this source takes no edits")),
+            Decision::Retry { .. } => return Ok(failed("this source cannot ask the agent to try again")),
+            Decision::Approve { .. } | Decision::Reject { .. } => {}
+        }
+        let action = match self.look_again(item).await.map_err(answer::before_sending)? {
+            Ok(action) => action,
+            Err(outcome) => return Ok(outcome),
+        };
+        let sending = Sending { item, resolver: resolver.clone(), action };
+        let reply = self.site.run(site::RESOLVE, &sending.body(), RESOLVE_LIMIT).await?;
+        match (reply.status, site::code(&reply).as_ref().map_or("", Untrusted::as_raw)) {
+            (200..=299, _) => self.taken(&sending, &reply),
+            (400, "ability_invalid_input") => Ok(refusal(&reply)),
+            (404, "rest_ability_not_found" | "rest_no_route" | "")
+            | (403, "rest_ability_cannot_execute" | "") => Err(site::refusal(&reply)),
+            (400 | 403 | 404 | 409 | 410 | 412 | 422, _) => Ok(self.refused(&sending, &reply).await),
+            _ => Err(site::refusal(&reply)),
+        }
+    }
+
+    /// The action as it stands now, if it still is what was decided.
+    async fn look_again(&self, item: &Item) -> Result<Result<PendingAction, Outcome>, SourceError> {
+        let action = match self.ask_for(&item.id).await? {
+            Some(Ok(action)) => action,
+            Some(Err(bad)) => bad.stand_in(),
+            None => {
+                let ended = self.known.ended(&item.id);
+                return Ok(Err(ended.map_or_else(|| failed(GONE), |action| skipped(&action))));
+            }
+        };
+        Ok(match &action {
+            action if !action.row.status.is_pending() => Err(skipped(action)),
+            action if action.row.has_expired(time::now()) => {
+                Err(Outcome::Skipped { status: Some(Status::Expired), by: None })
+            }
+            action if action.digest() != item.digest || action.terms != item.terms => Err(failed(CHANGED)),
+            _ => Ok(action),
+        })
+    }
+
+    /// A success that says what was asked: what was approved has run.
+    fn taken(&self, sending: &Sending<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
+        let fields = Fields::of(&reply.text).unwrap_or_default();
+        let said = fields.text("decision");
+        let inner = fields.raw("result").and_then(Fields::of);
+        let success = inner.as_ref().and_then(|inner| inner.flag("success")).unwrap_or(true);
+        if said.is_none_or(|said| said.as_raw() != sending.word()) || !success {
+            return Err(answer::nonsense("the answer does not say that it was decided so"));
+        }
+        let result = inner.as_ref().and_then(|inner| inner.json("result")).or_else(|| fields.json("result"));
+        let (ended, outcome) = if sending.approves() {
+            (sending.ended(Status::Executed, result, None), Outcome::Approved)
+        } else {
+            (sending.ended(Status::Rejected, None, None), Outcome::Rejected)
+        };
+        self.known.end(ended);
+        Ok(outcome)
+    }
+
+    /// A refusal says little; where the action stands says more.
+    async fn refused(&self, sending: &Sending<'_>, reply: &Reply) -> Outcome {
+        let unknown = |what: &str| {
+            let said = answer::message(reply);
+            Outcome::Unknown { why: format!("{what}; the site had said: {}", said.as_raw()).into() }
+        };
+        for pause in LOOKS {
+            tokio::time::sleep(pause).await;
+            match self.ask_for(&sending.item.id).await {
+                Err(error) => return unknown(&format!("refused, and then it {error}")),
+                Ok(Some(Err(_))) => return unknown("refused, and it cannot be read any more"),
+                Ok(Some(Ok(action))) if action.row.status.is_pending() => {
+                    self.known.refuse(&sending.item.id);
+                    return refusal(reply);
+                }
+                // Accepted by us, with an error beside it: ours ran and failed, and its site remembers.
+                Ok(Some(Ok(action)))
+                    if sending.approves()
+                        && action.row.status == Status::Failed
+                        && action.row.resolved_by.as_ref() == Some(&sending.resolver) =>
+                {
+                    return Outcome::Approved;
+                }
+                Ok(Some(Ok(action))) if action.row.status != Status::Running => return skipped(&action),
+                Ok(None) if sending.approves() && ran(reply) => {
+                    let error = answer::message(reply);
+                    self.known.end(sending.ended(Status::Failed, None, Some(error)));
+                    return Outcome::Approved;
+                }
+                Ok(_) => {}
+            }
+        }
+        match data(reply) {
+            Some(_) => Outcome::Skipped { status: None, by: None },
+            None => unknown("refused, and the site does not know the action any more"),
+        }
+    }
+}
+
+/// Data Machine names the kind once it has taken the action out to run it, and leaves it out while it only looks for it. Where
+/// two are as fast as each other, the slower one is told so in words.
+fn ran(reply: &Reply) -> bool {
+    let claimed = answer::message(reply).as_raw().contains("already been claimed or resolved");
+    !claimed && data(reply).is_some_and(|data| data.raw("kind").is_some())
+}
+
+/// What the refusal says beside its words, where it is about an action.
+fn data(reply: &Reply) -> Option<Fields<'_>> {
+    let fields = Fields::of(&reply.text)?;
+    Fields::of(fields.raw("data")?).filter(|data| data.raw("actionId").is_some())
+}
+
+fn refusal(reply: &Reply) -> Outcome {
+    let said = answer::message(reply);
+    Outcome::Failed { why: format!("the site refused it, and it is still pending: {}", said.as_raw()).into() }
+}
+
+fn skipped(action: &PendingAction) -> Outcome {
+    Outcome::Skipped { status: Some(action.row.status.clone()), by: action.row.resolved_by.clone() }
+}
+
+fn failed(why: &str) -> Outcome {
+    Outcome::Failed { why: why.into() }
+}
+
+fn not_sent(error: &SourceError) -> Outcome {
+    Outcome::Failed { why: format!("not sent, because the source {error} before").into() }
+}
+
+/// Without a name nothing is decided; what stands in the way of asking for it is told as it is.
+fn nobody(error: SourceError) -> SourceError {
+    match answer::before_sending(error) {
+        SourceError::Refused { why } | SourceError::Forbidden { why } => {
+            SourceError::Forbidden { why: format!("{NOBODY}: {}", why.as_raw()).into() }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,100 @@
+use super::*;
+use crate::domain::{Check, Verdict};
+use crate::net::testing::nobody;
+
+/// As doctor prints it, without what the site said.
+fn words(checks: &[Check]) -> Vec<String> {
+    let word = |verdict| match verdict {
+        Verdict::Good => "good",
+        Verdict::Warn => "warn",
+        Verdict::Bad => "bad",
+    };
+    let line = |check: &Check| {
+        format!("{} {}: {} -> {}", word(check.verdict), check.what, check.found, check.advice)
+    };
+    checks.iter().map(line).collect()
+}
+
+async fn looked_over(setup: Setup) -> Vec<String> {
+    words(&Desk::at(setup).await.source.check().await)
+}
+
+const GOOD: Setup = Setup::DATA_MACHINE;
+
+#[tokio::test]
+async fn a_site_that_works_is_told_step_by_step() {
+    let desk = Desk::at(GOOD).await;
+    desk.site.put(|_| ());
+
+    let checks = desk.source.check().await;
+
+    assert_eq!(
+        words(&checks),
+        [
+            "good address: WordPress answers -> ",
+            "good abilities: they are there, a host answers, and this user may use them -> ",
+            "good user: decisions are sent under the name that the site gave -> ",
+            "good list: 1 pending -> ",
+        ]
+    );
+    assert_eq!(checks[2].said, Some("user:7".into()));
+    assert!(desk.resolves().is_empty());
+}
+
+#[tokio::test]
+async fn every_way_in_which_a_site_does_not_work_has_a_sentence_of_its_own() {
+    let of = [
+        (
+            Setup { host: Host::Nobody, ..GOOD },
+            "agents-api is there, but no plugin beside it keeps pending actions",
+        ),
+        (Setup { agents_api: false, ..GOOD }, "this site has no abilities for pending actions"),
+        (Setup { abilities_api: false, ..GOOD }, "this WordPress has no abilities: it needs 6.9"),
+        (Setup { rights: false, ..GOOD }, "this user may not use the abilities"),
+        (Setup { passwords: false, ..GOOD }, "it offers no application passwords"),
+    ];
+    for (setup, sentence) in of {
+        let told = looked_over(setup).await;
+        assert_eq!(told.len(), 2, "nothing is asked after it: {told:?}");
+        assert!(told[1].starts_with("bad abilities: ") && told[1].contains(sentence), "{told:?}");
+        assert!(!told[1].ends_with("-> "), "what to do about it: {told:?}");
+        let error = Desk::at(setup).await.listed().await.unwrap_err();
+        assert!(!error.lost_sight(), "{error:?}");
+    }
+
+    let told = looked_over(Setup { tells_who: false, ..GOOD }).await;
+    assert!(told[2].contains("so nothing can be decided"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_wrong_password_and_a_wrong_address_are_told_apart() {
+    let desk = Desk::at(GOOD).await;
+    let wrong = SourceConfig { auth: Auth::Basic { user: "ken".to_owned() }, ..config(&desk.url) };
+    let source = crate::sources::open_in_a_hurry(&wrong, Duration::from_secs(20)).unwrap();
+    let told = words(&source.check().await);
+    assert!(told[1].contains("nobody is logged in") && told[1].contains("Authorization"), "{told:?}");
+    assert_eq!(source.sync(None).await, Err(SourceError::Unauthorized));
+
+    let other = serve(axum::Router::new()).await;
+    let source = crate::sources::open_in_a_hurry(&config(&other), Duration::from_secs(20)).unwrap();
+    let told = words(&source.check().await);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains("no WordPress REST API answers there (HTTP 404)"), "{told:?}");
+
+    let source = crate::sources::open_in_a_hurry(&config(&nobody().await), Duration::from_secs(20)).unwrap();
+    let told = words(&source.check().await);
+    assert!(told[0].starts_with("bad address: it cannot be reached"), "{told:?}");
+}
+
+#[tokio::test]
+async fn what_the_site_lacks_is_said_in_the_inbox_too() {
+    for (setup, words) in [
+        (Setup { host: Host::Nobody, ..GOOD }, "keeps pending actions"),
+        (Setup { agents_api: false, ..GOOD }, "agents-api is missing"),
+        (Setup { rights: false, ..GOOD }, "manage_options"),
+    ] {
+        let error = Desk::at(setup).await.listed().await.unwrap_err();
+
+        assert!(error.why().is_some_and(|why| why.as_raw().contains(words)), "{error:?}");
+    }
+}

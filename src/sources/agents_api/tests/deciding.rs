@@ -1,0 +1,136 @@
+use super::*;
+use crate::domain::Capabilities;
+
+#[tokio::test]
+async fn what_is_approved_has_run_and_its_result_is_kept() {
+    let desk = Desk::at_data_machine().await;
+    let id = desk.site.put(|_| ());
+
+    assert_eq!(desk.approve(&id).await, Outcome::Approved);
+
+    let resolve = format!(r#"{{"action_id":"{}","decision":"accepted","resolver":"user:7"}}"#, id.as_raw());
+    assert_eq!(desk.resolves(), [resolve]);
+    desk.site.books().actions.clear();
+    let told = desk.get(&id).await.unwrap();
+    assert_eq!(told.row.status, Status::Executed);
+    assert_eq!(told.result.unwrap().as_str(), r#"{"post_id":77}"#);
+}
+
+#[tokio::test]
+async fn a_reason_goes_along_and_a_comment_stays_here() {
+    let desk = Desk::at_data_machine().await;
+    let (no, yes) = (desk.site.put(|_| ()), desk.site.put(|_| ()));
+    let reject = Decision::Reject { reason: Some("the \"wrong\" customer".to_owned()) };
+    let approve = Decision::Approve { edits: None, comment: Some("go ahead".to_owned()) };
+
+    assert_eq!(desk.decide(&no, &reject).await, Ok(Outcome::Rejected));
+    assert_eq!(desk.decide(&yes, &approve).await, Ok(Outcome::Approved));
+
+    let resolves = desk.resolves();
+    assert!(resolves[0].ends_with(r#","payload":{"reason":"the \"wrong\" customer"}}"#), "{}", resolves[0]);
+    assert!(!resolves[1].contains("go ahead"), "{}", resolves[1]);
+}
+
+#[tokio::test]
+async fn the_name_that_decides_is_the_sites_own_word_and_without_it_nothing_is_decided() {
+    let desk = Desk::at_data_machine().await;
+    let id = desk.site.put(|_| ());
+    desk.listed().await.unwrap();
+    assert_eq!(desk.source.subject(), Some("user:7".into()));
+    let batches = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap();
+
+    let silent = Desk::at(Setup { tells_who: false, ..Setup::DATA_MACHINE }).await;
+    silent.site.put(|_| ());
+    let (rows, _) = silent.listed().await.unwrap();
+    let can = silent.source.capabilities(&rows[0]);
+    assert!(!can.can_decide());
+    assert!(can.told()[0].1.contains("does not say who this user is"), "{:?}", can.told());
+    let refused = silent.source.submit(&batches[0], "key").await.unwrap_err();
+    assert!(matches!(&refused, SourceError::Forbidden { why } if why.as_raw().contains("takes no decision")));
+    assert!(silent.resolves().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_not_as_it_was_seen_is_not_sent() {
+    let changes: [fn(&mut books::Kept); 5] = [
+        |kept| kept.input = r#"{"title":"Hello","n":1.1,"tags":[]}"#.to_owned(),
+        |kept| kept.head = r#""summary":"Something else","preview":null,"#.to_owned(),
+        |kept| kept.metadata = r#"{"effect":"destructive"}"#.to_owned(),
+        |kept| kept.kind = "delete_post".to_owned(),
+        |kept| kept.expires_at = r#""2099-01-01T00:00:00+00:00""#.to_owned(),
+    ];
+    for change in changes {
+        let desk = Desk::at_data_machine().await;
+        let id = desk.site.put(|_| ());
+        let batches = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap();
+        desk.site.with(&id, change);
+
+        let outcomes = desk.source.submit(&batches[0], "key").await.unwrap();
+
+        assert!(why(&outcomes[0].1).starts_with("changed since you looked"), "{outcomes:?}");
+        assert!(desk.resolves().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_has_expired_by_the_clock_is_not_sent() {
+    let desk = Desk::at_data_machine().await;
+    let id = desk.site.put(|_| ());
+    let batches = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap();
+    desk.site.with(&id, |kept| kept.expires_at = r#""2026-11-21T20:37:36+00:00""#.to_owned());
+
+    let outcomes = desk.source.submit(&batches[0], "key").await.unwrap();
+
+    assert_eq!(outcomes[0].1, Outcome::Skipped { status: Some(Status::Expired), by: None });
+    assert!(desk.resolves().is_empty());
+    let refused = desk.freeze(&[&id], &Decision::APPROVE).await.unwrap_err();
+    assert!(matches!(refused, Refusal::Expired(_)), "{refused}");
+}
+
+#[tokio::test]
+async fn a_batch_is_decided_one_by_one_and_stops_where_rights_end() {
+    let desk = Desk::at_data_machine().await;
+    let ids = [desk.site.put(|_| ()), desk.site.put(|_| ()), desk.site.put(|_| ())];
+    let batches = desk.freeze(&ids.each_ref(), &Decision::APPROVE).await.unwrap();
+    assert_eq!((batches.len(), desk.source.at_once()), (1, 1), "one batch, told to be sent one by one");
+    desk.site.setup.lock().unwrap().rights = false;
+
+    let outcomes = desk.source.submit(&batches[0], "key").await.unwrap();
+
+    let said: Vec<_> = outcomes.iter().map(|(_, outcome)| why(outcome)).collect();
+    assert!(said[0].contains("manage_options"), "{said:?}");
+    assert!(said[1].starts_with("not sent") && said[2].starts_with("not sent"), "{said:?}");
+    assert_eq!(desk.site.books().asked.iter().filter(|line| line.contains("resolve")).count(), 0);
+}
+
+#[tokio::test]
+async fn what_deciding_means_is_told_before_a_key_and_a_refusal_is_told_from_then_on() {
+    let desk = Desk::at_data_machine().await;
+    let id = desk.site.put(|kept| kept.creator = 1);
+    let row = desk.listed().await.unwrap().0.remove(0);
+    let told =
+        |can: Capabilities| can.told().into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>();
+    let before = told(desk.source.capabilities(&row));
+    for words in
+        ["approve does not resume the run", "a reason may not be kept there; it is kept here", "no edits"]
+    {
+        assert!(before.iter().any(|told| told == words), "{before:?}");
+    }
+
+    desk.approve(&id).await;
+
+    let can = desk.source.capabilities(&row);
+    assert!(can.can_decide(), "a refusal is no proof that it is for ever");
+    assert!(told(can)[0].starts_with("the site refused a decision on it"), "{:?}", told(can));
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_say_what_was_asked_is_no_success() {
+    let desk = Desk::at_data_machine().await;
+    let id = desk.site.put(|kept| kept.kind = "mute".to_owned());
+
+    let error = desk.decide(&id, &Decision::APPROVE).await.unwrap_err();
+
+    assert!(error.lost_sight(), "{error:?}");
+    assert_eq!(desk.source.ended(&id), None);
+}
