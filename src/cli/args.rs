@@ -47,6 +47,8 @@ pub enum Command {
     Log(LogArgs),
     /// Propose an action, as an agent would
     Propose(ProposeArgs),
+    /// Look over this machine and every source, and say what is wrong and what to do
+    Doctor(DoctorArgs),
     /// Print a page of the manual: `placet man | man -l -`
     Man {
         /// keys, config, or a command like `gate serve` [default: placet itself]
@@ -311,6 +313,16 @@ pub enum LogCommand {
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct DoctorArgs {
+    /// Only this source
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, ClapArgs)]

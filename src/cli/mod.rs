@@ -6,6 +6,7 @@ pub mod args;
 mod around;
 mod config;
 mod decide;
+mod doctor;
 mod exit;
 mod gate;
 mod list;
@@ -18,6 +19,7 @@ mod show;
 
 pub use config::{check as config_check, example as config_example, path as config_path};
 pub use decide::decide;
+pub use doctor::{Findings, chosen, doctor};
 pub use exit::{Exit, Usage};
 pub use gate::{backup, owner};
 pub use list::list;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use secrecy::SecretString;
 
 use super::Bearer;
+use crate::domain::Timestamp;
 
 mod quiet;
 mod scheme;
@@ -198,6 +199,15 @@ impl Http {
     /// Plain http to another machine: whoever is on the way can read, and answer in the server's place.
     pub fn in_the_clear(&self) -> bool {
         Url::parse(&self.base).is_ok_and(|url| url.scheme() == "http" && !is_loopback(&url))
+    }
+
+    /// What time the server has it, by the `Date` of its answer to a plain question, whatever that answer is. No token goes along.
+    pub async fn date(&self, limit: Duration) -> Option<Timestamp> {
+        let request = self.client.get(format!("{}/", self.base)).timeout(limit.min(self.longest));
+        let response = request.send().await.ok()?;
+        let date = response.headers().get(DATE)?.to_str().ok()?;
+        let at = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
+        Some(Timestamp::from_millis(at.as_millisecond()))
     }
 
     pub(super) async fn token(&self) -> Result<Option<SecretString>, HttpError> {

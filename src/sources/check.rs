@@ -1,7 +1,22 @@
 //! What a failed look at a backend means, in words for whoever set it up.
 
-use super::{SourceError, Synced};
+use std::time::Duration;
+
+use super::{Patience, SourceError, Synced};
+use crate::config::SourceConfig;
+use crate::contract::time;
 use crate::domain::Check;
+
+/// Longest wait for the time of day.
+const CLOCK_LIMIT: Duration = Duration::from_secs(5);
+
+/// How far ahead of this computer's clock a backend's is, in milliseconds, to the second; `None` where it does not say. Nothing is
+/// asked but what anybody may, and no token goes along.
+pub async fn clock(config: &SourceConfig) -> Option<i64> {
+    let stranger = SourceConfig { token: None, headers: Vec::new(), ..config.clone() };
+    let theirs = super::http(&stranger, Patience::USUAL).ok()?.date(CLOCK_LIMIT).await?;
+    Some(theirs.as_millis() - time::now().as_millis())
+}
 
 /// What came of asking for the list: the first thing everything else stands on.
 pub(super) fn list(answer: Result<Synced, SourceError>) -> Check {

@@ -25,9 +25,10 @@ mod dendrux;
 mod pending_actions;
 mod proposer;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod warden;
 
+pub use check::clock;
 pub use proposer::Proposer;
 
 /// A backend that holds pending actions and takes decisions.

@@ -15,6 +15,7 @@ use crate::gate::GateError;
 use crate::tui::{self, KeymapError, NoTerminal, plain};
 
 mod demo;
+mod doctor;
 mod embedded;
 mod headless;
 mod logging;
@@ -109,6 +110,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         }
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
+        Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),

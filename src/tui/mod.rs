@@ -11,6 +11,7 @@
 use std::path::PathBuf;
 
 use crate::config::{self, Config};
+use crate::domain::Check;
 use crate::inbox::filter::{Filter, FilterError};
 
 mod clock;
@@ -24,6 +25,7 @@ pub mod keymap;
 mod keys;
 mod keys_page;
 mod layout;
+mod looked;
 pub mod model;
 pub mod msg;
 mod outside;
@@ -54,6 +56,15 @@ pub use theme::ThemeError;
 /// Is there a terminal to draw on? Asked before anything is opened.
 pub fn check_terminal() -> Result<(), NoTerminal> {
     terminal::check()
+}
+
+/// What the environment says about the terminal, for `placet doctor`. `is_terminal`: output goes to one.
+pub fn check_host(
+    keyboard: config::Keyboard,
+    variable: impl Fn(&str) -> Option<String>,
+    is_terminal: bool,
+) -> Vec<Check> {
+    looked::checks(keyboard, variable, is_terminal)
 }
 
 /// Do the keys of the configuration make sense?

@@ -10,6 +10,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/tui/page/context.rs", 3, "made untrusted again; handed to a long text"),
     ("src/tui/page/passage.rs", 2, "handed to a long text, or to a part of a line"),
     ("src/cli/around.rs", 3, "JSON; handed to the lines of a text"),
+    ("src/cli/doctor.rs", 1, "JSON"),
     ("src/tui/page/fields.rs", 4, "looked up; handed to a long text or to `field`"),
     ("src/cli/propose.rs", 5, "JSON"),
     ("src/cli/log.rs", 8, "compared; JSON"),

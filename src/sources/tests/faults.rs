@@ -8,7 +8,7 @@ use axum::response::Response;
 
 /// What goes wrong with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sources) enum Fault {
+pub(crate) enum Fault {
     /// Answered with this status, in the form in which this backend says such things; nothing is done.
     Status(u16),
     /// Done, and never answered.

@@ -15,7 +15,8 @@ mod faults;
 mod matrix;
 mod scenarios;
 
-pub(super) use faults::{Fault, Faults};
+pub(crate) use faults::Fault;
+pub(super) use faults::Faults;
 
 /// A backend, and everything that can happen to it. Each kind of source has one, beside its own tests.
 #[async_trait]
@@ -126,6 +127,14 @@ fn worlds() -> Vec<Place> {
             make: || Box::pin(agents_api::tests::world::site(false)),
         },
     ]
+}
+
+/// A source of this kind at a backend of its own, with something in the way of every request: for tests of other rooms.
+pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source> {
+    let place = worlds().into_iter().find(|place| place.name == kind).unwrap();
+    let world = (place.make)().await;
+    world.faults().every_request(fault);
+    world.source(Duration::from_secs(30))
 }
 
 /// Kinds that have no world yet: a list to become empty.

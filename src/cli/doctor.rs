@@ -1,0 +1,229 @@
+//! `placet doctor`: is everything in order here and at each source, and if not, what to do.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use serde::Serialize;
+
+use crate::config::{SourceConfig, TokenFrom};
+use crate::domain::{Check, Untrusted, Verdict};
+use crate::sources::{self, Source};
+
+use super::args::DoctorArgs;
+use super::{Exit, Usage, output};
+
+/// No source is waited for longer.
+const LIMIT: Duration = Duration::from_secs(30);
+/// For the time that a source has it; whoever does not say it in time is not asked again.
+const CLOCK_LIMIT: Duration = Duration::from_secs(5);
+/// Clocks that lie further apart are told of: expiry goes by this computer's.
+const CLOCKS_APART: Duration = Duration::from_mins(2);
+/// Of the JSON; grows when a member changes its meaning.
+const VERSION: u32 = 1;
+
+/// What was found, told as it comes, or all at once as JSON.
+#[derive(Debug)]
+pub struct Findings {
+    json: bool,
+    sections: Vec<Section>,
+}
+
+/// This machine, or one source.
+#[derive(Debug)]
+struct Section {
+    source: Option<Place>,
+    checks: Vec<Check>,
+}
+
+/// Which source.
+#[derive(Clone, Debug)]
+struct Place {
+    name: String,
+    kind: &'static str,
+    url: String,
+}
+
+#[derive(Serialize)]
+struct FindingsJson<'a> {
+    version: u32,
+    placet: &'static str,
+    bad: usize,
+    warn: usize,
+    checks: Vec<CheckJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    /// `null` for this machine.
+    source: Option<&'a str>,
+    kind: Option<&'static str>,
+    url: Option<&'a str>,
+    what: &'static str,
+    verdict: &'static str,
+    found: &'a str,
+    /// What the other side said, as it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<&'a str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    advice: &'a str,
+}
+
+impl Findings {
+    pub const fn new(args: &DoctorArgs) -> Self {
+        Self { json: args.json, sections: Vec::new() }
+    }
+
+    /// What was found on this machine.
+    pub fn here(&mut self, checks: Vec<Check>) -> anyhow::Result<()> {
+        self.add(Section { source: None, checks })
+    }
+
+    fn add(&mut self, section: Section) -> anyhow::Result<()> {
+        if !self.json {
+            section.text().iter().try_for_each(|line| output::line(line))?;
+        }
+        self.sections.push(section);
+        Ok(())
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        let checks = self.sections.iter().flat_map(|section| &section.checks);
+        checks.filter(|check| check.verdict == verdict).count()
+    }
+
+    /// The last line, or the JSON. What is to know is no failure.
+    pub fn end(&self) -> anyhow::Result<Exit> {
+        let (bad, warn) = (self.count(Verdict::Bad), self.count(Verdict::Warn));
+        if self.json {
+            let checks = self.sections.iter().flat_map(Section::json).collect();
+            let placet = env!("CARGO_PKG_VERSION");
+            output::json(&FindingsJson { version: VERSION, placet, bad, warn, checks })?;
+        } else {
+            output::line(&match (bad, warn) {
+                (0, 0) => "all is well".to_owned(),
+                (0, warn) => format!("all works; {warn} to know"),
+                (bad, 0) => format!("{bad} wrong"),
+                (bad, warn) => format!("{bad} wrong, {warn} to know"),
+            })?;
+        }
+        Ok(if bad > 0 { Exit::Failed } else { Exit::Done })
+    }
+}
+
+impl Section {
+    fn text(&self) -> Vec<String> {
+        let head = self.source.as_ref().map_or_else(
+            || "this machine".to_owned(),
+            |place| format!("{} ({}, {})", place.name, place.kind, place.url),
+        );
+        let mut lines = vec![head];
+        for check in &self.checks {
+            let mark = match check.verdict {
+                Verdict::Good => "ok",
+                Verdict::Warn => "note",
+                Verdict::Bad => "WRONG",
+            };
+            // Ours, but an error in it may have more lines than one, or bytes of a file.
+            let mut found = check.found.lines().map(|line| output::shown(&Untrusted::from(line)));
+            let first = found.next().unwrap_or_default();
+            lines.push(format!("  {mark:5}  {:14} {first}", check.what));
+            lines.extend(found.map(|line| format!("{:24}{line}", "")));
+            if let Some(said) = check.said.as_ref().filter(|said| !said.is_empty()) {
+                lines.push(format!("{:24}it said: {}", "", output::shown(said)));
+            }
+            if !check.advice.is_empty() {
+                lines.push(format!("{:24}do: {}", "", check.advice));
+            }
+        }
+        lines
+    }
+
+    fn json(&self) -> impl Iterator<Item = CheckJson<'_>> {
+        let place = self.source.as_ref();
+        self.checks.iter().map(move |check| CheckJson {
+            source: place.map(|place| place.name.as_str()),
+            kind: place.map(|place| place.kind),
+            url: place.map(|place| place.url.as_str()),
+            what: check.what,
+            verdict: match check.verdict {
+                Verdict::Good => "good",
+                Verdict::Warn => "warn",
+                Verdict::Bad => "bad",
+            },
+            found: &check.found,
+            said: check.said.as_ref().map(Untrusted::as_raw),
+            advice: &check.advice,
+        })
+    }
+}
+
+/// The sources that were asked for. Fails for a name that none has.
+pub fn chosen(all: Vec<SourceConfig>, args: &DoctorArgs) -> Result<Vec<SourceConfig>, Usage> {
+    let Some(name) = &args.source else { return Ok(all) };
+    let chosen: Vec<_> = all.into_iter().filter(|source| source.name.as_str() == name).collect();
+    if chosen.is_empty() { Err(Usage(format!("no source is called {name:?}"))) } else { Ok(chosen) }
+}
+
+/// Looks the sources over, all at once, and tells each as it answers. Only reads.
+pub async fn doctor(findings: &mut Findings, configs: &[SourceConfig]) -> anyhow::Result<()> {
+    let looks = configs.iter().map(|config| async move {
+        let place =
+            Place { name: config.name.to_string(), kind: config.kind.word(), url: config.url.clone() };
+        Section { source: Some(place), checks: look(config).await }
+    });
+    let mut looks: FuturesUnordered<_> = looks.collect();
+    while let Some(section) = looks.next().await {
+        findings.add(section)?;
+    }
+    Ok(())
+}
+
+async fn look(config: &SourceConfig) -> Vec<Check> {
+    let source = match sources::open(config) {
+        Ok(source) => source,
+        Err(error) => {
+            return vec![Check::bad("set-up", error.to_string(), "correct it in the configuration")];
+        }
+    };
+    if let Some(wrong) = token(config.token.clone()).await {
+        return vec![wrong];
+    }
+    let clock = tokio::time::timeout(CLOCK_LIMIT, sources::clock(config));
+    let (mut checks, clock) = tokio::join!(checked(source.as_ref(), LIMIT), clock);
+    checks.extend(clock.ok().flatten().and_then(apart));
+    checks
+}
+
+async fn checked(source: &dyn Source, limit: Duration) -> Vec<Check> {
+    tokio::time::timeout(limit, source.check()).await.unwrap_or_else(|_| {
+        let found = format!("no answer within {} s", limit.as_secs());
+        let advice = "look at the backend and its log, and at what is between it and here";
+        vec![Check::bad("answer", found, advice)]
+    })
+}
+
+/// A token that cannot be read; `None` when it can, or there is none.
+async fn token(from: Option<TokenFrom>) -> Option<Check> {
+    let from = from?;
+    let read = tokio::task::spawn_blocking(move || from.read().map(drop).map_err(|error| error.to_string()));
+    let advice = "check token_env, token_file or token_command of this source";
+    match tokio::time::timeout(LIMIT, read).await {
+        Ok(Ok(Ok(()))) => None,
+        Ok(Ok(Err(error))) => Some(Check::bad("token", format!("cannot be read: {error}"), advice)),
+        Ok(Err(error)) => Some(Check::bad("token", format!("cannot be read: {error}"), advice)),
+        Err(_) => Some(Check::bad("token", format!("not there within {} s", LIMIT.as_secs()), advice)),
+    }
+}
+
+/// How far ahead its clock is, in milliseconds, where that matters.
+fn apart(ahead: i64) -> Option<Check> {
+    let by = Duration::from_millis(ahead.unsigned_abs());
+    let way = if ahead > 0 { "ahead of" } else { "behind" };
+    let words =
+        format!("its clock is {} min {way} this computer's, by which expiry is judged", by.as_secs() / 60);
+    (by > CLOCKS_APART).then(|| Check::warn("clock", words, "set both clocks by the network (NTP)"))
+}
+
+#[cfg(test)]
+mod tests;

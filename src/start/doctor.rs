@@ -1,0 +1,177 @@
+//! `placet doctor`: what only the way in can look at (files, the gate on this machine, the terminal), then the sources.
+
+use std::path::Path;
+
+use crate::cli::args::DoctorArgs;
+use crate::cli::{self, Exit};
+use crate::config::paths::Paths;
+use crate::config::{Config, SourceConfig};
+use crate::domain::Check;
+use crate::journal::Journal;
+use crate::tui;
+
+use super::embedded::{Embedded, Heir};
+use super::logging;
+
+/// Less room than this is told of, in bytes.
+const LITTLE_ROOM: u64 = 200 << 20;
+
+pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit> {
+    let mut findings = cli::Findings::new(args);
+    let config = match configuration(paths) {
+        Ok(config) => config,
+        Err(wrong) => {
+            findings.here(vec![*wrong])?;
+            findings.end()?;
+            return Ok(Exit::Usage);
+        }
+    };
+    // A name that nobody has is told before anything is looked at.
+    if !config.sources.is_empty() {
+        cli::chosen(config.sources.clone(), args)?;
+    }
+    let _log = logging::start(&paths.log);
+    let mut checks = vec![configured(paths, &config)];
+    checks.extend(state(&paths.state));
+    checks.push(journal(&paths.journal()).await);
+    checks.extend(tui::check_host(
+        config.ui.keyboard,
+        |name| std::env::var(name).ok(),
+        tui::check_terminal().is_ok(),
+    ));
+    let (gate, embedded) = gate(&config).await;
+    checks.extend(gate);
+    findings.here(checks)?;
+    let own = embedded.iter().map(Embedded::source);
+    let sources: Vec<SourceConfig> = config.sources.iter().cloned().chain(own).collect();
+    let looked = match cli::chosen(sources, args) {
+        Ok(sources) => cli::doctor(&mut findings, &sources).await,
+        Err(unknown) => Err(unknown.into()),
+    };
+    if let Some(embedded) = embedded {
+        embedded.close().await;
+    }
+    looked?;
+    findings.end()
+}
+
+fn configuration(paths: &Paths) -> Result<Config, Box<Check>> {
+    let read = || -> anyhow::Result<Config> {
+        let config = Config::load(paths)?;
+        tui::check_keys(&config)?;
+        tui::check_filters(&config)?;
+        tui::check_theme(&config)?;
+        crate::gate::check(&config.gate)?;
+        Ok(config)
+    };
+    let advice = "correct it; `placet config example` prints every key";
+    read().map_err(|error| Box::new(Check::bad("configuration", format!("{error:#}"), advice)))
+}
+
+fn configured(paths: &Paths, config: &Config) -> Check {
+    let path = paths.config.display();
+    let found = match config.sources.len() {
+        _ if !paths.config.exists() => format!("none at {path}; the defaults apply"),
+        0 => format!("{path}; no sources in it, so the gate on this machine"),
+        1 => format!("{path}, 1 source"),
+        n => format!("{path}, {n} sources"),
+    };
+    Check::good("configuration", found)
+}
+
+/// Whether files can be written there, and how much room is left.
+fn state(folder: &Path) -> Vec<Check> {
+    const WHAT: &str = "state folder";
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    let path = folder.display();
+    if let Err(error) = tempfile::NamedTempFile::new_in(there) {
+        let found = format!("{path}: nothing can be written there: {error}");
+        let advice = "make it yours and writable; PLACET_STATE_DIR moves it";
+        return vec![Check::bad(WHAT, found, advice)];
+    }
+    let found = if there == folder { path.to_string() } else { format!("{path}, not made yet") };
+    let mut checks = vec![Check::good(WHAT, found)];
+    if let Ok(disk) = rustix::fs::statvfs(there) {
+        let left = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if left < LITTLE_ROOM {
+            let found = format!("{} MiB left on its disk", left >> 20);
+            checks.push(Check::warn("room", found, "free some: without it nothing can be decided"));
+        }
+    }
+    checks
+}
+
+/// Looking makes none.
+async fn journal(path: &Path) -> Check {
+    const WHAT: &str = "journal";
+    if !path.exists() {
+        return Check::good(WHAT, "none yet: nothing was decided from here");
+    }
+    match Journal::open(path).await {
+        Ok(journal) => {
+            journal.close().await;
+            Check::good(WHAT, "opens, and is whole")
+        }
+        Err(error) => Check::bad(WHAT, error.to_string(), "until then nothing can be decided from here"),
+    }
+}
+
+/// The gate on this machine, when nothing else is configured: attached to, or started for as long as this takes.
+async fn gate(config: &Config) -> (Option<Check>, Option<Embedded>) {
+    const WHAT: &str = "gate";
+    match Embedded::unless_configured(config, Heir::Nobody).await {
+        Ok(None) => (None, None),
+        Ok(Some(embedded)) => {
+            let url = &embedded.note.url;
+            let found = if embedded.is_serving() {
+                format!("it starts; nobody serves it at the moment, and for now it is at {url}")
+            } else {
+                format!("it is served at {url} by the process {}", embedded.note.pid)
+            };
+            (Some(Check::good(WHAT, found)), Some(embedded))
+        }
+        Err(error) => {
+            let advice = "look at placet.log in the state folder";
+            (Some(Check::bad(WHAT, format!("{error:#}"), advice)), None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Verdict;
+
+    fn verdicts(checks: &[Check]) -> Vec<(&'static str, Verdict)> {
+        checks.iter().map(|check| (check.what, check.verdict)).collect()
+    }
+
+    #[test]
+    fn a_state_folder_that_is_not_there_yet_is_fine_where_it_can_be_made_and_nothing_is_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let state_folder = folder.path().join("deep/er");
+
+        let checks = state(&state_folder);
+
+        assert_eq!(verdicts(&checks)[0], ("state folder", Verdict::Good));
+        assert!(checks[0].found.ends_with("not made yet"), "{}", checks[0].found);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(verdicts(&state(&file)), [("state folder", Verdict::Bad)]);
+    }
+
+    #[tokio::test]
+    async fn a_journal_that_is_no_database_is_told_and_looking_makes_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        assert_eq!(journal(&path).await.verdict, Verdict::Good);
+        assert!(!path.exists());
+
+        std::fs::write(&path, vec![7_u8; 4_096]).unwrap();
+
+        let told = journal(&path).await;
+        assert_eq!(told.verdict, Verdict::Bad);
+        assert!(told.found.contains("damaged"), "{}", told.found);
+    }
+}

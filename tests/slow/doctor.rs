@@ -1,0 +1,91 @@
+//! `placet doctor`, as whoever sets placet up runs it.
+
+use std::process::Output;
+
+use placet::contract::fields::Fields;
+use placet::domain::json;
+
+use super::support::gate::Gate;
+use super::support::home::{Home, WRITE_FILE};
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A gate, and a home whose only source it is.
+fn served() -> (Home, Gate) {
+    let home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&home, &[]);
+    let token = home.state().join("owner.token");
+    let config = std::fs::read_to_string(home.config()).unwrap();
+    let (url, token) = (&gate.address.url, token.display());
+    let source =
+        format!("[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{url}\"\ntoken_file = \"{token}\"\n");
+    std::fs::write(home.config(), source + &config).unwrap();
+    (home, gate)
+}
+
+#[test]
+fn what_is_in_order_and_what_is_not_is_told_with_an_exit_code() {
+    let (home, gate) = served();
+
+    let well = home.run(&["doctor"]);
+
+    let text = stdout(&well);
+    assert_eq!(well.status.code(), Some(0), "{text}");
+    for line in [
+        "this machine\n",
+        "  ok     configuration  ",
+        "  ok     state folder   ",
+        "  ok     list           0 pending",
+    ] {
+        assert!(text.contains(line), "{line:?} in {text}");
+    }
+    assert!(text.contains(&format!("team (gate, {})", gate.address.url)), "{text}");
+    assert!(!text.contains('\u{1b}'), "no escape codes into a pipe");
+    let token = std::fs::read_to_string(home.state().join("owner.token")).unwrap();
+    assert!(!text.contains(token.trim()));
+
+    gate.kill_9();
+    let ill = home.run(&["doctor", "--source", "team"]);
+    let text = stdout(&ill);
+    assert_eq!(ill.status.code(), Some(1), "{text}");
+    assert!(text.contains("WRONG  list           it cannot be reached"), "{text}");
+    assert!(text.contains("do: check `url`") && text.contains("1 wrong"), "{text}");
+
+    let json = stdout(&home.run(&["doctor", "--json"]));
+    let told = Fields::of(json.trim()).unwrap();
+    assert_eq!((told.number("version"), told.number("bad")), (Some(1), Some(1)));
+    let checks = json::elements(told.raw("checks").unwrap()).unwrap();
+    let bad = checks
+        .iter()
+        .filter_map(|check| Fields::of(check))
+        .find(|it| it.text("verdict").unwrap().as_raw() == "bad");
+    let bad = bad.unwrap();
+    assert_eq!(bad.text("source").unwrap().as_raw(), "team");
+    assert!(bad.text("advice").is_some());
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_and_a_name_that_nobody_has_are_mistakes_of_whoever_wrote_them() {
+    let home = Home::with_config("[[source]]\nname = \"x\"\nkind = \"gate\"\nurl = \"ftp://x\"\n");
+    let broken = home.run(&["doctor"]);
+    assert_eq!(broken.status.code(), Some(2));
+    assert!(stdout(&broken).contains("WRONG  configuration"), "{}", stdout(&broken));
+    assert!(stdout(&broken).contains("do: correct it"), "{}", stdout(&broken));
+
+    let (home, _gate) = served();
+    assert_eq!(home.run(&["doctor", "--source", "tean"]).status.code(), Some(2));
+}
+
+#[test]
+fn without_a_configuration_the_gate_on_this_machine_is_looked_over() {
+    let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
+
+    let output = home.run(&["doctor"]);
+
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("  ok     gate           it starts"), "{text}");
+    assert!(text.contains("gate (gate, http://127.0.0.1:"), "{text}");
+}
