@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::TokenFrom;
-use crate::domain::SourceName;
+use crate::domain::{Risks, SourceName};
 
 /// A backend to work against.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct SourceConfig {
     pub env_proxy: bool,
     /// The token may go to another machine over plain http.
     pub insecure_http: bool,
+    /// What its tools can do, where it says nothing of that, or too little.
+    pub risks: Risks,
 }
 
 /// How a token travels.
@@ -121,6 +123,7 @@ impl SourceConfig {
             ca_file: None,
             env_proxy: false,
             insecure_http: false,
+            risks: Risks::default(),
         }
     }
 }

@@ -84,6 +84,7 @@ fn what_belongs_to_another_kind_of_source_is_a_mistake() {
         ("gate", "namespace=\"n\"", "namespace belongs to sources of kind warden"),
         ("warden", "workspace=\"w\"", "workspace belongs to sources of kind gate and praxiom"),
         ("confused-ai", "tenant=\"t\"", "tenant belongs to sources of kind dendrux"),
+        ("gate", "risk={refund=\"spicy\"}", "it is low, medium, high or critical"),
         ("gate", "user=\"kim\"", "give one of token_env, token_file and token_command with it"),
         ("gate", "token_env=\"T\"\nuser=\"k\"\ntoken_header=\"X\"", "give one of user and token_header"),
     ] {

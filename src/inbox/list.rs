@@ -57,7 +57,7 @@ pub(super) async fn sync(
             row
         });
         let stand_ins: Vec<Row> = stand_ins.collect();
-        rows.into_iter().chain(stand_ins).map(|row| entry(source.as_ref(), row)).collect::<Vec<_>>()
+        rows.into_iter().chain(stand_ins).map(|row| entry(inbox, source.as_ref(), row)).collect::<Vec<_>>()
     };
     let (rows, revision, unreadable) =
         match source.sync(since).await.map_err(|error| Problem::of(name, &error))? {
@@ -93,6 +93,11 @@ pub(super) async fn load(
             Ok(source) => source.get(&ids).await.map_err(|error| Problem::of(name, &error)),
             Err(problem) => Err(problem),
         };
+        let raised = |mut action: PendingAction| {
+            inbox.raise(name, &mut action.row);
+            action
+        };
+        let read = read.map(|actions| actions.into_iter().map(|action| action.map(raised)).collect());
         (name, read.map(|actions| Read::of(name, actions)))
     });
     let mut read: HashMap<&SourceName, Result<Read, Problem>> = join_all(reads).await.into_iter().collect();
@@ -114,7 +119,8 @@ fn taken(
     }
 }
 
-pub(super) fn entry(source: &dyn Source, row: Row) -> Entry {
+pub(super) fn entry(inbox: &Inbox, source: &dyn Source, mut row: Row) -> Entry {
+    inbox.raise(source.name(), &mut row);
     Entry { key: key(source.name(), row.id.clone()), can: source.capabilities(&row), row }
 }
 

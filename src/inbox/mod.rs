@@ -1,6 +1,7 @@
 //! What a reviewer does, whatever the screen: several sources as one, watch, submit, follow, reconcile.
 //! The terminal and the command line both stand on this room.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::contract::time;
 use crate::domain::{
     ActionKey, Briefing, Capabilities, Check, Entry, Finding, Followed, Passage, PendingAction, Records,
-    Report, Revision, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp,
+    Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp,
     Untrusted,
 };
 use crate::journal::{Journal, JournalError, Learned, Past, Restored, Write};
@@ -45,6 +46,7 @@ pub struct Inbox {
     tools: Arc<tools::Tools>,
     nameless: Arc<list::Nameless>,
     misses: Arc<watch::Misses>,
+    risks: Arc<HashMap<SourceName, Risks>>,
 }
 
 /// How often, and for how long.
@@ -178,7 +180,8 @@ impl Inbox {
         let misses = Arc::new(watch::Misses::of(&sources));
         let patient = |source| patient::Patient::over(source, patient::Limits::USUAL);
         let sources: Vec<_> = sources.into_iter().map(patient).collect();
-        Self { sources: sources.into(), journal, reviewer, login: None, pace, tools, nameless, misses }
+        let (sources, risks, login) = (sources.into(), Arc::default(), None);
+        Self { sources, journal, reviewer, login, pace, tools, nameless, misses, risks }
     }
 
     /// No source is waited for longer than this.
@@ -195,6 +198,18 @@ impl Inbox {
     pub fn or_login(self, login: Option<String>) -> Self {
         let journal = self.journal.signed_by(login.as_deref());
         Self { login: login.map(Arc::from), journal, ..self }
+    }
+
+    /// What the configuration knows of the tools of each source.
+    #[must_use]
+    pub fn with_risks(self, risks: impl IntoIterator<Item = (SourceName, Risks)>) -> Self {
+        Self { risks: Arc::new(risks.into_iter().collect()), ..self }
+    }
+
+    fn raise(&self, source: &SourceName, row: &mut Row) {
+        if let Some(risks) = self.risks.get(source) {
+            row.risk = risks.raised(&row.tool, row.risk.clone());
+        }
     }
 
     /// Starts watching every source; events come until the receiver is dropped. Bounded: a flood presses back.

@@ -136,7 +136,7 @@ async fn page(
     let source: &Arc<dyn Source> = inbox.source(name)?;
     let query = ListQuery { statuses: statuses.to_vec(), cursor, limit: PAGE };
     let listed = source.listed(&query).await.map_err(|error| Problem::of(name, &error))?;
-    let entries = listed.rows.into_iter().map(|row| list::entry(source.as_ref(), row)).collect();
+    let entries = listed.rows.into_iter().map(|row| list::entry(inbox, source.as_ref(), row)).collect();
     Ok((entries, listed.unreadable.into_iter().map(|bad| bad.raw).collect(), listed.next))
 }
 

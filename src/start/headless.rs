@@ -7,6 +7,7 @@ use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
+use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
 use crate::journal::Journal;
 use crate::sources::{self, Proposer, Source};
@@ -29,9 +30,15 @@ pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     let embedded = Embedded::unless_configured(&config, Heir::Nobody).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
-    let inbox =
-        Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone()).or_login(login_name());
+    let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
+        .or_login(login_name())
+        .with_risks(risks(&config));
     Ok(Open { inbox, embedded, _log: log })
+}
+
+/// What the configuration says of each source's tools.
+pub(super) fn risks(config: &Config) -> impl Iterator<Item = (SourceName, Risks)> {
+    config.sources.iter().map(|source| (source.name.clone(), source.risks.clone()))
 }
 
 /// The configured sources, else the embedded gate.

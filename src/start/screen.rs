@@ -56,8 +56,9 @@ pub(super) async fn show(
 ) -> anyhow::Result<Exit> {
     let sources = headless::sources_of(config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
-    let inbox =
-        Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone()).or_login(login_name());
+    let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
+        .or_login(login_name())
+        .with_risks(headless::risks(config));
     let durable = demo.is_none();
     let place = Place {
         reviewer: config.reviewer.clone().unwrap_or_default(),

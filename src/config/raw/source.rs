@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::config::{
     AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, TokenFrom, Warden,
 };
-use crate::domain::SourceName;
+use crate::domain::{Risk, Risks, SourceName};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +29,8 @@ pub(super) struct RawSource {
     env_proxy: bool,
     #[serde(default)]
     insecure_http: bool,
+    #[serde(default)]
+    risk: BTreeMap<String, String>,
     // praxiom
     events_path: Option<String>,
     briefing_pointer: Option<String>,
@@ -90,7 +92,7 @@ impl RawSource {
             return Err(wrong("kind \"praxiom\" needs a workspace: its list is asked for one workspace"));
         }
         Ok(SourceConfig {
-            name: SourceName::new(name),
+            name: SourceName::new(name.as_str()),
             url,
             workspace: self.workspace.take(),
             token,
@@ -100,8 +102,19 @@ impl RawSource {
             ca_file: self.ca_file.take().map(|path| folder.join(path)),
             env_proxy: self.env_proxy,
             insecure_http: self.insecure_http,
+            risks: self.risks().map_err(|what| wrong(&what))?,
             kind: self.kind(),
         })
+    }
+
+    fn risks(&mut self) -> Result<Risks, String> {
+        let risk = |(tool, word): (String, String)| match Risk::parse(&word) {
+            Risk::Other(_) => {
+                Err(format!("risk of {tool:?} is {word:?}; it is low, medium, high or critical"))
+            }
+            risk => Ok((tool, risk)),
+        };
+        std::mem::take(&mut self.risk).into_iter().map(risk).collect::<Result<Vec<_>, _>>().map(Risks::new)
     }
 
     fn token(&mut self) -> Result<Option<TokenFrom>, String> {

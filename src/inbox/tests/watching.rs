@@ -3,6 +3,7 @@
 use EventKind::{Changed, Connection as Is, Tick};
 
 use super::*;
+use crate::domain::{Risk, Risks};
 
 #[tokio::test]
 async fn rows_come_with_their_keys_and_what_may_be_done() {
@@ -19,6 +20,21 @@ async fn rows_come_with_their_keys_and_what_may_be_done() {
     assert_eq!((entries[0].key.clone(), gone), (key("s", "2"), vec![key("s", "3")]));
     assert_eq!(changes.revision, Some(Revision(6)));
     assert!(inbox.sync(&SourceName::new("other"), None).await.is_err());
+}
+
+#[tokio::test]
+async fn what_the_configuration_knows_of_a_tool_raises_its_risk_wherever_it_is_read() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.stands("1", &[r#""status":"pending","risk":"low""#]);
+    let risks = [(SourceName::new("s"), Risks::new([("t".to_owned(), Risk::Critical)]))];
+    let inbox = house.inbox(&[&source]).await.with_risks(risks);
+
+    let synced = inbox.sync(&SourceName::new("s"), None).await.unwrap();
+    let loaded = inbox.load(&[key("s", "1")]).await;
+
+    let Rows::All(entries) = synced.rows else { panic!("everything was asked for") };
+    assert_eq!(entries[0].row.risk, Risk::Critical);
+    assert_eq!(loaded[0].1.as_ref().unwrap().row.risk, Risk::Critical);
 }
 
 #[tokio::test]
