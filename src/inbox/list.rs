@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use super::{Inbox, Problem, Rows, Synced};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
-use crate::domain::{ActionId, ActionKey, Entry, PendingAction, Revision, Row, SourceName, Timestamp};
+use crate::domain::{ActionId, ActionKey, Entry, PendingAction, Revision, Risks, Row, SourceName, Timestamp};
 use crate::sources::{self, Source};
 
 /// What was listed without an id, for as long as it is listed: its source cannot be asked for it.
@@ -32,6 +32,20 @@ impl Nameless {
 
     fn get(&self, key: &ActionKey) -> Option<PendingAction> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+}
+
+impl Inbox {
+    /// What the configuration knows of the tools of each source.
+    #[must_use]
+    pub fn with_risks(self, risks: impl IntoIterator<Item = (SourceName, Risks)>) -> Self {
+        Self { risks: Arc::new(risks.into_iter().collect()), ..self }
+    }
+
+    pub(super) fn raise(&self, source: &SourceName, row: &mut Row) {
+        if let Some(risks) = self.risks.get(source) {
+            row.risk = risks.raised(&row.tool, row.risk.clone());
+        }
     }
 }
 

@@ -200,18 +200,6 @@ impl Inbox {
         Self { login: login.map(Arc::from), journal, ..self }
     }
 
-    /// What the configuration knows of the tools of each source.
-    #[must_use]
-    pub fn with_risks(self, risks: impl IntoIterator<Item = (SourceName, Risks)>) -> Self {
-        Self { risks: Arc::new(risks.into_iter().collect()), ..self }
-    }
-
-    fn raise(&self, source: &SourceName, row: &mut Row) {
-        if let Some(risks) = self.risks.get(source) {
-            row.risk = risks.raised(&row.tool, row.risk.clone());
-        }
-    }
-
     /// Starts watching every source; events come until the receiver is dropped. Bounded: a flood presses back.
     ///
     /// Every source begins with `Connecting` and `Changed`; after that, `Changed` comes whenever it is time to look. Needs a

@@ -164,3 +164,27 @@ impl Source for Patient {
         self.source.watch()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// What is not passed on is answered by the trait's default, and nobody would notice.
+    #[test]
+    fn every_question_is_passed_on() {
+        let questions = |text: &'static str| {
+            let lines = text.lines().map(str::trim);
+            let of =
+                |line: &'static str| line.trim_start_matches("async ").strip_prefix("fn ")?.split('(').next();
+            lines.filter_map(of).collect::<Vec<_>>()
+        };
+        let source = include_str!("../sources/mod.rs");
+        let (_, asked) = source.split_once("pub trait Source:").unwrap();
+        let (asked, _) = asked.split_once("\n}\n").unwrap();
+        let (_, passed_on) = include_str!("patient.rs").split_once("impl Source for Patient").unwrap();
+
+        let asked = questions(asked);
+        assert!(asked.len() > 10, "{asked:?}");
+        for question in asked {
+            assert!(questions(passed_on).contains(&question), "{question} is not passed on");
+        }
+    }
+}
