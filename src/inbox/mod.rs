@@ -13,8 +13,8 @@ use crate::domain::{
     Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp,
     Untrusted,
 };
-use crate::journal::{Journal, JournalError, Learned, Past, Restored, Write};
-use crate::sources::{Source, SourceError};
+use crate::journal::{Journal, Learned, Past, Restored, Write};
+use crate::sources::Source;
 
 pub mod filter;
 mod follow;
@@ -22,6 +22,7 @@ mod judge;
 mod list;
 mod past;
 mod patient;
+mod problem;
 mod reconcile;
 mod report_json;
 mod settle;
@@ -32,6 +33,7 @@ mod tools;
 mod watch;
 
 pub use past::{History, Listing, Next, SentHere};
+pub use problem::Problem;
 pub use report_json::{ReportJson, outcome_words};
 pub use tools::Tool;
 
@@ -156,14 +158,6 @@ pub struct Reconciled {
     pub report: Report,
     /// The lines that nobody was told of before. The others were acted on once, and must not be again.
     pub learnt: Vec<ActionKey>,
-}
-
-/// What a failed request says, in words for a person. The foreign part stands apart, because it needs the door.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub source: Option<SourceName>,
-    pub what: String,
-    pub why: Option<Untrusted>,
 }
 
 impl Inbox {
@@ -393,17 +387,5 @@ impl Inbox {
             what: "is not configured any more".to_owned(),
             why: None,
         })
-    }
-}
-
-impl Problem {
-    fn of(source: &SourceName, error: &SourceError) -> Self {
-        Self { source: Some(source.clone()), what: error.to_string(), why: error.why().cloned() }
-    }
-}
-
-impl From<JournalError> for Problem {
-    fn from(error: JournalError) -> Self {
-        Self { source: None, what: error.to_string(), why: None }
     }
 }

@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, Passage,
+    ActionId, Capabilities, Check, Decision, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, Passage,
     PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
 };
 use crate::sources::{Listed, Signal, Source, SourceError, Synced};
@@ -133,6 +133,10 @@ impl Source for Patient {
         let actions = batch.items().len();
         let runs = self.source.runs_for() * u32::try_from(actions).unwrap_or(u32::MAX);
         within(self.limits.of(actions) + runs, self.source.submit(batch, key)).await
+    }
+
+    fn ours(&self, action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
+        self.source.ours(action, decision, key)
     }
 
     fn at_once(&self) -> usize {

@@ -138,4 +138,4 @@ pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source
 }
 
 /// Kinds that have no world yet: a list to become empty.
-const NOT_YET: &[&str] = &["warden", "confused-ai"];
+const NOT_YET: &[&str] = &["warden"];
