@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::{Source, agents_api, dendrux, pending_actions};
+use super::{Source, agents_api, dendrux, pending_actions, warden};
 use crate::domain::{ActionId, DecisionKind};
 
 mod desk;
@@ -126,6 +126,8 @@ fn worlds() -> Vec<Place> {
             name: "agents-api, a host of its own",
             make: || Box::pin(agents_api::tests::world::site(false)),
         },
+        Place { name: "warden, reason steps", make: || Box::pin(warden::world::warden("reason")) },
+        Place { name: "warden, commit steps", make: || Box::pin(warden::world::warden("commit")) },
     ]
 }
 
@@ -138,4 +140,4 @@ pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source
 }
 
 /// Kinds that have no world yet: a list to become empty.
-const NOT_YET: &[&str] = &["warden"];
+const NOT_YET: &[&str] = &[];

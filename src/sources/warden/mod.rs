@@ -35,6 +35,8 @@ mod tests;
 mod wire;
 
 use place::{Place, Verb};
+#[cfg(test)]
+pub(super) use tests::world;
 use wire::Kind;
 
 /// Longest wait for any answer.

@@ -16,6 +16,7 @@ mod deciding;
 mod engine;
 mod following;
 mod listing;
+pub(in crate::sources) mod world;
 
 use engine::Engine;
 
@@ -24,23 +25,28 @@ const ARGUMENTS: &str = r#"{"body":"1. open\n2. crash","amount":1.10}"#;
 const KEY: &str = "sub:0";
 
 async fn serve_engine(engine: &Engine) -> String {
+    fn response((status, text): (u16, String)) -> Response {
+        let response = Response::builder().status(status).header("content-type", "application/json");
+        response.body(Body::from(text)).unwrap()
+    }
     async fn answer(State(engine): State<Engine>, request: Request) -> Response {
         let (head, body) = request.into_parts();
         let body = String::from_utf8(to_bytes(body, 1 << 20).await.unwrap().to_vec()).unwrap();
         let query = head.uri.query().unwrap_or_default();
-        let (status, text) = engine.answer(head.method.as_str(), head.uri.path(), query, &body);
-        Response::builder()
-            .status(status)
-            .header("content-type", "application/json")
-            .body(Body::from(text))
-            .unwrap()
+        let deed = async { response(engine.answer(head.method.as_str(), head.uri.path(), query, &body)) };
+        let refusal = |status| response(engine::refusal(status));
+        engine.faults.meet(head.method == "POST", refusal, deed).await
     }
     serve(Router::new().fallback(answer).with_state(engine.clone())).await
 }
 
 fn opened(engine: &Engine, url: &str, filter: config::Warden) -> Arc<dyn Source> {
+    opened_for(engine, url, filter, Duration::MAX)
+}
+
+fn opened_for(engine: &Engine, url: &str, filter: config::Warden, limit: Duration) -> Arc<dyn Source> {
     let config = SourceConfig::of("sagas", SourceKind::Warden(filter), url);
-    open_at(&config, Patience::USUAL, engine.clock()).unwrap()
+    open_at(&config, Patience { request: limit, backoff: None }, engine.clock()).unwrap()
 }
 
 async fn source(engine: &Engine) -> Arc<dyn Source> {
