@@ -166,7 +166,8 @@ fn listed(runs: &[Run], query: &str, kind: Kind) -> String {
     let item = |run: &&Run| {
         // A row of the database that nobody can read.
         let id = if run.broken && run.id.is_empty() { "null".to_owned() } else { format!("\"{}\"", run.id) };
-        let moved = date(run.events.len(), kind);
+        // Whole seconds are too coarse for two pauses of one run.
+        let moved = date(if kind.old() { 0 } else { run.events.len() }, kind);
         let turn = run.pauses.len();
         format!(
             r#"{{"run_id":{id},"agent_name":"Storekeeper","status":"{}","created_at":"{}","updated_at":"{moved}","iteration_count":{turn},"parent_run_id":null}}"#,
