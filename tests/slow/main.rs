@@ -11,6 +11,7 @@ mod attached;
 mod bridge;
 mod command_line;
 mod demo;
+mod dendrux;
 mod doctor;
 mod editor;
 mod files;
