@@ -50,9 +50,11 @@ use wire::Report;
 
 /// Longest wait for a read.
 const GET_LIMIT: Duration = Duration::from_secs(30);
-/// Longest wait for a list or for a decision to be taken. Without the bridge a decision is answered only when the run pauses again
-/// or ends; what takes longer is read afterwards.
+/// Longest wait for a list.
 const LONG_LIMIT: Duration = Duration::from_mins(1);
+/// Longest wait for a decision to be taken. Without the bridge it is answered only when the run pauses again or ends; what takes
+/// longer is read afterwards.
+const DECIDE_LIMIT: Duration = Duration::from_secs(45);
 
 #[derive(Debug)]
 struct Dendrux {
@@ -95,7 +97,7 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         name: config.name.clone(),
         http,
         set,
-        reviewer: None,
+        reviewer: config.reviewer.as_deref().map(Untrusted::from),
         road: Mutex::default(),
         facts: Mutex::default(),
         kept: Mutex::default(),
@@ -201,7 +203,7 @@ impl Dendrux {
     }
 
     async fn post(&self, place: &str, body: String) -> Result<Reply, SourceError> {
-        let ask = Ask { path: self.path(place), body: Some(body), key: None, limit: LONG_LIMIT };
+        let ask = Ask { path: self.path(place), body: Some(body), key: None, limit: DECIDE_LIMIT };
         self.http.ask(&ask).await.map_err(answer::none)
     }
 

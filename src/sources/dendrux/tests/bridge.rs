@@ -37,12 +37,13 @@ async fn each_call_of_a_turn_is_decided_its_own_way_in_one_request() {
     assert_eq!(
         sent,
         [
-            r#"POST /placet/runs/R0/decide? {"pause":4,"decisions":{"R0C0":{"approved":true},"R0C2":{"approved":false,"reason":"too \"dear\""}},"note":"only this once"}"#
+            r#"POST /placet/runs/R0/decide? {"pause":4,"decisions":{"R0C0":{"approved":true},"R0C2":{"approved":false,"reason":"too \"dear\""}},"decided_by":"kim","note":"only this once"}"#
         ]
     );
     let (bought, scrapped) = (get(&source, &ids[0]).await, get(&source, &ids[2]).await);
     assert_eq!((bought.row.status, bought.result.unwrap().as_str()), (Status::Executed, "\"buy done\""));
     assert_eq!((scrapped.row.status, scrapped.reason), (Status::Rejected, Some("too \"dear\"".into())));
+    assert_eq!(scrapped.row.resolved_by, Some("kim".into()), "as the bridge remembers it");
     assert_eq!(reached.with_run(&ids[0], |run| run.ran.len()), Some(2), "and what needed no approval ran");
 }
 
@@ -82,7 +83,10 @@ async fn an_older_dendrux_takes_one_decision_for_the_turn_and_it_is_told_what_el
     assert_eq!(outcomes, [Outcome::Rejected, Outcome::Rejected]);
     let seen = reached.seen();
     let sent = seen.iter().find(|line| line.starts_with("POST")).unwrap();
-    assert!(sent.ends_with(r#"{"approved":false,"rejection_reason":"no","pause":4}"#), "{sent}");
+    assert!(
+        sent.ends_with(r#"{"approved":false,"rejection_reason":"no","pause":4,"decided_by":"kim"}"#),
+        "{sent}"
+    );
     assert_eq!(get(&source, &ids[1]).await.reason, Some("no".into()));
 }
 
@@ -91,7 +95,7 @@ async fn the_results_of_a_clients_calls_are_given_together_and_byte_for_byte() {
     for (kind, want) in [
         (
             Kind::Bridge,
-            r#"POST /placet/runs/R0/results? {"pause":2,"results":[{"call_id":"R0C0","payload":{"at": 1.10},"success":true},{"call_id":"R0C1","payload":"nobody home","success":false,"error":"nobody home"}]}"#,
+            r#"POST /placet/runs/R0/results? {"pause":2,"results":[{"call_id":"R0C0","payload":{"at": 1.10},"success":true},{"call_id":"R0C1","payload":"nobody home","success":false,"error":"nobody home"}],"decided_by":"kim"}"#,
         ),
         (
             Kind::OldPlain,

@@ -38,7 +38,9 @@ impl Reached {
 
     pub(super) fn open(&self, limit: Duration) -> Arc<dyn Source> {
         let kind = SourceKind::Dendrux(config::Dendrux::default());
-        crate::sources::open_in_a_hurry(&SourceConfig::of("s", kind, &self.url), limit).unwrap()
+        let config =
+            SourceConfig { reviewer: Some("kim".to_owned()), ..SourceConfig::of("s", kind, &self.url) };
+        crate::sources::open_in_a_hurry(&config, limit).unwrap()
     }
 
     /// An agent's run pauses. Returns the ids of its calls, as the source lists them.
