@@ -236,6 +236,8 @@ class Reading(Case):
         self.assertEqual([turn["run_id"] for turn in served.waiting("?agent_name=Guard")], [asked])
         self.assertEqual([turn["run_id"] for turn in served.waiting("?tenant_id=acme")], [bought])
         self.assertEqual(served.waiting("?agent_name=Guard&tenant_id=acme"), [])
+        self.assertEqual([turn["run_id"] for turn in served.waiting(f"?run_id={bought}&run_id=nobody")], [bought])
+        self.assertEqual({turn["run_id"] for turn in served.waiting(f"?run_id={bought}&run_id={asked}")}, {bought, asked})
         pauses = served.ask(f"/runs/{bought}/pauses")[1]["items"]
         self.assertEqual(pauses[-1]["pause_sequence_index"], third["pause"])
 

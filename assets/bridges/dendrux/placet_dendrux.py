@@ -46,7 +46,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import dendrux
 import uvicorn
@@ -63,7 +63,7 @@ from dendrux.errors import (
 from dendrux.http import make_read_router
 from dendrux.store import RunStore
 from dendrux.types import ToolResult
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, model_validator
 from sqlalchemy import String, func, select, type_coerce
@@ -164,11 +164,14 @@ class Bridge:
         version = metadata.version("dendrux")
         return {"bridge": VERSION, "dendrux": version, "decisions": decisions, "notes": self._notes, "agents": list(self._agents)}
 
-    async def _waiting(self, agent_name: str | None = None, tenant_id: str | None = None) -> Response:
+    async def _waiting(
+        self, agent_name: str | None = None, tenant_id: str | None = None, run_id: Annotated[list[str] | None, Query()] = None
+    ) -> Response:
         turns, broken = await self._runs.waiting()
 
         def wanted(run: _Turn | _Broken) -> bool:
-            return agent_name in (None, run.agent_name) and tenant_id in (None, run.tenant_id)
+            named = run_id is None or run.run_id in run_id
+            return named and agent_name in (None, run.agent_name) and tenant_id in (None, run.tenant_id)
 
         texts = b",".join(turn.text for turn in turns if wanted(turn))
         failed = json.dumps([{"run_id": run.run_id, "error": run.error} for run in broken if wanted(run)])
