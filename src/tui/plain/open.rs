@@ -54,6 +54,8 @@ pub(super) fn troubles(model: &Model) -> Vec<String> {
     for source in &model.sources {
         if let Some(problem) = &source.problem {
             all.push(format!("Source {}: {}.", source.name, problem.what));
+        } else if !source.listed && !source.connection.is_over() {
+            all.push(format!("Source {} has not answered yet.", source.name));
         } else if !is_good(model, source) {
             all.push(format!("Source {} is not connected.", source.name));
         }

@@ -79,8 +79,10 @@ pub(super) fn place(model: &Model, slot: &Slot) -> String {
 pub(super) fn action(model: &Model, slot: &Slot) -> String {
     let row = &slot.entry.row;
     let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", name(agent)));
+    let several = model.sources.len() > 1;
+    let at = if several { format!(" Source: {}.", slot.entry.key.source) } else { String::new() };
     let mut said = vec![format!(
-        "{}. {}. {}{from}. Title: {}. Waiting {}.",
+        "{}. {}. {}{from}. Title: {}. Waiting {}.{at}",
         place(model, slot),
         risk(&row.risk),
         identifier(&row.tool),
