@@ -96,6 +96,8 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
                 Some(action) => judge(inbox, past, sent, source.as_ref(), action),
                 // It may be the one that cannot be read.
                 None if unreadable => None,
+                // While an approval runs, some sources do not tell of it: it may come back.
+                None if sent.outcome.is_some() && !is_over(inbox, past) => None,
                 None => Some(Outcome::Unknown { why: "the source does not know the action any more".into() }),
             };
             match outcome {
@@ -111,6 +113,12 @@ fn is_open(sent: &Sent) -> bool {
     matches!(sent.outcome, None | Some(Outcome::Unknown { .. }))
 }
 
+/// What was sent with it has arrived by now, or never will.
+fn is_over(inbox: &Inbox, past: &Past) -> bool {
+    let age = time::now().since(past.begun_at);
+    u128::from(age.unsigned_abs()) >= inbox.pace.in_flight.as_millis()
+}
+
 /// `None`: not yet to be told.
 fn judge(
     inbox: &Inbox,
@@ -124,10 +132,8 @@ fn judge(
     let (effective, begun_at, subject) = (sent.effective, past.begun_at, subject.as_ref());
     let lost = Lost { asked, effective, begun_at, subject, proof };
     let still_pending = || {
-        let age = time::now().since(past.begun_at);
         // A request that was answered by silence may still be on its way; one of a dead run is not.
-        let over =
-            sent.outcome.is_none() || u128::from(age.unsigned_abs()) >= inbox.pace.in_flight.as_millis();
+        let over = sent.outcome.is_none() || is_over(inbox, past);
         over.then(|| Outcome::Failed {
             why: "it was not sent, or did not arrive: it is still pending".into(),
         })

@@ -79,6 +79,20 @@ async fn where_rights_end_the_rest_of_a_batch_is_not_sent() {
 }
 
 #[tokio::test]
+async fn what_is_not_told_of_while_it_runs_is_read_again() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.answers(Err(lost()));
+    inbox.submit(submission("s-1", &[("s", None, "1", A)]), 0).await.unwrap();
+    let read = async |inbox: &Inbox| inbox.reconcile().await.unwrap().pop().map(|it| it.report.counts());
+
+    assert_eq!(read(&inbox).await.map(|counts| counts.unknown), Some(1));
+    source.stands("1", &[r#""status":"executed""#]);
+    assert_eq!(read(&inbox).await.map(|counts| counts.approved), Some(1));
+    assert_eq!(read(&inbox).await, None);
+}
+
+#[tokio::test]
 async fn what_runs_before_its_answer_is_waited_for() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.state().runs_for = Duration::from_mins(5);
