@@ -13,7 +13,7 @@ use crate::domain::{
     ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Digest, HistoryEvent,
     ListQuery, Outcome, ReasonRule, Row, Status, SubmissionBatch, freeze,
 };
-use crate::sources::{self, Signal};
+use crate::sources::{self, Signal, SourceError};
 
 mod at_once;
 mod faulty;

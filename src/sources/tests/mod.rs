@@ -138,6 +138,3 @@ pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source
     world.faults().every_request(fault);
     world.source(Duration::from_secs(30))
 }
-
-/// Kinds that have no world yet: a list to become empty.
-const NOT_YET: &[&str] = &[];
