@@ -15,7 +15,7 @@ use placet::domain::{
     ActionKey, BatchKey, Decision, Edits, Entry, FactValue, Outcome, RawJson, Refusal, SourceName, Staged,
     Status, SubmissionId, Verdict, freeze, json,
 };
-use placet::inbox::{Inbox, Rows};
+use placet::inbox::{Connection, EventKind, Inbox, Rows};
 use placet::journal::Journal;
 use placet::sources;
 
@@ -230,6 +230,22 @@ impl Stage {
         }
     }
 
+    /// The bridge pushes how much waits; where nothing is pushed, it is polled.
+    async fn changes_are_heard_of(&self) {
+        let mut events = self.desk.inbox.watch();
+        let heard = async {
+            loop {
+                match events.recv().await.unwrap().kind {
+                    EventKind::Briefing(briefing) => break Some(briefing.pending),
+                    EventKind::Connection(Connection::Polling) => break None,
+                    EventKind::Connection(_) | EventKind::Changed | EventKind::Tick => {}
+                }
+            }
+        };
+        let heard = tokio::time::timeout(LIMIT, heard).await.unwrap();
+        assert_eq!(heard, self.bridge.then_some(9));
+    }
+
     async fn approved_and_rejected(&self) {
         let (bolts, machine) = (self.one(0).await, self.one(1).await);
 
@@ -348,6 +364,7 @@ impl Stage {
 async fn story(version: &str, bridge: bool) {
     let Some(stage) = Stage::set(version, bridge).await else { return };
     stage.everything_waits().await;
+    stage.changes_are_heard_of().await;
     stage.approved_and_rejected().await;
     stage.mixed_turn().await;
     stage.gated_beside_ungated().await;
