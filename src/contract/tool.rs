@@ -112,16 +112,27 @@ pub fn showing(tool: &str) -> Option<&'static Showing> {
 }
 
 impl Definition {
+    /// The same for a backend whose tools nobody described: without anything telling it is the call, as in `scrap machine=lathe-2`.
+    pub fn title_of_call(&self, tool: &str, input: &str) -> String {
+        let title = self.title(tool, input);
+        if title == tool { bounded(&call(tool, input)) } else { title }
+    }
+
     /// One line for a list. Never fails: without a fitting template it is a telling field of the input, or the tool's name.
     pub fn title(&self, tool: &str, input: &str) -> String {
         let filled = self.title.as_deref().and_then(|template| fill(template, input));
         let title = filled.or_else(|| telling_field(input)).unwrap_or_else(|| tool.to_owned());
-        let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        if title.chars().count() <= TITLE_MAX {
-            return title;
-        }
-        title.chars().take(TITLE_MAX - 1).chain(['…']).collect()
+        bounded(&title)
     }
+}
+
+/// On one line, and no longer than a title may be.
+fn bounded(title: &str) -> String {
+    let title: String = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.chars().count() <= TITLE_MAX {
+        return title;
+    }
+    title.chars().take(TITLE_MAX - 1).chain(['…']).collect()
 }
 
 /// The template with its holes filled; `None` when the input lacks one of them.
@@ -145,6 +156,13 @@ fn telling_field(input: &str) -> Option<String> {
     ["title", "subject", "name", "summary", "path", "query", "id"]
         .iter()
         .find_map(|key| said(at(input, key)?))
+}
+
+/// The tool's name with what is plain in its input.
+fn call(tool: &str, input: &str) -> String {
+    let members = json::members(input).unwrap_or_default();
+    let plain = members.into_iter().filter_map(|member| Some((member.key.text, said(member.value)?)));
+    plain.take(4).fold(tool.to_owned(), |title, (key, value)| format!("{title} {key}={value}"))
 }
 
 /// A string's meaning or a number as written; nothing for containers, nulls and empty strings.
@@ -228,6 +246,13 @@ mod tests {
         assert_eq!(fill("{missing}", input), None);
         assert_eq!(definition("no_such_tool").title("no_such_tool", input), "a b");
         assert_eq!(definition("no_such_tool").title("no_such_tool", "[]"), "no_such_tool");
+        let of_call = |input| definition("scrap").title_of_call("scrap", input);
+        assert_eq!(
+            of_call(r#"{"machine":"lathe-2","at":[1],"n":1.10,"why":null}"#),
+            "scrap machine=lathe-2 n=1.10"
+        );
+        assert_eq!(of_call(r#"{"title":"a b"}"#), "a b");
+        assert_eq!(of_call("{}"), "scrap");
         assert_eq!(
             definition("x").title("x", &format!("{{\"title\":\"{}\"}}", "é".repeat(500))).chars().count(),
             TITLE_MAX

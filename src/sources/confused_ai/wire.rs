@@ -58,7 +58,7 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
         session: None,
         run,
         agent: fields.text("agentName"),
-        title: title.unwrap_or_else(|| Untrusted::from(known.title(tool.as_raw(), input.as_str()))),
+        title: title.unwrap_or_else(|| Untrusted::from(known.title_of_call(tool.as_raw(), input.as_str()))),
         risk: fields.text("riskLevel").map_or_else(|| known.risk.clone(), |word| Risk::parse(word.as_raw())),
         effect: known.effect.clone(),
         status: Status::parse(status.as_raw()),

@@ -119,7 +119,7 @@ impl Turn {
     /// One call of it, decided or not.
     pub(super) fn action(&self, call: &Call) -> PendingAction {
         let known = tool::definition(call.name.as_raw());
-        let title = known.title(call.name.as_raw(), call.params.as_str());
+        let title = known.title_of_call(call.name.as_raw(), call.params.as_str());
         let input = match self.waits {
             // A form has a place for the result then, and what was called stands beside it.
             Waits::Result => object(&[("call", call.params.as_str()), ("result", "null")]),
@@ -138,7 +138,8 @@ impl Turn {
         let text = self.question.as_ref().map(|question| question.text.clone());
         let encoded = text.as_ref().map_or_else(|| "null".to_owned(), |text| json::encode(text.as_raw()));
         let options = self.question.as_ref().map_or("null", |question| question.options.as_str());
-        let input = object(&[("question", &encoded), ("options", options), ("answer", "null")]);
+        // A text: what is typed into its form needs no quotes.
+        let input = object(&[("question", &encoded), ("options", options), ("answer", "\"\"")]);
         let title = text.map(|text| text.as_raw().chars().take(tool::TITLE_MAX).collect::<String>());
         let title =
             title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| "the agent asks".to_owned());

@@ -124,7 +124,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
         (true, 0) => "all staged".to_owned(),
         // It goes as a whole, or not at all.
         (true, _) if turn => format!("turn: {decided} of {} decided", group.open),
-        (false, _) if turn => format!("{decided}/{} decided", group.open),
+        (false, _) if turn && group.open > 0 => format!("{decided}/{} decided", group.open),
         (true, n) => format!("{n} of {} undecided", group.open),
         (false, n) => format!("{n}/{}", group.open),
     };
