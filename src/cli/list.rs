@@ -1,15 +1,21 @@
 //! `placet list`: what is pending, or what waits to be settled, as a table or as JSON.
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use serde::Serialize;
 
 use crate::contract::action::RowBody;
 use crate::domain::{Entry, SourceName, Status, Timestamp};
-use crate::inbox::{Inbox, Problem, Rows};
+use crate::inbox::{Inbox, Problem, Rows, Synced};
 use crate::text;
 
 use super::args::{ListArgs, Listed};
 use super::output;
 use super::{Exit, Usage, problem};
+
+/// For a source to list everything.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Serialize)]
 struct ListJson<'a> {
@@ -28,8 +34,9 @@ struct ItemJson<'a> {
 /// Prints what is pending, or what waits to be settled, in every source or in one.
 pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Result<Exit> {
     let (mut entries, mut problems, mut reached) = (Vec::new(), Vec::new(), false);
-    for source in chosen(inbox, args.source.as_deref())? {
-        match inbox.sync(&source, None).await {
+    let sources = chosen(inbox, args.source.as_deref())?;
+    for (source, synced) in join_all(sources.iter().map(|source| listed(inbox, source))).await {
+        match synced {
             Ok(synced) => {
                 reached = true;
                 let unreadable = synced.unreadable.into_iter();
@@ -58,7 +65,7 @@ pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Res
         output::json(&ListJson { items: items.collect(), problems })?;
     } else {
         if reached || !entries.is_empty() {
-            table(&entries, &wanted, now)?;
+            table(&entries, &wanted, sources.len() > 1, now)?;
             if lost > 0 && args.status == Listed::Pending {
                 let lost = text::count(lost, "action");
                 output::line(&format!(
@@ -71,6 +78,17 @@ pub async fn list(inbox: &Inbox, args: &ListArgs, now: Timestamp) -> anyhow::Res
         }
     }
     Ok(if reached { Exit::Done } else { Exit::Unreachable })
+}
+
+/// All are asked at once, so that one that hangs holds back no other for long.
+async fn listed<'a>(inbox: &Inbox, source: &'a SourceName) -> (&'a SourceName, Result<Synced, Problem>) {
+    let synced = tokio::time::timeout(PATIENCE, inbox.sync(source, None)).await;
+    let silent = || Problem {
+        source: Some(source.clone()),
+        what: format!("did not answer within {} s", PATIENCE.as_secs()),
+        why: None,
+    };
+    (source, synced.unwrap_or_else(|_| Err(silent())))
 }
 
 /// The sources to ask.
@@ -89,7 +107,7 @@ pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<So
     }
 }
 
-fn table(entries: &[Entry], status: &Status, now: Timestamp) -> anyhow::Result<()> {
+fn table(entries: &[Entry], status: &Status, several: bool, now: Timestamp) -> anyhow::Result<()> {
     let word = output::shown(&status.word());
     if entries.is_empty() {
         output::line(&format!("nothing is {word}"))?;
@@ -97,11 +115,16 @@ fn table(entries: &[Entry], status: &Status, now: Timestamp) -> anyhow::Result<(
     }
     let id_width =
         entries.iter().map(|entry| output::identifier_width(entry.key.id.untrusted())).max().unwrap_or(2);
-    output::line(&format!("{:id_width$}  {:8}  {:>6}  {:26}  TITLE", "ID", "RISK", "AGE", "TOOL"))?;
+    let names = entries.iter().map(|entry| entry.key.source.as_str().len()).max().unwrap_or_default().max(6);
+    // With one source there is nothing to tell apart.
+    let source = |name: &str| if several { format!("{name:names$}  ") } else { String::new() };
+    let head = source("SOURCE");
+    output::line(&format!("{head}{:id_width$}  {:8}  {:>6}  {:26}  TITLE", "ID", "RISK", "AGE", "TOOL"))?;
     for entry in entries {
         let row = &entry.row;
         let line = format!(
-            "{}  {}  {:>6}  {}  {}",
+            "{}{}  {}  {:>6}  {}  {}",
+            source(entry.key.source.as_str()),
             output::identifier_cell(entry.key.id.untrusted(), id_width),
             output::cell(&row.risk.word(), 8),
             output::age(now.since(row.created_at)),
