@@ -180,7 +180,7 @@ pub async fn doctor(findings: &mut Findings, configs: &[SourceConfig]) -> anyhow
 }
 
 async fn look(config: &SourceConfig) -> Vec<Check> {
-    let source = match sources::open(config) {
+    let source = match sources::open_to_look(config) {
         Ok(source) => source,
         Err(error) => {
             return vec![Check::bad("set-up", error.to_string(), "correct it in the configuration")];

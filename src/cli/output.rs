@@ -17,9 +17,25 @@ pub fn line(text: &str) -> io::Result<()> {
     }
 }
 
-/// One line of JSON. Control characters are escaped by JSON itself; format characters stay, as scripts expect.
+/// One line of JSON. Format characters stay, as scripts expect.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    Ok(line(&serde_json::to_string(value)?)?)
+    Ok(line(&escaped(&serde_json::to_string(value)?))?)
+}
+
+/// JSON itself escapes control characters below U+0020; some terminals obey those from U+007F to U+009F as well. They stand in
+/// strings only, so the value stays the same.
+fn escaped(json: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c)); // writing to a String cannot fail
+            }
+            _ => out.push(c),
+        }
+    }
+    out
 }
 
 /// Foreign text for one line of a table.
@@ -101,6 +117,15 @@ pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_holds_no_character_that_a_terminal_obeys() {
+        let text = "x\u{9b}31m\u{7f}\u{85}\u{a0}\u{1b}";
+        let json = escaped(&serde_json::to_string(text).unwrap());
+
+        assert!(json.chars().all(|c| !c.is_control()), "{json:?}");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 
     #[test]
     fn ages_are_short() {

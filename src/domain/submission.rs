@@ -129,7 +129,12 @@ pub fn freeze<'a>(
     for (key, staged) in staged {
         let action = loaded.get(key).ok_or_else(|| Refusal::NotLoaded(key.clone()))?;
         let item = freeze_one(key, staged, action, capabilities(key), now)?;
-        let batch = batches.entry(staged.batch.clone()).or_insert_with(|| SubmissionBatch {
+        // Where it stands now: a list that was read anew may have learnt better what belongs together.
+        let of = match &action.row.batch {
+            Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
+            None => BatchKey::Alone(key.clone()),
+        };
+        let batch = batches.entry(of).or_insert_with(|| SubmissionBatch {
             source: key.source.clone(),
             batch: action.row.batch.clone(),
             items: Vec::new(),
@@ -347,5 +352,28 @@ mod tests {
         assert_eq!(frozen(Decision::APPROVE), Err(Refusal::AnswerRequired(key.clone())));
         assert_eq!(frozen(Decision::REJECT), Err(Refusal::RejectUnsupported(key.clone())));
         assert_eq!(frozen(Decision::Approve { edits: Some(edits), comment: None }), Ok(1));
+    }
+
+    #[test]
+    fn what_belongs_together_by_now_is_one_batch_whatever_it_was_when_it_was_staged() {
+        let source = SourceName::new("sagas");
+        let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
+        for (id, was) in [("1", "w@1/pay"), ("2", "refund@3/pay")] {
+            let key = ActionKey { source: source.clone(), id: ActionId::new(id) };
+            let mut action = pending(i64::MAX);
+            action.row.batch = Some(BatchId::new("refund@3/pay"));
+            let batch = BatchKey::Batch(source.clone(), BatchId::new(was));
+            let at = Timestamp::default();
+            staged.push((
+                key.clone(),
+                Staged { decision: Decision::APPROVE, batch, digest: None, terms: None, at },
+            ));
+            loaded.insert(key, action);
+        }
+        let staged = staged.iter().map(|(key, staged)| (key, staged));
+        let can = Capabilities::PLAIN;
+        let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| can, |_| 2, Timestamp::default());
+
+        assert_eq!(frozen.unwrap().batches().len(), 1);
     }
 }

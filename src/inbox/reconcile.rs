@@ -9,7 +9,8 @@ use super::submit::sent_as;
 use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, DecisionKind, Outcome, PendingAction, SourceName, Staged, SubmissionId,
+    ActionId, ActionKey, BatchKey, Binding, DecisionKind, Outcome, PendingAction, SourceName, Staged,
+    SubmissionId,
 };
 use crate::fault;
 use crate::journal::{Past, Sent, State};
@@ -97,7 +98,7 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
                 // It may be the one that cannot be read.
                 None if unreadable => None,
                 // While an approval runs, some sources do not tell of it: it may come back.
-                None if sent.outcome.is_some() && !is_over(inbox, past) => None,
+                None if !is_over(inbox, past) => None,
                 None => Some(Outcome::Unknown { why: "the source does not know the action any more".into() }),
             };
             match outcome {
@@ -128,12 +129,14 @@ fn judge(
     action: &PendingAction,
 ) -> Option<Outcome> {
     let (asked, subject): (DecisionKind, _) = (sent.decision.kind(), source.subject());
-    let proof = source.ours(action, &sent.decision, &sent_as(&past.id, nth(past, sent)));
+    let proof = source.ours(action, &sent.decision, &key(past, sent, source.at_once()));
     let (effective, begun_at, subject) = (sent.effective, past.begun_at, subject.as_ref());
     let lost = Lost { asked, effective, begun_at, subject, proof };
     let still_pending = || {
-        // A request that was answered by silence may still be on its way; one of a dead run is not.
-        let over = sent.outcome.is_none() || is_over(inbox, past);
+        // A request that was answered by silence may still be on its way, and what was taken may be settled later. Only a backend
+        // that settles within its answer, and takes a decision once, holds nothing of a dead run.
+        let at_once = source.capabilities(&action.row).binding == Binding::Source;
+        let over = at_once && sent.outcome.is_none() || is_over(inbox, past);
         over.then(|| Outcome::Failed {
             why: "it was not sent, or did not arrive: it is still pending".into(),
         })
@@ -141,9 +144,12 @@ fn judge(
     lost.outcome(action).or_else(still_pending)
 }
 
-/// Which batch of its submission a decision went with: they are kept in the order in which they were sent.
-fn nth(past: &Past, sent: &Sent) -> usize {
+/// The key under which a decision went: they are kept in the order in which they were sent.
+fn key(past: &Past, sent: &Sent, at_once: usize) -> String {
     let mut batches: Vec<&BatchKey> = past.items.iter().map(|item| &item.batch).collect();
     batches.dedup();
-    batches.iter().position(|batch| **batch == sent.batch).unwrap_or_default()
+    let nth = batches.iter().position(|batch| **batch == sent.batch).unwrap_or_default();
+    let mut of_batch = past.items.iter().filter(|item| item.batch == sent.batch);
+    let place = of_batch.position(|item| item.key == sent.key).unwrap_or_default();
+    sent_as(&past.id, nth, place / at_once.max(1))
 }

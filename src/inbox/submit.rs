@@ -133,8 +133,7 @@ impl Job<'_> {
                 let outcomes = match &stopped {
                     Some(why) => each(&batch, &Outcome::Failed { why: why.clone() }),
                     None => {
-                        let part = if part == 0 { String::new() } else { format!(".{part}") };
-                        let key = format!("{}{part}", sent_as(self.id, *nth));
+                        let key = sent_as(self.id, *nth, part);
                         let (outcomes, stop) = self.send(&key, &batch, begun_at).await;
                         stopped = stop;
                         outcomes
@@ -284,9 +283,12 @@ fn report(submission: &Submission, outcomes: &Outcomes, left_pending: u64) -> Re
     Report { id: submission.id().clone(), lines: lines.collect(), left_pending }
 }
 
-/// The idempotency key of a submission's `nth` batch.
-pub(super) fn sent_as(id: &SubmissionId, nth: usize) -> String {
-    format!("{id}:{nth}")
+/// The idempotency key of a part of a submission's `nth` batch.
+pub(super) fn sent_as(id: &SubmissionId, nth: usize, part: usize) -> String {
+    match part {
+        0 => format!("{id}:{nth}"),
+        part => format!("{id}:{nth}.{part}"),
+    }
 }
 
 fn key(source: &SourceName, id: &ActionId) -> ActionKey {

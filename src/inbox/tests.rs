@@ -45,6 +45,8 @@ struct State {
     unreadable: usize,
     /// A bug of ours while it sends.
     panics: bool,
+    /// It does not settle within its answer.
+    settles_later: bool,
     submits: Vec<(String, Vec<String>)>,
     /// Answers to settling in turn.
     settlings: VecDeque<Result<Settling, SourceError>>,
@@ -131,7 +133,8 @@ impl Source for Fake {
     }
 
     fn capabilities(&self, _: &Row) -> Capabilities {
-        CAN
+        let binding = if self.state().settles_later { Binding::FreshRead } else { Binding::Source };
+        Capabilities { binding, ..CAN }
     }
 
     fn records(&self) -> Records {

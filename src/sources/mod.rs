@@ -166,6 +166,11 @@ pub fn open(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
     with(config, Patience::USUAL)
 }
 
+/// The same for a look at it only: no request takes longer than ten seconds, so that what hangs is told by its name.
+pub fn open_to_look(config: &SourceConfig) -> Result<Arc<dyn Source>, OpenError> {
+    with(config, Patience { request: Duration::from_secs(10), backoff: None })
+}
+
 fn with(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {
     match &config.kind {
         SourceKind::Gate | SourceKind::Praxiom(_) => pending_actions::open(config, patience),

@@ -226,16 +226,40 @@ async fn a_crash_is_settled_by_reading_and_the_rest_goes_back_to_the_draft() {
 
     let settled = outcomes(&reports[0].report);
     assert_eq!((settled[0].1.clone(), reports[0].report.left_pending), (Outcome::Approved, 2));
-    assert_eq!(reports[0].learnt, [key("s", "1"), key("s", "2"), key("s", "3")]);
+    assert_eq!(
+        reports[0].learnt,
+        [key("s", "1"), key("s", "2")],
+        "what some sources hide while it runs may come back"
+    );
     assert!(matches!(settled[1].1, Outcome::Failed { .. }));
-    assert!(is_unknown(&settled[2].1), "the source does not know it any more");
     let back = inbox.take_back(&reports[0].report.id, &reports[0].learnt).await.unwrap();
     assert_eq!(back[0].1.terms, Some(terms()), "bound to what was on screen, also after a crash");
     let back: Vec<_> = back.into_iter().map(|(key, staged)| (key, staged.decision, staged.batch)).collect();
     let batch = BatchKey::Batch(SourceName::new("s"), BatchId::new("b"));
     assert_eq!(back, [(key("s", "2"), reject, batch)]);
-    assert!(inbox.reconcile().await.unwrap().is_empty(), "what will never be known is not asked for ever");
+    let later = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..inbox };
+    let reports = later.reconcile().await.unwrap();
+    assert_eq!(reports[0].learnt, [key("s", "3")]);
+    assert!(is_unknown(&outcomes(&reports[0].report)[2].1), "the source does not know it any more");
+    assert!(later.reconcile().await.unwrap().is_empty(), "what will never be known is not asked for ever");
     assert!(source.sent().is_empty(), "nothing is ever sent again");
+}
+
+#[tokio::test]
+async fn what_a_backend_may_settle_later_is_not_given_back_right_after_a_crash() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().settles_later = true;
+    let crashed = house.inbox(&[&source]).await;
+    crashed.journal.begin(&submission("s-1", &[("s", None, "1", A)]), 0, None).await.unwrap();
+    end(crashed, &[&source]);
+    source.stands("1", &[r#""status":"pending""#, r#""status":"executed""#]);
+    let inbox = house.inbox(&[&source]).await;
+
+    let first = inbox.reconcile().await.unwrap();
+    let second = inbox.reconcile().await.unwrap();
+
+    assert!(first[0].learnt.is_empty(), "taken, and in an outbox: {first:?}");
+    assert_eq!(outcomes(&second[0].report)[0].1, Outcome::Approved);
 }
 
 #[tokio::test]

@@ -151,6 +151,11 @@ impl Source for ConfusedAi {
         self.send(batch).await
     }
 
+    /// What was decided is listed no more: what its reply said must be on disk before the next one goes.
+    fn at_once(&self) -> usize {
+        1
+    }
+
     async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
         Err(SourceError::Refused { why: "it has no way to settle an outcome by hand".into() })
     }
