@@ -18,8 +18,8 @@ use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Finding, Outcome, Passage, PendingAction, Revision, Row, Settling,
-    SourceName, SubmissionBatch, Untrusted,
+    ActionId, Capabilities, Check, Decision, Finding, Outcome, Passage, PendingAction, Revision, Row,
+    Settling, SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -146,6 +146,11 @@ impl Source for Dendrux {
         _: &str,
     ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
         self.send(batch).await
+    }
+
+    /// A name proves that it was somebody else, and never that it was this decision: two may decide under one name.
+    fn ours(&self, action: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
+        self.is_somebody_elses(action).then_some(false)
     }
 
     async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {

@@ -65,6 +65,7 @@ impl Dendrux {
         let Some(turn) = turn.filter(|turn| turn.pause == first.pause) else {
             return Ok(Err(self.elsewhere(items, CHANGED).await?));
         };
+        lock(&self.memory).still_waits(&first.batch());
         let now: HashMap<ActionId, PendingAction> =
             turn.actions().into_iter().map(|action| (action.row.id.clone(), action)).collect();
         let same = |item: &Item| {
@@ -102,7 +103,13 @@ impl Dendrux {
         match (reply.status, road) {
             (200..=299, Road::Bridge(_)) => Ok(self.won(items).await),
             (200..=299, Road::Plain) => Ok(self.read_back(items).await),
-            (409, _) => self.elsewhere(items, message.as_raw()).await,
+            (409, _) => match self.elsewhere(items, message.as_raw()).await {
+                // Nothing of ours landed, now or before: no failed read can make a doubt of that.
+                Err(_) if !lock(&self.memory).was_lost(&turn.place(None).batch()) => {
+                    Ok(all(items, &Outcome::Skipped { status: None, by: None }))
+                }
+                told => told,
+            },
             (404, Road::Bridge(_)) if code == "not_found" => Ok(all(items, &failed(GONE))),
             (404 | 405, Road::Bridge(_)) => {
                 *lock(&self.road) = None;
@@ -161,7 +168,9 @@ impl Dendrux {
                 Some(Err(())) => Outcome::Skipped { status: Some(Status::Running), by: None },
                 Some(Ok(action)) if action.row.status.is_pending() => failed(otherwise),
                 // We asked before, and never heard: it may well be ourselves who were first.
-                Some(Ok(action)) if lost => by_status(item, action).unwrap_or_else(|| failed(otherwise)),
+                Some(Ok(action)) if lost && !self.is_somebody_elses(action) => {
+                    by_status(item, action).unwrap_or_else(|| failed(otherwise))
+                }
                 Some(Ok(action)) => Outcome::Skipped {
                     status: Some(action.row.status.clone()),
                     by: action.row.resolved_by.clone(),
@@ -169,6 +178,12 @@ impl Dendrux {
             }
         };
         Ok(items.iter().map(|item| (item.id.clone(), outcome(item))).collect())
+    }
+
+    /// It names who decided, and that is not us.
+    pub(super) fn is_somebody_elses(&self, action: &PendingAction) -> bool {
+        let by = action.row.resolved_by.as_ref();
+        by.is_some() && by != self.reviewer.as_ref()
     }
 
     /// The actions as they stand; an error for one of which nothing is written yet.

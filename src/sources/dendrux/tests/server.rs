@@ -1,5 +1,6 @@
 //! The application over HTTP: the package's read router in both generations, and either the bridge or an owner's routes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use super::house::{Call, Event, Kind, Run};
 use super::writes;
-use crate::sources::tests::Faults;
+use crate::sources::tests::{Fault, Faults};
 
 pub(super) struct House {
     pub(super) kind: Kind,
@@ -22,6 +23,8 @@ pub(super) struct House {
     pub(super) unwritten: bool,
     /// What the event stream says.
     pub(super) stream: Mutex<String>,
+    /// After the next conflict nothing can be read any more.
+    pub(super) blinding: AtomicBool,
 }
 
 pub(super) fn router(house: Arc<House>) -> Router {
@@ -39,7 +42,11 @@ async fn come(State(house): State<Arc<House>>, request: Request) -> Response {
     let bridge = house.kind.bridge();
     let refusal = |status: u16| refused(status, bridge, "failed", "as it was told");
     let deed = async { if post { writes::write(&house, &path, &body) } else { read(&house, &path, &query) } };
-    house.faults.meet(post, refusal, deed).await
+    let reply = house.faults.meet(post, refusal, deed).await;
+    if reply.status() == 409 && house.blinding.swap(false, Ordering::SeqCst) {
+        house.faults.every_request(Some(Fault::Status(503)));
+    }
+    reply
 }
 
 /// In the form of the bridge, or of FastAPI.

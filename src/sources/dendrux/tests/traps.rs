@@ -1,5 +1,7 @@
 //! Each way in which dendrux loses or does something without a word, as it was measured.
 
+use std::sync::atomic::Ordering;
+
 use super::house::{Kind, Verdicts, client, free, gated};
 use super::world::Reached;
 use super::*;
@@ -90,6 +92,104 @@ async fn a_conflict_after_an_answer_of_our_own_was_lost_is_no_conflict() {
     reached.with_run(&other, |run| run.decide(&Verdicts::Whole(true, None), false));
     let told = source.submit(&batch, "s:2").await.unwrap();
     assert!(matches!(&told[..], [(_, Outcome::Skipped { status: Some(Status::Executed), .. })]), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_conflict_is_somebody_elses_even_where_it_cannot_be_read_again() {
+    for kind in [Kind::Bridge, Kind::Plain] {
+        let reached = Reached::of(kind).await;
+        let source = reached.open(AT_EASE);
+        let id = reached.propose(0).await;
+        let batch = frozen(&source, 1, &[(&id, Decision::APPROVE)]).await.unwrap();
+        reached.faults().next_decision(Fault::Status(409));
+        reached.house.blinding.store(true, Ordering::SeqCst);
+
+        let told = source.submit(&batch, "s:0").await.unwrap();
+
+        assert_eq!(told, [(id.clone(), Outcome::Skipped { status: None, by: None })], "{kind:?}");
+        reached.faults().every_request(None);
+        reached.approved_by(&id, None);
+        let told = source.submit(&batch, "s:1").await.unwrap();
+        assert!(matches!(&told[..], [(_, Outcome::Skipped { status: Some(_), .. })]), "{kind:?}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_conflict_that_cannot_be_read_again_stays_open_where_an_answer_of_our_own_was_lost() {
+    let reached = Reached::of(Kind::Bridge).await;
+    let source = reached.open(IN_A_HURRY);
+    let id = reached.propose(0).await;
+    let batch = frozen(&source, 1, &[(&id, Decision::APPROVE)]).await.unwrap();
+    reached.faults().next_decision(Fault::SilentBefore);
+    source.submit(&batch, "s:0").await.unwrap_err();
+    reached.faults().next_decision(Fault::Status(409));
+    reached.house.blinding.store(true, Ordering::SeqCst);
+
+    let error = source.submit(&batch, "s:1").await.unwrap_err();
+
+    assert!(error.lost_sight(), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_was_lost_claims_no_decision_that_names_somebody_else() {
+    for (by, ours) in [(Some("bob"), false), (Some("kim"), true), (None, true)] {
+        let reached = Reached::of(Kind::Bridge).await;
+        let source = reached.open(IN_A_HURRY);
+        let id = reached.propose(0).await;
+        let batch = frozen(&source, 1, &[(&id, Decision::APPROVE)]).await.unwrap();
+        reached.faults().next_decision(Fault::SilentBefore);
+        source.submit(&batch, "s:0").await.unwrap_err();
+        reached.approved_by(&id, by);
+
+        let told = source.submit(&batch, "s:1").await.unwrap();
+
+        let others = Outcome::Skipped { status: Some(Status::Executed), by: by.map(Into::into) };
+        assert_eq!(told, [(id, if ours { Outcome::Approved } else { others })], "{by:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_still_waits_after_the_time_in_flight_was_never_reached_by_what_was_lost() {
+    for (seconds, ours) in [(60, true), (121, false)] {
+        let reached = Reached::of(Kind::Plain).await;
+        let source = reached.open(IN_A_HURRY);
+        let id = reached.propose(0).await;
+        let batch = frozen(&source, 1, &[(&id, Decision::APPROVE)]).await.unwrap();
+        reached.faults().next_decision(Fault::SilentBefore);
+        source.submit(&batch, "s:0").await.unwrap_err();
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        tokio::time::resume();
+        reached.faults().next_decision(Fault::Status(409));
+        let told = source.submit(&batch, "s:1").await.unwrap();
+        assert!(matches!(&told[..], [(_, Outcome::Failed { .. })]), "still pending: {told:?}");
+        reached.approved_by(&id, None);
+
+        let told = source.submit(&batch, "s:2").await.unwrap();
+
+        let others = Outcome::Skipped { status: Some(Status::Executed), by: None };
+        assert_eq!(told, [(id, if ours { Outcome::Approved } else { others })], "{seconds} s");
+    }
+}
+
+#[tokio::test]
+async fn a_decision_under_another_name_is_proved_not_to_be_ours() {
+    for (reviewer, by, proof) in [
+        (Some("kim"), Some("bob"), Some(false)),
+        (None, Some("bob"), Some(false)),
+        (Some("kim"), Some("kim"), None),
+        (Some("kim"), None, None),
+        (None, None, None),
+    ] {
+        let reached = Reached::of(Kind::Bridge).await;
+        let source = reached.open_as(reviewer, AT_EASE);
+        let id = reached.propose(0).await;
+        reached.approved_by(&id, by);
+
+        let action = get(&source, &id).await;
+
+        assert_eq!(source.ours(&action, &Decision::APPROVE, "s:0"), proof, "{reviewer:?} {by:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! dendrux behind the bridge, for the scenarios of all sources.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -31,15 +32,20 @@ impl Reached {
 
     pub(super) async fn with(kind: Kind, unwritten: bool) -> Self {
         let (runs, seen, stream) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let house = Arc::new(House { kind, faults: Faults::default(), runs, seen, unwritten, stream });
+        let (faults, blinding) = (Faults::default(), AtomicBool::new(false));
+        let house = Arc::new(House { kind, faults, runs, seen, unwritten, stream, blinding });
         let url = serve(router(Arc::clone(&house))).await;
         Self { house, url }
     }
 
     pub(super) fn open(&self, limit: Duration) -> Arc<dyn Source> {
+        self.open_as(Some("kim"), limit)
+    }
+
+    pub(super) fn open_as(&self, reviewer: Option<&str>, limit: Duration) -> Arc<dyn Source> {
         let kind = SourceKind::Dendrux(config::Dendrux::default());
-        let config =
-            SourceConfig { reviewer: Some("kim".to_owned()), ..SourceConfig::of("s", kind, &self.url) };
+        let reviewer = reviewer.map(str::to_owned);
+        let config = SourceConfig { reviewer, ..SourceConfig::of("s", kind, &self.url) };
         crate::sources::open_in_a_hurry(&config, limit).unwrap()
     }
 
@@ -69,6 +75,15 @@ impl Reached {
     pub(super) fn with_run<T>(&self, id: &ActionId, act: impl FnOnce(&mut Run) -> T) -> Option<T> {
         let place = Place::of(id)?;
         self.house.runs.lock().unwrap().iter_mut().find(|run| run.id == place.run).map(act)
+    }
+
+    /// Somebody approves a whole turn, under a name that a bridge remembers.
+    pub(super) fn approved_by(&self, id: &ActionId, name: Option<&str>) {
+        let old = self.house.kind.old();
+        self.with_run(id, |run| {
+            run.decided.push(serde_json::json!({"pause": run.pause(), "decided_by": name, "at": null}));
+            run.decide(&Verdicts::Whole(true, None), old);
+        });
     }
 
     pub(super) fn seen(&self) -> Vec<String> {
