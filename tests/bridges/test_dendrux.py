@@ -438,6 +438,54 @@ class Deciding(Case):
 
         self.assertEqual((served.turn(run_id), dendrux_agent.ran), (turn, []))
 
+    @unittest.skipUnless(PER_CALL, "this version takes no notes")
+    def test_a_note_is_left_once_for_a_pause_and_a_refusal_says_that_it_was_left(self) -> None:
+        served = self.serve()
+        run_id = served.run([BUY])
+        pause = served.turn(run_id)["pause"]
+
+        async def failing(*_: Any, **__: Any) -> Any:
+            raise OSError("no tools today")
+
+        def notes() -> list[str]:
+            return [note.text for note in served.do(served.bridge._runs._store.get_notes(run_id)).result(LIMIT)]
+
+        with mock.patch.object(served.agents["Storekeeper"], "submit_approval", failing):
+            for note, left in (("buy local", ["buy local"]), ("buy local", ["buy local"]), ("or not", ["buy local", "or not"])):
+                answer = served.decide(run_id, pause, approved=True, note=note)
+                self.assertEqual(refused(answer), (500, "failed"))
+                self.assertIn("no tools today", answer[1]["detail"]["message"])
+                self.assertIn("the comment was already left for the agent", answer[1]["detail"]["message"])
+                self.assertEqual(sorted(notes()), left)
+            bare = served.decide(run_id, pause, approved=True)
+            self.assertNotIn("comment", bare[1]["detail"]["message"])
+
+        self.assertEqual(served.decide(run_id, pause, approved=True, note="buy local")[0], 202)
+        served.ended(run_id)
+        self.assertEqual(sorted(notes()), ["buy local", "or not"])
+
+    @unittest.skipUnless(PER_CALL, "this version takes no notes")
+    def test_who_loses_to_another_process_is_told_that_the_note_was_left(self) -> None:
+        served = self.serve()
+        run_id = served.run([BUY], [SCRAP])
+        pause = served.turn(run_id)["pause"]
+        read = served.bridge._runs.open
+
+        async def overtaken(*given: Any) -> Any:
+            turn = await read(*given)
+            await served.other.submit_approval(run_id, approved=True)
+            return turn
+
+        with mock.patch.object(served.bridge._runs, "open", overtaken):
+            answer = served.decide(run_id, pause, approved=True, note="buy local")
+
+        self.assertEqual(refused(answer), (409, "pause_moved"))
+        self.assertIn("the comment was already left for the agent", answer[1]["detail"]["message"])
+        # Before anything is left, nothing is said of it.
+        again = served.decide(run_id, pause, approved=True, note="too late")
+        self.assertEqual(refused(again), (409, "pause_moved"))
+        self.assertNotIn("comment", again[1]["detail"]["message"])
+
     def test_what_is_no_decision_is_refused_before_anything_runs(self) -> None:
         served = self.serve()
         run_id = served.run([BUY])

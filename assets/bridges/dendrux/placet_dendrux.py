@@ -82,7 +82,7 @@ _ENDED = ("success", "error", "cancelled", "max_iterations")
 _LOOK, _TICK = 0.5, 15.0
 #: How many may listen.
 _STREAMS = 64
-#: How many runs are read with one query, and of how many it is remembered who decided, how often each.
+#: How many runs are read with one query, of how many it is remembered who decided (and how many notes are), how often each.
 _CHUNK, _RUNS_KEPT, _DECISIONS_KEPT = 200, 1000, 50
 #: Seconds after which a claim that could not be seen is taken for made, if its run waits no more: one that lost says so long before.
 _PATIENCE = 10.0
@@ -124,6 +124,8 @@ class Bridge:
         self._drain = drain
         self._going: dict[asyncio.Task[Any], str] = {}
         self._decided: OrderedDict[str, list[Json]] = OrderedDict()
+        #: Notes that were left, each with its run and pause.
+        self._left: OrderedDict[tuple[str, int, str], None] = OrderedDict()
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
         @contextlib.asynccontextmanager
@@ -205,18 +207,28 @@ class Bridge:
             if body.approved and self._decision is not None:
                 # The same as approving the turn, but it names the calls: these run, or none.
                 verdicts = {call_id: _Verdict(approved=True) for call_id in gated}
-            if body.note is not None:
-                # Before the decision: after it, the model may have been asked already.
+            if body.note is not None and (run_id, body.pause, body.note) not in self._left:
+                # Before the decision: after it, the model may have been asked already. It stays where the decision then fails.
                 try:
                     await agent.submit_note(run_id, body.note, metadata={"decided_by": body.decided_by})
                 except ValueError as error:
                     raise _refusal(400, "bad_decisions", _plain(str(error))) from error
+                self._left[run_id, body.pause, body.note] = None
+                while len(self._left) > _RUNS_KEPT:
+                    self._left.popitem(last=False)
             if verdicts is not None:
                 made = {call_id: self._decision(approved=it.approved, reason=it.reason) for call_id, it in verdicts.items()}
                 return agent.submit_approval(run_id, decisions=made)
             return agent.submit_approval(run_id, approved=bool(body.approved), rejection_reason=body.rejection_reason)
 
-        return await self._submit(run_id, body.pause, APPROVAL, body.decided_by, submit)
+        try:
+            return await self._submit(run_id, body.pause, APPROVAL, body.decided_by, submit)
+        except HTTPException as refused:
+            if body.note is None or (run_id, body.pause, body.note) not in self._left:
+                raise
+            said: Any = refused.detail
+            message = f"{said['message']}; the comment was already left for the agent"
+            raise _refusal(refused.status_code, said["code"], message) from refused
 
     async def _results(self, run_id: str, body: _Results) -> Json:
         async def submit(agent: Agent, turn: _Turn) -> Submit:
