@@ -22,6 +22,7 @@ use crate::domain::{
 };
 use crate::net::http::{Ask, Http, Reply};
 
+mod alike;
 mod around;
 mod look;
 mod names;

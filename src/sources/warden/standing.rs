@@ -1,9 +1,11 @@
 //! What a step's status means for the action that it was.
 
+use super::alike::alike;
+use super::place::Place;
 use super::sent::{BACK_WITHIN, Sent};
 use super::submit;
 use super::wire::{self, Failure, Kind, Step};
-use crate::domain::{Decision, DecisionKind, PendingAction, Status, Timestamp, Untrusted};
+use crate::domain::{Decision, DecisionKind, PendingAction, RawJson, Status, Timestamp, Untrusted, json};
 
 /// The status of a step that is held.
 pub(super) const AWAITING: &str = "AWAITING_HUMAN";
@@ -65,11 +67,21 @@ fn compensated(of: &Failure) -> Option<Untrusted> {
 }
 
 /// Whether a decision from here made the step what it is: a rejection carries a mark, and a retry its guidance. An approval
-/// carries nothing.
+/// carries nothing but its edits: another output than theirs is not ours, and the same may be anybody's.
 pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
     let failure = || wire::failure(&action.raw);
     match decision {
-        Decision::Approve { .. } => None,
+        Decision::Approve { edits: None, .. } => None,
+        Decision::Approve { edits: Some(edits), .. } => {
+            let step = Step::read(action.raw.as_str(), &Place::of(&action.row.id)?)?;
+            let merged = step.kind == Kind::Reason && step.status.as_raw() == "COMPLETED";
+            let output = step.output.filter(|_| merged)?;
+            let data = RawJson::parse(output.member("data")?).ok()?;
+            let differs = |edit: &json::Member<'_>| {
+                data.member(&edit.key.text).is_none_or(|value| !alike(edit.value, value))
+            };
+            edits.as_json().members()?.iter().any(differs).then_some(false)
+        }
         Decision::Reject { .. } if action.row.status != Status::Rejected => None,
         Decision::Reject { .. } => {
             let mark = submit::mark(key, &action.row.id);

@@ -154,3 +154,47 @@ async fn a_retried_step_that_comes_back_is_another_one_to_decide() {
     assert_ne!(again.terms, seen.terms, "what was decided about the first holding is not about this one");
     assert_eq!(send(&source, &again, Decision::APPROVE).await, Ok(Outcome::Accepted));
 }
+
+/// The answer never came, and somebody else approved what the agent had made.
+#[tokio::test]
+async fn a_lost_approval_with_edits_is_not_ours_when_another_output_merged() {
+    let engine = Engine::new();
+    let id = engine.hold("reason", ENVELOPE);
+    let source = source(&engine).await;
+    let asked = edits(
+        r#"{"title":"Refund at once","amount":2.50,"n":18446744073709551617,"tags":["a",{"x":1e1,"y":"\u00e9"}]}"#,
+    );
+    let merged = |output: &str| {
+        engine
+            .with(&id, |step| (step.status, step.output) = ("COMPLETED".to_owned(), Some(output.to_owned())));
+    };
+    let same = r#"{"n":18446744073709551617,"more":null,"tags":["a",{"y":"é","x":10.0}],"amount":2.5,"title":"Refund at once"}"#;
+    for (output, want) in [
+        (ENVELOPE.to_owned(), Some(false)),
+        (format!(r#"{{"data":{same}}}"#), None),
+        (format!(r#"{{"data":{}}}"#, same.replace("2.5", "2.51")), Some(false)),
+        (format!(r#"{{"data":{}}}"#, same.replace("617", "616")), Some(false)),
+        (format!(r#"{{"data":{}}}"#, same.replace("10.0", "true")), Some(false)),
+        (format!(r#"{{"data":{}}}"#, same.replace(r#"["a","#, r#"["a","a","#)), Some(false)),
+        (format!(r#"{{"data":{}}}"#, same.replace(r#","x":"#, r#","z":1,"x":"#)), Some(false)),
+        (format!(r#"{{"data":{}}}"#, same.replace("\"title\"", "\"Title\"")), Some(false)),
+        (r#"{"data":[]}"#.to_owned(), Some(false)),
+        ("{}".to_owned(), None),
+        ("null".to_owned(), None),
+    ] {
+        merged(&output);
+        let action = load(&source, &id).await;
+        assert_eq!(action.row.status, Status::Executed);
+        assert_eq!(source.ours(&action, &asked, KEY), want, "{output}");
+        assert_eq!(
+            source.ours(&action, &Decision::APPROVE, KEY),
+            None,
+            "nothing tells one approval from another"
+        );
+    }
+    merged(ENVELOPE);
+    for (status, kind) in [("IN_PROGRESS", "reason"), ("FAILED", "reason"), ("COMPLETED", "commit")] {
+        engine.with(&id, |step| (step.status, step.kind) = (status.to_owned(), kind));
+        assert_eq!(source.ours(&load(&source, &id).await, &asked, KEY), None, "{status} {kind}");
+    }
+}

@@ -1,0 +1,40 @@
+//! Whether two JSON texts mean the same: the engine writes anew what it was sent.
+
+use std::collections::HashMap;
+
+use crate::domain::json;
+
+/// By value: white space, the order of members, escapes and the spelling of numbers do not count.
+pub(super) fn alike(one: &str, other: &str) -> bool {
+    let (one, other) = (one.trim(), other.trim());
+    if let (Some(one), Some(other)) = (json::members(one), json::members(other)) {
+        // Of a key that stands twice, the last one counts.
+        let (one, other) = (by_key(&one), by_key(&other));
+        return one.len() == other.len()
+            && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| alike(value, other)));
+    }
+    if let (Some(one), Some(other)) = (json::elements(one), json::elements(other)) {
+        return one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other));
+    }
+    if one.starts_with('"') && other.starts_with('"') {
+        return json::decode(one) == json::decode(other);
+    }
+    one == other || same_number(one, other)
+}
+
+fn by_key<'a>(members: &'a [json::Member<'a>]) -> HashMap<&'a str, &'a str> {
+    members.iter().map(|member| (member.key.text.as_ref(), member.value)).collect()
+}
+
+/// Whole numbers are compared digit by digit, because a float cannot tell large ones apart.
+fn same_number(one: &str, other: &str) -> bool {
+    if !json::is_number(one) || !json::is_number(other) {
+        return false;
+    }
+    let is_whole = |text: &str| !text.contains(['.', 'e', 'E']);
+    if is_whole(one) && is_whole(other) {
+        // Equal spellings were met before; there is but one number with two.
+        return matches!((one, other), ("0", "-0") | ("-0", "0"));
+    }
+    matches!((one.parse::<f64>(), other.parse::<f64>()), (Ok(one), Ok(other)) if one == other)
+}
