@@ -36,6 +36,7 @@ mod tests;
 mod wire;
 
 use place::{Place, Verb};
+use sent::Waiting;
 #[cfg(test)]
 pub(super) use tests::world;
 use wire::Kind;
@@ -51,6 +52,10 @@ const NOT_TAKEN: Note = Note {
     on: On::Any,
     words: "a decision was sent from here and the engine did not take it: check its workers",
 };
+const DROPPED: Note = Note {
+    on: On::Any,
+    words: "a retry came before the decision that was sent from here: the engine dropped it, and takes no later one on this step",
+};
 const FIXED: Note = Note { on: On::Edit, words: "no edits on commit steps" };
 const UNDONE: Note = Note { on: On::Reject, words: "completed steps will be compensated" };
 const MAY_NOT_RETURN: Note = Note { on: On::Retry, words: "it may not return on this engine version" };
@@ -60,8 +65,11 @@ const REASON: [Note; 5] = [HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, MAY_NOT
 const REASON_SPENT: [Note; 5] = [HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, SPENT];
 const REASON_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, MAY_NOT_RETURN];
 const REASON_SPENT_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, SPENT];
+const REASON_DROPPED: [Note; 6] = [DROPPED, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, MAY_NOT_RETURN];
+const REASON_SPENT_DROPPED: [Note; 6] = [DROPPED, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, SPENT];
 const COMMIT: [Note; 5] = [HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
 const COMMIT_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
+const COMMIT_DROPPED: [Note; 6] = [DROPPED, HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
 
 /// A source at an engine.
 #[derive(Debug)]
@@ -82,7 +90,8 @@ struct Known {
     can_be_edited: bool,
     /// No retry is left.
     spent: bool,
-    not_taken: bool,
+    /// How a decision from here stands.
+    waiting: Waiting,
 }
 
 /// The time, so that tests can let it pass.
@@ -128,14 +137,17 @@ impl Source for Warden {
             return if stand_in.has_id { can } else { Capabilities::READ_ONLY };
         }
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&row.id).copied();
-        let Some(Known { kind, can_be_edited, spent, not_taken }) = known else { return can };
-        let notes: &'static [Note] = match (kind, spent, not_taken) {
-            (Kind::Reason, false, false) => &REASON,
-            (Kind::Reason, true, false) => &REASON_SPENT,
-            (Kind::Reason, false, true) => &REASON_NOT_TAKEN,
-            (Kind::Reason, true, true) => &REASON_SPENT_NOT_TAKEN,
-            (Kind::Commit, _, false) => &COMMIT,
-            (Kind::Commit, _, true) => &COMMIT_NOT_TAKEN,
+        let Some(Known { kind, can_be_edited, spent, waiting }) = known else { return can };
+        let notes: &'static [Note] = match (kind, spent, waiting) {
+            (Kind::Reason, false, Waiting::Sent | Waiting::No) => &REASON,
+            (Kind::Reason, true, Waiting::Sent | Waiting::No) => &REASON_SPENT,
+            (Kind::Reason, false, Waiting::NotTaken) => &REASON_NOT_TAKEN,
+            (Kind::Reason, true, Waiting::NotTaken) => &REASON_SPENT_NOT_TAKEN,
+            (Kind::Reason, false, Waiting::Dropped) => &REASON_DROPPED,
+            (Kind::Reason, true, Waiting::Dropped) => &REASON_SPENT_DROPPED,
+            (Kind::Commit, _, Waiting::Sent | Waiting::No) => &COMMIT,
+            (Kind::Commit, _, Waiting::NotTaken) => &COMMIT_NOT_TAKEN,
+            (Kind::Commit, _, Waiting::Dropped) => &COMMIT_DROPPED,
         };
         // A commit step would run the same arguments again, and take no guidance.
         let retry = kind == Kind::Reason && !spent;

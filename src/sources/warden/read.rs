@@ -199,14 +199,18 @@ impl Warden {
             kind: held.kind,
             can_be_edited: held.can_be_edited(),
             spent: self.is_spent(&held.place.id()),
-            not_taken: waiting == Waiting::NotTaken,
+            waiting,
         }
     }
 
     fn held_action(&self, held: Held) -> PendingAction {
         let (row, waiting) = (self.called(&held), self.waiting(&held));
         self.know(&row.id, self.known_of(&held, waiting));
-        let error = (waiting == Waiting::NotTaken).then(|| standing::NOT_TAKEN.into());
+        let error = match waiting {
+            Waiting::NotTaken => Some(standing::NOT_TAKEN.into()),
+            Waiting::Dropped => Some(standing::DROPPED.into()),
+            Waiting::Sent | Waiting::No => None,
+        };
         PendingAction { row, error, ..held.action }
     }
 

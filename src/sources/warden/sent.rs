@@ -21,6 +21,8 @@ pub(super) struct Sent {
     pub(super) at: Timestamp,
     /// The engine said that it is queued; without it, it may not have arrived.
     pub(super) queued: bool,
+    /// Which holding of the step the approval or rejection was about that has its one key. A retry leaves it as it was.
+    pub(super) keyed: Option<String>,
     /// What was decided about.
     pub(super) input: RawJson,
 }
@@ -42,6 +44,9 @@ impl Log {
     pub(super) fn queued(&self, id: &ActionId) {
         if let Some(sent) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id) {
             sent.queued = true;
+            if sent.kind != DecisionKind::Retry {
+                sent.keyed = Some(sent.started.clone());
+            }
         }
     }
 
@@ -61,16 +66,25 @@ pub(super) enum Waiting {
     Sent,
     /// Queued, and not taken for too long.
     NotTaken,
-    /// There is none, or it was about an earlier holding.
+    /// A retry came first: the step is held anew, and its key is used up.
+    Dropped,
+    /// There is none, or it was a retry that came back.
     No,
 }
 
 impl Sent {
     pub(super) fn waiting(sent: Option<&Self>, started: &str, now: Timestamp) -> Waiting {
-        match sent.filter(|sent| sent.queued && sent.started == started) {
-            Some(sent) if now.since(sent.at) < TAKEN_WITHIN => Waiting::Sent,
-            Some(_) => Waiting::NotTaken,
-            None => Waiting::No,
+        let Some(sent) = sent else { return Waiting::No };
+        match sent.queued && sent.started == started {
+            true if now.since(sent.at) < TAKEN_WITHIN => Waiting::Sent,
+            _ if sent.is_dropped(started) => Waiting::Dropped,
+            true => Waiting::NotTaken,
+            false => Waiting::No,
         }
+    }
+
+    /// What has the key was about an earlier holding: it came too late for that one, and it is never taken for this one.
+    pub(super) fn is_dropped(&self, started: &str) -> bool {
+        self.keyed.as_ref().is_some_and(|keyed| keyed != started)
     }
 }

@@ -11,6 +11,8 @@ use crate::domain::{Decision, DecisionKind, PendingAction, RawJson, Status, Time
 pub(super) const AWAITING: &str = "AWAITING_HUMAN";
 pub(super) const NOT_TAKEN: &str =
     "the engine did not take the decision that was sent from here: check its workers and its outbox";
+pub(super) const DROPPED: &str = "the engine dropped the decision that was sent from here, because a retry came first, and this step's \
+                                  key is used up, so that no later decision on it will be taken: whoever runs the engine has to look";
 const STUCK: &str = "it did not come back from its retry: this engine version loses a retried reason step, and an operator's \
                      retry-step does not help; whoever runs the engine has to end the run";
 

@@ -82,7 +82,8 @@ impl Warden {
         let earlier = self.sent.get(&item.id);
         if let Some(held) = &held {
             let (started, input) = (held.started.clone(), held.action.input.clone());
-            let sent = Sent { kind: item.kind(), started, at: self.now(), queued: false, input };
+            let keyed = earlier.as_ref().and_then(|earlier| earlier.keyed.clone());
+            let sent = Sent { kind: item.kind(), started, at: self.now(), queued: false, keyed, input };
             self.sent.note(&item.id, sent);
         }
         let reply = self.post(verb, &place, body).await?;
@@ -127,7 +128,7 @@ impl Warden {
                 match (same, self.waiting(&held)) {
                     (false, _) => failed(CHANGED),
                     (true, Waiting::Sent) => failed(ON_ITS_WAY),
-                    (true, Waiting::NotTaken | Waiting::No) => Fresh::Held(held),
+                    (true, Waiting::NotTaken | Waiting::Dropped | Waiting::No) => Fresh::Held(held),
                 }
             }
         })
@@ -152,7 +153,7 @@ impl Warden {
             "already_queued" if verb == Verb::Retry => {
                 Outcome::Unknown { why: "the engine had this very request before".into() }
             }
-            "already_queued" | "requeued" => self.first(item).await,
+            "already_queued" | "requeued" => self.first(item, said.as_raw() == "already_queued").await,
             _ => {
                 let why = format!("the engine took the request and said {:?}", answer::message(reply));
                 Outcome::Unknown { why: why.into() }
@@ -160,8 +161,8 @@ impl Warden {
         })
     }
 
-    /// Somebody decided first, or we did long ago: it is never counted as this decision.
-    async fn first(&self, item: &Item) -> Outcome {
+    /// Somebody decided first, or we did long ago: it is never counted as this decision. One that is `over` is not queued again.
+    async fn first(&self, item: &Item, over: bool) -> Outcome {
         let step = match Place::of(&item.id) {
             Some(place) => self.step(&place).await.ok().flatten(),
             None => None,
@@ -169,6 +170,10 @@ impl Warden {
         let status = step
             .filter(|step| step.status.as_raw() != super::standing::AWAITING)
             .map(|step| super::standing::settled(&step, None, self.now()).row.status);
+        let dropped = || self.sent.get(&item.id).is_some_and(|sent| sent.is_dropped(&sent.started));
+        if status.is_none() && over && dropped() {
+            return Outcome::Failed { why: super::standing::DROPPED.into() };
+        }
         Outcome::Skipped { status: Some(status.unwrap_or_else(|| Status::Other(DECIDED.into()))), by: None }
     }
 

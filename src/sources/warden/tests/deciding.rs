@@ -6,6 +6,11 @@ fn body(engine: &Engine) -> String {
     engine.posts().pop().unwrap().1
 }
 
+fn post_of(id: &ActionId, verb: &str) -> String {
+    let parts: Vec<&str> = id.as_raw().split('/').collect();
+    format!("/v1/sagas/{}/steps/{}/{verb}", parts[1], parts[2])
+}
+
 #[tokio::test]
 async fn trap_an_approval_without_edits_sends_no_output_because_an_empty_one_erases_the_agents() {
     let engine = Engine::new();
@@ -198,6 +203,76 @@ async fn trap_an_approval_while_a_retry_is_queued_is_dropped_and_said_so() {
     assert_eq!(action.result, None);
     engine.pass(121);
     assert_eq!(load(&ours, &id).await.row.status, Status::Unknown);
+}
+
+/// A retried commit step is held again: what was decided about the holding before will never come, and nothing after it will.
+#[tokio::test]
+async fn trap_a_decision_that_a_queued_retry_dropped_is_said_so_once_the_step_is_held_anew() {
+    let engine = Engine::new();
+    let source = source(&engine).await;
+    for (kind, payload, first) in [
+        ("commit", ARGUMENTS, Decision::APPROVE),
+        ("commit", ARGUMENTS, reject("no")),
+        ("reason", ENVELOPE, Decision::APPROVE),
+    ] {
+        let id = engine.hold(kind, payload);
+        let (path, body) = (post_of(&id, "retry"), r#"{"retry_token":"their-retry"}"#);
+        engine.books().stalled = true;
+        engine.books().mended = true;
+        let action = load(&source, &id).await;
+        assert_eq!(engine.answer("POST", &path, "namespace=default", body).0, 202);
+        assert_eq!(send(&source, &action, first).await, Ok(Outcome::Accepted), "the engine says 202");
+        engine.pass(1);
+        engine.work();
+
+        let anew = load(&source, &id).await;
+        let listed = rows(&source).await;
+        let told = source.capabilities(listed.iter().find(|row| row.id == id).unwrap()).told();
+        let further =
+            [decide(&source, &id, Decision::APPROVE).await, decide(&source, &id, reject("no")).await];
+
+        assert_eq!(anew.row.status, Status::Pending);
+        assert_ne!(anew.terms, action.terms);
+        let error = anew.error.unwrap();
+        assert!(
+            error.as_raw().contains("dropped the decision") && error.as_raw().contains("used up"),
+            "{error:?}"
+        );
+        assert!(told.iter().any(|(_, words)| words.contains("dropped")), "{told:?}");
+        for outcome in further {
+            let why = match outcome {
+                Outcome::Failed { why } => why,
+                other => panic!("{other:?}"),
+            };
+            assert!(why.as_raw().contains("no later decision on it will be taken"), "{why:?}");
+        }
+        assert!(load(&source, &id).await.error.is_some(), "what was decided in vain takes no word back");
+    }
+}
+
+/// A retry has a key of its own, so that it is taken; the other key stays used.
+#[tokio::test]
+async fn a_retry_after_a_decision_was_dropped_does_not_make_it_forgotten() {
+    let engine = Engine::new();
+    engine.books().mended = true;
+    let id = engine.hold("reason", ENVELOPE);
+    engine.with(&id, |step| step.retries.1 = 2);
+    let source = source(&engine).await;
+    engine.books().stalled = true;
+    let action = load(&source, &id).await;
+    engine.answer("POST", &post_of(&id, "retry"), "namespace=default", r#"{"retry_token":"their-retry"}"#);
+    assert_eq!(send(&source, &action, Decision::APPROVE).await, Ok(Outcome::Accepted));
+    engine.pass(1);
+    engine.work();
+
+    assert_eq!(decide(&source, &id, retry("warmer")).await, Outcome::Accepted);
+    let queued = load(&source, &id).await;
+    engine.pass(1);
+    engine.work();
+    let anew = load(&source, &id).await;
+
+    assert_eq!(queued.error, None, "the retry is on its way");
+    assert!(anew.error.unwrap().as_raw().contains("used up"));
 }
 
 #[tokio::test]

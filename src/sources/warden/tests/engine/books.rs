@@ -136,6 +136,8 @@ impl Books {
     }
 
     pub(super) fn work(&mut self, now: i64) {
+        // They run again first: what was queued behind a retry does not find them held.
+        let mut back = Vec::new();
         while let Some(event) = self.queue.pop_front() {
             let (Event::Decision(at) | Event::Retry(at, _)) = &event;
             let Some(step) = self.steps.get_mut(*at).filter(|step| step.status == "AWAITING_HUMAN") else {
@@ -144,16 +146,19 @@ impl Books {
             };
             match event {
                 Event::Decision(_) => step.decide(),
-                Event::Retry(_, guidance) => {
+                Event::Retry(at, guidance) => {
                     step.retries.0 += 1;
                     step.guidance = guidance;
+                    step.status = "IN_PROGRESS".to_owned();
                     if step.kind == "commit" || self.mended {
-                        step.started = now;
-                    } else {
-                        step.status = "IN_PROGRESS".to_owned();
+                        back.push(at);
                     }
                 }
             }
+        }
+        for at in back {
+            let step: &mut Held = &mut self.steps[at];
+            (step.status, step.started) = ("AWAITING_HUMAN".to_owned(), now);
         }
     }
 }
