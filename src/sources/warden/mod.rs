@@ -182,6 +182,11 @@ impl Source for Warden {
         standing::ours(action, decision, key)
     }
 
+    /// The engine keeps no list of who decided what: the answers are on disk before many more go out.
+    fn at_once(&self) -> usize {
+        8
+    }
+
     async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
         Err(SourceError::NotOffered)
     }
