@@ -118,6 +118,29 @@ pub(super) async fn reasoned(world: &dyn World) -> String {
     format!("{}, reason kept there", cell(&outcome))
 }
 
+pub(super) async fn retried(world: &dyn World) -> String {
+    let desk = Desk::at_ease(world);
+    let id = world.propose(0).await;
+    let action = desk.load(&id).await;
+    let decision = Decision::Retry { guidance: "say it in one sentence".to_owned() };
+
+    if !desk.can(&action).retry {
+        let refusal = desk.freeze(&action, decision).unwrap_err();
+        assert!(matches!(refusal, Refusal::RetryUnsupported(_)), "{refusal}");
+        untouched(world, &id).await;
+        return "no retry; refused here".to_owned();
+    }
+    let outcome = desk.send_one(&desk.freeze(&action, decision).unwrap()).await;
+
+    assert_eq!(outcome, Outcome::Accepted);
+    let stands = world.stands(&id).await;
+    assert!(
+        !matches!(stands, Stand::Approved | Stand::Rejected),
+        "neither approved nor rejected: {stands:?}"
+    );
+    format!("{}, asked to try again", cell(&outcome))
+}
+
 /// A crash between sending and writing it down, say: the same submission comes once more.
 pub(super) async fn again(world: &dyn World) -> String {
     let desk = Desk::at_ease(world);

@@ -34,6 +34,7 @@ scenarios! {
     "approve with a comment" => deciding::commented,
     "reject" => deciding::rejected,
     "reject with a reason" => deciding::reasoned,
+    "retry with guidance" => deciding::retried,
     "the same submission again" => deciding::again,
     "race with a second reviewer" => elsewhere::race,
     "already settled" => elsewhere::settled,
