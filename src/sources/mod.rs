@@ -155,8 +155,6 @@ pub enum OpenError {
     NoWorkspace(SourceName),
     #[error("the source {0}: cannot read its ca_file {path}: {2}", path = .1.display())]
     CaFile(SourceName, PathBuf, String),
-    #[error("the source {0} is of a kind that this version cannot speak to")]
-    NotYet(SourceName),
     #[error("the source {0}: {1}")]
     Setup(SourceName, SetupError),
 }
