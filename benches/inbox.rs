@@ -5,7 +5,7 @@ use divan::{Bencher, black_box};
 use placet::config::Borders;
 use placet::domain::{
     ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, ReasonRule, Revision, Risk, Row, SourceName,
-    Status, Timestamp,
+    Timestamp,
 };
 use placet::inbox::{Rows, Synced};
 use placet::tui::Place;
@@ -76,28 +76,16 @@ fn synced(model: &mut Model, source: &SourceName, rows: usize) {
 
 fn entry(source: &SourceName, nth: usize) -> Entry {
     let id = ActionId::new(format!("pa-{nth:06}"));
+    let title = format!("Escalate outage number {nth} in the EU region");
     let row = Row {
-        id: id.clone(),
         batch: Some(BatchId::new(format!("batch-{}", nth / 20))),
-        checkpoint: None,
         workspace: Some("acme".into()),
-        mission: None,
-        session: None,
-        run: None,
         agent: Some("support-agent".into()),
-        tool: "create_linear_issue".into(),
-        title: format!("Escalate outage number {nth} in the EU region").into(),
         risk: if nth.is_multiple_of(50) { Risk::High } else { Risk::Low },
-        effect: None,
-        status: Status::Pending,
         created_at: Timestamp::from_millis(nth as i64),
-        expires_at: None,
-        resolved_at: None,
-        resolved_by: None,
         size: 400,
-        digest: None,
         revision: Revision(1),
-        unreadable: None,
+        ..Row::new(id.clone(), "create_linear_issue".into(), title.into())
     };
     Entry { key: ActionKey { source: source.clone(), id }, row, can: CAN }
 }

@@ -42,8 +42,8 @@ impl Unreadable {
             ActionId::new(format!("(no id) {}", digest.get(7..19).unwrap_or_default()))
         });
         let batch = fields.text("batchId").filter(|batch| !batch.is_empty());
+        let tool = fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into());
         let row = Row {
-            id,
             batch: batch.map(|batch| BatchId::new(batch.as_raw())),
             checkpoint: fields.text("checkpointId"),
             workspace: fields.text("workspaceId"),
@@ -51,36 +51,18 @@ impl Unreadable {
             session: fields.text("sessionId"),
             run: fields.text("runId"),
             agent: fields.text("agent"),
-            tool: fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into()),
-            title: Untrusted::from(format!("cannot be read: {}", self.what)),
             risk: Risk::High,
-            effect: None,
             status: fields.text("status").map_or(Status::Pending, |word| Status::parse(word.as_raw())),
             created_at: fields.time("createdAt").unwrap_or_default(),
             expires_at: fields.time("expiresAt"),
             resolved_at: fields.time("resolvedAt"),
             resolved_by: fields.text("resolvedBy"),
-            size: raw.len() as u64,
-            digest: None,
-            revision: Revision(0),
             unreadable: Some(StandIn { what: self.what, has_id: self.id.is_some() }),
+            ..Row::new(id, tool, Untrusted::from(format!("cannot be read: {}", self.what)))
         };
-        PendingAction {
-            row,
-            raw: literal.clone(),
-            input: literal,
-            preview: None,
-            summary: None,
-            requested_by: None,
-            tool_call: None,
-            user_edits: None,
-            effective_input: None,
-            reason: None,
-            result: None,
-            error: None,
-            executed_at: None,
-            terms: None,
-        }
+        let action = PendingAction::new(row, literal.clone(), literal);
+        // Of what came, and not of its form as a string.
+        PendingAction { row: Row { size: raw.len() as u64, ..action.row }, ..action }
     }
 }
 

@@ -151,6 +151,33 @@ pub struct PendingAction {
 }
 
 impl Row {
+    /// A pending row of which nothing else is known; medium is the risk of what nobody called by one.
+    pub fn new(id: ActionId, tool: Untrusted, title: Untrusted) -> Self {
+        Self {
+            id,
+            batch: None,
+            checkpoint: None,
+            workspace: None,
+            mission: None,
+            session: None,
+            run: None,
+            agent: None,
+            tool,
+            title,
+            risk: Risk::Medium,
+            effect: None,
+            status: Status::Pending,
+            created_at: Timestamp::default(),
+            expires_at: None,
+            resolved_at: None,
+            resolved_by: None,
+            size: 0,
+            digest: None,
+            revision: Revision::default(),
+            unreadable: None,
+        }
+    }
+
     /// Its time to be decided is over, as far as the clock that `now` is from can tell: sources say when an action expires,
     /// not what time they have it.
     pub fn has_expired(&self, now: Timestamp) -> bool {
@@ -159,6 +186,26 @@ impl Row {
 }
 
 impl PendingAction {
+    /// An action of which nothing is known but what would run. `raw` is what it was read from; the row's size is the input's.
+    pub fn new(row: Row, input: RawJson, raw: RawJson) -> Self {
+        Self {
+            row: Row { size: input.as_str().len() as u64, ..row },
+            input,
+            preview: None,
+            summary: None,
+            requested_by: None,
+            tool_call: None,
+            user_edits: None,
+            effective_input: None,
+            reason: None,
+            result: None,
+            error: None,
+            executed_at: None,
+            terms: None,
+            raw,
+        }
+    }
+
     /// The digest of the proposed input, computed here from the bytes at hand.
     pub fn digest(&self) -> Digest {
         self.digest_of(self.input.as_str())

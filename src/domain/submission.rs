@@ -236,49 +236,15 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Binding, Edits, RawJson, Revision, Risk, Row, Status};
+    use crate::domain::{Binding, Edits, RawJson, Row};
 
     fn pending(expires_at: i64) -> PendingAction {
         let input = RawJson::parse("{}").unwrap();
         let row = Row {
-            id: ActionId::new("1"),
-            batch: None,
-            checkpoint: None,
-            workspace: None,
-            mission: None,
-            session: None,
-            run: None,
-            agent: None,
-            tool: "t".into(),
-            title: "T".into(),
-            risk: Risk::Low,
-            effect: None,
-            status: Status::Pending,
-            created_at: Timestamp::default(),
             expires_at: Some(Timestamp::from_millis(expires_at)),
-            resolved_at: None,
-            resolved_by: None,
-            size: 2,
-            digest: None,
-            revision: Revision(1),
-            unreadable: None,
+            ..Row::new(ActionId::new("1"), "t".into(), "T".into())
         };
-        PendingAction {
-            row,
-            raw: input.clone(),
-            input,
-            preview: None,
-            summary: None,
-            requested_by: None,
-            tool_call: None,
-            user_edits: None,
-            effective_input: None,
-            reason: None,
-            result: None,
-            error: None,
-            executed_at: None,
-            terms: None,
-        }
+        PendingAction::new(row, input.clone(), input)
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 
 use crate::domain::{
-    ActionId, ActionKey, BatchId, Capabilities, DecisionKind, Effect, Entry, Revision, Risk, Row, SourceName,
-    Status, Timestamp,
+    ActionId, ActionKey, BatchId, Capabilities, DecisionKind, Effect, Entry, Risk, Row, SourceName, Timestamp,
 };
 
 use super::{Filter, Finder, Is, Subject};
@@ -33,27 +32,14 @@ impl Subject for Known {
 
 fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i64) -> Known {
     let row = Row {
-        id: ActionId::new("pa-3f9c"),
         batch: Some(BatchId::new("m-81:issues")),
         checkpoint: Some("cp 7".into()),
-        workspace: None,
         mission: Some("onboarding".into()),
-        session: None,
-        run: None,
         agent: Some(agent.into()),
-        tool: tool.into(),
-        title: title.into(),
         risk: Risk::parse(risk),
         effect: Some(Effect::External),
-        status: Status::Pending,
         created_at: Timestamp::from_millis(NOW - minutes * MINUTE),
-        expires_at: None,
-        resolved_at: None,
-        resolved_by: None,
-        size: 1,
-        digest: None,
-        revision: Revision(1),
-        unreadable: None,
+        ..Row::new(ActionId::new("pa-3f9c"), tool.into(), title.into())
     };
     let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
     Known { entry: Entry { key, row, can: Capabilities::READ_ONLY }, staged: None, is: vec![Is::Unopened] }

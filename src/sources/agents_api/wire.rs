@@ -5,8 +5,7 @@ use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::contract::{pointer, time};
 use crate::domain::{
-    ActionId, BatchId, Digest, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp,
-    Untrusted, json,
+    ActionId, BatchId, Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp, Untrusted, json,
 };
 
 /// Where hosts put the session: agents-api by custom, then Data Machine.
@@ -53,16 +52,12 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
     let result = fields.json("resolutionResult").filter(|_| !status.is_pending());
     let resolved_at = moment(&fields, "resolvedAt");
     let executed_at = resolved_at.filter(|_| matches!(status, Status::Executed | Status::Failed));
+    let title = fields.text("summary").filter(|title| !title.is_empty()).unwrap_or_else(|| kind.clone());
     let row = Row {
-        id,
         batch: Some(batch(&kind, session.as_ref())),
-        checkpoint: None,
         workspace: workspace(&fields),
-        mission: None,
         run: found(&["/metadata/run_id"]),
         agent: fields.text("agent"),
-        title: fields.text("summary").filter(|title| !title.is_empty()).unwrap_or_else(|| kind.clone()),
-        tool: tool.unwrap_or(kind),
         risk: risk(&effect(text)),
         effect: Some(effect(text)),
         status,
@@ -70,27 +65,20 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
         expires_at: moment(&fields, "expiresAt"),
         resolved_at,
         resolved_by: fields.text("resolver").filter(|who| !who.is_empty()),
-        size: input.as_str().len() as u64,
-        digest: None,
-        revision: Revision(0),
-        unreadable: None,
         session,
+        ..Row::new(id, tool.unwrap_or(kind), title)
     };
+    let raw = RawJson::parse(text).map_err(|_| unreadable("it is no valid JSON"))?;
     Ok(PendingAction {
-        input,
         preview: fields.json("preview").filter(|preview| !is_nothing(preview.as_str())),
         summary: fields.text("summary"),
         requested_by: fields.text("creator"),
         tool_call: found(&["/metadata/tool_call_id"]),
-        user_edits: None,
-        effective_input: None,
-        reason: None,
         result: result.filter(|result| !is_nothing(result.as_str())),
         error,
         executed_at,
         terms: Some(terms(&fields)),
-        raw: RawJson::parse(text).map_err(|_| unreadable("it is no valid JSON"))?,
-        row,
+        ..PendingAction::new(row, input, raw)
     })
 }
 

@@ -3,9 +3,7 @@
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::contract::tool;
-use crate::domain::{
-    ActionId, BatchId, Digest, PendingAction, RawJson, Revision, Risk, Row, Status, Untrusted, json,
-};
+use crate::domain::{ActionId, BatchId, Digest, PendingAction, RawJson, Risk, Row, Status, Untrusted, json};
 
 /// Every request of a list; `None` when it is none.
 pub(super) fn list(text: &str) -> Option<Vec<Result<PendingAction, Unreadable>>> {
@@ -22,22 +20,14 @@ pub(super) fn read(text: &str) -> Result<PendingAction, Unreadable> {
     let row = row(&fields, &input).map_err(unreadable)?;
     let terms = ["agentName", "runId", "riskLevel", "description", "expiresAt", "requestedBy"];
     let terms = Digest::of_fields("confused-ai", terms.map(|name| fields.raw(name)));
+    let raw = RawJson::parse(text).map_err(|_| unreadable("it is no valid JSON"))?;
     Ok(PendingAction {
-        preview: None,
         summary: fields.text("description"),
         requested_by: fields.text("requestedBy"),
-        tool_call: None,
-        user_edits: None,
-        effective_input: None,
         reason: fields.text("comment"),
-        result: None,
-        error: None,
-        executed_at: None,
         // Nothing of this can be sent along: it is compared here just before sending.
         terms: Some(terms),
-        raw: RawJson::parse(text).map_err(|_| unreadable("it is no valid JSON"))?,
-        input,
-        row,
+        ..PendingAction::new(row, input, raw)
     })
 }
 
@@ -48,17 +38,12 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
     let known = tool::definition(tool.as_raw());
     let title = fields.text("description").filter(|words| !words.is_empty());
     let run = fields.text("runId").filter(|run| !run.is_empty());
+    let title = title.unwrap_or_else(|| Untrusted::from(known.title_of_call(tool.as_raw(), input.as_str())));
     Ok(Row {
-        id: ActionId::new(id.as_raw()),
         // It has no batches: what one run waits for is decided together, each by itself.
         batch: run.as_ref().map(|run| BatchId::new(run.as_raw())),
-        checkpoint: None,
-        workspace: None,
-        mission: None,
-        session: None,
         run,
         agent: fields.text("agentName"),
-        title: title.unwrap_or_else(|| Untrusted::from(known.title_of_call(tool.as_raw(), input.as_str()))),
         risk: fields.text("riskLevel").map_or_else(|| known.risk.clone(), |word| Risk::parse(word.as_raw())),
         effect: known.effect.clone(),
         status: Status::parse(status.as_raw()),
@@ -66,11 +51,7 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
         expires_at: fields.time("expiresAt"),
         resolved_at: fields.time("decidedAt"),
         resolved_by: fields.text("decidedBy"),
-        size: input.as_str().len() as u64,
-        digest: None,
-        revision: Revision(0),
-        unreadable: None,
-        tool,
+        ..Row::new(ActionId::new(id.as_raw()), tool, title)
     })
 }
 

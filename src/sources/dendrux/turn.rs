@@ -2,7 +2,7 @@
 
 use super::place::Place;
 use crate::contract::tool;
-use crate::domain::{Digest, PendingAction, RawJson, Revision, Row, Status, Timestamp, Untrusted, json};
+use crate::domain::{Digest, PendingAction, RawJson, Row, Timestamp, Untrusted, json};
 
 /// What a run waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,44 +149,14 @@ impl Turn {
     fn sketch(&self, place: &Place, tool: Untrusted, title: Untrusted, input: RawJson) -> PendingAction {
         let known = tool::definition(tool.as_raw());
         let row = Row {
-            id: place.id(),
             batch: Some(place.batch()),
-            checkpoint: None,
-            workspace: None,
-            mission: None,
-            session: None,
             run: Some(Untrusted::from(self.run.as_str())),
             agent: self.agent.clone(),
-            tool,
-            title,
             risk: known.risk.clone(),
-            effect: None,
-            status: Status::Pending,
             created_at: self.at.unwrap_or_default(),
-            expires_at: None,
-            resolved_at: None,
-            resolved_by: None,
-            size: input.as_str().len() as u64,
-            digest: None,
-            revision: Revision(0),
-            unreadable: None,
+            ..Row::new(place.id(), tool, title)
         };
-        PendingAction {
-            row,
-            input,
-            preview: None,
-            summary: None,
-            requested_by: None,
-            tool_call: None,
-            user_edits: None,
-            effective_input: None,
-            reason: None,
-            result: None,
-            error: None,
-            executed_at: None,
-            terms: Some(self.terms()),
-            raw: self.raw.clone(),
-        }
+        PendingAction { terms: Some(self.terms()), ..PendingAction::new(row, input, self.raw.clone()) }
     }
 }
 

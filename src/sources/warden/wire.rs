@@ -5,9 +5,7 @@ use std::ops::Range;
 use super::place::Place;
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
-use crate::domain::{
-    Digest, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp, Untrusted, json,
-};
+use crate::domain::{Digest, Effect, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, json};
 
 /// A code of our own in `error_details`, and the engine's when a rejection came without any.
 pub(super) const REJECTED: &str = "REVIEWER_REJECTED";
@@ -166,10 +164,9 @@ impl Held {
         let started = fields.text("startedAt").unwrap_or_default().as_raw().to_owned();
         let (step_id, name) = named(&fields);
         let terms = terms(&fields, &started, envelope.as_ref());
-        let row = row(&place, kind, &name, &fields, &input);
+        let row = row(&place, kind, &name, &fields);
         let raw = RawJson::parse(text).map_err(|_| bad("it is no valid JSON"))?;
-        let action = action(row, input, raw);
-        let action = PendingAction { terms: Some(terms), ..action };
+        let action = PendingAction { terms: Some(terms), ..PendingAction::new(row, input, raw) };
         Ok(Self { action, place, kind, started, step_id, envelope, facts })
     }
 }
@@ -222,10 +219,10 @@ impl Step {
         };
         let input = input.or(given).unwrap_or_else(RawJson::null);
         let fields = Fields::of(self.raw.as_str()).unwrap_or_default();
-        let row = row(&self.place, self.kind, &self.name, &fields, &input);
+        let row = row(&self.place, self.kind, &self.name, &fields);
         let row = Row { status, agent: self.worker.clone(), resolved_at: self.ended_at, ..row };
         let result = self.output.clone();
-        PendingAction { result, ..action(row, input, self.raw.clone()) }
+        PendingAction { result, ..PendingAction::new(row, input, self.raw.clone()) }
     }
 }
 
@@ -292,49 +289,14 @@ fn terms(fields: &Fields<'_>, started: &str, envelope: Option<&Envelope>) -> Dig
     )
 }
 
-fn row(place: &Place, kind: Kind, name: &Untrusted, fields: &Fields<'_>, input: &RawJson) -> Row {
+fn row(place: &Place, kind: Kind, name: &Untrusted, fields: &Fields<'_>) -> Row {
     Row {
-        id: place.id(),
-        batch: None,
-        checkpoint: None,
         workspace: Some(place.namespace.as_str().into()),
-        mission: None,
-        session: None,
         run: Some(place.trace.as_str().into()),
         agent: worker(fields),
-        tool: name.clone(),
-        title: name.clone(),
-        // The engine tells of none.
-        risk: Risk::Medium,
         effect: (kind == Kind::Commit).then_some(Effect::Write),
-        status: Status::Pending,
         created_at: fields.time("startedAt").unwrap_or_default(),
-        expires_at: None,
-        resolved_at: None,
-        resolved_by: None,
-        size: input.as_str().len() as u64,
-        digest: None,
-        revision: Revision(0),
-        unreadable: None,
-    }
-}
-
-fn action(row: Row, input: RawJson, raw: RawJson) -> PendingAction {
-    PendingAction {
-        row,
-        input,
-        preview: None,
-        summary: None,
-        requested_by: None,
-        tool_call: None,
-        user_edits: None,
-        effective_input: None,
-        reason: None,
-        result: None,
-        error: None,
-        executed_at: None,
-        terms: None,
-        raw,
+        ..Row::new(place.id(), name.clone(), name.clone())
     }
 }
 

@@ -28,44 +28,15 @@ pub(in crate::tui) fn action(spec: &str, title: &str, input: &str) -> PendingAct
     let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let input = RawJson::parse(input.to_owned()).unwrap();
     let row = Row {
-        id: ActionId::new(id),
         batch: Some(BatchId::new(format!("{agent}:{tool}"))),
-        checkpoint: None,
         workspace: Some("acme".into()),
-        mission: None,
-        session: None,
-        run: None,
         agent: Some(agent.into()),
-        tool: tool.into(),
-        title: title.into(),
         risk: Risk::parse(risk),
-        effect: None,
-        status: Status::Pending,
         created_at: Timestamp::from_millis(NOW - minutes.parse::<i64>().unwrap() * 60_000),
-        expires_at: None,
-        resolved_at: None,
-        resolved_by: None,
-        size: input.as_str().len() as u64,
-        digest: None,
         revision: Revision(1),
-        unreadable: None,
+        ..Row::new(ActionId::new(id), tool.into(), title.into())
     };
-    PendingAction {
-        raw: RawJson::null(),
-        row,
-        input,
-        preview: None,
-        summary: None,
-        requested_by: None,
-        tool_call: None,
-        user_edits: None,
-        effective_input: None,
-        reason: None,
-        result: None,
-        error: None,
-        executed_at: None,
-        terms: None,
-    }
+    PendingAction::new(row, input, RawJson::null())
 }
 
 /// The same action, decided by somebody.

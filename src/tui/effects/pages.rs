@@ -1,6 +1,6 @@
 //! Pages of what is over, as the screen's lists take them.
 
-use crate::domain::{BatchKey, Capabilities, Entry, Outcome, Revision, Risk, Row, Status};
+use crate::domain::{BatchKey, Capabilities, Entry, Outcome, Risk, Row, Status};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Past, Sent};
 use crate::tui::model::{Ask, Own, ViewPage, ViewRow};
@@ -59,28 +59,13 @@ fn row(past: &Past, sent: &Sent) -> ViewRow {
         Some(Outcome::Skipped { status: None, .. } | Outcome::Unknown { .. }) | None => Status::Unknown,
     };
     let row = Row {
-        id: sent.key.id.clone(),
         batch,
-        checkpoint: None,
-        workspace: None,
-        mission: None,
-        session: None,
-        run: None,
-        agent: None,
-        tool: sent.tool.clone(),
-        title: sent.title.clone(),
         // The journal does not keep it.
         risk: Risk::parse("?"),
-        effect: None,
         status,
         created_at: past.begun_at,
-        expires_at: None,
-        resolved_at: None,
-        resolved_by: None,
-        size: 0,
         digest: Some(sent.digest),
-        revision: Revision(0),
-        unreadable: None,
+        ..Row::new(sent.key.id.clone(), sent.tool.clone(), sent.title.clone())
     };
     let own = Own { decision: sent.decision.kind(), at: past.begun_at, outcome: sent.outcome.clone() };
     ViewRow { entry: Entry { key: sent.key.clone(), row, can: Capabilities::READ_ONLY }, own: Some(own) }
