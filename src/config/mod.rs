@@ -171,6 +171,38 @@ pub struct Watch {
     pub poll: Duration,
     /// No event and no tick for so long: the counts are called stale.
     pub stale_after: Duration,
+    pub targets: Targets,
+    /// Who decided, and how fast, is shown where the source tells.
+    pub reviewers: bool,
+}
+
+/// What a lead wants to be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Targets {
+    /// Nothing should wait for longer.
+    pub age: Duration,
+    /// Nothing of high risk should wait for longer.
+    pub high_risk: Duration,
+    /// What expires within this is told of.
+    pub expiring: Duration,
+    /// A queue that grew for so long is told of.
+    pub growing: Duration,
+    /// As [`Watch::poll`] and [`Watch::stale_after`]: when data is old.
+    pub poll: Duration,
+    pub stale_after: Duration,
+}
+
+impl Default for Targets {
+    fn default() -> Self {
+        Self {
+            age: Duration::from_hours(1),
+            high_risk: Duration::from_mins(15),
+            expiring: Duration::from_mins(10),
+            growing: Duration::from_mins(15),
+            poll: Duration::from_secs(10),
+            stale_after: Duration::from_secs(45),
+        }
+    }
 }
 
 /// The gate, embedded or served.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Bound, Config, Keys, NamedFilter, Watch};
+use super::{Bound, Config, Keys, NamedFilter, Targets, Watch};
 
 mod gate;
 mod source;
@@ -66,11 +66,24 @@ struct RawFilter {
 struct RawWatch {
     poll_seconds: u64,
     stale_seconds: u64,
+    target_minutes: u64,
+    high_risk_minutes: u64,
+    expiring_minutes: u64,
+    growing_minutes: u64,
+    reviewers: bool,
 }
 
 impl Default for RawWatch {
     fn default() -> Self {
-        Self { poll_seconds: 10, stale_seconds: 45 }
+        Self {
+            poll_seconds: 10,
+            stale_seconds: 45,
+            target_minutes: 60,
+            high_risk_minutes: 15,
+            expiring_minutes: 10,
+            growing_minutes: 15,
+            reviewers: false,
+        }
     }
 }
 
@@ -119,12 +132,27 @@ impl RawConfig {
                 .into_iter()
                 .map(|RawFilter { name, text }| NamedFilter { name, text })
                 .collect(),
-            watch: Watch {
-                poll: seconds("watch.poll_seconds", self.watch.poll_seconds, 3_600)?,
-                stale_after: seconds("watch.stale_seconds", self.watch.stale_seconds, DAY)?,
-            },
+            watch: self.watch.meaning()?,
             gate: self.gate.meaning(text, paths)?,
         })
+    }
+}
+
+impl RawWatch {
+    fn meaning(self) -> Result<Watch, String> {
+        const WEEK: u64 = 7 * DAY / 60;
+        let minutes = |key, given| seconds(key, given, WEEK).map(|it| it * 60);
+        let poll = seconds("watch.poll_seconds", self.poll_seconds, 3_600)?;
+        let stale_after = seconds("watch.stale_seconds", self.stale_seconds, DAY)?;
+        let targets = Targets {
+            age: minutes("watch.target_minutes", self.target_minutes)?,
+            high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes)?,
+            expiring: minutes("watch.expiring_minutes", self.expiring_minutes)?,
+            growing: minutes("watch.growing_minutes", self.growing_minutes)?,
+            poll,
+            stale_after,
+        };
+        Ok(Watch { poll, stale_after, targets, reviewers: self.reviewers })
     }
 }
 

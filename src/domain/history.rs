@@ -22,6 +22,8 @@ pub struct Records {
     pub lists: bool,
     /// Every action has a timeline.
     pub timeline: bool,
+    /// It counts by itself how actions come and go.
+    pub flows: bool,
 }
 
 /// Which actions to list.
@@ -37,5 +39,5 @@ pub struct ListQuery {
 
 impl Records {
     /// A source that keeps nothing of what is over, or does not let it be read.
-    pub const NONE: Self = Self { lists: false, timeline: false };
+    pub const NONE: Self = Self { lists: false, timeline: false, flows: false };
 }

@@ -12,6 +12,7 @@ mod decision;
 mod digest;
 mod draft;
 mod edit;
+mod flow;
 mod history;
 pub mod json;
 mod lock;
@@ -39,6 +40,9 @@ pub use decision::{Decision, DecisionKind};
 pub use digest::Digest;
 pub use draft::{Change, Draft, Staged, StagedCounts, Step};
 pub use edit::{EditError, Edits, IDENTITY_KEYS, changed_keys, merge};
+pub use flow::{
+    Decider, Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, QueueFlow, Rate, ToolDecided, Trend,
+};
 pub use history::{HistoryEvent, ListQuery, Records};
 pub use json::RawJson;
 pub use lock::{Lock, ReadFirst, Sight, lock};

@@ -9,13 +9,14 @@ use tokio::sync::mpsc;
 
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, Briefing, Capabilities, Check, Entry, Finding, Followed, Passage, PendingAction, Records,
-    Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId, Timestamp,
-    Untrusted,
+    ActionKey, Briefing, Capabilities, Check, Entry, Finding, Flows, Followed, Passage, PendingAction,
+    Records, Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId,
+    Timestamp, Untrusted,
 };
 use crate::journal::{Journal, Learned, Past, Restored, Write};
 use crate::sources::Source;
 
+pub mod figures;
 pub mod filter;
 mod follow;
 mod judge;
@@ -332,6 +333,20 @@ impl Inbox {
     pub async fn context(&self, key: &ActionKey) -> Result<Vec<Passage>, Problem> {
         let source = self.source(&key.source)?;
         source.context(&key.id).await.map_err(|error| Problem::of(&key.source, &error))
+    }
+
+    /// How actions came and went at a source since a moment, and who decided; `None` where it does not count by itself.
+    pub async fn flows(
+        &self,
+        source: &SourceName,
+        since: Timestamp,
+        reviewers: bool,
+    ) -> Result<Option<Flows>, Problem> {
+        let source = self.source(source)?;
+        if !source.records().flows {
+            return Ok(None);
+        }
+        source.flows(since, reviewers).await.map(Some).map_err(|error| Problem::of(source.name(), &error))
     }
 
     /// Looks every source over, all at once; in configured order. Only reads.

@@ -9,8 +9,9 @@ use futures_util::stream::BoxStream;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Finding, HistoryEvent, KnownTool, ListQuery, Outcome, Passage,
-    PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Capabilities, Check, Decision, Finding, Flows, HistoryEvent, KnownTool, ListQuery, Outcome,
+    Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Timestamp,
+    Untrusted,
 };
 use crate::sources::{Listed, Signal, Source, SourceError, Synced};
 
@@ -95,6 +96,10 @@ impl Source for Patient {
 
     async fn history(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
         within(self.limits.look, self.source.history(id)).await
+    }
+
+    async fn flows(&self, since: Timestamp, reviewers: bool) -> Result<Flows, SourceError> {
+        within(self.limits.look, self.source.flows(since, reviewers)).await
     }
 
     async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {

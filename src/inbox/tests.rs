@@ -139,7 +139,7 @@ impl Source for Fake {
 
     fn records(&self) -> Records {
         let keeps = !self.state().keeps_nothing;
-        Records { lists: keeps, timeline: keeps }
+        Records { lists: keeps, timeline: keeps, flows: false }
     }
 
     async fn listed(&self, query: &ListQuery) -> Result<sources::Listed, SourceError> {

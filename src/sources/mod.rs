@@ -11,8 +11,9 @@ use futures_util::stream::BoxStream;
 use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Check, Decision, Finding, HistoryEvent, KnownTool, ListQuery, Outcome,
-    Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Briefing, Capabilities, Check, Decision, Finding, Flows, HistoryEvent, KnownTool, ListQuery,
+    Outcome, Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch,
+    Timestamp, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
@@ -58,6 +59,12 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// What happened to one action, in order. [`SourceError::NotOffered`] where [`Source::records`] says so.
     async fn history(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        Err(SourceError::NotOffered)
+    }
+
+    /// How actions came and went there since a moment, counted by the backend itself, and who decided where that is asked for.
+    /// [`SourceError::NotOffered`] where [`Source::records`] says so.
+    async fn flows(&self, _since: Timestamp, _reviewers: bool) -> Result<Flows, SourceError> {
         Err(SourceError::NotOffered)
     }
 

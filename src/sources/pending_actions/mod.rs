@@ -157,7 +157,7 @@ impl Source for PendingActions {
     }
 
     fn records(&self) -> Records {
-        Records { lists: true, timeline: self.dialect == Dialect::Gate }
+        Records { lists: true, timeline: self.dialect == Dialect::Gate, flows: false }
     }
 
     async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError> {

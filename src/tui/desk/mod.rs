@@ -99,7 +99,7 @@ impl Desk {
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
         for source in &mut model.sources {
-            source.records = Records { lists: true, timeline: true };
+            source.records = Records { lists: true, timeline: true, flows: false };
         }
         Self {
             model,

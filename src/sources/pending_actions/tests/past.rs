@@ -47,7 +47,7 @@ async fn praxiom_is_asked_once_a_status_that_it_has() {
 
     assert_eq!((row_ids(&listed.rows), listed.next), (vec!["rejected", "approved"], None), "newest first");
     assert_eq!(praxiom.requests().len(), 2, "it knows neither `running` nor `expired`");
-    assert_eq!(source.records(), Records { lists: true, timeline: false });
+    assert_eq!(source.records(), Records { lists: true, timeline: false, flows: false });
     assert_eq!(source.history(&id("1")).await, Err(SourceError::NotOffered));
     assert_eq!(praxiom.requests().len(), 2, "and it is not asked for what it does not keep");
 }

@@ -1,0 +1,263 @@
+//! How actions come and go: counts a minute, and what a source can tell of them.
+
+use super::{Row, SourceName, Timestamp, Untrusted};
+
+/// A minute of the clock, counted from 1970-01-01T00:00Z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Minute(i64);
+
+impl Minute {
+    /// Milliseconds in one.
+    pub const MILLIS: i64 = 60_000;
+
+    pub const fn new(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// The one that a moment is in.
+    pub const fn of(at: Timestamp) -> Self {
+        Self(at.as_millis().div_euclid(Self::MILLIS))
+    }
+
+    pub const fn number(self) -> i64 {
+        self.0
+    }
+
+    /// Its first millisecond.
+    pub const fn start(self) -> Timestamp {
+        Timestamp::from_millis(self.0.saturating_mul(Self::MILLIS))
+    }
+
+    /// So many minutes later; negative is earlier.
+    #[must_use]
+    pub const fn plus(self, minutes: i64) -> Self {
+        Self(self.0.saturating_add(minutes))
+    }
+}
+
+/// A part of what a source holds, as a lead sees it: who proposes, else what is proposed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Queue {
+    Agent(Untrusted),
+    /// Of actions that name no agent.
+    Tool(Untrusted),
+    /// All beyond the most that are told apart.
+    Rest,
+}
+
+impl Queue {
+    /// So many are told apart in one source.
+    pub const MOST: usize = 64;
+
+    pub fn of(row: &Row) -> Self {
+        match &row.agent {
+            Some(agent) if !agent.is_empty() => Self::Agent(agent.clone()),
+            _ => Self::Tool(row.tool.clone()),
+        }
+    }
+}
+
+/// What happened in some time, counted in actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    pub arrived: u64,
+    /// With those that were edited.
+    pub approved: u64,
+    /// Approved with edits, where the source tells.
+    pub edited: u64,
+    pub rejected: u64,
+    /// Gone without a decision: expired, withdrawn, superseded, or in a way that the source does not tell.
+    pub left: u64,
+    pub executed: u64,
+    /// After it was approved.
+    pub failed: u64,
+    /// After it was approved, and nobody knows what became of it.
+    pub unknown: u64,
+}
+
+impl Flow {
+    /// What is not pending any more.
+    pub const fn resolved(&self) -> u64 {
+        self.approved + self.rejected + self.left
+    }
+
+    #[must_use]
+    pub const fn plus(&self, other: &Self) -> Self {
+        Self {
+            arrived: self.arrived + other.arrived,
+            approved: self.approved + other.approved,
+            edited: self.edited + other.edited,
+            rejected: self.rejected + other.rejected,
+            left: self.left + other.left,
+            executed: self.executed + other.executed,
+            failed: self.failed + other.failed,
+            unknown: self.unknown + other.unknown,
+        }
+    }
+
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a source that counts by itself tells of the last hours: the same to everybody who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flows {
+    /// By the source's clock.
+    pub at: Timestamp,
+    /// It counts since then; nothing is known of what was before.
+    pub from: Timestamp,
+    pub queues: Vec<QueueFlow>,
+    /// What was decided of each tool since what was asked for.
+    pub tools: Vec<ToolDecided>,
+    /// Who decided, since what was asked for; empty unless it was asked for.
+    pub reviewers: Vec<Decider>,
+}
+
+/// One queue of a source, minute by minute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueFlow {
+    pub queue: Queue,
+    /// Now.
+    pub pending: u64,
+    /// In order; minutes in which nothing happened are left out.
+    pub minutes: Vec<(Minute, Flow)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolDecided {
+    pub tool: Untrusted,
+    pub approved: u64,
+    /// Of the approved ones; `None` where that is not told.
+    pub edited: Option<u64>,
+    pub rejected: u64,
+    /// After it was approved.
+    pub failed: u64,
+}
+
+/// Somebody who decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decider {
+    pub name: Untrusted,
+    pub approved: u64,
+    /// Of the approved ones; `None` where that is not told.
+    pub edited: Option<u64>,
+    pub rejected: u64,
+    /// Half of what they decided had waited no longer than this. Milliseconds.
+    pub median_wait: i64,
+    pub last: Timestamp,
+}
+
+/// A minute of a source as the journal keeps it, so that a restart does not begin with nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptMinute {
+    pub source: SourceName,
+    pub minute: Minute,
+    /// Milliseconds of it that were watched, 1 to 60,000.
+    pub watched: i64,
+    /// Those in which something was pending or happened.
+    pub queues: Vec<KeptQueue>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptQueue {
+    pub queue: Queue,
+    pub flow: Flow,
+    /// At its end.
+    pub pending: u64,
+}
+
+/// How fast actions come and go, over the time that was watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub arrived: u64,
+    pub resolved: u64,
+    /// Milliseconds that were watched; never 0.
+    pub over: i64,
+}
+
+impl Rate {
+    /// A minute, in tenths, rounded to the nearest.
+    pub const fn arrivals(&self) -> u64 {
+        self.tenths(self.arrived)
+    }
+
+    /// A minute, in tenths, rounded to the nearest.
+    pub const fn resolves(&self) -> u64 {
+        self.tenths(self.resolved)
+    }
+
+    /// Arrivals less resolves a minute, in tenths.
+    pub const fn net(&self) -> i64 {
+        let gap = self.arrived.abs_diff(self.resolved);
+        let tenths = self.tenths(gap).cast_signed();
+        if self.arrived < self.resolved { -tenths } else { tenths }
+    }
+
+    const fn tenths(&self, count: u64) -> u64 {
+        let over = if self.over < 1 { 1 } else { self.over.unsigned_abs() };
+        (count * 10 * Minute::MILLIS.unsigned_abs() + over / 2) / over
+    }
+
+    /// What comes of so many pending, if it goes on like this.
+    pub fn trend(&self, pending: u64) -> Trend {
+        let gap = self.resolved.saturating_sub(self.arrived);
+        match (pending, self.arrived.cmp(&self.resolved)) {
+            (0, _) => Trend::Clear,
+            (_, std::cmp::Ordering::Greater) => Trend::Growing,
+            (_, std::cmp::Ordering::Equal) => Trend::Steady,
+            (_, std::cmp::Ordering::Less) => {
+                let over = u128::from(self.over.unsigned_abs());
+                let millis = u128::from(pending) * over / u128::from(gap.max(1));
+                Trend::ClearsIn(i64::try_from(millis).unwrap_or(i64::MAX))
+            }
+        }
+    }
+}
+
+/// Where a queue is going.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trend {
+    /// Nothing is pending.
+    Clear,
+    /// Milliseconds.
+    ClearsIn(i64),
+    Steady,
+    Growing,
+    /// It was not watched for long enough.
+    NotKnown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(arrived: u64, resolved: u64, minutes: i64) -> Rate {
+        Rate { arrived, resolved, over: minutes * Minute::MILLIS }
+    }
+
+    #[test]
+    fn a_minute_holds_its_moments_also_before_the_epoch() {
+        let minute = Minute::of(Timestamp::from_millis(119_999));
+        assert_eq!((minute.number(), minute.start().as_millis()), (1, 60_000));
+        assert_eq!(Minute::of(Timestamp::from_millis(-1)).number(), -1);
+    }
+
+    #[test]
+    fn rates_are_tenths_a_minute_and_net_has_a_sign() {
+        let rate = rate(137, 95, 10);
+        assert_eq!((rate.arrivals(), rate.resolves(), rate.net()), (137, 95, 42));
+        assert_eq!(self::rate(0, 4, 10).net(), -4);
+        assert_eq!(self::rate(1, 0, 15).arrivals(), 1, "0.067 is nearer to 0.1 than to 0");
+        assert_eq!(self::rate(7, 7, 3).net(), 0);
+    }
+
+    #[test]
+    fn a_queue_clears_when_more_goes_than_comes() {
+        assert_eq!(rate(4, 8, 10).trend(9), Trend::ClearsIn(22 * Minute::MILLIS + 30_000));
+        assert_eq!(rate(8, 4, 10).trend(9), Trend::Growing);
+        assert_eq!(rate(4, 4, 10).trend(9), Trend::Steady);
+        assert_eq!(rate(8, 4, 10).trend(0), Trend::Clear);
+        assert_eq!(rate(0, 1, 10).trend(u64::MAX), Trend::ClearsIn(i64::MAX));
+    }
+}
