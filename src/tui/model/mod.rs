@@ -13,7 +13,6 @@ use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::Tool;
 use crate::journal::{EditText, Learned, Says};
-use crate::text::Shown;
 pub use crate::text::hidden;
 
 mod arrange;
@@ -27,6 +26,7 @@ mod history;
 mod later;
 mod marks;
 mod merge;
+mod message;
 mod modal;
 mod newcomer;
 mod overlay;
@@ -55,6 +55,7 @@ pub use held::Held;
 pub use history::{Contexts, Histories, Stood, Told};
 pub use later::Later;
 pub use merge::Merged;
+pub use message::{Message, Saved, Tone};
 pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     Goes, LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
@@ -194,38 +195,6 @@ pub enum Focus {
     Preview,
 }
 
-/// One line that says what happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    pub parts: Vec<Shown>,
-    pub tone: Tone,
-    pub at: Timestamp,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    Plain,
-    Good,
-    Bad,
-}
-
-/// Whether what was decided is on disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Saved {
-    /// Writes under way, or waiting to be tried again.
-    pub open: usize,
-    pub last: Option<Timestamp>,
-    /// The last write failed: what is staged would not survive a crash.
-    pub failed: Option<String>,
-}
-
-impl Message {
-    /// Read by now; what was good news goes sooner.
-    pub fn is_over(&self, now: Timestamp) -> bool {
-        now.since(self.at) > if self.tone == Tone::Bad { 30_000 } else { 10_000 }
-    }
-}
-
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
         let sources = sources
@@ -337,21 +306,6 @@ impl Model {
             Some(view) => view.here(),
             None => self.queue.here(),
         }
-    }
-
-    /// Puts one line of our own on the screen.
-    pub fn say(&mut self, text: impl Into<String>) {
-        self.tell(Tone::Plain, vec![Shown::ours(text)]);
-    }
-
-    /// Says that something was not done, or went wrong.
-    pub fn warn(&mut self, text: impl Into<String>) {
-        self.tell(Tone::Bad, vec![Shown::ours(text)]);
-    }
-
-    /// Puts one line on the screen, foreign parts and all.
-    pub fn tell(&mut self, tone: Tone, parts: Vec<Shown>) {
-        self.message = Some(Message { parts, tone, at: self.now });
     }
 
     /// How much of an action's present content was on screen, as far as its content is known.
