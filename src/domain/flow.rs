@@ -95,6 +95,21 @@ impl Flow {
         }
     }
 
+    /// Of two counts of the same time, of which each may have missed something.
+    #[must_use]
+    pub fn at_least(&self, other: &Self) -> Self {
+        Self {
+            arrived: self.arrived.max(other.arrived),
+            approved: self.approved.max(other.approved),
+            edited: self.edited.max(other.edited),
+            rejected: self.rejected.max(other.rejected),
+            left: self.left.max(other.left),
+            executed: self.executed.max(other.executed),
+            failed: self.failed.max(other.failed),
+            unknown: self.unknown.max(other.unknown),
+        }
+    }
+
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -105,7 +120,7 @@ impl Flow {
 pub struct Flows {
     /// By the source's clock.
     pub at: Timestamp,
-    /// It counts since then; nothing is known of what was before.
+    /// The counts begin here: at what was asked for, or later where nothing is known of before.
     pub from: Timestamp,
     pub queues: Vec<QueueFlow>,
     /// What was decided of each tool since what was asked for.

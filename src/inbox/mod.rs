@@ -9,13 +9,14 @@ use tokio::sync::mpsc;
 
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, Briefing, Capabilities, Check, Entry, Finding, Flows, Followed, Passage, PendingAction,
-    Records, Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission, SubmissionId,
-    Timestamp, Untrusted,
+    ActionKey, Capabilities, Check, Entry, Finding, Flows, Followed, KeptMinute, Minute, Passage,
+    PendingAction, Records, Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission,
+    SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::{Journal, Learned, Past, Restored, Write};
 use crate::sources::Source;
 
+mod event;
 pub mod figures;
 pub mod filter;
 mod follow;
@@ -33,6 +34,7 @@ mod tests;
 mod tools;
 mod watch;
 
+pub use event::{Connection, Event, EventKind};
 pub use past::{History, Listing, Next, SentHere};
 pub use problem::Problem;
 pub use report_json::{ReportJson, outcome_words};
@@ -79,54 +81,6 @@ impl Pace {
             in_flight: Duration::from_mins(2),
             clock: time::now,
         }
-    }
-}
-
-/// Something happened at a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    pub source: SourceName,
-    pub kind: EventKind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EventKind {
-    Connection(Connection),
-    /// Counts were pushed. Ask for a sync to learn the rows.
-    Briefing(Briefing),
-    /// Something changed, or it is time to look: ask for a sync.
-    Changed,
-    /// The source is alive.
-    Tick,
-}
-
-/// Whether the screen can be trusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Connection {
-    Connecting,
-    /// Pushed.
-    Live,
-    /// Asked every so often, because the source pushes nothing.
-    Polling,
-    /// The stream is down; it is opened again after the wait, and polled meanwhile.
-    Retrying {
-        why: Untrusted,
-        retry_in: Duration,
-    },
-    /// The source does not take the token; the stream does not come back until placet is started again, and polling goes on.
-    Refused {
-        why: Untrusted,
-    },
-    /// The stream does not come back until placet is started again; the source is polled instead.
-    Stopped {
-        why: Untrusted,
-    },
-}
-
-impl Connection {
-    /// Nothing is pushed any more until placet is started again.
-    pub const fn is_over(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Stopped { .. })
     }
 }
 
@@ -358,6 +312,16 @@ impl Inbox {
     /// What a source can tell of actions that are over; nothing when it is not configured any more.
     pub fn records(&self, source: &SourceName) -> Records {
         past::records(self, source)
+    }
+
+    /// Minutes of the lead's figures that were kept since one; at most 48 hours back.
+    pub async fn kept_minutes(&self, since: Minute) -> Result<Vec<KeptMinute>, Problem> {
+        self.journal.kept_minutes(since).await.map_err(Problem::from)
+    }
+
+    /// Keeps minutes of the lead's figures for the next start.
+    pub async fn keep_minutes(&self, minutes: &[KeptMinute]) -> Result<(), Problem> {
+        self.journal.keep_minutes(minutes).await.map_err(Problem::from)
     }
 
     /// What the journal knows from before: the draft of an inbox that is gone, or nothing when another one still works at

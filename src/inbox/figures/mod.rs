@@ -1,57 +1,169 @@
 //! The lead's figures: how many wait, for how long, how fast they come and go, and what became of them. Fed with everything that
 //! sources say, by whoever watches; asked for a [`Board`]. No clock and no source is asked here.
+//!
+//! An action came or went between two looks at its list. When, is what its source says, bounded by the two looks: clocks differ.
+//! A source that counts by itself is believed while its counts are new; what was seen from here is counted all the same.
+
+use std::collections::VecDeque;
 
 use crate::config::Targets;
-use crate::domain::{Flows, KeptMinute, SourceName, Timestamp};
+use crate::domain::{Flows, Followed, KeptMinute, Minute, Queue, Report, SourceName, Timestamp};
 
-use super::{Event, Synced};
+use super::{Event, EventKind, Synced};
 
+mod alerts;
+mod assemble;
 mod board;
+mod decided;
+mod ledger;
+mod look;
+mod news;
+mod reading;
+mod source;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use source::SourceFigures;
 
 pub use board::{
     About, Ages, Alert, AlertKind, Ask, Board, Happening, HappeningKind, QueueLine, ReviewerLine,
     SourceBoard, Standing, ToolLine,
 };
 
+/// So many happenings are known, the newest.
+const EVENTS: usize = 500;
+
 /// Everything that was seen of the sources, as figures.
 #[derive(Clone, Debug)]
 pub struct Figures {
     targets: Targets,
-    sources: Vec<SourceName>,
+    /// Who decided is told.
+    reviewers: bool,
+    sources: Vec<SourceFigures>,
+    /// Newest first.
+    events: VecDeque<Happening>,
 }
 
 impl Figures {
     /// The longest window, in minutes.
     pub const LONGEST: u32 = 24 * 60;
 
-    /// `poll` and `stale_after` as the configuration has them: when data is old.
-    pub fn new(targets: Targets, sources: &[SourceName]) -> Self {
-        Self { targets, sources: sources.to_vec() }
+    /// `reviewers`: who decided is on the board, where a source tells.
+    pub fn new(targets: Targets, reviewers: bool, sources: &[SourceName]) -> Self {
+        let sources = sources.iter().cloned().map(SourceFigures::new).collect();
+        Self { targets, reviewers, sources, events: VecDeque::new() }
     }
 
-    /// What an earlier run kept. Before the first list.
-    pub fn restore(&mut self, _kept: Vec<KeptMinute>) {}
+    /// Who decided is asked for, too.
+    pub fn asks_reviewers(&self) -> bool {
+        self.reviewers
+    }
+
+    /// What an earlier run kept, or one beside this one. At any time.
+    pub fn restore(&mut self, kept: &[KeptMinute]) {
+        for minute in kept {
+            if let Some(source) = self.source(&minute.source) {
+                source.seen.restore(minute);
+            }
+        }
+    }
 
     /// What a source listed, whole or as changes.
-    pub fn listed(&mut self, _synced: &Synced, _now: Timestamp) {}
-
-    /// Its list could not be read; `why` in words of ours.
-    pub fn not_listed(&mut self, _source: &SourceName, _why: &str, _now: Timestamp) {}
-
-    /// What a watched source says.
-    pub fn event(&mut self, _event: &Event, _now: Timestamp) {}
-
-    /// What a source counted by itself. From then on it is what counts there.
-    pub fn told(&mut self, _source: &SourceName, _flows: Flows) {}
-
-    /// Minutes that changed since the last time, for the journal. Sources that count by themselves are left out.
-    pub fn to_keep(&mut self) -> Vec<KeptMinute> {
-        Vec::new()
+    pub fn listed(&mut self, synced: &Synced, now: Timestamp) {
+        let targets = self.targets;
+        let Some(source) = self.source(&synced.source) else { return };
+        let news = source.listed(&synced.rows, synced.revision, &targets, now);
+        self.tell(news);
     }
 
-    /// Every figure, now.
-    pub fn board(&self, ask: Ask, now: Timestamp) -> Board {
-        let _ = (&self.targets, &self.sources);
-        Board { at: now, window: ask.window, ..Board::default() }
+    /// Its list could not be read; `why` in words of ours.
+    pub fn not_listed(&mut self, source: &SourceName, why: &str, now: Timestamp) {
+        let Some(source) = self.source(source) else { return };
+        let is_news = !std::mem::replace(&mut source.problem, true);
+        let what = HappeningKind::Unreadable { why: why.to_owned() };
+        let news = is_news.then(|| Happening { at: now, source: source.name.clone(), what });
+        self.tell(news);
+    }
+
+    /// What a watched source says.
+    pub fn event(&mut self, event: &Event, now: Timestamp) {
+        let targets = self.targets;
+        let Some(source) = self.source(&event.source) else { return };
+        let news = match &event.kind {
+            EventKind::Connection(connection) => source.connects(connection, now),
+            EventKind::Tick => {
+                source.is_there(&targets, now);
+                None
+            }
+            EventKind::Changed => {
+                source.falls_behind(None);
+                None
+            }
+            EventKind::Briefing(briefing) => {
+                let was = std::mem::replace(&mut source.paused, briefing.paused);
+                source.blocked = briefing.blocked_missions;
+                if !source.falls_behind(briefing.revision) {
+                    source.is_there(&targets, now);
+                }
+                let what = match (was, briefing.paused) {
+                    (None, Some(_)) => Some(HappeningKind::Paused),
+                    (Some(_), None) => Some(HappeningKind::Resumed),
+                    _ => None,
+                };
+                what.map(|what| Happening { at: now, source: source.name.clone(), what })
+            }
+        };
+        self.tell(news);
+    }
+
+    /// What a source counted by itself: for two minutes, or until it tells again, that counts there.
+    pub fn told(&mut self, source: &SourceName, flows: Flows, now: Timestamp) {
+        if let Some(source) = self.source(source) {
+            source.take_told(flows, now);
+        }
+    }
+
+    /// What became of decisions that were sent from here: most sources do not tell it by themselves.
+    pub fn submitted(&mut self, report: &Report) {
+        for line in &report.lines {
+            if let Some(source) = self.source(&line.key.source) {
+                source.submitted(line);
+            }
+        }
+    }
+
+    /// What became of an approved action that is followed from here.
+    pub fn followed(&mut self, followed: &Followed, now: Timestamp) {
+        let Some(source) = self.source(&followed.key.source) else { return };
+        let news = source.followed(followed, now);
+        self.tell(news);
+    }
+
+    /// Whether a source that counts by itself should be asked for its counts now, and since when: at once, then every half minute,
+    /// and five seconds after the last time where something changed.
+    pub fn flows_due(&mut self, source: &SourceName, window: u32, now: Timestamp) -> Option<Timestamp> {
+        let since = now.plus_millis(-i64::from(window.clamp(1, Self::LONGEST)) * Minute::MILLIS);
+        self.source(source)?.asks(window, now).then_some(since)
+    }
+
+    /// Minutes that changed since the last time, for the journal.
+    pub fn take_unkept(&mut self, now: Timestamp) -> Vec<KeptMinute> {
+        let kept = self.sources.iter_mut().flat_map(|source| {
+            let pending = source.pending();
+            source.seen.take_unkept(&source.name, &pending, now)
+        });
+        kept.collect()
+    }
+
+    fn source(&mut self, name: &SourceName) -> Option<&mut SourceFigures> {
+        self.sources.iter_mut().find(|source| source.name == *name)
+    }
+
+    fn tell(&mut self, news: impl IntoIterator<Item = Happening>) {
+        for happening in news {
+            self.events.push_front(happening);
+        }
+        self.events.truncate(EVENTS);
     }
 }

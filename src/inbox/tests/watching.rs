@@ -3,6 +3,7 @@
 use EventKind::{Changed, Connection as Is, Tick};
 
 use super::*;
+use crate::domain::Briefing;
 use crate::domain::{Risk, Risks};
 
 #[tokio::test]

@@ -1,0 +1,260 @@
+//! The board, from everything that is known.
+
+use std::collections::HashMap;
+
+use super::alerts::{self, beyond};
+use super::decided::quantile;
+use super::ledger::{Ledger, Place};
+use super::reading::{self, Reading};
+use super::source::SourceFigures;
+use super::{Ages, Ask, Board, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine};
+use crate::domain::{Minute, Rate, Timestamp, ToolDecided, Trend, Untrusted};
+
+/// What all rates of several sources are told over.
+const QUARTER: i64 = 15 * Minute::MILLIS;
+const MINUTES: [i64; 4] = [5, 15, 60, 240];
+
+impl Figures {
+    /// Every figure, now. Takes as long as there are pending actions.
+    pub fn board(&self, ask: Ask, now: Timestamp) -> Board {
+        let ask = Ask { window: ask.window.clamp(1, Self::LONGEST), ..ask };
+        let mut board = Board { at: now, window: ask.window, ..Board::default() };
+        let mut readings = Vec::new();
+        let since = now.plus_millis(-i64::from(ask.window) * Minute::MILLIS);
+        let mut tools = Tools::default();
+        for source in &self.sources {
+            let (line, reading) = self.source_board(source, ask, now);
+            board.alerts.extend(alerts::of(source, &line, reading.flow.failed, &self.targets, now));
+            board.outcomes = board.outcomes.plus(&reading.flow);
+            board.sources.push(line);
+            if source.heard.is_some() {
+                readings.push(reading);
+            }
+            tools.take(source, since, now);
+            board.edits_told |= source.counted(now).is_some();
+        }
+        board.alerts.sort_by_key(|alert| alert.kind);
+        board.total = total(&board.sources, &readings);
+        board.arrivals = summed(readings.iter().map(|reading| &reading.arrivals));
+        board.resolves = summed(readings.iter().map(|reading| &reading.resolves));
+        board.tools = tools.told();
+        board.ages = self.ages(now);
+        board.reviewers = self.reviewers.then(|| self.reviewers(since, now));
+        board.events = self.events.iter().cloned().collect();
+        board
+    }
+
+    fn source_board(&self, source: &SourceFigures, ask: Ask, now: Timestamp) -> (SourceBoard, Reading) {
+        let (ledger, clock) = source.ledger(now);
+        let mut lines = self.standings(source, now);
+        let readings = reading::read(ledger, &by_place(&lines, ledger), ask, clock);
+        let mut all = Standing::default();
+        for line in lines.values() {
+            all.add(line);
+        }
+        all.take(&readings.all);
+        let queues = queues(&mut lines, ledger, readings.queues);
+        let missions =
+            source.known.values().filter(|known| !known.lost).filter_map(|known| known.mission.as_ref());
+        let blocked = missions.collect::<std::collections::HashSet<_>>().len() as u64;
+        let board = SourceBoard {
+            name: source.name.clone(),
+            standing: all,
+            connection: source.connection.clone(),
+            connected_at: source.connected_at,
+            heard: source.heard,
+            stale: source.is_stale(&self.targets, now),
+            paused: source.paused,
+            blocked: source.blocked.unwrap_or(blocked),
+            queues,
+        };
+        (board, readings.all)
+    }
+
+    /// What is pending in each queue, without what only time tells.
+    fn standings(&self, source: &SourceFigures, now: Timestamp) -> HashMap<Queue, Standing> {
+        let names: HashMap<Place, &Queue> =
+            source.seen.queues().map(|(queue, place)| (place, queue)).collect();
+        let mut lines: HashMap<Place, Standing> = HashMap::new();
+        for known in source.known.values() {
+            let line = lines.entry(known.place).or_default();
+            if known.lost {
+                line.unknown += 1;
+                continue;
+            }
+            line.pending += 1;
+            line.high += u64::from(known.high);
+            line.oldest = Some(line.oldest.map_or(known.created, |oldest| oldest.min(known.created)));
+            line.over_target += u64::from(beyond(now.since(known.created), self.targets.age));
+        }
+        let told = |(place, line): (Place, Standing)| Some(((*names.get(&place)?).clone(), line));
+        lines.into_iter().filter_map(told).collect()
+    }
+
+    fn ages(&self, now: Timestamp) -> Ages {
+        let open = self.sources.iter().flat_map(|source| source.known.values()).filter(|known| !known.lost);
+        let ages: Vec<i64> = open.map(|known| now.since(known.created)).collect();
+        let mut counts = [0; 5];
+        for age in &ages {
+            let bucket = MINUTES.iter().filter(|limit| *age >= **limit * Minute::MILLIS).count();
+            if let Some(count) = counts.get_mut(bucket) {
+                *count += 1;
+            }
+        }
+        let over_target = ages.iter().filter(|age| beyond(**age, self.targets.age)).count() as u64;
+        let target = i64::try_from(self.targets.age.as_millis()).unwrap_or(i64::MAX);
+        Ages { counts, median: quantile(ages.clone(), 50), p90: quantile(ages, 90), target, over_target }
+    }
+
+    fn reviewers(&self, since: Timestamp, now: Timestamp) -> Vec<ReviewerLine> {
+        let lines = self.sources.iter().flat_map(|source| {
+            let told = source.counted(now).map(|flows| flows.reviewers.clone());
+            let deciders = told.unwrap_or_else(|| source.decided.reviewers(since));
+            deciders.into_iter().map(|decider| ReviewerLine { source: source.name.clone(), decider })
+        });
+        let mut lines: Vec<ReviewerLine> = lines.collect();
+        let decided = |line: &ReviewerLine| line.decider.approved + line.decider.rejected;
+        lines.sort_by(|a, b| decided(b).cmp(&decided(a)).then_with(|| a.decider.name.cmp(&b.decider.name)));
+        lines
+    }
+}
+
+impl Standing {
+    fn add(&mut self, other: &Self) {
+        self.pending += other.pending;
+        self.high += other.high;
+        self.unknown += other.unknown;
+        self.over_target += other.over_target;
+        self.oldest = self.oldest.into_iter().chain(other.oldest).min();
+    }
+
+    fn take(&mut self, reading: &Reading) {
+        self.rate = reading.rate;
+        self.trend = reading.rate.map_or(Trend::NotKnown, |rate| rate.trend(self.pending));
+        self.spark.clone_from(&reading.spark);
+        self.growing_for = reading.growing_for;
+    }
+}
+
+fn total(sources: &[SourceBoard], readings: &[Reading]) -> Standing {
+    let mut total = Standing::default();
+    for source in sources {
+        total.add(&source.standing);
+    }
+    let rates: Vec<Rate> = readings.iter().filter_map(|reading| reading.rate).collect();
+    total.rate = match rates.as_slice() {
+        [] => None,
+        [only] => Some(*only),
+        // Each was watched for a time of its own.
+        many => Some(Rate {
+            arrived: many.iter().map(|rate| over_a_quarter(rate.arrived, rate.over)).sum(),
+            resolved: many.iter().map(|rate| over_a_quarter(rate.resolved, rate.over)).sum(),
+            over: QUARTER,
+        }),
+    };
+    total.trend = total.rate.map_or(Trend::NotKnown, |rate| rate.trend(total.pending));
+    total.spark = summed(readings.iter().map(|reading| &reading.spark));
+    total.growing_for = sources.iter().map(|source| source.standing.growing_for).max().unwrap_or_default();
+    total
+}
+
+fn over_a_quarter(count: u64, over: i64) -> u64 {
+    let over = over.max(1).unsigned_abs();
+    (count * QUARTER.unsigned_abs() + over / 2) / over
+}
+
+/// What is pending in the places of the ledger that counts.
+fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> HashMap<Place, u64> {
+    let places = ledger.queues().filter_map(|(queue, place)| {
+        let pending = lines.get(queue)?.pending;
+        (pending > 0).then_some((place, pending))
+    });
+    places.collect()
+}
+
+/// Most pending first. An empty queue that nothing happened to in the window is left out.
+fn queues(
+    lines: &mut HashMap<Queue, Standing>,
+    ledger: &Ledger,
+    mut readings: HashMap<Place, Reading>,
+) -> Vec<QueueLine> {
+    let mut queues: Vec<QueueLine> = Vec::new();
+    for (queue, place) in ledger.queues() {
+        let reading = readings.remove(&place).unwrap_or_default();
+        let line = lines.remove(queue);
+        if line.is_none() && reading.flow.is_nothing() {
+            continue;
+        }
+        let mut standing = line.unwrap_or_default();
+        standing.take(&reading);
+        queues.push(QueueLine { queue: queue.clone(), standing });
+    }
+    // In no minute yet: a queue that just came.
+    queues.extend(lines.drain().map(|(queue, standing)| QueueLine { queue, standing }));
+    queues.sort_by(|a, b| {
+        let pending = b.standing.pending.cmp(&a.standing.pending);
+        pending.then_with(|| b.standing.unknown.cmp(&a.standing.unknown)).then_with(|| a.queue.cmp(&b.queue))
+    });
+    queues
+}
+
+/// Part by part; unknown where one of them is.
+fn summed<'a>(series: impl Iterator<Item = &'a Vec<Option<u64>>>) -> Vec<Option<u64>> {
+    let mut sum: Option<Vec<Option<u64>>> = None;
+    for values in series {
+        sum = Some(match sum {
+            None => values.clone(),
+            Some(sum) => sum.into_iter().zip(values).map(|(a, b)| Some(a? + (*b)?)).collect(),
+        });
+    }
+    sum.unwrap_or_default()
+}
+
+/// By tool, over all sources.
+#[derive(Default)]
+struct Tools(HashMap<Untrusted, ToolLine>);
+
+impl Tools {
+    fn line(&mut self, tool: &Untrusted) -> &mut ToolLine {
+        self.0.entry(tool.clone()).or_insert_with(|| ToolLine {
+            tool: tool.clone(),
+            pending: 0,
+            high: 0,
+            oldest: None,
+            decided: None,
+        })
+    }
+
+    fn take(&mut self, source: &SourceFigures, since: Timestamp, now: Timestamp) {
+        for known in source.known.values().filter(|known| !known.lost) {
+            let line = self.line(&known.tool);
+            line.pending += 1;
+            line.high += u64::from(known.high);
+            line.oldest = Some(line.oldest.map_or(known.created, |oldest| oldest.min(known.created)));
+        }
+        let told = source.counted(now).map(|flows| flows.tools.clone());
+        for more in told.unwrap_or_else(|| source.decided.tools(since)) {
+            let line = self.line(&more.tool);
+            line.decided = Some(match line.decided.take() {
+                None => more,
+                Some(known) => ToolDecided {
+                    approved: known.approved + more.approved,
+                    edited: known.edited.and_then(|edited| Some(edited + more.edited?)),
+                    rejected: known.rejected + more.rejected,
+                    failed: known.failed + more.failed,
+                    tool: known.tool,
+                },
+            });
+        }
+    }
+
+    fn told(self) -> Vec<ToolLine> {
+        let mut tools: Vec<ToolLine> = self.0.into_values().collect();
+        let decided = |line: &ToolLine| line.decided.as_ref().map_or(0, |it| it.approved + it.rejected);
+        tools.sort_by(|a, b| {
+            let pending = b.pending.cmp(&a.pending);
+            pending.then_with(|| decided(b).cmp(&decided(a))).then_with(|| a.tool.cmp(&b.tool))
+        });
+        tools
+    }
+}

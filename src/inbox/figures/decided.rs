@@ -1,0 +1,88 @@
+//! Who decided what, as it was seen: for sources that do not count by themselves. In memory only, because it is about people.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::domain::{Decider, Timestamp, ToolDecided, Untrusted};
+
+/// The newest so many are known.
+const MOST: usize = 20_000;
+
+/// One action that was decided, or failed after it was.
+#[derive(Clone, Debug)]
+pub(super) struct Deed {
+    pub(super) at: Timestamp,
+    pub(super) created: Timestamp,
+    pub(super) tool: Untrusted,
+    pub(super) by: Option<Untrusted>,
+    pub(super) what: Did,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Did {
+    Approve,
+    Reject,
+    /// It was decided before.
+    Fail,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decided(VecDeque<Deed>);
+
+impl Decided {
+    pub(super) fn add(&mut self, deed: Deed) {
+        self.0.push_back(deed);
+        if self.0.len() > MOST {
+            self.0.pop_front();
+        }
+    }
+
+    fn since(&self, since: Timestamp) -> impl Iterator<Item = &Deed> {
+        self.0.iter().filter(move |deed| deed.at >= since)
+    }
+
+    pub(super) fn tools(&self, since: Timestamp) -> Vec<ToolDecided> {
+        let mut tools: HashMap<&Untrusted, ToolDecided> = HashMap::new();
+        for deed in self.since(since) {
+            let none =
+                || ToolDecided { tool: deed.tool.clone(), approved: 0, edited: None, rejected: 0, failed: 0 };
+            let tool = tools.entry(&deed.tool).or_insert_with(none);
+            match deed.what {
+                Did::Approve => tool.approved += 1,
+                Did::Reject => tool.rejected += 1,
+                Did::Fail => tool.failed += 1,
+            }
+        }
+        tools.into_values().collect()
+    }
+
+    pub(super) fn reviewers(&self, since: Timestamp) -> Vec<Decider> {
+        let mut known: HashMap<&Untrusted, (Decider, Vec<i64>)> = HashMap::new();
+        for deed in self.since(since).filter(|deed| deed.what != Did::Fail) {
+            let Some(name) = &deed.by else { continue };
+            let none = || Decider {
+                name: name.clone(),
+                approved: 0,
+                edited: None,
+                rejected: 0,
+                median_wait: 0,
+                last: deed.at,
+            };
+            let (decider, waits) = known.entry(name).or_insert_with(|| (none(), Vec::new()));
+            *(if deed.what == Did::Approve { &mut decider.approved } else { &mut decider.rejected }) += 1;
+            decider.last = decider.last.max(deed.at);
+            waits.push(deed.at.since(deed.created));
+        }
+        let with_median = |(mut decider, waits): (Decider, Vec<i64>)| {
+            decider.median_wait = quantile(waits, 50).unwrap_or_default();
+            decider
+        };
+        known.into_values().map(with_median).collect()
+    }
+}
+
+/// The least value that so many percent are no greater than.
+pub(super) fn quantile(mut values: Vec<i64>, percent: usize) -> Option<i64> {
+    let nth = (values.len() * percent).div_ceil(100).checked_sub(1)?;
+    let (_, value, _) = values.select_nth_unstable(nth);
+    Some(*value)
+}

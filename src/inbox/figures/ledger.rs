@@ -1,0 +1,202 @@
+//! Minutes of one source: what came and went in each, and what was pending at its end.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::Duration;
+
+use crate::domain::{Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, SourceName, Timestamp};
+
+use super::Figures;
+
+/// Where a queue stands in a [`Ledger`].
+pub(super) type Place = u16;
+
+/// The place of everything beyond the most that are told apart.
+#[expect(clippy::cast_possible_truncation, reason = "a small constant")]
+const REST: Place = Queue::MOST as Place;
+
+/// What is known of some minutes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    places: HashMap<Queue, Place>,
+    pub(super) minutes: BTreeMap<Minute, Slot>,
+    /// Not kept yet.
+    changed: BTreeSet<Minute>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot {
+    /// Milliseconds.
+    pub(super) watched: i64,
+    /// What was pending at its end is known.
+    pub(super) ended: bool,
+    /// Those in which something was pending or happened.
+    pub(super) cells: HashMap<Place, Cell>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) flow: Flow,
+    /// At the minute's end, where that is known.
+    pub(super) pending: u64,
+}
+
+impl Ledger {
+    /// What a source counted by itself. Its last minute is the one it is in.
+    pub(super) fn of(flows: &Flows) -> Self {
+        let mut ledger = Self::default();
+        let last = Minute::of(flows.at);
+        let first = Minute::of(flows.from).max(last.plus(1 - i64::from(Figures::LONGEST)));
+        for number in first.number()..=last.number() {
+            let minute = Minute::new(number);
+            let (start, end) = (minute.start().max(flows.from), minute.plus(1).start().min(flows.at));
+            let slot = Slot { watched: end.since(start), ended: true, ..Slot::default() };
+            ledger.minutes.insert(minute, slot);
+        }
+        for of in &flows.queues {
+            let place = ledger.place(&of.queue);
+            let mut counts: HashMap<Minute, Flow> = of.minutes.iter().copied().collect();
+            // From now backwards: what was pending before a minute is what was pending after it, undone.
+            let mut pending = of.pending;
+            for (minute, slot) in ledger.minutes.iter_mut().rev() {
+                let flow = counts.remove(minute).unwrap_or_default();
+                if pending > 0 || !flow.is_nothing() {
+                    let cell = slot.cells.entry(place).or_default();
+                    cell.flow = cell.flow.plus(&flow);
+                    cell.pending += pending;
+                }
+                pending = (pending + flow.resolved()).saturating_sub(flow.arrived);
+            }
+        }
+        ledger
+    }
+
+    /// The queue's place; beyond the most it is that of the rest.
+    pub(super) fn place(&mut self, queue: &Queue) -> Place {
+        if let Some(place) = self.places.get(queue) {
+            return *place;
+        }
+        if *queue == Queue::Rest {
+            return REST;
+        }
+        let taken: BTreeSet<Place> = self.places.values().copied().collect();
+        match (0..REST).find(|place| !taken.contains(place)) {
+            Some(free) => {
+                self.places.insert(queue.clone(), free);
+                free
+            }
+            None => REST,
+        }
+    }
+
+    /// The queues and their places, the rest last.
+    pub(super) fn queues(&self) -> impl Iterator<Item = (&Queue, Place)> {
+        self.places.iter().map(|(queue, place)| (queue, *place)).chain([(&Queue::Rest, REST)])
+    }
+
+    /// All that happened between two moments is known by now; `pending` is what was pending in between. Where that was so long
+    /// that nobody can call it watched, what was pending at the ends of its minutes stays unknown.
+    pub(super) fn cover(
+        &mut self,
+        from: Timestamp,
+        to: Timestamp,
+        pending: &HashMap<Place, u64>,
+        limit: Duration,
+    ) {
+        let last = Minute::of(to);
+        let from = from.max(last.plus(-i64::from(Figures::LONGEST)).start());
+        let is_watched = u128::from(to.since(from).unsigned_abs()) <= limit.as_millis();
+        for number in Minute::of(from).number()..=last.number() {
+            let minute = Minute::new(number);
+            let (start, end) = (minute.start().max(from), minute.plus(1).start().min(to));
+            let slot = self.minutes.entry(minute).or_default();
+            slot.watched = (slot.watched + end.since(start)).min(Minute::MILLIS);
+            if is_watched && minute < last {
+                slot.end(pending);
+            }
+            self.changed.insert(minute);
+        }
+    }
+
+    /// Counts what happened in a minute that was covered, and corrects what was pending at the ends since.
+    pub(super) fn add(&mut self, place: Place, minute: Minute, flow: &Flow) {
+        let cell = self.minutes.entry(minute).or_default().cells.entry(place).or_default();
+        cell.flow = cell.flow.plus(flow);
+        self.changed.insert(minute);
+        for (minute, slot) in self.minutes.range_mut(minute..).filter(|(_, slot)| slot.ended) {
+            let cell = slot.cells.entry(place).or_default();
+            cell.pending = (cell.pending + flow.arrived).saturating_sub(flow.resolved());
+            self.changed.insert(*minute);
+        }
+    }
+
+    /// What an earlier run kept, or one that runs beside this one: of a minute that both saw, each saw a part.
+    pub(super) fn restore(&mut self, kept: &KeptMinute) {
+        let places: Vec<(Place, &KeptQueue)> =
+            kept.queues.iter().map(|of| (self.place(&of.queue), of)).collect();
+        let slot = self.minutes.entry(kept.minute).or_default();
+        slot.watched = slot.watched.max(kept.watched).min(Minute::MILLIS);
+        let ended = std::mem::replace(&mut slot.ended, true);
+        for (place, of) in places {
+            let cell = slot.cells.entry(place).or_default();
+            cell.flow = cell.flow.at_least(&of.flow);
+            if !ended {
+                cell.pending = cell.pending.max(of.pending);
+            }
+        }
+    }
+
+    /// Minutes that changed since the last time; that of `now` with what is pending now.
+    pub(super) fn take_unkept(
+        &mut self,
+        source: &SourceName,
+        pending: &HashMap<Place, u64>,
+        now: Timestamp,
+    ) -> Vec<KeptMinute> {
+        let names: HashMap<Place, Queue> =
+            self.queues().map(|(queue, place)| (place, queue.clone())).collect();
+        let changed = std::mem::take(&mut self.changed);
+        let kept = changed.into_iter().filter_map(|minute| {
+            let mut slot = self.minutes.get(&minute)?.clone();
+            if minute == Minute::of(now) {
+                slot.end(pending);
+            }
+            // Whose end nobody saw is not worth keeping.
+            if !slot.ended {
+                return None;
+            }
+            let queue = |(place, cell): (Place, Cell)| {
+                let queue = names.get(&place)?.clone();
+                Some(KeptQueue { queue, flow: cell.flow, pending: cell.pending })
+            };
+            let mut queues: Vec<KeptQueue> = slot.cells.into_iter().filter_map(queue).collect();
+            queues.retain(|of| of.pending > 0 || !of.flow.is_nothing());
+            queues.sort_by(|a, b| a.queue.cmp(&b.queue));
+            Some(KeptMinute { source: source.clone(), minute, watched: slot.watched, queues })
+        });
+        kept.collect()
+    }
+
+    /// Forgets what is older than the longest window, and queues that nothing is known of any more; `open` are those with actions.
+    pub(super) fn trim(&mut self, open: &HashSet<Place>, now: Timestamp) {
+        let first = Minute::of(now).plus(1 - i64::from(Figures::LONGEST));
+        if self.minutes.first_key_value().is_none_or(|(oldest, _)| *oldest >= first) {
+            return;
+        }
+        self.minutes = self.minutes.split_off(&first);
+        self.changed = self.changed.split_off(&first);
+        let used: BTreeSet<Place> =
+            self.minutes.values().flat_map(|slot| slot.cells.keys().copied()).collect();
+        self.places.retain(|_, place| used.contains(place) || open.contains(place));
+    }
+}
+
+impl Slot {
+    /// So much was pending at its end.
+    fn end(&mut self, pending: &HashMap<Place, u64>) {
+        self.ended = true;
+        self.cells.values_mut().for_each(|cell| cell.pending = 0);
+        for (place, count) in pending.iter().filter(|(_, count)| **count > 0) {
+            self.cells.entry(*place).or_default().pending = *count;
+        }
+    }
+}

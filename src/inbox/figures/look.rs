@@ -1,0 +1,266 @@
+//! What a look at a source's list shows to have come and gone since the last one.
+
+use std::collections::HashSet;
+
+use crate::config::Targets;
+use crate::domain::{
+    ActionId, ActionKey, DecisionKind, Entry, Flow, Followed, Minute, Outcome, Queue, ReportLine, Revision,
+    Row, Status, Timestamp, Untrusted,
+};
+use crate::inbox::Rows;
+
+use super::decided::{Deed, Did};
+use super::ledger::Place;
+use super::news::News;
+use super::source::{Known, Over, SourceFigures};
+use super::stage::Stage;
+use super::{About, Happening};
+
+/// So many actions that are over are remembered, so that nothing is counted twice.
+const OVER: usize = 20_000;
+
+impl SourceFigures {
+    /// Takes a list, and says what is news in it.
+    pub(super) fn listed(
+        &mut self,
+        rows: &Rows,
+        revision: Option<Revision>,
+        targets: &Targets,
+        now: Timestamp,
+    ) -> Vec<Happening> {
+        let since = self.heard;
+        self.cover(targets, now);
+        self.heard = Some(now);
+        (self.behind, self.problem, self.revision) = (false, false, revision);
+        let mut look = Look { since, now, news: News::default() };
+        match rows {
+            Rows::All(entries) => {
+                let listed: HashSet<&ActionId> = entries.iter().map(|entry| &entry.row.id).collect();
+                let gone = |id: &&ActionId| !listed.contains(id);
+                let gone: Vec<ActionId> = self.known.keys().filter(gone).cloned().collect();
+                for id in &gone {
+                    self.gone(&mut look, id);
+                }
+                self.stand(&mut look, entries);
+            }
+            Rows::Changes { entries, gone } => {
+                for key in gone {
+                    self.gone(&mut look, &key.id);
+                }
+                self.stand(&mut look, entries);
+            }
+        }
+        look.news.told(&self.name, now)
+    }
+
+    /// What became of decisions that were sent from here, where the source does not tell by itself.
+    pub(super) fn submitted(&mut self, line: &ReportLine) {
+        let stage = match (&line.outcome, line.decision) {
+            (
+                Outcome::Approved | Outcome::Accepted,
+                DecisionKind::Approve | DecisionKind::ApproveWithEdits,
+            ) => Stage::Approved,
+            (Outcome::Rejected | Outcome::Accepted, DecisionKind::Reject) => Stage::Rejected,
+            _ => return,
+        };
+        if let Some(known) = self.known.get_mut(&line.key.id) {
+            known.ours = Some(stage);
+        }
+    }
+
+    /// What became of an approved action that was followed from here.
+    pub(super) fn followed(&mut self, followed: &Followed, now: Timestamp) -> Vec<Happening> {
+        let (id, stage) = (&followed.key.id, Stage::of(&followed.status));
+        if stage.outcome().is_nothing() {
+            return Vec::new();
+        }
+        if let Some(known) = self.known.get_mut(id) {
+            // The list will say that it is gone, and does not say why.
+            if known.ours.is_some() && !known.lost {
+                known.ours = Some(stage);
+            }
+            return Vec::new();
+        }
+        let Some(over) = self.over.get_mut(id).filter(|over| over.stage != stage) else { return Vec::new() };
+        over.stage = stage;
+        let over = over.clone();
+        self.flow(over.place, Minute::of(now), &stage.outcome());
+        let (key, title) = (followed.key.clone(), followed.title.clone());
+        let about = About { key, tool: over.tool.clone(), title, high: over.high };
+        self.did(stage, false, (now, over.created), &over.tool, None);
+        let mut news = News::default();
+        news.moved(stage, false, None, None, about);
+        news.told(&self.name, now)
+    }
+
+    /// It is not listed any more.
+    fn gone(&mut self, look: &mut Look, id: &ActionId) {
+        let Some(known) = self.known.remove(id) else { return };
+        let about = self.about(id, &known);
+        if known.lost {
+            // Somebody settled it; as what, this source does not tell.
+            self.end(id, &known, Stage::Left);
+            return;
+        }
+        let stage = known.ours.unwrap_or(Stage::Left);
+        self.flow(known.place, Minute::of(look.now), &stage.resolution().plus(&stage.outcome()));
+        self.end(id, &known, stage);
+        self.did(stage, true, (look.now, known.created), &known.tool, None);
+        look.news.moved(stage, true, None, None, about);
+    }
+
+    fn stand(&mut self, look: &mut Look, entries: &[Entry]) {
+        for entry in entries {
+            self.stands(look, &entry.row);
+        }
+    }
+
+    /// It stands like this now.
+    fn stands(&mut self, look: &mut Look, row: &Row) {
+        let stage = Stage::of(&row.status);
+        let (known, over) = (self.known.get(&row.id), self.over.get(&row.id).map(|over| over.stage));
+        let before = match known {
+            Some(known) if known.lost => Some(Stage::Unknown),
+            Some(_) => Some(Stage::Pending),
+            None => over,
+        };
+        let (mut flow, mut at) = (Flow::default(), look.moment(row.resolved_at));
+        match (before, look.since) {
+            // What waits at the first look is no arrival.
+            (None, None) => {}
+            (None, Some(_)) if look.is_new(row) => {
+                let arrived = Flow { arrived: 1, ..Flow::default() };
+                self.count(row, Minute::of(look.moment(Some(row.created_at))), &arrived);
+                at = at.max(look.moment(Some(row.created_at)));
+                flow = stage.resolution().plus(&stage.outcome());
+            }
+            (Some(Stage::Pending), _) => flow = stage.resolution().plus(&stage.outcome()),
+            (Some(before), _) if before == stage => {}
+            (Some(_), _) if stage == Stage::Pending => flow = Flow { arrived: 1, ..Flow::default() },
+            // Decided before, or from before it was watched: only what becomes of it now.
+            _ => flow = stage.outcome(),
+        }
+        if !flow.is_nothing() {
+            self.count(row, Minute::of(at), &flow);
+        }
+        let known = self.known_of(row);
+        let about = self.about(&row.id, &known);
+        let first = look.since.is_none();
+        if !first && before != Some(stage) && (before.is_some() || look.is_new(row) || !flow.is_nothing()) {
+            self.tell(look, row, before, stage, about);
+        }
+        match stage {
+            Stage::Pending | Stage::Unknown => {
+                self.over.remove(&row.id);
+                self.known.insert(row.id.clone(), known);
+            }
+            _ => {
+                self.known.remove(&row.id);
+                self.end(&row.id, &known, stage);
+            }
+        }
+    }
+
+    fn tell(&mut self, look: &mut Look, row: &Row, before: Option<Stage>, stage: Stage, about: About) {
+        let was_open = matches!(before, None | Some(Stage::Pending));
+        if stage == Stage::Pending {
+            look.news.arrived(Queue::of(row), about);
+            return;
+        }
+        if before.is_none() && look.is_new(row) {
+            look.news.arrived(Queue::of(row), about.clone());
+        }
+        let (at, by) = (look.moment(row.resolved_at), row.resolved_by.clone());
+        self.did(stage, was_open, (at, row.created_at), &row.tool, by.as_ref());
+        look.news.moved(stage, was_open, Some(row.status.clone()), by, about);
+    }
+
+    /// `at`: when that was, and when it was proposed.
+    fn did(
+        &mut self,
+        stage: Stage,
+        was_open: bool,
+        (at, created): (Timestamp, Timestamp),
+        tool: &Untrusted,
+        by: Option<&Untrusted>,
+    ) {
+        let decided = match stage {
+            Stage::Pending | Stage::Left => None,
+            Stage::Rejected => Some(Did::Reject),
+            _ => Some(Did::Approve),
+        };
+        let failed = (stage == Stage::Failed).then_some(Did::Fail);
+        for what in decided.filter(|_| was_open).into_iter().chain(failed) {
+            self.decided.add(Deed { at, created, tool: tool.clone(), by: by.cloned(), what });
+        }
+    }
+
+    fn count(&mut self, row: &Row, minute: Minute, flow: &Flow) {
+        let place = self.seen.place(&Queue::of(row));
+        self.flow(place, minute, flow);
+    }
+
+    fn known_of(&mut self, row: &Row) -> Known {
+        Known {
+            place: self.seen.place(&Queue::of(row)),
+            tool: row.tool.clone(),
+            title: row.title.clone(),
+            mission: row.mission.clone(),
+            created: row.created_at,
+            expires: row.expires_at,
+            high: row.risk.is_high(),
+            lost: row.status == Status::Unknown,
+            ours: self.known.get(&row.id).and_then(|known| known.ours),
+        }
+    }
+
+    fn about(&self, id: &ActionId, known: &Known) -> About {
+        About {
+            key: ActionKey { source: self.name.clone(), id: id.clone() },
+            tool: known.tool.clone(),
+            title: known.title.clone(),
+            high: known.high,
+        }
+    }
+
+    /// Remembers that it is over.
+    fn end(&mut self, id: &ActionId, known: &Known, stage: Stage) {
+        let Known { place, created, high, .. } = *known;
+        let over = Over { stage, place, tool: known.tool.clone(), created, high };
+        if self.over.insert(id.clone(), over).is_none() {
+            self.order.push_back(id.clone());
+        }
+        while self.order.len() > OVER {
+            if let Some(oldest) = self.order.pop_front() {
+                self.over.remove(&oldest);
+            }
+        }
+    }
+
+    /// Counts what happened in a minute.
+    fn flow(&mut self, place: Place, minute: Minute, flow: &Flow) {
+        self.seen.add(place, minute, flow);
+        self.moved = true;
+    }
+}
+
+/// One look at a list.
+struct Look {
+    /// Everything up to then was known before.
+    since: Option<Timestamp>,
+    now: Timestamp,
+    news: News,
+}
+
+impl Look {
+    /// It was proposed since the last look.
+    fn is_new(&self, row: &Row) -> bool {
+        row.status.is_pending() || self.since.is_some_and(|since| row.created_at > since)
+    }
+
+    /// When something happened that was not so at the last look: clocks differ, so what the source says is bounded by that.
+    fn moment(&self, told: Option<Timestamp>) -> Timestamp {
+        let since = self.since.unwrap_or(self.now);
+        told.unwrap_or(self.now).clamp(since.min(self.now), self.now)
+    }
+}

@@ -1,0 +1,150 @@
+//! What follows from the minutes of a ledger: rates, sparklines, growth.
+
+use std::collections::HashMap;
+
+use crate::domain::{Flow, Minute, Rate, Timestamp};
+
+use super::Ask;
+use super::ledger::{Ledger, Place, Slot};
+
+/// Rates are over so many minutes, the present one with them.
+const RATE: i64 = 15;
+/// So far back growth is looked for, in minutes.
+const GROWTH: usize = 240;
+/// A rate over less is none. Milliseconds.
+const LEAST: i64 = Minute::MILLIS;
+
+/// One queue, or all of a source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// In the window.
+    pub(super) flow: Flow,
+    pub(super) rate: Option<Rate>,
+    /// Pending at the end of each part of the window; the last one is now.
+    pub(super) spark: Vec<Option<u64>>,
+    pub(super) arrivals: Vec<Option<u64>>,
+    pub(super) resolves: Vec<Option<u64>>,
+    /// For so many minutes, more had come than gone in the quarter of an hour before each.
+    pub(super) growing_for: u32,
+}
+
+/// Of all, and of each queue that anything is known of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Readings {
+    pub(super) all: Reading,
+    pub(super) queues: HashMap<Place, Reading>,
+}
+
+/// How a window is cut into parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    first: Minute,
+    last: Minute,
+    /// Minutes in a part.
+    per: i64,
+    pub(super) parts: usize,
+}
+
+impl Cut {
+    pub(super) fn of(ask: Ask, now: Timestamp) -> Self {
+        let window = i64::from(ask.window.max(1));
+        let columns = i64::try_from(ask.columns.max(1)).unwrap_or(i64::MAX);
+        let per = (window + columns - 1) / columns;
+        let parts = (window + per - 1) / per;
+        let last = Minute::of(now);
+        Self { first: last.plus(1 - window), last, per, parts: usize::try_from(parts).unwrap_or(1) }
+    }
+
+    /// The part that a minute is in; the last part ends now, and the first may be shorter.
+    fn part(&self, minute: Minute) -> usize {
+        let back = self.last.number() - minute.number();
+        let part = usize::try_from(back / self.per).unwrap_or(usize::MAX);
+        self.parts.saturating_sub(1).saturating_sub(part)
+    }
+}
+
+/// Reads a ledger; `pending` is what is pending now.
+pub(super) fn read(ledger: &Ledger, pending: &HashMap<Place, u64>, ask: Ask, now: Timestamp) -> Readings {
+    let cut = Cut::of(ask, now);
+    let known = ledger.minutes.values().flat_map(|slot| slot.cells.keys()).chain(pending.keys());
+    let mut makers: HashMap<Place, Maker> = known.map(|place| (*place, Maker::new(cut))).collect();
+    let mut all = Maker::new(cut);
+    let from = cut.first.min(cut.last.plus(1 - RATE)).min(cut.last.plus(-(GROWTH as i64) - RATE));
+    for (minute, slot) in ledger.minutes.range(from..=cut.last) {
+        let (mut sum, mut left) = (Flow::default(), 0);
+        for (place, maker) in &mut makers {
+            let cell = slot.cells.get(place).copied().unwrap_or_default();
+            maker.take(*minute, slot, &cell.flow, cell.pending);
+            sum = sum.plus(&cell.flow);
+            left += cell.pending;
+        }
+        all.take(*minute, slot, &sum, left);
+    }
+    let now_in = |place: &Place| pending.get(place).copied().unwrap_or_default();
+    let queues = makers.into_iter().map(|(place, maker)| (place, maker.made(now_in(&place)))).collect();
+    Readings { all: all.made(pending.values().sum()), queues }
+}
+
+/// A reading that is being made.
+struct Maker {
+    cut: Cut,
+    reading: Reading,
+    rate: Rate,
+    /// Arrivals less resolves, by minutes back from now; `None` where nobody watched.
+    nets: Vec<Option<i64>>,
+}
+
+impl Maker {
+    fn new(cut: Cut) -> Self {
+        let none = || vec![None; cut.parts];
+        let reading = Reading { spark: none(), arrivals: none(), resolves: none(), ..Reading::default() };
+        let nets = vec![None; GROWTH + RATE as usize];
+        Self { cut, reading, rate: Rate { arrived: 0, resolved: 0, over: 0 }, nets }
+    }
+
+    fn take(&mut self, minute: Minute, slot: &Slot, flow: &Flow, pending: u64) {
+        let back = self.cut.last.number() - minute.number();
+        if back < RATE {
+            self.rate.arrived += flow.arrived;
+            self.rate.resolved += flow.resolved();
+            self.rate.over += slot.watched;
+        }
+        let net = flow.arrived.cast_signed() - flow.resolved().cast_signed();
+        if let Some(of) = usize::try_from(back).ok().and_then(|back| self.nets.get_mut(back)) {
+            *of = (slot.watched > 0).then_some(net);
+        }
+        if minute < self.cut.first {
+            return;
+        }
+        self.reading.flow = self.reading.flow.plus(flow);
+        let part = self.cut.part(minute);
+        let count = |of: Option<&mut Option<u64>>, more: u64| {
+            if let Some(of) = of.filter(|of| slot.watched > 0 || of.is_some()) {
+                *of = Some(of.unwrap_or_default() + more);
+            }
+        };
+        count(self.reading.arrivals.get_mut(part), flow.arrived);
+        count(self.reading.resolves.get_mut(part), flow.resolved());
+        if let Some(of) = self.reading.spark.get_mut(part).filter(|_| slot.ended) {
+            *of = Some(pending);
+        }
+    }
+
+    fn made(mut self, pending: u64) -> Reading {
+        if let Some(now) = self.reading.spark.last_mut() {
+            *now = Some(pending);
+        }
+        self.reading.rate = (self.rate.over >= LEAST).then_some(self.rate);
+        // A minute that has just begun is as the one before it.
+        if let [first @ None, Some(_), ..] = self.nets.as_mut_slice() {
+            *first = Some(0);
+        }
+        let grew = |minutes: &[Option<i64>]| {
+            let watched = minutes.first().is_some_and(Option::is_some);
+            watched && minutes.iter().flatten().sum::<i64>() > 0
+        };
+        let growing = self.nets.windows(RATE as usize).take_while(|minutes| grew(minutes)).count();
+        self.reading.growing_for = u32::try_from(growing).unwrap_or(u32::MAX);
+        self.reading
+    }
+}

@@ -1,0 +1,277 @@
+//! The figures against models that are as simple as they can be.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::AlertKind as K;
+use super::*;
+use crate::domain::{
+    ActionId, Capabilities, Entry, Flow, QueueFlow, Rate, Revision, Row, Status, Trend, Untrusted,
+};
+use crate::inbox::{Connection, Rows};
+
+mod books;
+mod telling;
+
+const START: i64 = 1_795_270_920_000;
+
+fn source() -> SourceName {
+    SourceName::new("team")
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(START + seconds * 1_000)
+}
+
+fn targets() -> Targets {
+    Targets { stale_after: Duration::from_secs(70), ..Targets::default() }
+}
+
+fn figures() -> Figures {
+    Figures::new(targets(), true, &[source()])
+}
+
+fn row(id: &str, agent: &str, created: i64, status: Status) -> Row {
+    Row {
+        agent: Some(agent.into()),
+        created_at: at(created),
+        status,
+        ..Row::new(ActionId::new(id), Untrusted::from("send_email"), Untrusted::from("a title"))
+    }
+}
+
+fn decided(id: &str, agent: &str, created: i64, status: Status, resolved: i64) -> Row {
+    Row {
+        resolved_at: Some(at(resolved)),
+        resolved_by: Some("lee".into()),
+        ..row(id, agent, created, status)
+    }
+}
+
+fn synced(rows: Vec<Row>, all: bool) -> Synced {
+    let entry = |row: Row| Entry {
+        key: crate::domain::ActionKey { source: source(), id: row.id.clone() },
+        can: Capabilities::PLAIN,
+        row,
+    };
+    let entries: Vec<Entry> = rows.into_iter().map(entry).collect();
+    Synced {
+        source: source(),
+        subject: None,
+        rows: if all { Rows::All(entries) } else { Rows::Changes { entries, gone: Vec::new() } },
+        revision: Some(Revision(1)),
+        unreadable: Vec::new(),
+        at: at(0),
+    }
+}
+
+fn all(rows: Vec<Row>) -> Synced {
+    synced(rows, true)
+}
+
+fn changes(rows: Vec<Row>) -> Synced {
+    synced(rows, false)
+}
+
+fn hour() -> Ask {
+    Ask { window: 60, columns: 60 }
+}
+
+fn line(figures: &Figures, seconds: i64) -> Standing {
+    figures.board(hour(), at(seconds)).sources.remove(0).standing
+}
+
+#[test]
+fn what_waits_at_the_first_look_is_no_arrival_and_no_rate_is_told_before_a_minute_was_watched() {
+    let mut figures = figures();
+    figures.listed(&all(vec![row("1", "kim", -9_000, Status::Pending)]), at(0));
+
+    let first = line(&figures, 30);
+    assert_eq!((first.pending, first.rate, first.trend), (1, None, Trend::NotKnown));
+
+    figures.listed(&all(vec![row("1", "kim", -9_000, Status::Pending)]), at(61));
+    let rate = line(&figures, 61).rate.unwrap();
+    assert_eq!(rate, Rate { arrived: 0, resolved: 0, over: 61_000 });
+}
+
+#[test]
+fn rates_are_over_the_time_that_was_watched() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+    figures.listed(
+        &all(vec![row("1", "kim", 20, Status::Pending), row("2", "lee", 40, Status::Pending)]),
+        at(60),
+    );
+    figures.listed(&all(vec![row("2", "lee", 40, Status::Pending)]), at(120));
+
+    let standing = line(&figures, 120);
+
+    assert_eq!(standing.rate, Some(Rate { arrived: 2, resolved: 1, over: 120_000 }));
+    assert_eq!(standing.rate.map(|rate| (rate.arrivals(), rate.resolves(), rate.net())), Some((10, 5, 5)));
+    assert_eq!(standing.trend, Trend::Growing);
+    assert_eq!(
+        standing.spark.iter().rev().take(4).rev().copied().collect::<Vec<_>>(),
+        [None, Some(2), Some(2), Some(1)]
+    );
+}
+
+#[test]
+fn an_action_that_came_and_went_between_two_looks_counts_as_both() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+
+    figures.listed(&changes(vec![decided("1", "kim", 10, Status::Rejected, 50)]), at(65));
+
+    let board = figures.board(hour(), at(65));
+    assert_eq!(board.outcomes, Flow { arrived: 1, rejected: 1, ..Flow::default() });
+    assert_eq!((board.total.pending, board.total.spark[58]), (0, Some(0)));
+}
+
+#[test]
+fn a_clock_that_is_wrong_puts_nothing_outside_of_what_was_watched() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+
+    figures.listed(
+        &all(vec![row("1", "kim", -86_400, Status::Pending), row("2", "kim", 86_400, Status::Pending)]),
+        at(30),
+    );
+
+    assert_eq!(figures.board(Ask { window: 1, columns: 1 }, at(30)).outcomes.arrived, 2);
+}
+
+#[test]
+fn what_was_approved_and_failed_later_counts_once_as_each() {
+    let mut figures = figures();
+    figures.listed(&all(vec![row("1", "kim", -60, Status::Pending)]), at(0));
+    figures.listed(&changes(vec![decided("1", "kim", -60, Status::Approved, 5)]), at(10));
+    figures.listed(&changes(vec![decided("1", "kim", -60, Status::Running, 5)]), at(11));
+    figures.listed(&changes(vec![decided("1", "kim", -60, Status::Failed, 5)]), at(12));
+    figures.listed(&changes(vec![decided("1", "kim", -60, Status::Failed, 5)]), at(13));
+
+    let board = figures.board(hour(), at(14));
+
+    assert_eq!(board.outcomes, Flow { approved: 1, failed: 1, ..Flow::default() });
+    assert_eq!(board.alerts, [Alert { kind: AlertKind::Failed, source: source(), count: 1 }]);
+    assert!(matches!(board.events[0].what, HappeningKind::Failed { .. }), "{:?}", board.events);
+    let tool = board.tools[0].decided.clone().unwrap();
+    assert_eq!((tool.approved, tool.failed, tool.edited), (1, 1, None));
+}
+
+#[test]
+fn minutes_in_which_nobody_watched_are_not_known_and_no_part_of_a_rate() {
+    let mut figures = figures();
+    figures.event(&Event { source: source(), kind: EventKind::Connection(Connection::Live) }, at(0));
+    figures.listed(&all(Vec::new()), at(0));
+    // Asleep for ten minutes; all that came meanwhile is known at once.
+    figures.listed(&all(vec![row("1", "kim", 300, Status::Pending)]), at(600));
+
+    let standing = line(&figures, 660);
+
+    assert_eq!(standing.spark.iter().rev().take(3).copied().collect::<Vec<_>>(), [Some(1), None, None]);
+    assert_eq!(standing.rate, Some(Rate { arrived: 1, resolved: 0, over: 600_000 }));
+}
+
+#[test]
+fn a_restart_goes_on_where_the_last_run_was() {
+    let mut before = figures();
+    before.listed(&all(Vec::new()), at(0));
+    before.listed(&all(vec![row("1", "kim", 30, Status::Pending)]), at(60));
+    before.listed(&all(vec![row("1", "kim", 30, Status::Pending)]), at(100));
+    let kept = before.take_unkept(at(100));
+    assert_eq!(before.take_unkept(at(100)), [], "nothing changed since");
+
+    let mut after = figures();
+    after.listed(&all(vec![row("1", "kim", 30, Status::Pending)]), at(120));
+    after.restore(&kept);
+
+    let standing = line(&after, 120);
+    assert_eq!(standing.rate, Some(Rate { arrived: 1, resolved: 0, over: 100_000 }));
+    assert_eq!(&standing.spark[57..], [Some(1), Some(1), Some(1)]);
+}
+
+#[test]
+fn growing_is_more_come_than_gone_in_the_quarter_before_each_of_those_minutes() {
+    let mut figures = figures();
+    let mut rows = Vec::new();
+    figures.listed(&all(Vec::new()), at(0));
+    for minute in 1..=40 {
+        // One comes in every minute but the first ten.
+        if minute > 10 {
+            rows.push(row(&minute.to_string(), "kim", minute * 60 - 30, Status::Pending));
+        }
+        figures.listed(&all(rows.clone()), at(minute * 60));
+    }
+
+    assert_eq!(line(&figures, 40 * 60).growing_for, 31);
+    let alerts = figures.board(hour(), at(40 * 60)).alerts;
+    assert!(alerts.contains(&Alert { kind: AlertKind::Growing, source: source(), count: 31 }), "{alerts:?}");
+}
+
+#[test]
+fn every_alert_has_its_reason_and_goes_with_it() {
+    let mut figures = figures();
+    let mut rows = vec![row("old", "kim", -3_601, Status::Pending), row("lost", "kim", -5, Status::Unknown)];
+    rows[0].mission = Some("m-1".into());
+    rows.push(Row { risk: crate::domain::Risk::High, ..row("risky", "kim", -901, Status::Pending) });
+    rows.push(Row { expires_at: Some(at(600)), ..row("expiring", "kim", -1, Status::Pending) });
+    rows.push(Row { expires_at: Some(at(-1)), ..row("over", "kim", -1, Status::Pending) });
+    figures.listed(&all(rows), at(0));
+
+    let told = |figures: &Figures, seconds| {
+        let alerts = figures.board(hour(), at(seconds)).alerts;
+        alerts.into_iter().map(|alert| (alert.kind, alert.count)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(&figures, 0),
+        [(K::Unknown, 1), (K::HighRisk, 1), (K::Expiring, 1), (K::OverTarget, 1), (K::Blocked, 1)]
+    );
+    assert_eq!(told(&figures, 71)[0], (K::Down, 1), "silent for longer than it may be");
+
+    figures.listed(&all(Vec::new()), at(80));
+    assert_eq!(told(&figures, 80), []);
+}
+
+#[test]
+fn ages_are_counted_in_steps_with_median_and_nine_in_ten() {
+    let mut figures = figures();
+    let ages = [10_i64, 299, 300, 899, 900, 3_599, 3_600, 14_399, 14_400, 90_000];
+    let rows = ages.iter().enumerate().map(|(n, age)| row(&n.to_string(), "kim", -age, Status::Pending));
+    figures.listed(&all(rows.collect()), at(0));
+
+    let ages = figures.board(hour(), at(0)).ages;
+
+    assert_eq!(ages.counts, [2, 2, 2, 2, 2]);
+    assert_eq!((ages.median, ages.p90), (Some(900_000), Some(14_400_000)));
+    assert_eq!((ages.target, ages.over_target), (3_600_000, 3));
+}
+
+#[test]
+fn queues_beyond_the_most_are_told_as_one() {
+    let mut figures = figures();
+    let rows = (0..100).map(|n| row(&n.to_string(), &format!("agent-{n}"), -10, Status::Pending));
+    figures.listed(&all(rows.collect()), at(0));
+
+    let queues = figures.board(hour(), at(0)).sources.remove(0).queues;
+
+    assert_eq!(queues.len(), Queue::MOST + 1);
+    let rest = queues.iter().find(|line| line.queue == Queue::Rest).unwrap();
+    assert_eq!(rest.standing.pending, 100 - Queue::MOST as u64);
+}
+
+#[test]
+fn reviewers_are_told_only_where_that_is_asked_for() {
+    let one = |reviewers| {
+        let mut figures = Figures::new(Targets::default(), reviewers, &[source()]);
+        figures.listed(&all(vec![row("1", "kim", -20, Status::Pending)]), at(0));
+        figures.listed(&changes(vec![decided("1", "kim", -20, Status::Approved, 10)]), at(10));
+        figures.board(hour(), at(10)).reviewers
+    };
+
+    assert_eq!(one(false), None);
+    let lines = one(true).unwrap();
+    assert_eq!((lines[0].decider.name.as_raw(), lines[0].decider.approved), ("lee", 1));
+    assert_eq!(lines[0].decider.median_wait, 30_000);
+}
