@@ -40,6 +40,8 @@ fn model(rows: usize) -> Model {
         borders: Borders::Line,
         zone: jiff::tz::TimeZone::UTC,
         stale_after: std::time::Duration::from_secs(40),
+        targets: placet::config::Targets::default(),
+        reviewers: false,
         poll: std::time::Duration::from_secs(10),
         reasons: Vec::new(),
         hold: std::time::Duration::ZERO,

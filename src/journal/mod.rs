@@ -16,6 +16,7 @@ use crate::sqlite::{self, Database};
 mod desk;
 mod held;
 mod learned;
+mod minutes;
 mod owner;
 mod past;
 mod receipt;
@@ -30,12 +31,13 @@ pub use past::{Past, Sent, State};
 pub use receipt::Receipt;
 pub use verify::{Checked, Head, Kept, Wrong};
 
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
     include_str!("../../assets/migrations/journal/0004_reason_text.sql"),
     include_str!("../../assets/migrations/journal/0005_receipts.sql"),
+    include_str!("../../assets/migrations/journal/0006_minutes.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.

@@ -11,6 +11,7 @@ use crate::domain::{
 
 mod desks;
 mod held;
+mod minutes;
 mod receipts;
 
 struct Place(TempDir);

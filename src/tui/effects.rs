@@ -19,6 +19,7 @@ use super::outside;
 use super::program::{self, Late};
 
 mod load;
+mod minutes;
 mod pages;
 
 /// Approved actions are followed for so long.
@@ -62,6 +63,8 @@ impl Effects {
         let this = self.clone();
         match effect {
             Effect::Restore => drop(tokio::spawn(this.restore())),
+            Effect::RestoreMinutes => drop(tokio::spawn(minutes::restore(this))),
+            Effect::KeepMinutes(kept) => drop(self.must_finish.spawn(minutes::keep(this, kept))),
             Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
             Effect::TakeBack { id, keys } => drop(tokio::spawn(this.take_back(id, keys))),
             Effect::Sync { source, since } => drop(tokio::spawn(this.sync(source, since))),

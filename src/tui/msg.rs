@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 use crate::domain::{
-    ActionKey, Digest, Finding, Followed, Passage, PendingAction, Report, Revision, Settling, SourceName,
-    Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Digest, Finding, Followed, KeptMinute, Passage, PendingAction, Report, Revision, Settling,
+    SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
@@ -102,6 +102,8 @@ pub enum What {
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
     Restored(Result<Box<Restored>, Problem>),
+    /// The answer to an [`Effect::RestoreMinutes`]; empty where they cannot be read.
+    KeptMinutes(Vec<KeptMinute>),
     /// So many [`Effect::Save`] went to disk together. After a failure they wait, before any later ones, and none is counted.
     Saved {
         saves: usize,
@@ -161,6 +163,9 @@ pub type Loaded = (ActionKey, Result<PendingAction, Problem>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     Restore,
+    /// Minutes of the figures that an earlier run kept.
+    RestoreMinutes,
+    KeepMinutes(Vec<KeptMinute>),
     Reconcile,
     /// Those of these decisions that failed, for the draft.
     TakeBack {

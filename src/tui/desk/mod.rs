@@ -48,6 +48,8 @@ pub(super) struct Desk {
     /// Everything asked of the world, in order, but what the desk answers by itself.
     pub(super) effects: Vec<Effect>,
     pub(super) saved: Vec<Write>,
+    /// Minutes of the figures, for the journal.
+    pub(super) kept: Vec<crate::domain::KeptMinute>,
     pub(super) submitted: Vec<Submission>,
     pub(super) world: HashMap<ActionKey, PendingAction>,
     /// The world answers a load at once.
@@ -87,6 +89,8 @@ impl Desk {
             zone: jiff::tz::TimeZone::UTC,
             stale_after: std::time::Duration::from_secs(40),
             poll: std::time::Duration::from_secs(10),
+            targets: crate::config::Targets::default(),
+            reviewers: false,
             reasons: Vec::new(),
             hold: std::time::Duration::ZERO,
             hints: false,
@@ -106,6 +110,7 @@ impl Desk {
             at: NOW,
             effects: Vec::new(),
             saved: Vec::new(),
+            kept: Vec::new(),
             submitted: Vec::new(),
             world: HashMap::new(),
             answers: true,
@@ -192,7 +197,8 @@ impl Desk {
                         self.say(What::Held(id, Ok(())));
                     }
                 }
-                Effect::WakeIn(Guard::ALONE) => {}
+                Effect::WakeIn(Guard::ALONE) | Effect::RestoreMinutes => {}
+                Effect::KeepMinutes(minutes) => self.kept.extend(minutes),
                 Effect::Submit { submission, left_pending } => {
                     self.submitted.push((*submission).clone());
                     self.effects.push(Effect::Submit { submission, left_pending });

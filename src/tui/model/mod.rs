@@ -12,6 +12,7 @@ use super::theme::{Depth, Theme};
 use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::Tool;
+use crate::inbox::figures::Figures;
 use crate::journal::{EditText, Learned, Says};
 pub use crate::text::hidden;
 
@@ -99,6 +100,10 @@ pub struct Settings {
     /// Nothing changes by itself every second.
     pub reduced_motion: bool,
     pub read_first: crate::domain::ReadFirst,
+    /// What a lead is told of.
+    pub targets: crate::config::Targets,
+    /// Who decided is told, where a source tells it.
+    pub reviewers: bool,
 }
 
 /// How the list begins, and the filters that have names.
@@ -125,6 +130,10 @@ pub struct Model {
     pub view: Option<View>,
     /// How many such lists were asked for.
     pub views: u64,
+    /// How actions come and go, for the watch view: fed whether that is open or not.
+    pub figures: Figures,
+    /// The minute in which figures were kept last.
+    pub kept_at: Option<crate::domain::Minute>,
     pub stats: Stats,
     /// When that was counted.
     pub stats_at: Timestamp,
@@ -197,13 +206,8 @@ pub enum Focus {
 
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
-        let sources = sources
-            .into_iter()
-            .map(|name| SourceState {
-                still: settings.reduced_motion,
-                ..SourceState::new(name, settings.stale_after, settings.poll)
-            })
-            .collect();
+        let figures = Figures::new(settings.targets, settings.reviewers, &sources);
+        let sources = sources.into_iter().map(|name| SourceState::of(name, &settings)).collect();
         Self {
             queue: Queue::new(settings.triage.group, settings.triage.sort),
             settings,
@@ -214,6 +218,8 @@ impl Model {
             frozen: None,
             view: None,
             views: 0,
+            figures,
+            kept_at: None,
             stats: Stats::default(),
             stats_at: now,
             draft: Draft::default(),

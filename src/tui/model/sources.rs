@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
 
-use super::Model;
+use super::{Model, Settings};
 
 #[derive(Clone, Debug)]
 pub struct SourceState {
@@ -75,6 +75,11 @@ impl SourceState {
 }
 
 impl SourceState {
+    pub(super) fn of(name: SourceName, settings: &Settings) -> Self {
+        let still = settings.reduced_motion;
+        Self { still, ..Self::new(name, settings.stale_after, settings.poll) }
+    }
+
     /// Its line on the screen changes with every second.
     pub fn counts_seconds(&self, now: Timestamp) -> bool {
         !self.still && (matches!(self.connection, Connection::Retrying { .. }) || self.is_stale(now))

@@ -40,6 +40,8 @@ pub async fn run(
         zone: jiff::tz::TimeZone::system(),
         stale_after: config.watch.stale_after,
         poll: config.watch.poll,
+        targets: config.watch.targets,
+        reviewers: config.watch.reviewers,
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
         hints: false,

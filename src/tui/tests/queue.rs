@@ -112,7 +112,7 @@ fn marks_on_what_is_settled_are_gone() {
 fn one_sync_at_a_time_and_one_more_after_it() {
     let mut desk = Desk::unstarted(100, 30, CAN);
     let first = crate::tui::update::start(&mut desk.model);
-    assert_eq!(first, [Effect::Restore]);
+    assert_eq!(first, [Effect::Restore, Effect::RestoreMinutes]);
     desk.say(event(EventKind::Changed));
     assert_eq!(syncs(&mut desk), [Effect::Sync { source: source(), since: None }]);
 

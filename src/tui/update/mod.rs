@@ -18,6 +18,7 @@ mod dwell;
 mod edit;
 mod expiry;
 mod export;
+mod figures;
 mod filter;
 mod find;
 mod given;
@@ -54,7 +55,7 @@ use run::run;
 pub fn start(model: &mut Model) -> Vec<Effect> {
     // What is pending is asked for as soon as the watch says that it began.
     model.dirty = true;
-    vec![Effect::Restore]
+    vec![Effect::Restore, Effect::RestoreMinutes]
 }
 
 /// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
@@ -63,6 +64,7 @@ pub fn end(model: &mut Model) -> Vec<Effect> {
     model.leaving = true;
     effects.extend(leave::close_form(model));
     effects.extend(dwell::end(model));
+    effects.extend(figures::end(model));
     effects
 }
 
@@ -71,6 +73,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
     model.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
+    figures::feed(model, &msg.what);
     let mut effects = dwell::pass(model, &msg.what);
     effects.extend(expiry::sweep(model));
     effects.extend(route(model, msg.what));
@@ -97,6 +100,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Told { .. }
         | What::Around { .. }
         | What::Listed { .. }
+        | What::KeptMinutes(_)
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
         _ => false,
@@ -152,6 +156,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
+        What::KeptMinutes(_) => Vec::new(),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }
 }
@@ -267,5 +272,6 @@ fn tick(model: &mut Model) -> Vec<Effect> {
     effects.extend(alone::look(model));
     effects.extend(hold::look(model));
     effects.extend(report::look_again(model));
+    effects.extend(figures::keep(model));
     effects
 }

@@ -1,0 +1,143 @@
+//! Minutes of the lead's figures, kept over restarts. They are about counts alone: no action, and nobody's name.
+
+use sqlx::{Row as _, Sqlite, Transaction};
+
+use super::{Journal, JournalError};
+use crate::domain::{Flow, KeptMinute, KeptQueue, Minute, Queue, SourceName};
+
+/// So many minutes are kept; older ones go with the next that are written.
+const KEPT: i64 = 48 * 60;
+
+/// Of a minute that two runs saw, each saw a part: the greater counts stand.
+const PUT_QUEUE: &str = "INSERT INTO minute_queue
+    (source, minute, kind, queue, arrived, approved, edited, rejected, gone, executed, failed, unknown, pending)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    ON CONFLICT DO UPDATE SET arrived = MAX(arrived, excluded.arrived), approved = MAX(approved, excluded.approved),
+    edited = MAX(edited, excluded.edited), rejected = MAX(rejected, excluded.rejected), gone = MAX(gone, excluded.gone),
+    executed = MAX(executed, excluded.executed), failed = MAX(failed, excluded.failed),
+    unknown = MAX(unknown, excluded.unknown), pending = excluded.pending";
+
+impl Journal {
+    /// Keeps minutes, all or none; what is there of the same ones is joined with them.
+    pub async fn keep_minutes(&self, minutes: &[KeptMinute]) -> Result<(), JournalError> {
+        let Some(newest) = minutes.iter().map(|minute| minute.minute).max() else { return Ok(()) };
+        let mut tx = self.begin_write().await?;
+        for minute in minutes {
+            put(&mut tx, minute).await.map_err(|error| self.failed(error))?;
+        }
+        sqlx::query("DELETE FROM minute WHERE minute <= $1")
+            .bind(newest.number() - KEPT)
+            .execute(&mut *tx)
+            .await
+            .map_err(|error| self.failed(error))?;
+        self.commit(tx).await
+    }
+
+    /// The minutes that are kept since one, in order. At most 48 hours back.
+    pub async fn kept_minutes(&self, since: Minute) -> Result<Vec<KeptMinute>, JournalError> {
+        let failed = |error| self.failed(error);
+        let rows = sqlx::query(
+            "SELECT source, minute, watched FROM minute WHERE minute >= $1 ORDER BY minute, source",
+        )
+        .bind(since.number())
+        .fetch_all(self.read())
+        .await
+        .map_err(failed)?;
+        let mut minutes = Vec::with_capacity(rows.len());
+        for row in rows {
+            let read = || -> Result<KeptMinute, sqlx::Error> {
+                Ok(KeptMinute {
+                    source: SourceName::new(row.try_get::<String, _>("source")?),
+                    minute: Minute::new(row.try_get("minute")?),
+                    watched: row.try_get("watched")?,
+                    queues: Vec::new(),
+                })
+            };
+            minutes.push(read().map_err(failed)?);
+        }
+        let queues =
+            sqlx::query("SELECT * FROM minute_queue WHERE minute >= $1 ORDER BY minute, source, kind, queue")
+                .bind(since.number())
+                .fetch_all(self.read())
+                .await
+                .map_err(failed)?;
+        for row in &queues {
+            let (source, minute): (String, i64) =
+                (row.try_get("source").map_err(failed)?, row.try_get("minute").map_err(failed)?);
+            let of = |kept: &KeptMinute| (kept.minute.number(), kept.source.as_str()).cmp(&(minute, &source));
+            if let Ok(nth) = minutes.binary_search_by(of)
+                && let Some(kept) = minutes.get_mut(nth)
+            {
+                kept.queues.push(queue(row).map_err(failed)?);
+            }
+        }
+        Ok(minutes)
+    }
+}
+
+async fn put(tx: &mut Transaction<'static, Sqlite>, kept: &KeptMinute) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO minute (source, minute, watched) VALUES ($1, $2, $3)
+         ON CONFLICT DO UPDATE SET watched = MAX(watched, excluded.watched)",
+    )
+    .bind(kept.source.as_str())
+    .bind(kept.minute.number())
+    .bind(kept.watched)
+    .execute(&mut **tx)
+    .await?;
+    for of in &kept.queues {
+        let (kind, name) = words(&of.queue);
+        let flow = &of.flow;
+        let mut put = sqlx::query(PUT_QUEUE)
+            .bind(kept.source.as_str())
+            .bind(kept.minute.number())
+            .bind(kind)
+            .bind(name);
+        for count in [
+            flow.arrived,
+            flow.approved,
+            flow.edited,
+            flow.rejected,
+            flow.left,
+            flow.executed,
+            flow.failed,
+            flow.unknown,
+            of.pending,
+        ] {
+            put = put.bind(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        put.execute(&mut **tx).await?;
+    }
+    Ok(())
+}
+
+fn words(queue: &Queue) -> (&'static str, &str) {
+    match queue {
+        Queue::Agent(name) => ("agent", name.as_raw()),
+        Queue::Tool(name) => ("tool", name.as_raw()),
+        Queue::Rest => ("rest", ""),
+    }
+}
+
+fn queue(row: &sqlx::sqlite::SqliteRow) -> Result<KeptQueue, sqlx::Error> {
+    let count = |column: &str| -> Result<u64, sqlx::Error> {
+        Ok(row.try_get::<i64, _>(column)?.try_into().unwrap_or_default())
+    };
+    let name: String = row.try_get("queue")?;
+    let queue = match row.try_get::<String, _>("kind")?.as_str() {
+        "agent" => Queue::Agent(name.into()),
+        "tool" => Queue::Tool(name.into()),
+        _ => Queue::Rest,
+    };
+    let flow = Flow {
+        arrived: count("arrived")?,
+        approved: count("approved")?,
+        edited: count("edited")?,
+        rejected: count("rejected")?,
+        left: count("gone")?,
+        executed: count("executed")?,
+        failed: count("failed")?,
+        unknown: count("unknown")?,
+    };
+    Ok(KeptQueue { queue, flow, pending: count("pending")? })
+}
