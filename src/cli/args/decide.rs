@@ -1,0 +1,72 @@
+//! `placet decide` and `placet propose`.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+
+#[derive(Debug, ClapArgs)]
+pub struct DecideArgs {
+    /// Approve this action; repeat for more
+    #[arg(long, value_name = "ID")]
+    pub approve: Vec<String>,
+    /// Reject this action; repeat for more
+    #[arg(long, value_name = "ID")]
+    pub reject: Vec<String>,
+    /// Why, for every rejection given by --reject
+    #[arg(long, requires = "reject")]
+    pub reason: Option<String>,
+    /// Decisions as JSON: [{"id","decision":"approve|reject","userEdits"?,"reason"?,"digest"?,"terms"?,"source"?}]; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// Only this source
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// Say what would be sent, and send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Wait until what was approved has run; at most so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    pub follow: Option<u64>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ProposeArgs {
+    /// The tool that would be called
+    pub tool: String,
+    /// Its input, a JSON object; - is standard input. Every byte is kept
+    #[arg(long, value_name = "FILE")]
+    pub input: PathBuf,
+    /// One sentence for the reviewer
+    #[arg(long)]
+    pub summary: Option<String>,
+    /// low, medium, high, critical: only above the tool's own
+    #[arg(long, value_name = "WORD", value_parser = ["low", "medium", "high", "critical"], hide_possible_values = true)]
+    pub risk: Option<String>,
+    /// The workspace [default: the token's]
+    #[arg(long)]
+    pub workspace: Option<String>,
+    #[arg(long)]
+    pub mission: Option<String>,
+    #[arg(long)]
+    pub session: Option<String>,
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// The batch [default: MISSION:TOOL]
+    #[arg(long)]
+    pub batch: Option<String>,
+    /// Propose it to this gate [default: the configured gate, else the one on this machine]
+    #[arg(long, value_name = "URL", requires = "token_file")]
+    pub url: Option<String>,
+    /// The file with the token to propose with
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Wait until it was executed, rejected or expired; at most so many seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
+    pub wait: Option<u64>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,108 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand};
+
+mod decide;
+mod gate;
+mod list;
+mod log;
+
+pub use decide::{DecideArgs, ProposeArgs};
+pub use gate::{
+    AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, ServeArgs, SettleArgs,
+    SettleAs, TokenCommand,
+};
+pub use list::{ListArgs, Listed, ShowArgs};
+pub use log::{LogArgs, LogCommand};
+
+/// Review what AI agents propose to write, before it lands.
+///
+/// Without a command this opens the inbox. Without a configuration it runs a gate of its own, right here.
+#[derive(Debug, Parser)]
+#[command(name = "placet", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Args {
+    /// The configuration file [default: see `placet config path`]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The inbox in typed words and plain lines, for screen readers; also PLACET_A11Y=1 or TERM=dumb
+    #[arg(long)]
+    pub plain: bool,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 all done, 1 failed, 2 wrong arguments or configuration, 3 some skipped, \
+                          4 some unknown, 5 nothing reachable, 6 rejected, 7 expired or timed out.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Try the inbox on a throw-away gate with a realistic queue
+    Demo {
+        /// In typed words and plain lines, for screen readers
+        #[arg(long)]
+        plain: bool,
+    },
+    /// Run and manage the gate
+    Gate {
+        #[command(subcommand)]
+        command: GateCommand,
+    },
+    /// Print what is pending, or what waits to be settled
+    List(ListArgs),
+    /// Print one action in full
+    Show(ShowArgs),
+    /// Approve or reject actions by id
+    Decide(DecideArgs),
+    /// Print what was decided from here, and check the receipts of it
+    Log(LogArgs),
+    /// Propose an action, as an agent would
+    Propose(ProposeArgs),
+    /// Look over this machine and every source, and say what is wrong and what to do
+    Doctor(DoctorArgs),
+    /// Print a page of the manual: `placet man | man -l -`
+    Man {
+        /// keys, config, or a command like `gate serve` [default: placet itself]
+        page: Vec<String>,
+        /// Write every page into this folder instead, for packages
+        #[arg(long, value_name = "FOLDER", conflicts_with = "page")]
+        write: Option<PathBuf>,
+    },
+    /// Find and check the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct DoctorArgs {
+    /// Only this source
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum ConfigCommand {
+    /// Print where the configuration is read from
+    Path,
+    /// Read the configuration and say what is wrong with it
+    Check,
+    /// Print every key with its default, as a file to start from
+    Example,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}
