@@ -7,6 +7,7 @@ use placet::domain::{
     ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, ReasonRule, Revision, Risk, Row, SourceName,
     Timestamp,
 };
+use placet::inbox::figures::Ask;
 use placet::inbox::{Rows, Synced};
 use placet::tui::Place;
 use placet::tui::keymap::Keymap;
@@ -134,6 +135,34 @@ fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
 fn sync_everything(bencher: Bencher<'_, '_>, rows: usize) {
     let source = SourceName::new("gate");
     bencher.with_inputs(|| model(rows)).bench_local_values(|mut model| synced(&mut model, &source, rows));
+}
+
+/// Every figure of the watch view.
+#[divan::bench(args = SIZES)]
+fn put_the_figures_together(bencher: Bencher<'_, '_>, rows: usize) {
+    let model = model(rows);
+    let now = model.now.plus_millis(60_000);
+    bencher.bench_local(|| black_box(model.figures.board(Ask { window: 1_440, columns: 60 }, now)));
+}
+
+/// What one changed action costs the figures, among so many.
+#[divan::bench(args = SIZES)]
+fn count_one_change(bencher: Bencher<'_, '_>, rows: usize) {
+    let mut model = model(rows);
+    let source = SourceName::new("gate");
+    let mut at = Timestamp::from_millis(1_000_000);
+    bencher.bench_local(|| {
+        at = at.plus_millis(250);
+        let synced = Synced {
+            subject: None,
+            source: source.clone(),
+            rows: Rows::Changes { entries: vec![entry(&source, 1)], gone: Vec::new() },
+            revision: Some(Revision(2)),
+            unreadable: Vec::new(),
+            at,
+        };
+        model.figures.listed(&synced, at);
+    });
 }
 
 /// One more letter of a filter, and one less: the first looks at what is shown, the other at everything.

@@ -1,12 +1,11 @@
 //! What a lead should look at, from the figures of one source.
 
-use std::collections::HashMap;
-
 use crate::config::Targets;
 use crate::domain::{Minute, Timestamp};
 use crate::inbox::Connection;
 
 use super::source::SourceFigures;
+use super::sums::Sums;
 use super::{Alert, AlertKind, SourceBoard};
 
 /// Minutes down, at least, so that no source that is down counts as nothing.
@@ -16,33 +15,22 @@ const LEAST_DOWN: u64 = 1;
 pub(super) fn of(
     source: &SourceFigures,
     board: &SourceBoard,
+    sums: &Sums,
     failed: u64,
     targets: &Targets,
     now: Timestamp,
 ) -> Vec<Alert> {
-    let older = |limit: std::time::Duration, created: Timestamp| beyond(now.since(created), limit);
-    let open = || source.known.values().filter(|known| !known.lost);
-    let high = open().filter(|known| known.high && older(targets.high_risk, known.created)).count();
-    let expiring = |at: Timestamp| at > now && !beyond(at.since(now), targets.expiring);
-    let expiring = open().filter(|known| known.expires.is_some_and(expiring)).count();
-    let mut missions: HashMap<_, Timestamp> = HashMap::new();
-    for known in open() {
-        let Some(mission) = &known.mission else { continue };
-        let oldest = missions.entry(mission).or_insert(known.created);
-        *oldest = known.created.min(*oldest);
-    }
-    let blocked = missions.values().filter(|oldest| older(targets.age, **oldest)).count();
     let growing = u64::from(board.standing.growing_for);
     let grows = u128::from(growing) * 60_000 > targets.growing.as_millis();
     let counts = [
         (AlertKind::Down, down(source, board, now)),
         (AlertKind::Failed, failed),
         (AlertKind::Unknown, board.standing.unknown),
-        (AlertKind::HighRisk, high as u64),
-        (AlertKind::Expiring, expiring as u64),
+        (AlertKind::HighRisk, sums.high_late),
+        (AlertKind::Expiring, sums.expiring),
         (AlertKind::OverTarget, board.standing.over_target),
         (AlertKind::Growing, if grows { growing } else { 0 }),
-        (AlertKind::Blocked, blocked as u64),
+        (AlertKind::Blocked, sums.blocked),
     ];
     let alert = |(kind, count)| Alert { kind, source: source.name.clone(), count };
     counts.into_iter().filter(|(_, count)| *count > 0).map(alert).collect()
@@ -58,8 +46,4 @@ fn down(source: &SourceFigures, board: &SourceBoard, now: Timestamp) -> u64 {
     }
     let since = source.heard.unwrap_or(source.connected_at);
     (now.since(since) / Minute::MILLIS).unsigned_abs().max(LEAST_DOWN)
-}
-
-pub(super) fn beyond(millis: i64, limit: std::time::Duration) -> bool {
-    u128::from(millis.unsigned_abs()) > limit.as_millis()
 }

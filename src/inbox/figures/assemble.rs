@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::alerts::{self, beyond};
+use super::alerts;
 use super::decided::quantile;
 use super::ledger::{Ledger, Place};
 use super::reading::{self, Reading};
 use super::source::SourceFigures;
+use super::sums::Sums;
 use super::{Ages, Ask, Board, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine};
 use crate::domain::{Minute, Rate, Timestamp, ToolDecided, Trend, Untrusted};
 
@@ -19,18 +20,19 @@ impl Figures {
     pub fn board(&self, ask: Ask, now: Timestamp) -> Board {
         let ask = Ask { window: ask.window.clamp(1, Self::LONGEST), ..ask };
         let mut board = Board { at: now, window: ask.window, ..Board::default() };
-        let mut readings = Vec::new();
         let since = now.plus_millis(-i64::from(ask.window) * Minute::MILLIS);
-        let mut tools = Tools::default();
+        let (mut readings, mut ages, mut tools) = (Vec::new(), Vec::new(), Tools::default());
         for source in &self.sources {
-            let (line, reading) = self.source_board(source, ask, now);
-            board.alerts.extend(alerts::of(source, &line, reading.flow.failed, &self.targets, now));
+            let mut sums = Sums::of(&source.open, &self.targets, now);
+            let (line, reading) = self.source_board(source, &mut sums, ask, now);
+            board.alerts.extend(alerts::of(source, &line, &sums, reading.flow.failed, &self.targets, now));
             board.outcomes = board.outcomes.plus(&reading.flow);
             board.sources.push(line);
             if source.heard.is_some() {
                 readings.push(reading);
             }
-            tools.take(source, since, now);
+            ages.append(&mut sums.ages);
+            tools.take(sums.tools, source, since, now);
             board.edits_told |= source.counted(now).is_some();
         }
         board.alerts.sort_by_key(|alert| alert.kind);
@@ -38,15 +40,25 @@ impl Figures {
         board.arrivals = summed(readings.iter().map(|reading| &reading.arrivals));
         board.resolves = summed(readings.iter().map(|reading| &reading.resolves));
         board.tools = tools.told();
-        board.ages = self.ages(now);
+        board.ages = self.ages(&mut ages, board.total.over_target);
         board.reviewers = self.reviewers.then(|| self.reviewers(since, now));
         board.events = self.events.iter().cloned().collect();
         board
     }
 
-    fn source_board(&self, source: &SourceFigures, ask: Ask, now: Timestamp) -> (SourceBoard, Reading) {
+    fn source_board(
+        &self,
+        source: &SourceFigures,
+        sums: &mut Sums,
+        ask: Ask,
+        now: Timestamp,
+    ) -> (SourceBoard, Reading) {
         let (ledger, clock) = source.ledger(now);
-        let mut lines = self.standings(source, now);
+        let names: HashMap<Place, &Queue> =
+            source.seen.queues().map(|(queue, place)| (place, queue)).collect();
+        let told = |(place, line): (Place, Standing)| Some(((*names.get(&place)?).clone(), line));
+        let mut lines: HashMap<Queue, Standing> =
+            std::mem::take(&mut sums.queues).into_iter().filter_map(told).collect();
         let readings = reading::read(ledger, &by_place(&lines, ledger), ask, clock);
         let mut all = Standing::default();
         for line in lines.values() {
@@ -54,9 +66,6 @@ impl Figures {
         }
         all.take(&readings.all);
         let queues = queues(&mut lines, ledger, readings.queues);
-        let missions =
-            source.known.values().filter(|known| !known.lost).filter_map(|known| known.mission.as_ref());
-        let blocked = missions.collect::<std::collections::HashSet<_>>().len() as u64;
         let board = SourceBoard {
             name: source.name.clone(),
             standing: all,
@@ -65,45 +74,22 @@ impl Figures {
             heard: source.heard,
             stale: source.is_stale(&self.targets, now),
             paused: source.paused,
-            blocked: source.blocked.unwrap_or(blocked),
+            blocked: source.blocked.unwrap_or(sums.missions),
             queues,
         };
         (board, readings.all)
     }
 
-    /// What is pending in each queue, without what only time tells.
-    fn standings(&self, source: &SourceFigures, now: Timestamp) -> HashMap<Queue, Standing> {
-        let names: HashMap<Place, &Queue> =
-            source.seen.queues().map(|(queue, place)| (place, queue)).collect();
-        let mut lines: HashMap<Place, Standing> = HashMap::new();
-        for known in source.known.values() {
-            let line = lines.entry(known.place).or_default();
-            if known.lost {
-                line.unknown += 1;
-                continue;
-            }
-            line.pending += 1;
-            line.high += u64::from(known.high);
-            line.oldest = Some(line.oldest.map_or(known.created, |oldest| oldest.min(known.created)));
-            line.over_target += u64::from(beyond(now.since(known.created), self.targets.age));
-        }
-        let told = |(place, line): (Place, Standing)| Some(((*names.get(&place)?).clone(), line));
-        lines.into_iter().filter_map(told).collect()
-    }
-
-    fn ages(&self, now: Timestamp) -> Ages {
-        let open = self.sources.iter().flat_map(|source| source.known.values()).filter(|known| !known.lost);
-        let ages: Vec<i64> = open.map(|known| now.since(known.created)).collect();
+    fn ages(&self, ages: &mut [i64], over_target: u64) -> Ages {
         let mut counts = [0; 5];
-        for age in &ages {
+        for age in &*ages {
             let bucket = MINUTES.iter().filter(|limit| *age >= **limit * Minute::MILLIS).count();
             if let Some(count) = counts.get_mut(bucket) {
                 *count += 1;
             }
         }
-        let over_target = ages.iter().filter(|age| beyond(**age, self.targets.age)).count() as u64;
         let target = i64::try_from(self.targets.age.as_millis()).unwrap_or(i64::MAX);
-        Ages { counts, median: quantile(ages.clone(), 50), p90: quantile(ages, 90), target, over_target }
+        Ages { counts, median: quantile(ages, 50), p90: quantile(ages, 90), target, over_target }
     }
 
     fn reviewers(&self, since: Timestamp, now: Timestamp) -> Vec<ReviewerLine> {
@@ -225,12 +211,12 @@ impl Tools {
         })
     }
 
-    fn take(&mut self, source: &SourceFigures, since: Timestamp, now: Timestamp) {
-        for known in source.known.values().filter(|known| !known.lost) {
-            let line = self.line(&known.tool);
-            line.pending += 1;
-            line.high += u64::from(known.high);
-            line.oldest = Some(line.oldest.map_or(known.created, |oldest| oldest.min(known.created)));
+    fn take(&mut self, open: Vec<ToolLine>, source: &SourceFigures, since: Timestamp, now: Timestamp) {
+        for more in open {
+            let line = self.line(&more.tool);
+            line.pending += more.pending;
+            line.high += more.high;
+            line.oldest = line.oldest.into_iter().chain(more.oldest).min();
         }
         let told = source.counted(now).map(|flows| flows.tools.clone());
         for more in told.unwrap_or_else(|| source.decided.tools(since)) {

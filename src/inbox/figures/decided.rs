@@ -72,8 +72,8 @@ impl Decided {
             decider.last = decider.last.max(deed.at);
             waits.push(deed.at.since(deed.created));
         }
-        let with_median = |(mut decider, waits): (Decider, Vec<i64>)| {
-            decider.median_wait = quantile(waits, 50).unwrap_or_default();
+        let with_median = |(mut decider, mut waits): (Decider, Vec<i64>)| {
+            decider.median_wait = quantile(&mut waits, 50).unwrap_or_default();
             decider
         };
         known.into_values().map(with_median).collect()
@@ -81,7 +81,7 @@ impl Decided {
 }
 
 /// The least value that so many percent are no greater than.
-pub(super) fn quantile(mut values: Vec<i64>, percent: usize) -> Option<i64> {
+pub(super) fn quantile(values: &mut [i64], percent: usize) -> Option<i64> {
     let nth = (values.len() * percent).div_ceil(100).checked_sub(1)?;
     let (_, value, _) = values.select_nth_unstable(nth);
     Some(*value)

@@ -177,7 +177,7 @@ impl Ledger {
     }
 
     /// Forgets what is older than the longest window, and queues that nothing is known of any more; `open` are those with actions.
-    pub(super) fn trim(&mut self, open: &HashSet<Place>, now: Timestamp) {
+    pub(super) fn trim(&mut self, open: impl FnOnce() -> HashSet<Place>, now: Timestamp) {
         let first = Minute::of(now).plus(1 - i64::from(Figures::LONGEST));
         if self.minutes.first_key_value().is_none_or(|(oldest, _)| *oldest >= first) {
             return;
@@ -186,6 +186,7 @@ impl Ledger {
         self.changed = self.changed.split_off(&first);
         let used: BTreeSet<Place> =
             self.minutes.values().flat_map(|slot| slot.cells.keys().copied()).collect();
+        let open = open();
         self.places.retain(|_, place| used.contains(place) || open.contains(place));
     }
 }

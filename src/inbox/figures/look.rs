@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use crate::config::Targets;
 use crate::domain::{
     ActionId, ActionKey, DecisionKind, Entry, Flow, Followed, Minute, Outcome, Queue, ReportLine, Revision,
-    Row, Status, Timestamp, Untrusted,
+    Row, Timestamp, Untrusted,
 };
 use crate::inbox::Rows;
 
 use super::decided::{Deed, Did};
 use super::ledger::Place;
 use super::news::News;
-use super::source::{Known, Over, SourceFigures};
+use super::source::{Over, SourceFigures};
 use super::stage::Stage;
 use super::{About, Happening};
 
@@ -37,7 +37,7 @@ impl SourceFigures {
             Rows::All(entries) => {
                 let listed: HashSet<&ActionId> = entries.iter().map(|entry| &entry.row.id).collect();
                 let gone = |id: &&ActionId| !listed.contains(id);
-                let gone: Vec<ActionId> = self.known.keys().filter(gone).cloned().collect();
+                let gone: Vec<ActionId> = self.open.ids().filter(gone).cloned().collect();
                 for id in &gone {
                     self.gone(&mut look, id);
                 }
@@ -63,9 +63,7 @@ impl SourceFigures {
             (Outcome::Rejected | Outcome::Accepted, DecisionKind::Reject) => Stage::Rejected,
             _ => return,
         };
-        if let Some(known) = self.known.get_mut(&line.key.id) {
-            known.ours = Some(stage);
-        }
+        self.open.decided(&line.key.id, false, stage);
     }
 
     /// What became of an approved action that was followed from here.
@@ -74,11 +72,9 @@ impl SourceFigures {
         if stage.outcome().is_nothing() {
             return Vec::new();
         }
-        if let Some(known) = self.known.get_mut(id) {
+        if self.open.get(id).is_some() {
             // The list will say that it is gone, and does not say why.
-            if known.ours.is_some() && !known.lost {
-                known.ours = Some(stage);
-            }
+            self.open.decided(id, true, stage);
             return Vec::new();
         }
         let Some(over) = self.over.get_mut(id).filter(|over| over.stage != stage) else { return Vec::new() };
@@ -95,17 +91,20 @@ impl SourceFigures {
 
     /// It is not listed any more.
     fn gone(&mut self, look: &mut Look, id: &ActionId) {
-        let Some(known) = self.known.remove(id) else { return };
-        let about = self.about(id, &known);
+        let Some(known) = self.open.take(id) else { return };
+        let tool = self.open.name(known.tool);
+        let about = self.about(id, (&tool, &known.title), known.high);
+        let over =
+            Over { stage: Stage::Left, place: known.place, tool, created: known.created, high: known.high };
         if known.lost {
             // Somebody settled it; as what, this source does not tell.
-            self.end(id, &known, Stage::Left);
+            self.end(id, Over { stage: Stage::Left, ..over });
             return;
         }
         let stage = known.ours.unwrap_or(Stage::Left);
         self.flow(known.place, Minute::of(look.now), &stage.resolution().plus(&stage.outcome()));
-        self.end(id, &known, stage);
-        self.did(stage, true, (look.now, known.created), &known.tool, None);
+        self.did(stage, true, (look.now, known.created), &over.tool, None);
+        self.end(id, Over { stage, ..over });
         look.news.moved(stage, true, None, None, about);
     }
 
@@ -118,7 +117,7 @@ impl SourceFigures {
     /// It stands like this now.
     fn stands(&mut self, look: &mut Look, row: &Row) {
         let stage = Stage::of(&row.status);
-        let (known, over) = (self.known.get(&row.id), self.over.get(&row.id).map(|over| over.stage));
+        let (known, over) = (self.open.get(&row.id), self.over.get(&row.id).map(|over| over.stage));
         let before = match known {
             Some(known) if known.lost => Some(Stage::Unknown),
             Some(_) => Some(Stage::Pending),
@@ -143,8 +142,9 @@ impl SourceFigures {
         if !flow.is_nothing() {
             self.count(row, Minute::of(at), &flow);
         }
-        let known = self.known_of(row);
-        let about = self.about(&row.id, &known);
+        let place = self.seen.place(&Queue::of(row));
+        let high = row.risk.is_high();
+        let about = self.about(&row.id, (&row.tool, &row.title), high);
         let first = look.since.is_none();
         if !first && before != Some(stage) && (before.is_some() || look.is_new(row) || !flow.is_nothing()) {
             self.tell(look, row, before, stage, about);
@@ -152,11 +152,12 @@ impl SourceFigures {
         match stage {
             Stage::Pending | Stage::Unknown => {
                 self.over.remove(&row.id);
-                self.known.insert(row.id.clone(), known);
+                self.open.put(row, place);
             }
             _ => {
-                self.known.remove(&row.id);
-                self.end(&row.id, &known, stage);
+                self.open.take(&row.id);
+                let (tool, created) = (row.tool.clone(), row.created_at);
+                self.end(&row.id, Over { stage, place, tool, created, high });
             }
         }
     }
@@ -200,33 +201,13 @@ impl SourceFigures {
         self.flow(place, minute, flow);
     }
 
-    fn known_of(&mut self, row: &Row) -> Known {
-        Known {
-            place: self.seen.place(&Queue::of(row)),
-            tool: row.tool.clone(),
-            title: row.title.clone(),
-            mission: row.mission.clone(),
-            created: row.created_at,
-            expires: row.expires_at,
-            high: row.risk.is_high(),
-            lost: row.status == Status::Unknown,
-            ours: self.known.get(&row.id).and_then(|known| known.ours),
-        }
-    }
-
-    fn about(&self, id: &ActionId, known: &Known) -> About {
-        About {
-            key: ActionKey { source: self.name.clone(), id: id.clone() },
-            tool: known.tool.clone(),
-            title: known.title.clone(),
-            high: known.high,
-        }
+    fn about(&self, id: &ActionId, (tool, title): (&Untrusted, &Untrusted), high: bool) -> About {
+        let key = ActionKey { source: self.name.clone(), id: id.clone() };
+        About { key, tool: tool.clone(), title: title.clone(), high }
     }
 
     /// Remembers that it is over.
-    fn end(&mut self, id: &ActionId, known: &Known, stage: Stage) {
-        let Known { place, created, high, .. } = *known;
-        let over = Over { stage, place, tool: known.tool.clone(), created, high };
+    fn end(&mut self, id: &ActionId, over: Over) {
         if self.over.insert(id.clone(), over).is_none() {
             self.order.push_back(id.clone());
         }

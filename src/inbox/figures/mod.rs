@@ -18,9 +18,11 @@ mod decided;
 mod ledger;
 mod look;
 mod news;
+mod open;
 mod reading;
 mod source;
 mod stage;
+mod sums;
 #[cfg(test)]
 mod tests;
 
@@ -149,10 +151,10 @@ impl Figures {
 
     /// Minutes that changed since the last time, for the journal.
     pub fn take_unkept(&mut self, now: Timestamp) -> Vec<KeptMinute> {
-        let kept = self.sources.iter_mut().flat_map(|source| {
-            let pending = source.pending();
-            source.seen.take_unkept(&source.name, &pending, now)
-        });
+        let kept = self
+            .sources
+            .iter_mut()
+            .flat_map(|source| source.seen.take_unkept(&source.name, source.open.pending(), now));
         kept.collect()
     }
 

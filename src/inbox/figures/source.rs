@@ -9,27 +9,12 @@ use crate::inbox::Connection;
 
 use super::decided::Decided;
 use super::ledger::{Ledger, Place};
+use super::open::Open;
 use super::stage::Stage;
 use super::{Happening, HappeningKind};
 
 /// What a source counted by itself is good for so long; then what was seen from here counts. Milliseconds.
 const TOLD: i64 = 2 * Minute::MILLIS;
-
-/// An action that is pending, or waits to be settled.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) place: Place,
-    pub(super) tool: Untrusted,
-    pub(super) title: Untrusted,
-    pub(super) mission: Option<Untrusted>,
-    pub(super) created: Timestamp,
-    pub(super) expires: Option<Timestamp>,
-    pub(super) high: bool,
-    /// Nobody knows what became of it.
-    pub(super) lost: bool,
-    /// What was decided from here and is not in the list yet.
-    pub(super) ours: Option<Stage>,
-}
 
 /// An action that is over.
 #[derive(Clone, Debug)]
@@ -58,7 +43,7 @@ pub(super) struct SourceFigures {
     pub(super) problem: bool,
     pub(super) paused: Option<Timestamp>,
     pub(super) blocked: Option<u64>,
-    pub(super) known: HashMap<ActionId, Known>,
+    pub(super) open: Open,
     pub(super) seen: Ledger,
     pub(super) told: Option<Told>,
     pub(super) decided: Decided,
@@ -83,7 +68,7 @@ impl SourceFigures {
             problem: false,
             paused: None,
             blocked: None,
-            known: HashMap::new(),
+            open: Open::default(),
             seen: Ledger::default(),
             told: None,
             decided: Decided::default(),
@@ -107,15 +92,6 @@ impl SourceFigures {
     pub(super) fn is_stale(&self, targets: &Targets, now: Timestamp) -> bool {
         let limit = self.patience(targets).as_millis();
         self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit)
-    }
-
-    /// What is pending, by queue.
-    pub(super) fn pending(&self) -> HashMap<Place, u64> {
-        let mut pending = HashMap::new();
-        for known in self.known.values().filter(|known| !known.lost) {
-            *pending.entry(known.place).or_default() += 1;
-        }
-        pending
     }
 
     /// The minutes that count now, and the time that its clock has.
@@ -153,9 +129,9 @@ impl SourceFigures {
 
     pub(super) fn cover(&mut self, targets: &Targets, now: Timestamp) {
         if let Some(heard) = self.heard {
-            let pending = self.pending();
-            self.seen.cover(heard, now, &pending, self.patience(targets));
-            self.seen.trim(&self.known.values().map(|known| known.place).collect(), now);
+            let patience = self.patience(targets);
+            self.seen.cover(heard, now, self.open.pending(), patience);
+            self.seen.trim(|| self.open.all().map(|known| known.place).collect(), now);
             self.heard = Some(now);
         }
     }

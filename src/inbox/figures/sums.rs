@@ -1,0 +1,94 @@
+//! What is pending at a source, counted in one go.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::time::Duration;
+
+use crate::config::Targets;
+use crate::domain::Timestamp;
+
+use super::ledger::Place;
+use super::open::Open;
+use super::{Standing, ToolLine};
+
+/// Missions come as hashes: hashing them again would be most of the work.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Missions = HashSet<u64, BuildHasherDefault<Hashed>>;
+
+/// The counts of what is pending, without what only time tells.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
+    pub(super) queues: HashMap<Place, Standing>,
+    /// By the number of the tool.
+    pub(super) tools: Vec<ToolLine>,
+    /// Milliseconds, in no order.
+    pub(super) ages: Vec<i64>,
+    /// High-risk, and waiting for longer than that may.
+    pub(super) high_late: u64,
+    pub(super) expiring: u64,
+    /// Missions that wait for a decision.
+    pub(super) missions: u64,
+    /// Those that wait for longer than the target.
+    pub(super) blocked: u64,
+}
+
+impl Sums {
+    pub(super) fn of(open: &Open, targets: &Targets, now: Timestamp) -> Self {
+        let mut sums = Self { ages: Vec::with_capacity(open.ids().len()), ..Self::default() };
+        let tool =
+            |number| ToolLine { tool: open.name(number), pending: 0, high: 0, oldest: None, decided: None };
+        sums.tools = (0..open.tools()).filter_map(|number| u32::try_from(number).ok()).map(tool).collect();
+        let (mut missions, mut blocked) = (Missions::default(), Missions::default());
+        for known in open.all() {
+            let line = sums.queues.entry(known.place).or_default();
+            if known.lost {
+                line.unknown += 1;
+                continue;
+            }
+            let age = now.since(known.created);
+            let (high, late) = (u64::from(known.high), beyond(age, targets.age));
+            line.count(high, known.created);
+            line.over_target += u64::from(late);
+            if let Some(tool) = sums.tools.get_mut(known.tool as usize) {
+                tool.pending += 1;
+                tool.high += high;
+                tool.oldest = Some(tool.oldest.map_or(known.created, |oldest| oldest.min(known.created)));
+            }
+            sums.high_late += u64::from(known.high && beyond(age, targets.high_risk));
+            let soon = |at: Timestamp| at > now && !beyond(at.since(now), targets.expiring);
+            sums.expiring += u64::from(known.expires.is_some_and(soon));
+            missions.extend(known.mission);
+            blocked.extend(known.mission.filter(|_| late));
+            sums.ages.push(age);
+        }
+        (sums.missions, sums.blocked) = (missions.len() as u64, blocked.len() as u64);
+        sums.tools.retain(|tool| tool.pending > 0);
+        sums
+    }
+}
+
+impl Standing {
+    fn count(&mut self, high: u64, created: Timestamp) {
+        self.pending += 1;
+        self.high += high;
+        self.oldest = Some(self.oldest.map_or(created, |oldest| oldest.min(created)));
+    }
+}
+
+fn beyond(millis: i64, limit: Duration) -> bool {
+    u128::from(millis.unsigned_abs()) > limit.as_millis()
+}
