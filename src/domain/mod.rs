@@ -4,6 +4,7 @@
 //! tested with plain values.
 
 mod action;
+mod alert;
 mod briefing;
 mod capability;
 mod confirm;
@@ -32,6 +33,7 @@ mod untrusted;
 pub use action::{
     ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName, StandIn,
 };
+pub use alert::AlertKind;
 pub use briefing::{BatchCount, Briefing};
 pub use capability::{Binding, Capabilities, Note, On, ReasonRule, Together};
 pub use confirm::{Confirm, Weight, confirm_by};

@@ -1,7 +1,8 @@
 //! What a lead looks at: every figure at one moment. Made by [`Figures`](super::Figures), drawn by the screen, printed by the shell.
 
 use crate::domain::{
-    ActionKey, Decider, Flow, Queue, Rate, SourceName, Status, Timestamp, ToolDecided, Trend, Untrusted,
+    ActionKey, AlertKind, Decider, Flow, Queue, Rate, SourceName, Status, Timestamp, ToolDecided, Trend,
+    Untrusted,
 };
 use crate::inbox::Connection;
 
@@ -207,50 +208,4 @@ pub struct Alert {
     pub source: SourceName,
     /// Actions or missions; of `Growing` and `Down`, minutes.
     pub count: u64,
-}
-
-/// The gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AlertKind {
-    /// The source cannot be reached, refuses the token, or its data is old.
-    Down,
-    /// Failed after it was approved, in the window.
-    Failed,
-    Unknown,
-    /// High-risk, and waiting for longer than high risks may.
-    HighRisk,
-    /// Pending, and expires soon.
-    Expiring,
-    OverTarget,
-    /// More comes than goes, for so many minutes.
-    Growing,
-    /// Missions that cannot go on until somebody decides, one of them for longer than the target.
-    Blocked,
-}
-
-impl AlertKind {
-    pub const ALL: [Self; 8] = [
-        Self::Down,
-        Self::Failed,
-        Self::Unknown,
-        Self::HighRisk,
-        Self::Expiring,
-        Self::OverTarget,
-        Self::Growing,
-        Self::Blocked,
-    ];
-
-    /// In configuration and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Down => "source-down",
-            Self::Failed => "failed",
-            Self::Unknown => "unknown",
-            Self::HighRisk => "high-risk",
-            Self::Expiring => "expiring",
-            Self::OverTarget => "over-target",
-            Self::Growing => "growing",
-            Self::Blocked => "blocked",
-        }
-    }
 }

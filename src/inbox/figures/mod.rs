@@ -28,9 +28,10 @@ mod tests;
 
 use source::SourceFigures;
 
+pub use crate::domain::AlertKind;
 pub use board::{
-    About, Ages, Alert, AlertKind, Ask, Board, Happening, HappeningKind, QueueLine, ReviewerLine,
-    SourceBoard, Standing, ToolLine,
+    About, Ages, Alert, Ask, Board, Happening, HappeningKind, QueueLine, ReviewerLine, SourceBoard, Standing,
+    ToolLine,
 };
 
 /// So many happenings are known, the newest.
