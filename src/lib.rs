@@ -21,6 +21,7 @@ pub mod private;
 pub mod config;
 pub mod contract;
 pub mod net;
+pub mod program;
 pub mod schema;
 pub mod sqlite;
 pub mod text;

@@ -2,49 +2,18 @@
 //! hands, and never for long.
 
 use std::io;
-use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
+pub(super) use crate::program::Late;
+use crate::program::{self, How};
 
 /// Whoever takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// What becomes of a program that takes too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Late {
-    Killed,
-    /// It goes on, and nobody waits.
-    Left,
-}
-
 /// Runs a program with `input` on its standard input; what it writes is thrown away. Fails when it cannot be run, fails, or
 /// takes longer than two seconds.
 pub(super) async fn run(argv: &[String], input: &[u8], late: Late) -> io::Result<()> {
-    let Some((program, rest)) = argv.split_first() else { return Ok(()) };
-    let mut child = Command::new(program)
-        .args(rest)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(late == Late::Killed)
-        .spawn()?;
-    let stdin = child.stdin.take();
-    let work = async {
-        if let Some(mut stdin) = stdin {
-            match stdin.write_all(input).await {
-                // It does not read what it is given; its end says whether that is a failure.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-                written => written?,
-            }
-        }
-        child.wait().await
-    };
-    let too_long =
-        || io::Error::new(io::ErrorKind::TimedOut, format!("{program} took longer than 2 seconds"));
-    let status = tokio::time::timeout(LIMIT, work).await.map_err(|_| too_long())??;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{program} ended with {status}"))) }
+    program::run(argv, input, How { limit: LIMIT, late, bare: false }).await
 }
 
 /// Copies with the program for this display; how it is called. The error is why that program failed, `None` where there is none.
@@ -102,22 +71,6 @@ fn opener(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> boo
 mod tests {
     use super::*;
 
-    fn sh(script: &str) -> Vec<String> {
-        ["sh", "-c", script].map(str::to_owned).to_vec()
-    }
-
-    #[tokio::test]
-    async fn a_program_gets_its_input_and_its_failure_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("got");
-        run(&sh(&format!("cat > {}", file.display())), b"placet: 3 pending", Late::Killed).await.unwrap();
-        assert_eq!(std::fs::read_to_string(file).unwrap(), "placet: 3 pending");
-
-        assert!(run(&sh("exit 3"), b"x", Late::Killed).await.unwrap_err().to_string().contains('3'));
-        assert!(run(&["no-such-program-here".to_owned()], b"x", Late::Killed).await.is_err());
-        run(&sh("exit 0"), &vec![b'x'; 200_000], Late::Killed).await.unwrap();
-    }
-
     #[cfg(not(target_os = "macos"))]
     #[test]
     fn the_display_chooses_the_clipboard() {
@@ -133,11 +86,5 @@ mod tests {
         assert_eq!(tool(&["TMUX"], &all).as_deref(), Some("tmux load-buffer -w -"));
         assert_eq!(tool(&[], &all), None, "over ssh: the terminal copies");
         assert_eq!(opener(|_| None, |_| true), None, "no browser inside this terminal");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_program_that_hangs_is_given_up() {
-        let error = run(&sh("sleep 60"), b"", Late::Killed).await.unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -10,6 +10,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("text", 1),
     ("config", 1),
     ("net", 1),
+    ("program", 1),
     ("sqlite", 1),
     ("contract", 1),
     ("schema", 1),

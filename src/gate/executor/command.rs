@@ -2,43 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
 
 use super::{ERROR_MAX, OUTPUT_MAX, Ran};
 use crate::gate::store::Work;
+use crate::program::{self, Group, feed};
 
 /// Looks for the program where [`run`] will: at its path, else in the folders of the `PATH` that it is given.
 pub(super) fn check(argv: &[String], env: &BTreeMap<String, String>) -> Result<(), String> {
-    let program = argv.first().map(String::as_str).unwrap_or_default();
-    if program.contains('/') {
-        return match Path::new(program) {
-            path if is_program(path) => Ok(()),
-            path if path.exists() => Err(format!("{program:?} is no program that can be run; chmod +x it?")),
-            _ => Err(format!("the program {program:?} does not exist; correct argv")),
-        };
-    }
-    let path = env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH")).unwrap_or_default();
-    let found = !program.is_empty() && std::env::split_paths(&path).any(|dir| is_program(&dir.join(program)));
-    found.then_some(()).ok_or_else(|| {
-        format!(
-            "no program {program:?} that can be run is in PATH ({}); give its full path in argv",
-            path.display()
-        )
-    })
-}
-
-fn is_program(path: &Path) -> bool {
-    let Ok(found) = std::fs::metadata(path) else { return false };
-    #[cfg(unix)]
-    let runs = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let runs = true;
-    found.is_file() && runs
+    program::check(argv, env.get("PATH").map(OsString::from), "argv")
 }
 
 /// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
@@ -91,63 +67,10 @@ async fn converse(mut child: Child, input: &str) -> std::io::Result<(ExitStatus,
     let group = Group::of(&child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let ((), output, errors) =
-        tokio::try_join!(feed(stdin, input), drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
+        tokio::try_join!(feed(stdin, input.as_bytes()), drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
     let status = child.wait().await?;
     group.has_ended();
     Ok((status, output, errors))
-}
-
-/// The program and whatever it started. Dropped before the end, it is killed as a whole: a helper process must not go on
-/// writing after its action was called lost.
-#[derive(Debug)]
-struct Group {
-    #[cfg(unix)]
-    leader: Option<rustix::process::Pid>,
-}
-
-impl Group {
-    #[cfg(unix)]
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Self {
-        Self {}
-    }
-
-    /// Nothing is left to kill, and the number may soon mean somebody else.
-    fn has_ended(self) {
-        #[cfg(unix)]
-        {
-            let mut group = self;
-            group.leader = None;
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(leader) = self.leader.take() {
-            // The leader is not reaped yet, so the number still means this group; it may be empty already.
-            rustix::process::kill_process_group(leader, rustix::process::Signal::KILL).ok();
-        }
-    }
-}
-
-/// A program need not read its input.
-async fn feed(stdin: Option<ChildStdin>, input: &str) -> std::io::Result<()> {
-    let Some(mut stdin) = stdin else { return Ok(()) };
-    let written = async {
-        stdin.write_all(input.as_bytes()).await?;
-        stdin.shutdown().await
-    };
-    match written.await {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        done => done,
-    }
 }
 
 /// Reads to the end and keeps the first `cap` bytes: a program that says more is heard out, but not remembered.

@@ -1,0 +1,178 @@
+//! Other programs: started with fixed arguments and no shell, given their input, and ended with everything they started when they
+//! take too long.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::{Child, ChildStdin, Command};
+
+/// All that a program of [`How::bare`] finds in its environment: where programs, files, the display and the session bus are, and how
+/// text is to be written. A token can stand in any other variable.
+const BARE: [&str; 22] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "TZ",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_TIME",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CURRENT_DESKTOP",
+    "TMUX",
+];
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// Whoever takes longer hangs.
+    pub limit: Duration,
+    pub late: Late,
+    /// It finds in its environment what every program needs, and nothing else.
+    pub bare: bool,
+}
+
+/// What becomes of a program that takes too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// With everything that it started.
+    Killed,
+    /// It goes on, and nobody waits.
+    Left,
+}
+
+/// Runs a program with `input` on its standard input; what it writes is thrown away. Fails when it cannot be run, fails, or
+/// takes too long.
+pub async fn run(argv: &[String], input: &[u8], how: How) -> io::Result<()> {
+    let Some((program, rest)) = argv.split_first() else { return Ok(()) };
+    let mut command = Command::new(program);
+    command.args(rest).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    if how.bare {
+        let kept = BARE.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value)));
+        command.env_clear().envs(kept);
+    }
+    let killed = how.late == Late::Killed;
+    command.kill_on_drop(killed);
+    #[cfg(unix)]
+    if killed {
+        command.process_group(0);
+    }
+    let mut child = command.spawn()?;
+    let group = killed.then(|| Group::of(&child));
+    let stdin = child.stdin.take();
+    let work = async {
+        // Its end says whether it is a failure that it does not read what it is given.
+        feed(stdin, input).await?;
+        child.wait().await
+    };
+    let too_long = || {
+        let limit = how.limit.as_secs();
+        io::Error::new(io::ErrorKind::TimedOut, format!("{program} took longer than {limit} seconds"))
+    };
+    let status = tokio::time::timeout(how.limit, work).await.map_err(|_| too_long())??;
+    if let Some(group) = group {
+        group.has_ended();
+    }
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{program} ended with {status}"))) }
+}
+
+/// Looks for the program where it will be looked for: at its path, else in the folders of `path`. `key` is what the configuration
+/// calls its arguments, for messages.
+pub fn check(argv: &[String], path: Option<OsString>, key: &str) -> Result<(), String> {
+    let program = argv.first().map(String::as_str).unwrap_or_default();
+    if program.contains('/') {
+        return match Path::new(program) {
+            path if is_program(path) => Ok(()),
+            path if path.exists() => Err(format!("{program:?} is no program that can be run; chmod +x it?")),
+            _ => Err(format!("the program {program:?} does not exist; correct {key}")),
+        };
+    }
+    let path = path.or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+    let found = !program.is_empty() && std::env::split_paths(&path).any(|dir| is_program(&dir.join(program)));
+    found.then_some(()).ok_or_else(|| {
+        format!(
+            "no program {program:?} that can be run is in PATH ({}); give its full path in {key}",
+            path.display()
+        )
+    })
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(found) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let runs = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let runs = true;
+    found.is_file() && runs
+}
+
+/// Gives a program its input, to the end; it need not read it.
+pub async fn feed(stdin: Option<ChildStdin>, input: &[u8]) -> io::Result<()> {
+    let Some(mut stdin) = stdin else { return Ok(()) };
+    let written = async {
+        stdin.write_all(input).await?;
+        stdin.shutdown().await
+    };
+    match written.await {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
+/// A program that leads a process group of its own, and whatever it started. Dropped before the end, it is killed as a whole: a helper
+/// process must not go on writing after its program was called lost.
+#[derive(Debug)]
+pub struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    #[cfg(unix)]
+    pub fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self { leader: id.and_then(rustix::process::Pid::from_raw) }
+    }
+
+    #[cfg(not(unix))]
+    pub fn of(_: &Child) -> Self {
+        Self {}
+    }
+
+    /// Nothing is left to kill, and the number may soon mean somebody else.
+    pub fn has_ended(self) {
+        #[cfg(unix)]
+        {
+            let mut group = self;
+            group.leader = None;
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader.take() {
+            // The leader is not reaped yet, so the number still means this group; it may be empty already.
+            rustix::process::kill_process_group(leader, rustix::process::Signal::KILL).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
