@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use crate::domain::{Effect, PreviewShape, Risk};
 
+mod notify;
 pub mod paths;
 mod raw;
 pub mod secret;
 mod source;
 
+pub use notify::{NotifyOn, NotifyRule, NotifyTo, Quiet, Webhook};
 pub use raw::{ConfigError, database};
 pub use secret::TokenFrom;
 pub use source::{AgentsApi, Auth, Dendrux, Praxiom, ReviewKind, SourceConfig, SourceKind, Warden};
@@ -36,6 +38,8 @@ pub struct Config {
     pub filters: Vec<NamedFilter>,
     pub keys: Keys,
     pub watch: Watch,
+    /// Empty: the few things that `[ui] notify` tells of.
+    pub notify: Vec<NotifyRule>,
     pub gate: GateConfig,
 }
 

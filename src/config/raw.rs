@@ -10,6 +10,7 @@ use super::paths::Paths;
 use super::{Bound, Config, Keys, NamedFilter, Targets, Watch};
 
 mod gate;
+mod notify;
 mod source;
 mod tool;
 mod ui;
@@ -17,6 +18,7 @@ mod ui;
 pub use gate::database;
 
 use self::gate::RawGate;
+use self::notify::{Around, RawRule};
 use self::source::RawSource;
 use self::ui::RawUi;
 
@@ -44,6 +46,7 @@ struct RawConfig {
     filter: Vec<RawFilter>,
     keys: BTreeMap<String, toml::Spanned<Vec<String>>>,
     watch: RawWatch,
+    notify: Vec<toml::Spanned<RawRule>>,
     gate: RawGate,
 }
 
@@ -121,18 +124,24 @@ impl RawConfig {
                 ));
             }
         }
+        let keys = Keys { preset: self.ui.preset(), bound: bound(self.keys, text) };
+        let ui = self.ui.meaning(text, folder)?;
+        let names: Vec<_> = sources.iter().map(|source| &source.name).collect();
+        let around = Around { text, folder, sources: &names, way: &ui.notify };
+        let notify = notify::rules(self.notify, &around)?;
         Ok(Config {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
             reasons: reasons(self.reviewer.reasons)?,
             sources,
-            keys: Keys { preset: self.ui.preset(), bound: bound(self.keys, text) },
-            ui: self.ui.meaning(text, folder)?,
+            keys,
+            ui,
             filters: self
                 .filter
                 .into_iter()
                 .map(|RawFilter { name, text }| NamedFilter { name, text })
                 .collect(),
             watch: self.watch.meaning()?,
+            notify,
             gate: self.gate.meaning(text, paths)?,
         })
     }

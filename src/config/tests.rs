@@ -60,6 +60,7 @@ fn the_example_documents_every_key() {
         "[ui]\nzz=1",
         "[[filter]]\nzz=1",
         "[watch]\nzz=1",
+        "[[notify]]\nzz=1",
         "[gate]\nzz=1",
         "[gate.limits]\nzz=1",
         "[gate.tools.x]\nzz=1",
@@ -200,3 +201,5 @@ fn a_command_for_notifications_is_named_where_it_is_used() {
     assert!(notify("notify_command = [\"x\"]").unwrap_err().contains("only"));
     assert!(notify("notify = \"osc8\"").unwrap_err().contains("did you mean `osc9`?"));
 }
+
+mod notify;
