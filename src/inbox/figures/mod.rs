@@ -25,6 +25,7 @@ mod stage;
 mod sums;
 #[cfg(test)]
 mod tests;
+pub mod words;
 
 use source::SourceFigures;
 

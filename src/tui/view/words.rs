@@ -5,19 +5,6 @@ use crate::inbox::Connection;
 use crate::text::{self, Shown};
 use crate::tui::model::{Model, SourceState};
 
-/// `40s`, `12m`, `3h12m`, `2d04h`.
-pub(super) fn age(from: Timestamp, now: Timestamp) -> String {
-    let seconds = now.since(from) / 1_000;
-    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
-    match (days, hours, minutes) {
-        (0, 0, 0) => "<1m".to_owned(),
-        (0, 0, minutes) => format!("{minutes}m"),
-        (0, hours, minutes) => format!("{hours}h{:02}m", minutes % 60),
-        (days @ 1..100, hours, _) => format!("{days}d{:02}h", hours % 24),
-        (days, ..) => format!("{days}d"),
-    }
-}
-
 /// `exp 4m`, under an hour before it is over; `None` where there is more time, or no end.
 pub(super) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {
     let left = at?.since(now);
@@ -155,6 +142,7 @@ fn short(from: Timestamp, now: Timestamp) -> String {
     if seconds < 120 { format!("{seconds} s") } else { age(from, now) }
 }
 
+pub(super) use crate::inbox::figures::words::age;
 pub(super) use crate::text::count;
 
 /// The terminal's title: counts only, because anything foreign could fake one.

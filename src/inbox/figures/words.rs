@@ -1,0 +1,200 @@
+//! Figures in words: the same ones on the screen, in a shell, and read out.
+
+use crate::domain::{Timestamp, Trend};
+use crate::inbox::Connection;
+
+use super::{AlertKind, SourceBoard};
+use crate::config::Targets;
+
+/// Data that is younger is not said to have an age. Milliseconds.
+const FRESH: i64 = 10_000;
+
+/// `13.7`, of so many tenths.
+pub fn tenths(tenths: u64) -> String {
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// `+2.5`, `-0.4`, `0.0`, of so many tenths.
+pub fn net(of: i64) -> String {
+    let sign = match of {
+        0 => "",
+        1.. => "+",
+        _ => "-",
+    };
+    format!("{sign}{}", tenths(of.unsigned_abs()))
+}
+
+/// `<1m`, `12m`, `3h12m`, `2d04h`, of milliseconds.
+pub fn span(millis: i64) -> String {
+    let seconds = millis / 1_000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => "<1m".to_owned(),
+        (0, 0, minutes) => format!("{minutes}m"),
+        (0, hours, minutes) => format!("{hours}h{:02}m", minutes % 60),
+        (days @ 1..100, hours, _) => format!("{days}d{:02}h", hours % 24),
+        (days, ..) => format!("{days}d"),
+    }
+}
+
+pub fn age(from: Timestamp, now: Timestamp) -> String {
+    span(now.since(from))
+}
+
+/// `1h`, `15m`, `1h30m`: a limit that somebody wrote.
+pub fn limit(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{}s", millis / 1_000),
+        (0, minutes) => format!("{minutes}m"),
+        (hours, 0) => format!("{hours}h"),
+        (hours, minutes) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// `23 min`, `growing`, `steady`: when nothing is pending any more, if it goes on like this.
+pub fn clears(trend: Trend) -> String {
+    match trend {
+        Trend::Clear => "clear".to_owned(),
+        Trend::Steady => "steady".to_owned(),
+        Trend::Growing => "growing".to_owned(),
+        Trend::NotKnown => "?".to_owned(),
+        Trend::ClearsIn(millis) => match millis.saturating_add(59_999) / 60_000 {
+            minutes @ ..120 => format!("{} min", minutes.max(1)),
+            minutes @ 120..2_880 => format!("{} h", minutes / 60),
+            minutes @ 2_880..144_000 => format!("{} days", minutes / 1_440),
+            _ => ">99 days".to_owned(),
+        },
+    }
+}
+
+/// `31>88`: the first and the last that was watched; empty where nothing was.
+pub fn ends(spark: &[Option<u64>]) -> String {
+    let mut known = spark.iter().flatten();
+    match (known.next(), known.next_back()) {
+        (None, _) => String::new(),
+        (Some(only), None) => only.to_string(),
+        (Some(first), Some(last)) => format!("{first}>{last}"),
+    }
+}
+
+/// `over 1h: 28`, `growing for 22 min`: an alert without its source.
+pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
+    let limit =
+        |limit: std::time::Duration| self::limit(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
+    match kind {
+        AlertKind::Down if count == 0 => "down".to_owned(),
+        AlertKind::Down => format!("down for {count} min"),
+        AlertKind::Failed => format!("failed after approval: {count}"),
+        AlertKind::Unknown => format!("outcome unknown: {count}"),
+        AlertKind::HighRisk => format!("high-risk waiting over {}: {count}", limit(targets.high_risk)),
+        AlertKind::Expiring => format!("expiring within {}: {count}", limit(targets.expiring)),
+        AlertKind::OverTarget => format!("over {}: {count}", limit(targets.age)),
+        AlertKind::Growing => format!("growing for {count} min"),
+        AlertKind::Blocked => format!("missions blocked: {count}"),
+    }
+}
+
+/// `ok`, `ok 20 s`, `RETRY 12 s, data 71 s old`: whether a source's numbers can be trusted. True when they can. `still`: in words
+/// that do not change with every second.
+pub fn state(source: &SourceBoard, at: Timestamp, still: bool) -> (String, bool) {
+    let old = source.heard.map(|heard| at.since(heard).max(0));
+    let seconds = |millis: i64| if still { span(millis) } else { seconds(millis) };
+    let word = match &source.connection {
+        Connection::Live | Connection::Polling if source.stale => "STALE".to_owned(),
+        Connection::Live | Connection::Polling => {
+            return match (old, source.paused) {
+                (None, _) => ("READING".to_owned(), false),
+                (Some(_), Some(since)) => (format!("PAUSED {}", age(since, at)), false),
+                (Some(..FRESH), None) => ("ok".to_owned(), true),
+                (Some(old), None) if still => (format!("ok {}", span(old)), true),
+                // In steps, so that it is not another word with every look.
+                (Some(old), None) => (format!("ok {}", seconds(old / FRESH * FRESH)), true),
+            };
+        }
+        Connection::Connecting => "CONNECTING".to_owned(),
+        Connection::Retrying { retry_in, .. } => {
+            let waits = i64::try_from(retry_in.as_millis()).unwrap_or(i64::MAX);
+            match waits.saturating_sub(at.since(source.connected_at)) {
+                left @ 1.. if !still => format!("RETRY {} s", (left + 999) / 1_000),
+                _ => "RETRYING".to_owned(),
+            }
+        }
+        Connection::Refused { .. } => "REFUSED".to_owned(),
+        Connection::Stopped { .. } => "STOPPED".to_owned(),
+    };
+    let said = old.map_or_else(|| word.clone(), |old| format!("{word}, data {} old", seconds(old)));
+    (said, false)
+}
+
+fn seconds(millis: i64) -> String {
+    if millis < 120_000 { format!("{} s", millis / 1_000) } else { span(millis) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::domain::SourceName;
+    use crate::inbox::figures::Standing;
+
+    fn source(connection: Connection, heard: Option<i64>) -> SourceBoard {
+        SourceBoard {
+            name: SourceName::new("gate"),
+            standing: Standing::default(),
+            connection,
+            connected_at: Timestamp::from_millis(0),
+            heard: heard.map(Timestamp::from_millis),
+            stale: false,
+            paused: None,
+            blocked: 0,
+            queues: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rates_have_one_decimal_and_net_its_sign() {
+        assert_eq!((tenths(137).as_str(), tenths(5).as_str()), ("13.7", "0.5"));
+        assert_eq!([net(25), net(-4), net(0)], ["+2.5", "-0.4", "0.0"]);
+    }
+
+    #[test]
+    fn what_clears_soon_says_when() {
+        let clears = |minutes: i64| super::clears(Trend::ClearsIn(minutes * 60_000 - 1));
+        assert_eq!([clears(0), clears(23), clears(150), clears(5_000)], ["1 min", "23 min", "2 h", "3 days"]);
+        assert_eq!(super::clears(Trend::ClearsIn(i64::MAX)), ">99 days");
+    }
+
+    #[test]
+    fn a_limit_is_said_as_it_is_written() {
+        assert_eq!(
+            [limit(3_600_000), limit(900_000), limit(5_400_000), limit(30_000)],
+            ["1h", "15m", "1h30m", "30s"]
+        );
+    }
+
+    #[test]
+    fn a_sparklines_ends_are_what_was_watched() {
+        assert_eq!(ends(&[None, Some(31), None, Some(88), None]), "31>88");
+        assert_eq!((ends(&[None]).as_str(), ends(&[Some(3)]).as_str()), ("", "3"));
+    }
+
+    #[test]
+    fn a_source_says_how_old_its_numbers_are_unless_they_are_fresh() {
+        let at = Timestamp::from_millis(71_000);
+        let state = |source: &SourceBoard, still| super::state(source, at, still);
+        assert_eq!(state(&source(Connection::Live, Some(70_000)), false), ("ok".to_owned(), true));
+        assert_eq!(state(&source(Connection::Live, Some(44_000)), false), ("ok 20 s".to_owned(), true));
+        assert_eq!(state(&source(Connection::Live, None), false), ("READING".to_owned(), false));
+        let retrying = Connection::Retrying { why: "reset".into(), retry_in: Duration::from_secs(83) };
+        let retrying = source(retrying, Some(0));
+        assert_eq!(state(&retrying, false), ("RETRY 12 s, data 71 s old".to_owned(), false));
+        assert_eq!(state(&retrying, true), ("RETRYING, data 1m old".to_owned(), false));
+        let stale = SourceBoard { stale: true, ..source(Connection::Polling, Some(0)) };
+        assert_eq!(state(&stale, false), ("STALE, data 71 s old".to_owned(), false));
+        let paused =
+            SourceBoard { paused: Some(Timestamp::from_millis(0)), ..source(Connection::Live, Some(70_000)) };
+        assert_eq!(state(&paused, false), ("PAUSED 1m".to_owned(), false));
+    }
+}
