@@ -28,12 +28,12 @@ pub struct NotifyRule {
     pub unfocused_only: bool,
 }
 
-/// What a rule waits for.
+/// What a rule waits for; the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NotifyOn {
+    Alert(AlertKind),
     /// The first action after an empty inbox.
     First,
-    Alert(AlertKind),
 }
 
 /// Where a rule tells it.

@@ -22,6 +22,7 @@ pub mod filter;
 mod follow;
 mod judge;
 mod list;
+pub mod notices;
 mod past;
 mod patient;
 mod problem;

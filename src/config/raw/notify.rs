@@ -15,6 +15,8 @@ const EVERY: u64 = 10;
 const LONGEST: u64 = 10;
 const USUAL: u64 = 5;
 
+/// What the gate of one's own is called, where no source is configured.
+const OWN: &str = "gate";
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 #[derive(Deserialize)]
@@ -63,7 +65,7 @@ pub(super) struct Around<'a> {
     pub(super) text: &'a str,
     /// Where a relative path begins.
     pub(super) folder: &'a Path,
-    /// Empty: whatever the gate of one's own is called.
+    /// Empty: the gate of one's own.
     pub(super) sources: &'a [&'a SourceName],
     /// The terminal's way.
     pub(super) way: &'a Notify,
@@ -97,8 +99,14 @@ impl RawRule {
                 .to_owned());
         }
         let every = seconds("every_minutes", self.every_minutes.unwrap_or(EVERY), DAY / 60)? * 60;
-        if self.at_least == Some(0) {
-            return Err("at_least is 0; the least is 1, and without it any number is told".to_owned());
+        match self.at_least {
+            Some(0) => {
+                return Err("at_least is 0; the least is 1, and without it any number is told".to_owned());
+            }
+            Some(_) if on.contains(&NotifyOn::First) => {
+                return Err("at_least says nothing of \"first\"; give \"first\" a rule of its own".to_owned());
+            }
+            _ => {}
         }
         Ok(NotifyRule {
             number,
@@ -205,11 +213,14 @@ fn unknown(key: &str, word: &str) -> String {
 }
 
 fn known_source(name: &str, sources: &[&SourceName]) -> Result<SourceName, String> {
-    if sources.is_empty() || sources.iter().any(|source| source.as_str() == name) {
+    let mut names: Vec<_> = sources.iter().map(|source| source.as_str()).collect();
+    if names.is_empty() {
+        names.push(OWN);
+    }
+    if names.contains(&name) {
         return Ok(SourceName::new(name));
     }
-    let names: Vec<_> = sources.iter().map(|source| source.as_str()).collect();
-    Err(format!("source {name:?} is none of the configured ones: {}", names.join(", ")))
+    Err(format!("source {name:?} is none of those that there are: {}", names.join(", ")))
 }
 
 fn quiet(hours: Option<&str>, days: Option<&[String]>) -> Result<Option<Quiet>, String> {

@@ -1,0 +1,138 @@
+//! Who is to be told of what, and when: the rules of `[[notify]]`, over the figures. Pure: figures, time and the clock on the wall come as
+//! values, and what comes out is due now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::{NotifyOn, NotifyRule, Targets};
+use crate::domain::{AlertKind, SourceName, Timestamp};
+
+use super::figures::Board;
+
+mod level;
+mod notice;
+mod wall;
+
+pub use notice::{Notice, Told};
+pub use wall::Wall;
+
+/// For so long after its first list a source may still tell of what was before: what failed, and how it grew.
+const SETTLING: i64 = 10_000;
+
+/// All rules, and what each of them knows.
+#[derive(Clone, Debug)]
+pub struct Notices {
+    watched: Vec<Watched>,
+    targets: Targets,
+    /// Sources whose figures say something, and since when.
+    heard: BTreeMap<SourceName, Timestamp>,
+    looked: Option<Timestamp>,
+}
+
+/// What a rule looks at: one kind of event, of one source; `None` is all that the rule is about.
+type Topic = (NotifyOn, Option<SourceName>);
+
+/// How much there is of each; what there is not is left out.
+type Levels = BTreeMap<Topic, u64>;
+
+#[derive(Clone, Debug)]
+struct Watched {
+    rule: NotifyRule,
+    /// At the last look.
+    known: Levels,
+    /// Came up, and is not told yet.
+    owed: BTreeSet<Topic>,
+    told: Option<Timestamp>,
+}
+
+impl Notices {
+    /// Looks closer together than this change nothing that anybody would be told sooner. Milliseconds.
+    pub const APART: i64 = 1_000;
+
+    pub fn new(rules: &[NotifyRule], targets: Targets) -> Self {
+        let watched = rules.iter().map(|rule| Watched {
+            rule: rule.clone(),
+            known: Levels::new(),
+            owed: BTreeSet::new(),
+            told: None,
+        });
+        Self { watched: watched.collect(), targets, heard: BTreeMap::new(), looked: None }
+    }
+
+    /// Without rules there is nothing to look at.
+    pub fn is_empty(&self) -> bool {
+        self.watched.is_empty()
+    }
+
+    /// Whether it is time for another look.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        !self.is_empty() && self.looked.is_none_or(|at| !is_within(at, Self::APART, now))
+    }
+
+    /// Takes the figures; says what is to be told now. `in_front`: somebody looks at the window; where that is not known, nobody does.
+    pub fn look(&mut self, board: &Board, wall: Wall, in_front: bool) -> Vec<Notice> {
+        self.looked = Some(board.at);
+        let fresh = self.hear(board);
+        let mut due = Vec::new();
+        for watched in &mut self.watched {
+            let levels = level::of(&watched.rule, board, &self.heard, &self.targets);
+            let before = level::before(&watched.rule, board, &fresh);
+            watched.take(levels, &before, |topic| is_settling(topic, &self.heard, board.at));
+            if watched.is_due(board.at, wall, in_front) {
+                let owed = std::mem::take(&mut watched.owed);
+                watched.told = Some(board.at);
+                due.push(notice::of(&watched.rule, &owed, &watched.known, board, &self.targets));
+            }
+        }
+        due
+    }
+
+    /// Which sources say something for the first time.
+    fn hear(&mut self, board: &Board) -> BTreeSet<SourceName> {
+        let heard = board.sources.iter().filter(|source| source.heard.is_some());
+        let fresh: BTreeSet<_> =
+            heard.map(|source| source.name.clone()).filter(|name| !self.heard.contains_key(name)).collect();
+        self.heard.extend(fresh.iter().map(|name| (name.clone(), board.at)));
+        fresh
+    }
+}
+
+/// So many milliseconds from `from` on. A clock that was set back is outside, and holds nobody up.
+fn is_within(from: Timestamp, millis: i64, now: Timestamp) -> bool {
+    (from..from.plus_millis(millis)).contains(&now)
+}
+
+/// What it tells now may be from before it was watched.
+fn is_settling((on, source): &Topic, heard: &BTreeMap<SourceName, Timestamp>, now: Timestamp) -> bool {
+    let of_the_past = matches!(on, NotifyOn::Alert(AlertKind::Failed | AlertKind::Growing));
+    let since = source.as_ref().and_then(|source| heard.get(source));
+    of_the_past && since.is_some_and(|at| is_within(*at, SETTLING, now))
+}
+
+impl Watched {
+    /// Owes what came up or grew, and forgets what is gone. `before` is what was there when nobody watched yet.
+    fn take(&mut self, levels: Levels, before: &Levels, is_settling: impl Fn(&Topic) -> bool) {
+        self.owed.retain(|topic| levels.contains_key(topic));
+        for (topic, level) in &levels {
+            let known = self.known.get(topic).max(before.get(topic)).copied().unwrap_or(0);
+            if *level > known && !is_settling(topic) {
+                self.owed.insert(topic.clone());
+            }
+        }
+        self.known = levels;
+    }
+
+    /// There is something to tell, and nothing against telling it now.
+    fn is_due(&mut self, now: Timestamp, wall: Wall, in_front: bool) -> bool {
+        if self.rule.unfocused_only && in_front {
+            // Whoever looks has seen it.
+            self.owed.clear();
+        }
+        let is_quiet = self.rule.quiet.as_ref().is_some_and(|quiet| quiet.holds(wall.day, wall.minute));
+        let every = i64::try_from(self.rule.every.as_millis()).unwrap_or(i64::MAX);
+        let is_soon = self.told.is_some_and(|at| is_within(at, every, now));
+        !self.owed.is_empty() && !is_quiet && !is_soon
+    }
+}
+
+#[cfg(test)]
+mod tests;

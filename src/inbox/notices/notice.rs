@@ -1,0 +1,147 @@
+//! What is told: counts, and names of sources. Nothing of it was written by anybody but us and whoever made the configuration.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::config::{NotifyOn, NotifyRule, Targets};
+use crate::contract::time;
+use crate::domain::{AlertKind, SourceName, Timestamp};
+use crate::inbox::figures::{Board, words};
+
+use super::{Levels, Topic, level};
+
+/// So many are named in a line of text.
+const NAMED: usize = 5;
+/// Of the JSON; grows when a member changes its meaning.
+const VERSION: u32 = 1;
+
+/// Due now, by one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// [`NotifyRule::number`].
+    pub rule: usize,
+    pub at: Timestamp,
+    /// The gravest first; at least one.
+    pub told: Vec<Told>,
+    /// Of all that the rule is about.
+    pub pending: u64,
+    pub high: u64,
+    pub oldest: Option<Timestamp>,
+}
+
+/// One event, as it stands now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub on: NotifyOn,
+    /// `None`: the whole inbox.
+    pub source: Option<SourceName>,
+    /// Of one queue of it.
+    pub in_queue: bool,
+    /// Actions or missions; of `growing` and `source-down`, minutes.
+    pub count: u64,
+    /// `over 1h: 28`; empty for the first action.
+    pub words: String,
+}
+
+/// What a webhook's body, or a command's standard input, is.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NoticeJson<'a> {
+    version: u32,
+    r#type: &'static str,
+    at: String,
+    #[serde(flatten)]
+    first: ToldJson<'a>,
+    pending: u64,
+    high_risk: u64,
+    oldest_seconds: Option<i64>,
+    /// What came up beside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<ToldJson<'a>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToldJson<'a> {
+    kind: &'static str,
+    source: Option<&'a str>,
+    count: u64,
+}
+
+pub(super) fn of(
+    rule: &NotifyRule,
+    owed: &BTreeSet<Topic>,
+    levels: &Levels,
+    board: &Board,
+    targets: &Targets,
+) -> Notice {
+    let sum = level::sum(rule, board);
+    let told = owed.iter().filter(|topic| levels.contains_key(topic)).map(|topic| {
+        let count = level::count(rule, topic, board, targets);
+        let words = match topic.0 {
+            NotifyOn::First => String::new(),
+            // They are told of at once, without waiting.
+            NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => format!("high-risk: {count}"),
+            NotifyOn::Alert(kind) => words::alert(kind, count, targets),
+        };
+        Told { on: topic.0, source: topic.1.clone(), in_queue: rule.queue.is_some(), count, words }
+    });
+    let told = told.collect();
+    Notice { rule: rule.number, at: board.at, told, pending: sum.pending, high: sum.high, oldest: sum.oldest }
+}
+
+impl Notice {
+    /// One line, without an end: `placet: over 1h: 28 (praxiom); 141 pending, 4 high-risk, oldest 3h12m`.
+    pub fn text(&self) -> String {
+        let said = self.told.iter().filter(|told| !told.words.is_empty());
+        let mut parts: Vec<_> = said.clone().take(NAMED).map(Told::text).collect();
+        match said.count().saturating_sub(NAMED) {
+            0 => {}
+            more => parts.push(format!("and {more} more")),
+        }
+        let mut stands = vec![format!("{} pending", self.pending)];
+        if self.high > 0 {
+            stands.push(format!("{} high-risk", self.high));
+        }
+        if let Some(oldest) = self.oldest {
+            stands.push(format!("oldest {}", words::age(oldest, self.at)));
+        }
+        let stands = stands.join(", ");
+        if parts.is_empty() {
+            format!("placet: {stands}")
+        } else {
+            format!("placet: {}; {stands}", parts.join(", "))
+        }
+    }
+
+    /// One line of JSON, without an end.
+    pub fn json(&self) -> String {
+        let mut told = self.told.iter().map(|told| ToldJson {
+            kind: told.on.name(),
+            source: told.source.as_ref().map(SourceName::as_str),
+            count: told.count,
+        });
+        let json = NoticeJson {
+            version: VERSION,
+            r#type: "placet.alert",
+            at: time::write(self.at),
+            first: told.next().unwrap_or_default(),
+            pending: self.pending,
+            high_risk: self.high,
+            oldest_seconds: self.oldest.map(|oldest| self.at.since(oldest).max(0) / 1_000),
+            also: told.collect(),
+        };
+        serde_json::to_string(&json).unwrap_or_default()
+    }
+}
+
+impl Told {
+    fn text(&self) -> String {
+        let of = if self.in_queue { "a queue of " } else { "" };
+        match &self.source {
+            Some(source) => format!("{} ({of}{source})", self.words),
+            None => self.words.clone(),
+        }
+    }
+}
