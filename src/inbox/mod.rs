@@ -23,6 +23,7 @@ mod follow;
 mod judge;
 mod list;
 pub mod notices;
+pub mod notify;
 mod past;
 mod patient;
 mod problem;

@@ -7,6 +7,7 @@ pub mod http;
 pub mod post;
 pub mod sse;
 pub mod url;
+pub mod webhook;
 
 mod bearer;
 mod public;

@@ -1,4 +1,4 @@
-//! POST to the places that an operator configured for executors, and to nowhere else.
+//! POST to the places that an operator configured for executors and notifications, and to nowhere else.
 //!
 //! A target is https and public, or it is listed. What its name means is asked once a request, judged, and connected to:
 //! nobody can answer otherwise in between. No redirect is followed and no proxy of the environment is asked.
@@ -21,9 +21,11 @@ use super::public::is_public;
 type Lookup = Arc<dyn Fn(String) -> Answer + Send + Sync>;
 type Answer = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Where an executor may send to.
+/// Where an executor or a notification may send to.
 pub struct Targets {
     listed: Vec<Listed>,
+    /// How somebody lists one, for messages.
+    listing: &'static str,
     lookup: Lookup,
     /// For listed targets: any address.
     free: OnceLock<Result<reqwest::Client, String>>,
@@ -61,8 +63,20 @@ impl Targets {
         Ok(Self::over(listed, lookup))
     }
 
+    /// For one receiver of notifications. `private`: it is listed. Fails with a sentence for the operator, as [`Self::check`] does.
+    pub fn of_hook(url: &str, private: bool) -> Result<Self, String> {
+        let parsed = Url::parse(url).map_err(|error| format!("the url is none: {error}"))?;
+        let host = parsed.host_str().filter(|_| private).map(str::to_owned);
+        let listed = host.map(|host| Listed { host, port: parsed.port_or_known_default() });
+        let targets = Self::over(listed.into_iter().collect(), Arc::new(|name| Box::pin(look_up(name))));
+        let targets = Self { listing: "set allow_private = true", ..targets };
+        targets.check(url)?;
+        Ok(targets)
+    }
+
     fn over(listed: Vec<Listed>, lookup: Lookup) -> Self {
-        Self { listed, lookup, free: OnceLock::new(), public: OnceLock::new() }
+        let listing = "list it in gate.allow_targets";
+        Self { listed, listing, lookup, free: OnceLock::new(), public: OnceLock::new() }
     }
 
     /// Whether the URL itself shows that it is refused. Where its name leads shows only when something is sent.
@@ -109,7 +123,7 @@ impl Targets {
         let parsed = Url::parse(url).map_err(|error| format!("the url is none: {error}"))?;
         let refused = |why: &str| Err(format!("the url is refused: {why}"));
         if !matches!(parsed.scheme(), "http" | "https") {
-            return refused("only https:// is spoken, and http:// to what gate.allow_targets lists");
+            return refused("only https:// is spoken, and http:// to what is listed");
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return refused("a URL must not carry a user or password");
@@ -122,10 +136,10 @@ impl Targets {
         let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
         let name = host.trim_end_matches('.');
         if name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|it| !is_public(it)) {
-            return refused("its host is not public; list it in gate.allow_targets if it is meant");
+            return refused(&format!("its host is not public; {} if it is meant", self.listing));
         }
         if parsed.scheme() != "https" {
-            return refused("it is not https; list it in gate.allow_targets if the way there is safe");
+            return refused(&format!("it is not https; {} if the way there is safe", self.listing));
         }
         Ok((parsed, false))
     }

@@ -1,0 +1,43 @@
+//! Whether the rules would work: for whoever asks before something is due. Nothing is sent.
+
+use crate::config::{NotifyRule, NotifyTo};
+use crate::domain::Check;
+use crate::program;
+
+use super::hook::{self, Hook};
+
+/// Fails for the first rule that would not work, with a sentence that names it.
+pub async fn check(rules: &[NotifyRule]) -> Result<(), String> {
+    for rule in rules {
+        one(rule).await.map_err(|(what, advice)| format!("{rule}: {what}; {advice}"))?;
+    }
+    Ok(())
+}
+
+/// The same of every rule, for `placet doctor`.
+pub async fn look(rules: &[NotifyRule]) -> Vec<Check> {
+    const WHAT: &str = "notify";
+    let mut checks = Vec::new();
+    for rule in rules {
+        checks.push(match one(rule).await {
+            Ok(()) => Check::good(WHAT, rule.to_string()),
+            Err((what, advice)) => Check::bad(WHAT, format!("{rule}: {what}"), advice),
+        });
+    }
+    checks
+}
+
+/// What is wrong, and what to do.
+async fn one(rule: &NotifyRule) -> Result<(), (String, &'static str)> {
+    match &rule.to {
+        NotifyTo::Terminal | NotifyTo::Bell => Ok(()),
+        NotifyTo::Command { argv, .. } => {
+            program::check(argv, None, "command").map_err(|what| (what, "until then the rule tells nothing"))
+        }
+        NotifyTo::Webhook(webhook) => {
+            Hook::new(webhook).map_err(|what| (what, "until then placet does not start"))?;
+            let key = hook::key(webhook.secret.clone()).await;
+            key.map(drop).map_err(|what| (what, "check secret_env, secret_file or secret_command"))
+        }
+    }
+}
