@@ -161,9 +161,9 @@ mod tests {
 
     #[test]
     fn what_clears_soon_says_when() {
-        let clears = |minutes: i64| super::clears(Trend::ClearsIn(minutes * 60_000 - 1));
-        assert_eq!([clears(0), clears(23), clears(150), clears(5_000)], ["1 min", "23 min", "2 h", "3 days"]);
-        assert_eq!(super::clears(Trend::ClearsIn(i64::MAX)), ">99 days");
+        let soon = |minutes: i64| clears(Trend::ClearsIn(minutes * 60_000 - 1));
+        assert_eq!([soon(0), soon(23), soon(150), soon(5_000)], ["1 min", "23 min", "2 h", "3 days"]);
+        assert_eq!(clears(Trend::ClearsIn(i64::MAX)), ">99 days");
     }
 
     #[test]
@@ -183,18 +183,18 @@ mod tests {
     #[test]
     fn a_source_says_how_old_its_numbers_are_unless_they_are_fresh() {
         let at = Timestamp::from_millis(71_000);
-        let state = |source: &SourceBoard, still| super::state(source, at, still);
-        assert_eq!(state(&source(Connection::Live, Some(70_000)), false), ("ok".to_owned(), true));
-        assert_eq!(state(&source(Connection::Live, Some(44_000)), false), ("ok 20 s".to_owned(), true));
-        assert_eq!(state(&source(Connection::Live, None), false), ("READING".to_owned(), false));
+        let said = |source: &SourceBoard, still| state(source, at, still);
+        assert_eq!(said(&source(Connection::Live, Some(70_000)), false), ("ok".to_owned(), true));
+        assert_eq!(said(&source(Connection::Live, Some(44_000)), false), ("ok 20 s".to_owned(), true));
+        assert_eq!(said(&source(Connection::Live, None), false), ("READING".to_owned(), false));
         let retrying = Connection::Retrying { why: "reset".into(), retry_in: Duration::from_secs(83) };
         let retrying = source(retrying, Some(0));
-        assert_eq!(state(&retrying, false), ("RETRY 12 s, data 71 s old".to_owned(), false));
-        assert_eq!(state(&retrying, true), ("RETRYING, data 1m old".to_owned(), false));
+        assert_eq!(said(&retrying, false), ("RETRY 12 s, data 71 s old".to_owned(), false));
+        assert_eq!(said(&retrying, true), ("RETRYING, data 1m old".to_owned(), false));
         let stale = SourceBoard { stale: true, ..source(Connection::Polling, Some(0)) };
-        assert_eq!(state(&stale, false), ("STALE, data 71 s old".to_owned(), false));
+        assert_eq!(said(&stale, false), ("STALE, data 71 s old".to_owned(), false));
         let paused =
             SourceBoard { paused: Some(Timestamp::from_millis(0)), ..source(Connection::Live, Some(70_000)) };
-        assert_eq!(state(&paused, false), ("PAUSED 1m".to_owned(), false));
+        assert_eq!(said(&paused, false), ("PAUSED 1m".to_owned(), false));
     }
 }
