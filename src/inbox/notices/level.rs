@@ -141,8 +141,8 @@ fn in_queue(rule: &NotifyRule, source: &SourceBoard, kind: AlertKind, targets: &
         AlertKind::OverTarget => all().map(|standing| standing.over_target).sum(),
         AlertKind::Unknown => all().map(|standing| standing.unknown).sum(),
         AlertKind::Growing => {
-            let least = targets.growing.as_secs() / 60;
-            all().map(|standing| u64::from(standing.growing_for)).filter(|minutes| *minutes >= least).max()?
+            let limit = targets.growing.as_secs() / 60;
+            all().map(|standing| u64::from(standing.growing_for)).filter(|minutes| *minutes > limit).max()?
         }
         // The configuration refuses them.
         AlertKind::Down | AlertKind::Failed | AlertKind::Expiring | AlertKind::Blocked => 0,

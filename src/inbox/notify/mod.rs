@@ -36,7 +36,8 @@ pub struct NotifyError {
 /// The ways of all rules that need no screen. Cloning is cheap: every clone is the same.
 #[derive(Clone, Debug, Default)]
 pub struct Ways {
-    ways: Arc<BTreeMap<usize, Way>>,
+    /// By the number of the rule.
+    by_rule: Arc<BTreeMap<usize, Way>>,
     telling: TaskTracker,
     ending: CancellationToken,
 }
@@ -71,7 +72,7 @@ impl Ways {
             };
             ways.insert(rule.number, Way { name: rule.to_string(), to });
         }
-        Ok(Self { ways: Arc::new(ways), ..Self::default() })
+        Ok(Self { by_rule: Arc::new(ways), ..Self::default() })
     }
 
     /// Tells it on a task of its own, and says there what became of it: an error is a sentence of ours that names the rule. Does nothing
@@ -80,10 +81,10 @@ impl Ways {
     where
         F: Future<Output = ()> + Send,
     {
-        if !self.ways.contains_key(&notice.rule) || self.ending.is_cancelled() {
+        if !self.by_rule.contains_key(&notice.rule) || self.ending.is_cancelled() {
             return;
         }
-        let (ways, ending) = (Arc::clone(&self.ways), self.ending.clone());
+        let (ways, ending) = (Arc::clone(&self.by_rule), self.ending.clone());
         drop(self.telling.spawn(async move {
             let Some(way) = ways.get(&notice.rule) else { return };
             let told = tokio::select! {

@@ -211,7 +211,7 @@ fn a_rule_can_be_about_one_source_one_queue_or_many_only() {
 
     assert_eq!(evening.after(0, &[alert(AlertKind::OverTarget, "a", 4)]), [""; 0]);
     let line = |name: &str, standing| QueueLine { queue: Queue::Agent(Untrusted::from(name)), standing };
-    let busy = Standing { pending: 9, high: 2, over_target: 3, growing_for: 14, ..Standing::default() };
+    let busy = Standing { pending: 9, high: 2, over_target: 3, growing_for: 15, ..Standing::default() };
     evening.board.sources[0].queues =
         vec![line("other", Standing { over_target: 50, ..busy.clone() }), line("refunds", busy)];
     evening.board.sources[0]
@@ -228,9 +228,9 @@ fn a_rule_can_be_about_one_source_one_queue_or_many_only() {
             "placet: high-risk: 2 (a queue of a), over 1h: 3 (a queue of a); 9 pending, 2 high-risk",
         ]
     );
-    evening.board.sources[0].queues[1].standing.growing_for = 15;
+    evening.board.sources[0].queues[1].standing.growing_for = 16;
     let told = evening.after(20 * MINUTE, &evening.board.alerts.clone());
-    assert_eq!(told, ["placet: growing for 15 min (a queue of a); 9 pending, 2 high-risk"]);
+    assert_eq!(told, ["placet: growing for 16 min (a queue of a); 9 pending, 2 high-risk"]);
 }
 
 #[test]

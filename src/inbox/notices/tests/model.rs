@@ -18,9 +18,9 @@ fn expected(looks: &[Look], rule: &NotifyRule, told: &[i64]) -> Vec<(usize, usiz
     let level = |look: &Look, source: usize, kind: usize| {
         Some(look.counts[source][kind]).filter(|it| *it >= least).unwrap_or(0)
     };
-    let last = looks.last().unwrap();
+    let now = looks.last().unwrap();
     let every = rule.every.as_millis() as i64;
-    if last.quiet || rule.unfocused_only && last.in_front || told.iter().any(|at| last.at - at < every) {
+    if now.quiet || rule.unfocused_only && now.in_front || told.iter().any(|at| now.at - at < every) {
         return Vec::new();
     }
     let mut due = Vec::new();
@@ -36,7 +36,7 @@ fn expected(looks: &[Look], rule: &NotifyRule, told: &[i64]) -> Vec<(usize, usiz
             level(&looks[*n], source, kind) > level(&looks[*n - 1], source, kind) && !settling
         };
         if open.into_iter().any(|n| is_news(&n)) {
-            due.push((kind, source, level(last, source, kind)));
+            due.push((kind, source, level(now, source, kind)));
         }
     }
     due
