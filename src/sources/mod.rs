@@ -124,13 +124,10 @@ pub trait Source: fmt::Debug + Send + Sync {
     }
 
     /// Says what became of an action that is `unknown`, once. `Ok` is never [`Settling::Lost`]: losing sight of the backend is
-    /// an error here, and does not mean that nothing changed.
-    async fn settle(
-        &self,
-        id: &ActionId,
-        finding: Finding,
-        reason: Option<String>,
-    ) -> Result<Settling, SourceError>;
+    /// an error here, and does not mean that nothing changed. [`SourceError::NotOffered`] where no capability says that it can.
+    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
+        Err(SourceError::NotOffered)
+    }
 
     /// What the backend knows of its tools; empty where it tells nothing.
     async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
@@ -139,7 +136,9 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// What the backend pushes, for ever: the stream ends only after [`Signal::Refused`] or [`Signal::Stopped`]. `None` where it
     /// pushes nothing; where that turns out only by asking, the stream ends without a word.
-    fn watch(&self) -> Option<BoxStream<'static, Signal>>;
+    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
+        None
+    }
 }
 
 /// How long a source waits, and for what.

@@ -9,15 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
 
-use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
+use super::{OpenError, Patience, Source, SourceError, Synced, answer};
 use crate::config::{AgentsApi as Settings, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{
-    ActionId, Capabilities, Check, Finding, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision,
-    Row, Settling, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Capabilities, Check, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision, Row,
+    SourceName, SubmissionBatch, Untrusted,
 };
 
 mod check;
@@ -143,14 +142,6 @@ impl Source for AgentsApi {
 
     fn ended(&self, id: &ActionId) -> Option<PendingAction> {
         self.known.ended(id)
-    }
-
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
-        Err(SourceError::NotOffered)
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        None
     }
 }
 

@@ -9,15 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
 
-use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
+use super::{OpenError, Patience, Source, SourceError, Synced, answer};
 use crate::config::SourceConfig;
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Check, Finding, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision,
-    Row, Settling, SourceName, SubmissionBatch, Timestamp,
+    ActionId, Capabilities, Check, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision, Row,
+    SourceName, SubmissionBatch, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
 
@@ -154,14 +153,6 @@ impl Source for ConfusedAi {
     /// What was decided is listed no more: what its reply said must be on disk before the next one goes.
     fn at_once(&self) -> usize {
         1
-    }
-
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
-        Err(SourceError::Refused { why: "it has no way to settle an outcome by hand".into() })
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        None
     }
 }
 

@@ -18,8 +18,8 @@ use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Finding, Outcome, Passage, PendingAction, Revision, Row,
-    Settling, SourceName, SubmissionBatch, Untrusted,
+    ActionId, Capabilities, Check, Decision, Outcome, Passage, PendingAction, Revision, Row, SourceName,
+    SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -151,10 +151,6 @@ impl Source for Dendrux {
     /// A name proves that it was somebody else, and never that it was this decision: two may decide under one name.
     fn ours(&self, action: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
         self.is_somebody_elses(action).then_some(false)
-    }
-
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
-        Err(SourceError::Refused { why: "it has no way to settle an outcome by hand".into() })
     }
 
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {

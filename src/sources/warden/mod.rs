@@ -10,15 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
 
-use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
+use super::{OpenError, Patience, Source, SourceError, Synced, answer};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Finding, Note, On, Outcome, Passage, PendingAction, ReasonRule,
-    Revision, Row, Settling, SourceName, SubmissionBatch, Timestamp,
+    ActionId, Capabilities, Check, Decision, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision,
+    Row, SourceName, SubmissionBatch, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
 
@@ -185,14 +184,6 @@ impl Source for Warden {
     /// The engine keeps no list of who decided what: the answers are on disk before many more go out.
     fn at_once(&self) -> usize {
         8
-    }
-
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
-        Err(SourceError::NotOffered)
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        None
     }
 }
 

@@ -1,6 +1,7 @@
 //! Decisions: what is sent, what is not, and what an answer means.
 
 use super::*;
+use crate::domain::Finding;
 
 fn body(engine: &Engine) -> String {
     engine.posts().pop().unwrap().1
