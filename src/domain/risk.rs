@@ -82,6 +82,11 @@ impl Effect {
         }
     }
 
+    /// The word for the door to the screen: it may be foreign.
+    pub fn word(&self) -> Untrusted {
+        Untrusted::from(self.as_raw())
+    }
+
     /// The word on the wire and in storage.
     pub fn as_raw(&self) -> &str {
         match self {

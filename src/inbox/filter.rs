@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `outage`, `outge` | a title, tool, agent, mission or source much like it (exactly, with a digit in it), or an id that begins so |
 //! | `'outage`, `"two words"` | exactly this text in one of them, or in any id |
-//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id`; `tool:=x` is all of it |
+//! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id`; `tool:=x` is all of it, `tool:x*` its beginning |
 //! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
@@ -54,7 +54,7 @@ enum Want {
     Fuzzy(Word),
 }
 
-/// A state of an action that only the shell knows, but for `high`.
+/// A state of an action. Most of them only a screen knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Is {
     /// Its present content was never on screen.
@@ -113,8 +113,15 @@ enum Field {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FieldText {
     word: Word,
-    /// All of the field, not a part of it.
-    whole: bool,
+    part: Part,
+}
+
+/// How much of a field a text must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Any,
+    Beginning,
+    Whole,
 }
 
 /// Text as the matcher takes it.
@@ -165,6 +172,17 @@ impl Filter {
     /// It holds for everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// What in it asks for something that only a screen knows, as it is written: `is:marked`, `kind:`.
+    pub fn only_on_screen(&self) -> Option<String> {
+        self.terms.iter().find_map(|term| match &term.want {
+            Want::Is(states) => {
+                states.iter().find(|state| !state.is_of_the_row()).map(|it| parse::written(*it))
+            }
+            Want::Kind(_) => Some("kind:".to_owned()),
+            _ => None,
+        })
     }
 
     /// Whatever this holds for, `other` held for a moment before: it is enough to look at those.
@@ -229,8 +247,10 @@ impl Finder {
                 (Expiry::In(..), None) => false,
             }),
             Want::Field(field, texts) => field.of(entry).is_some_and(|hay| {
-                texts.iter().any(|text| {
-                    if text.whole { self.is_all(hay, &text.word) } else { self.contains(hay, &text.word) }
+                texts.iter().any(|text| match text.part {
+                    Part::Any => self.contains(hay, &text.word),
+                    Part::Beginning => self.begins(hay, &text.word),
+                    Part::Whole => self.is_all(hay, &text.word),
                 })
             }),
             Want::Exact(word) => {
@@ -294,6 +314,13 @@ impl Finder {
         self.matcher.config.ignore_case = word.any_case;
         let hay = Utf32Str::new(hay, &mut self.hay);
         how(&mut self.matcher, hay, Utf32Str::new(needle, &mut self.needle))
+    }
+}
+
+impl Is {
+    /// An action's row says it by itself.
+    const fn is_of_the_row(self) -> bool {
+        matches!(self, Self::High | Self::Unknown | Self::Settled)
     }
 }
 

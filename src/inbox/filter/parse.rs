@@ -2,7 +2,7 @@
 
 use crate::domain::{DecisionKind, Effect, Risk};
 
-use super::{Compare, Expiry, Field, FieldText, Filter, Is, Term, Want, Word};
+use super::{Compare, Expiry, Field, FieldText, Filter, Is, Part, Term, Want, Word};
 
 /// A filter that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,7 @@ enum Read {
     Kind,
 }
 
-const TEXT: &str = "text, or = and all of the text";
+const TEXT: &str = "text, or = and all of the text, or its beginning and *";
 
 const FIELDS: &[Known] = &[
     Known { name: "tool", takes: TEXT, read: Read::Text(Field::Tool) },
@@ -247,15 +247,7 @@ impl Known {
     /// What is wanted of this field, or where a value is that it does not take.
     fn read(&self, values: &[Written]) -> Result<Want, usize> {
         Ok(match self.read {
-            Read::Text(field) => Want::Field(
-                field,
-                each(values, |how, text| {
-                    let whole = how == Some(Compare::Equal);
-                    let is_text = !text.is_empty() && (how.is_none() || whole);
-                    // Fields are names: any case will do.
-                    is_text.then(|| FieldText { word: Word::new(text, true), whole })
-                })?,
-            ),
+            Read::Text(field) => Want::Field(field, values.iter().map(field_text).collect::<Result<_, _>>()?),
             Read::Risk => Want::Risk(each(values, |how, text| {
                 let risk = ["low", "medium", "high", "critical"].iter().find(|word| begins(word, text))?;
                 Some((how.unwrap_or(Compare::Equal), Risk::parse(risk).rank().into()))
@@ -274,6 +266,25 @@ impl Known {
             Read::Kind => Want::Kind(each(values, |how, text| named(KINDS, how, text))?),
         })
     }
+}
+
+/// Text of a field, or where it is when it is none. In quotes a star is a character like any other.
+fn field_text((how, value): &Written) -> Result<FieldText, usize> {
+    let (text, part) = match (how, value.text.strip_suffix('*')) {
+        (Some(Compare::Equal), _) => (value.text.as_str(), Part::Whole),
+        (Some(_), _) => return Err(value.at),
+        (None, Some(beginning)) if !value.was_quoted => (beginning, Part::Beginning),
+        (None, _) => (value.text.as_str(), Part::Any),
+    };
+    // Fields are names: any case will do.
+    let word = Word::new(text, true);
+    if text.is_empty() { Err(value.at) } else { Ok(FieldText { word, part }) }
+}
+
+/// As a filter has it.
+pub(super) fn written(state: Is) -> String {
+    let name = STATES.iter().find(|(_, known)| *known == state).map_or("", |(name, _)| name);
+    format!("is:{name}")
 }
 
 /// All values as `read` takes them, or where the first one is that it does not.

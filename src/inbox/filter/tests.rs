@@ -302,3 +302,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_star_at_the_end_means_the_beginning_of_a_field() {
+    check(
+        &outage(),
+        &["tool:create_*", "tool:CREATE*", "tool:linear,create*", "-tool:linear*"],
+        &["tool:linear*"],
+    );
+    let starred = known("buy 5*", "t", "a", "low", 1);
+    check(&starred, &["title:\"5*\"", "title:buy*"], &["title:5*", "title:\"buy*\""]);
+    assert!(Filter::parse("tool:*").is_err() && Filter::parse("tool:>x*").is_err());
+}
+
+#[test]
+fn what_only_a_screen_knows_is_named() {
+    let asked = |text: &str| Filter::parse(text).unwrap().only_on_screen();
+
+    assert_eq!(asked("risk:high age:>1h is:high,unknown -is:settled word"), None);
+    assert_eq!(asked("a is:high,marked").as_deref(), Some("is:marked"));
+    assert_eq!(asked("-is:unopened").as_deref(), Some("is:unopened"));
+    assert_eq!(asked("kind:exclude").as_deref(), Some("kind:"));
+}
