@@ -11,7 +11,7 @@ use crate::domain::{Check, Untrusted, Verdict};
 use crate::sources::{self, Source};
 
 use super::args::DoctorArgs;
-use super::{Exit, Usage, output};
+use super::{Exit, Usage, VERSION, output};
 
 /// No source is waited for longer.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -19,8 +19,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
 /// Clocks that lie further apart are told of: expiry goes by this computer's.
 const CLOCKS_APART: Duration = Duration::from_mins(2);
-/// Of the JSON; grows when a member changes its meaning.
-const VERSION: u32 = 1;
 
 /// What was found, told as it comes, or all at once as JSON.
 #[derive(Debug)]

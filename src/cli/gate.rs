@@ -19,7 +19,7 @@ use crate::sqlite;
 
 use super::args::{AuditCommand, OwnerCommand, PauseArgs, SettleArgs, SettleAs, TokenCommand};
 use super::output;
-use super::{Exit, Usage};
+use super::{Exit, Usage, VERSION};
 
 impl OwnerCommand {
     /// The database that the command line names.
@@ -99,6 +99,7 @@ async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerifiedJson<'a> {
+    version: u32,
     ok: bool,
     rows: u64,
     actions: u64,
@@ -137,6 +138,7 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
     let ok = verified.problems.is_empty();
     if json {
         output::json(&VerifiedJson {
+            version: VERSION,
             ok,
             rows: verified.rows,
             actions: verified.actions,
@@ -193,6 +195,7 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct TokenJson<'a> {
+    version: u32,
     id: &'a str,
     subject: &'a str,
     workspace: &'a str,
@@ -233,6 +236,7 @@ fn print(token: &TokenInfo, json: bool) -> anyhow::Result<()> {
     let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     if json {
         return output::json(&TokenJson {
+            version: VERSION,
             id: &token.id,
             subject: &token.subject,
             workspace: &token.workspace,

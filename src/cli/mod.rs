@@ -4,10 +4,12 @@
 
 pub mod args;
 mod around;
+mod columns;
 mod config;
 mod decide;
 mod doctor;
 mod exit;
+mod find;
 mod gate;
 mod list;
 mod log;
@@ -15,6 +17,7 @@ mod output;
 mod propose;
 mod receipts;
 mod report;
+mod schema;
 mod show;
 
 pub use config::{check as config_check, example as config_example, path as config_path};
@@ -26,4 +29,8 @@ pub use list::list;
 pub use log::log;
 pub use output::{complain, json, line, problem};
 pub use propose::propose;
+pub use schema::schema;
 pub use show::show;
+
+/// Of every JSON that a command prints; grows when a member changes its meaning or goes.
+const VERSION: u32 = 1;

@@ -1,7 +1,7 @@
 //! Printing: to standard output, through the door, and without a word when nobody listens any more.
 
-use std::io::{self, Write};
-use std::time::Duration;
+use std::io::{self, IsTerminal as _, Write};
+use std::time::{Duration, Instant};
 
 use crate::domain::Untrusted;
 use crate::inbox::Problem;
@@ -17,9 +17,33 @@ pub fn line(text: &str) -> io::Result<()> {
     }
 }
 
+/// Text that is ours or went through the door, and has its line breaks.
+pub(super) fn records(text: &str) -> io::Result<()> {
+    bytes(text.as_bytes())
+}
+
+/// Bytes as they are: only for a pipe.
+pub(super) fn bytes(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Somebody looks at standard output.
+pub(super) fn is_looked_at() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// One line of JSON. Format characters stay, as scripts expect.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    Ok(line(&escaped(&serde_json::to_string(value)?))?)
+    Ok(records(&json_line(value)?)?)
+}
+
+/// The same, to be written elsewhere.
+pub(super) fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(escaped(&serde_json::to_string(value)?) + "\n")
 }
 
 /// JSON itself escapes control characters below U+0020; some terminals obey those from U+007F to U+009F as well. They stand in
@@ -48,11 +72,6 @@ pub(super) fn identifier(text: &Untrusted) -> String {
     text::identifier(text).plain()
 }
 
-/// How many columns a tool or an id takes.
-pub(super) fn identifier_width(text: &Untrusted) -> usize {
-    text::identifier(text).width()
-}
-
 /// Who somebody is.
 pub(super) fn name(text: &Untrusted) -> String {
     text::name(text).plain()
@@ -68,7 +87,7 @@ pub(super) fn cell(text: &Untrusted, width: usize) -> String {
     padded(&text::line(text), width)
 }
 
-fn padded(shown: &Shown, width: usize) -> String {
+pub(super) fn padded(shown: &Shown, width: usize) -> String {
     let cut = shown.cut(width);
     let pad = width.saturating_sub(cut.width());
     format!("{}{}", cut.plain(), " ".repeat(pad))
@@ -87,6 +106,32 @@ pub fn problem(problem: &Problem) -> String {
 pub fn complain(text: &str) {
     // Standard error is the last place to complain in: when it is gone, there is nobody left to tell.
     drop(writeln!(io::stderr().lock(), "placet: {text}"));
+}
+
+/// How far long work is, for somebody who waits: lines on standard error, from the second second on and seldom, and only where
+/// it is a terminal.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// `None`: nobody looks.
+    next: Option<Instant>,
+}
+
+impl Progress {
+    const FIRST: Duration = Duration::from_secs(1);
+    const EVERY: Duration = Duration::from_secs(2);
+
+    pub(super) fn start() -> Self {
+        Self { next: io::stderr().is_terminal().then(|| Instant::now() + Self::FIRST) }
+    }
+
+    /// `what` goes on after our name, and is asked for only when it is told.
+    pub(super) fn tell(&mut self, what: impl FnOnce() -> String) {
+        let now = Instant::now();
+        if self.next.is_some_and(|next| next <= now) {
+            complain(&format!("{} …", what()));
+            self.next = Some(now + Self::EVERY);
+        }
+    }
 }
 
 /// Ages as in the inbox: `12s`, `4m`, `3h12m`, `2d`.

@@ -5,17 +5,26 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::contract::propose::Propose;
+use crate::contract::propose::{Propose, Queued};
 use crate::domain::{PendingAction, Status, Untrusted};
 use crate::sources::{Proposer, SourceError};
 
 use super::args::ProposeArgs;
 use super::output;
-use super::{Exit, decide};
+use super::{Exit, VERSION, decide};
+
+/// What the gate answered, as it is on the wire.
+#[derive(Serialize)]
+struct QueuedJson<'a> {
+    version: u32,
+    #[serde(flatten)]
+    queued: &'a Queued,
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SettledJson<'a> {
+    version: u32,
     pending_action_id: &'a str,
     status: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +63,7 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         .map_err(|error| told(&error))?;
     let Some(seconds) = args.wait else {
         if args.json {
-            output::json(&queued)?;
+            output::json(&QueuedJson { version: VERSION, queued: &queued })?;
         } else {
             let id = Untrusted::from(queued.pending_action_id.as_str());
             output::line(&format!(
@@ -99,6 +108,7 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
         let result =
             action.result.as_ref().map(|result| serde_json::from_str(result.as_str())).transpose()?;
         return output::json(&SettledJson {
+            version: VERSION,
             pending_action_id: row.id.as_raw(),
             status: row.status.as_raw(),
             resolved_by: row.resolved_by.as_ref().map(Untrusted::as_raw),

@@ -7,18 +7,21 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::contract::fields::Fields;
-use crate::domain::Digest;
+use crate::contract::time;
+use crate::domain::{Digest, Timestamp};
 use crate::journal::{Checked, Head, Journal, Kept, Receipt};
 use crate::private;
 
+use super::columns::record;
 use super::output;
-use super::{Exit, Usage};
+use super::{Exit, Usage, VERSION};
 
 /// Receipts read at a time.
 const PAGE: u32 = 1_000;
 
 #[derive(Serialize)]
 struct CheckedJson<'a> {
+    version: u32,
     ok: bool,
     receipts: u64,
     decisions: u64,
@@ -39,6 +42,7 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
     let ok = wrong.is_none();
     if json {
         output::json(&CheckedJson {
+            version: VERSION,
             ok,
             receipts: *receipts,
             decisions: *decisions,
@@ -115,8 +119,9 @@ struct ReceiptJson<'a> {
     hash: &'a str,
 }
 
-/// Every receipt, oldest first, one JSON object a line: on standard output, or in a new file that only its owner can read.
-pub(super) async fn export(journal: &Journal, to: Option<&Path>) -> anyhow::Result<Exit> {
+/// Every receipt, oldest first: one JSON object a line, or as CSV; on standard output, or in a new file that only its owner can
+/// read.
+pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> anyhow::Result<Exit> {
     let mut file = match to {
         None => None,
         Some(path) => {
@@ -124,16 +129,23 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>) -> anyhow::Resu
             Some(opened.with_context(|| format!("cannot write {}", path.display()))?)
         }
     };
+    let mut put = |text: &str| match &mut file {
+        Some(file) => file.write_all(text.as_bytes()),
+        None => output::records(text),
+    };
+    if csv {
+        put(&record(&CSV.map(str::to_owned)))?;
+    }
     let mut last = 0;
     loop {
         let page = journal.receipts(last, PAGE).await?;
         let Some(newest) = page.last() else { break };
         last = newest.seq;
         for receipt in &page {
-            let line = receipt_json(receipt);
-            match &mut file {
-                Some(file) => writeln!(file, "{}", serde_json::to_string(&line)?)?,
-                None => output::json(&line)?,
+            if csv {
+                put(&record(&receipt_csv(receipt)))?;
+            } else {
+                put(&output::json_line(&receipt_json(receipt))?)?;
             }
         }
     }
@@ -141,6 +153,55 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>) -> anyhow::Resu
         file.sync_all()?;
     }
     Ok(Exit::Done)
+}
+
+const CSV: [&str; 19] = [
+    "seq",
+    "kind",
+    "at",
+    "submission",
+    "source",
+    "action",
+    "client",
+    "reviewer",
+    "login",
+    "tool",
+    "decision",
+    "said",
+    "digest",
+    "effective",
+    "terms",
+    "seen",
+    "dwell_ms",
+    "outcome",
+    "hash",
+];
+
+/// In the order of the head; text as it is shown.
+fn receipt_csv(receipt: &Receipt) -> [String; 19] {
+    let text = |text: &str| output::shown(&text.into());
+    let maybe = |it: &Option<String>| it.as_deref().map(text).unwrap_or_default();
+    [
+        receipt.seq.to_string(),
+        text(&receipt.kind),
+        time::write(Timestamp::from_millis(receipt.at)),
+        text(&receipt.submission),
+        text(&receipt.source),
+        text(&receipt.action),
+        text(&receipt.client),
+        maybe(&receipt.reviewer),
+        maybe(&receipt.login),
+        maybe(&receipt.tool),
+        maybe(&receipt.decision),
+        maybe(&receipt.said),
+        maybe(&receipt.digest),
+        maybe(&receipt.effective),
+        maybe(&receipt.terms),
+        maybe(&receipt.seen),
+        receipt.dwell_ms.map(|millis| millis.to_string()).unwrap_or_default(),
+        maybe(&receipt.outcome),
+        text(&receipt.hash),
+    ]
 }
 
 fn receipt_json(receipt: &Receipt) -> ReceiptJson<'_> {

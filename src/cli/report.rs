@@ -3,9 +3,45 @@
 use std::collections::HashMap;
 
 use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Untrusted};
-use crate::inbox::ReportJson;
+use crate::inbox::{ReportJson, outcome_words};
+use crate::text::{self, Shown};
 
+use super::columns::{self, Column};
 use super::output;
+
+/// One decision, with what was learnt of it later.
+type Told<'a> = (&'a ReportLine, Option<&'a Followed>);
+
+/// The same as CSV, one decision a record; the counts are for whoever adds them up.
+pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> anyhow::Result<()> {
+    let column = |name, cell: fn(&Told<'_>) -> Shown| Column { name, most: usize::MAX, cell };
+    let columns = [
+        column("source", |(line, _)| text::part(line.key.source.as_str())),
+        column("id", |(line, _)| text::identifier(line.key.id.untrusted())),
+        column("tool", |(line, _)| text::identifier(&line.tool)),
+        column("title", |(line, _)| text::line(&line.title)),
+        column("decision", |(line, _)| Shown::ours(kind(line.decision))),
+        column("outcome", |(line, _)| Shown::ours(outcome_words(&line.outcome).0)),
+        column("why", |(line, _)| outcome_words(&line.outcome).1.map(text::line).unwrap_or_default()),
+        column("by", |(line, _)| outcome_words(&line.outcome).2.map(text::name).unwrap_or_default()),
+        column("status", |(_, later)| later.map(|it| text::line(&it.status.word())).unwrap_or_default()),
+        column("error", |(_, later)| {
+            later.and_then(|it| it.error.as_ref()).map(text::line).unwrap_or_default()
+        }),
+    ];
+    let rows: Vec<Told<'_>> = report.lines.iter().map(|line| (line, followed.get(&line.key))).collect();
+    Ok(columns::csv(&columns, &rows)?)
+}
+
+/// The words of receipts.
+pub(super) const fn kind(kind: DecisionKind) -> &'static str {
+    match kind {
+        DecisionKind::Approve => "approve",
+        DecisionKind::ApproveWithEdits => "approve_with_edits",
+        DecisionKind::Reject => "reject",
+        DecisionKind::Retry => "retry",
+    }
+}
 
 /// Prints what became of every decision, and of what was followed.
 pub(super) fn print(

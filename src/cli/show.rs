@@ -1,23 +1,23 @@
-//! `placet show ID`: one action in full.
+//! `placet show ID`: actions in full.
 
-use futures_util::future::join_all;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::contract::{time, tool};
-use crate::domain::{ActionId, ActionKey, PendingAction, Status, Untrusted, json};
-use crate::inbox::{Inbox, Problem};
+use crate::domain::{ActionKey, PendingAction, Status, Untrusted, json};
+use crate::inbox::Inbox;
 use crate::text;
 
 use super::args::ShowArgs;
 use super::around::{self, PassageJson};
-use super::list::chosen;
+use super::find::{Sought, find};
 use super::output;
-use super::{Exit, Usage, problem};
+use super::{Exit, VERSION, problem};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShowJson<'a> {
+    version: u32,
     source: &'a str,
     /// Computed here from the bytes of `toolInput`: what `decide --from` takes as `digest`.
     digest: String,
@@ -32,79 +32,68 @@ struct ShowJson<'a> {
     context_problem: Option<String>,
 }
 
-/// Prints one action.
+/// Prints actions, one after another. One that nobody has is told of and does not hide the others; the worst decides how it ends.
 pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
-    let (key, action) = match find(inbox, &args.id, args.source.as_deref()).await? {
-        Ok(found) => found,
-        Err(not_found) => {
-            output::complain(&problem(&not_found.problem));
-            return Ok(not_found.exit);
+    let sought = |id| Sought { id, source: args.source.as_deref() };
+    let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();
+    let mut exit = Exit::Done;
+    for (nth, found) in find(inbox, &sought).await?.into_iter().enumerate() {
+        match found {
+            Ok((key, action)) if args.raw => raw(&key, &action, sought.len() > 1)?,
+            Ok((key, action)) => {
+                if nth > 0 && !args.json {
+                    output::line("")?;
+                }
+                one(inbox, &key, &action, args.json).await?;
+            }
+            Err(not_found) => {
+                output::complain(&problem(&not_found.problem));
+                exit = if exit == Exit::Failed { exit } else { not_found.exit };
+            }
         }
-    };
-    let context = inbox.context(&key).await;
+    }
+    Ok(exit)
+}
+
+/// The bytes as they came, for a pipe. On a terminal they go through the door, which they could drive otherwise.
+fn raw(key: &ActionKey, action: &PendingAction, several: bool) -> anyhow::Result<()> {
+    if let Some(stand_in) = action.row.unreadable {
+        let id = output::identifier(key.id.untrusted());
+        output::complain(&format!("{id} cannot be read: {}; its bytes, as a JSON string", stand_in.what));
+    }
+    let input = action.input.as_str();
+    if output::is_looked_at() {
+        for line in text::lines(input) {
+            output::line(&line.plain())?;
+        }
+        return Ok(());
+    }
+    output::bytes(input.as_bytes())?;
+    if several {
+        output::bytes(b"\n")?;
+    }
+    Ok(())
+}
+
+async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool) -> anyhow::Result<()> {
+    let context = inbox.context(key).await;
     let pending = action.row.status.is_pending();
     let told = if pending { inbox.capabilities(&key.source, &action.row).told() } else { Vec::new() };
     let told: Vec<String> = told.into_iter().map(|(_, words)| words.into_owned()).collect();
-    if args.json {
+    if json {
         let raw: Box<RawValue> = serde_json::from_str(action.raw.as_str().trim())?;
-        output::json(&ShowJson {
+        return output::json(&ShowJson {
+            version: VERSION,
             source: key.source.as_str(),
             digest: action.digest().to_string(),
             action: &raw,
             before_deciding: told,
             context: around::json(context.as_deref().unwrap_or_default())?,
             context_problem: context.as_ref().err().map(problem),
-        })?;
-    } else {
-        text_form(&key, &action, &told)?;
-        around::text_form(&context)?;
+        });
     }
-    Ok(Exit::Done)
-}
-
-/// No source gave the action.
-#[derive(Debug)]
-pub(super) struct NotFound {
-    pub(super) problem: Problem,
-    /// Nobody could be asked, or everybody said no.
-    pub(super) exit: Exit,
-}
-
-/// The one action of that id, wherever it is.
-pub(super) async fn find(
-    inbox: &Inbox,
-    id: &str,
-    source: Option<&str>,
-) -> anyhow::Result<Result<(ActionKey, PendingAction), NotFound>> {
-    let (mut found, mut last, mut reached) = (Vec::new(), None, false);
-    let key = |source| ActionKey { source, id: ActionId::new(id) };
-    let keys: Vec<ActionKey> = chosen(inbox, source)?.into_iter().map(key).collect();
-    // All at once: none waits for another one.
-    let looks = keys.iter().map(|key| async move {
-        let mut loaded = inbox.load(std::slice::from_ref(key)).await;
-        // A source that lists has answered: it does not have the action.
-        let lists =
-            loaded.iter().any(|(_, action)| action.is_err()) && inbox.sync(&key.source, None).await.is_ok();
-        (loaded.pop(), lists)
-    });
-    for (loaded, lists) in join_all(looks).await {
-        reached |= lists;
-        match loaded {
-            Some((key, Ok(action))) => found.push((key, action)),
-            Some((_, Err(problem))) => last = Some(problem),
-            None => {}
-        }
-    }
-    if found.len() > 1 {
-        return Err(Usage("several sources know this id; name one with --source".to_owned()).into());
-    }
-    let nobody = || Problem {
-        source: None,
-        what: "no source knows this id".to_owned(),
-        why: Some(Untrusted::from(id)),
-    };
-    let exit = if reached { Exit::Failed } else { Exit::Unreachable };
-    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit }))
+    text_form(key, action, &told)?;
+    around::text_form(&context)
 }
 
 fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {

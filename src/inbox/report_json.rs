@@ -10,6 +10,8 @@ use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Untrusted}
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportJson<'a> {
+    /// Of this shape, as `assets/contract/cli.schema.json` has it.
+    version: u32,
     submission: &'a str,
     approved: u64,
     rejected: u64,
@@ -26,6 +28,8 @@ pub struct ReportJson<'a> {
 struct LineJson<'a> {
     source: &'a str,
     id: &'a str,
+    tool: &'a str,
+    title: &'a str,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
@@ -42,6 +46,7 @@ impl<'a> ReportJson<'a> {
     pub fn of(report: &'a Report, followed: &'a HashMap<ActionKey, Followed>) -> Self {
         let counts = report.counts();
         Self {
+            version: 1,
             submission: report.id.as_str(),
             approved: counts.approved,
             rejected: counts.rejected,
@@ -60,6 +65,8 @@ fn line_json<'a>(line: &'a ReportLine, followed: Option<&'a Followed>) -> LineJs
     LineJson {
         source: line.key.source.as_str(),
         id: line.key.id.as_raw(),
+        tool: line.tool.as_raw(),
+        title: line.title.as_raw(),
         outcome,
         why: why.map(Untrusted::as_raw),
         resolved_by: resolved_by.map(Untrusted::as_raw),

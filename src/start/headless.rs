@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cli::args::{LogArgs, ProposeArgs};
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
-use crate::config::{Config, SourceConfig, SourceKind, TokenFrom};
+use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
 use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
@@ -20,6 +20,7 @@ use super::screen::login_name;
 pub(super) struct Open {
     inbox: Inbox,
     embedded: Option<Embedded>,
+    filters: Vec<NamedFilter>,
     _log: tracing_appender::non_blocking::WorkerGuard,
 }
 
@@ -33,7 +34,7 @@ pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
         .or_login(login_name())
         .with_risks(risks(&config));
-    Ok(Open { inbox, embedded, _log: log })
+    Ok(Open { inbox, embedded, filters: config.filters, _log: log })
 }
 
 /// What the configuration says of each source's tools.
@@ -56,6 +57,11 @@ pub(super) fn sources_of(
 impl Open {
     pub(super) fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// Those of the configuration.
+    pub(super) fn filters(&self) -> &[NamedFilter] {
+        &self.filters
     }
 
     /// Closes everything in order, and passes the command's end on.

@@ -77,7 +77,7 @@ fn ascii(page: &str) -> String {
 fn commands(of: &clap::Command, all: &mut Vec<(String, String)>) -> anyhow::Result<()> {
     let name = of.get_display_name().unwrap_or_else(|| of.get_name());
     all.push((format!("{name}.1"), rendered(of)?));
-    for command in of.get_subcommands().filter(|command| command.get_name() != "help") {
+    for command in of.get_subcommands().filter(|it| it.get_name() != "help") {
         commands(command, all)?;
     }
     Ok(())
@@ -237,8 +237,15 @@ mod tests {
     fn a_folder_gets_a_page_for_every_command() {
         let folder = tempfile::tempdir().unwrap();
         run(&[], Some(folder.path())).unwrap();
-        for name in ["placet.1", "placet-keys.7", "placet-config.5", "placet-gate-serve.1", "placet-decide.1"]
-        {
+        for name in [
+            "placet.1",
+            "placet-keys.7",
+            "placet-config.5",
+            "placet-gate-serve.1",
+            "placet-decide.1",
+            "placet-schema.1",
+            "placet-log-report.1",
+        ] {
             assert!(folder.path().join(name).exists(), "{name}");
         }
     }

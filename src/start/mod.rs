@@ -95,7 +95,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         }
         Some(Command::List(args)) => {
             let open = headless::open(&paths).await?;
-            let end = cli::list(open.inbox(), &args, time::now()).await;
+            let end = cli::list(open.inbox(), &args, open.filters(), time::now()).await;
             open.close(end).await
         }
         Some(Command::Show(args)) => {
@@ -111,6 +111,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
+        Some(Command::Schema { command }) => cli::schema(&command),
         Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),

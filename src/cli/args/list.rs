@@ -2,21 +2,112 @@
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::domain::Status;
+
 /// What `placet list` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listed {
     Pending,
+    /// It ran, and nobody knows whether it landed
     Unknown,
+    /// It was approved and has not ended
+    Approved,
+    Executed,
+    Failed,
+    Rejected,
+    Expired,
+    Withdrawn,
+    Superseded,
 }
+
+impl Listed {
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Pending => Status::Pending,
+            Self::Unknown => Status::Unknown,
+            Self::Approved => Status::Approved,
+            Self::Executed => Status::Executed,
+            Self::Failed => Status::Failed,
+            Self::Rejected => Status::Rejected,
+            Self::Expired => Status::Expired,
+            Self::Withdrawn => Status::Withdrawn,
+            Self::Superseded => Status::Superseded,
+        }
+    }
+
+    /// It is in the queue; the others are asked of what a source has behind it.
+    pub const fn is_queued(self) -> bool {
+        matches!(self, Self::Pending | Self::Unknown)
+    }
+}
+
+/// What stands first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// The oldest
+    Age,
+    /// The most harmful
+    Risk,
+    /// What expires first
+    Expiry,
+    /// By the tool's name
+    Tool,
+    /// By the source's name
+    Source,
+}
+
+/// What `--columns` of `placet list` takes.
+pub const LIST_COLUMNS: [&str; 19] = [
+    "id",
+    "source",
+    "tool",
+    "title",
+    "risk",
+    "effect",
+    "age",
+    "status",
+    "batch",
+    "agent",
+    "mission",
+    "created",
+    "expires",
+    "decided",
+    "by",
+    "workspace",
+    "session",
+    "run",
+    "size",
+];
 
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// Which actions: those that are pending, or those whose outcome nobody knows
-    #[arg(long, value_enum, default_value_t = Listed::Pending)]
-    pub status: Listed,
+    /// The inbox's own filter, all of which must hold: 'risk:>=high age:>1h tool:refund*'
+    #[arg(value_name = "FILTER")]
+    pub filter: Vec<String>,
+    /// A saved filter of the configuration, by its name; with FILTER, both must hold
+    #[arg(long = "filter", value_name = "NAME")]
+    pub saved: Option<String>,
+    /// Which actions, by where they stand; several with commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
+    pub status: Vec<Listed>,
+    /// What stands first [default: as the sources have it]
+    #[arg(long, value_enum, value_name = "BY")]
+    pub sort: Option<Order>,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// Only this source
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
+    /// Which columns, in which order; in the table and in CSV
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = LIST_COLUMNS)]
+    pub columns: Vec<String>,
+    /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Counts in one line, for tmux and status bars; no source is waited for longer than 3 s
+    #[arg(long, conflicts_with_all = ["json", "csv", "columns", "sort", "limit", "status"])]
+    pub line: bool,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
@@ -24,12 +115,16 @@ pub struct ListArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
-    /// The action's id
-    pub id: String,
+    /// The action's id; several are shown one after another
+    #[arg(required = true)]
+    pub id: Vec<String>,
     /// The source it is in, when several know the id
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// One JSON object
+    /// The proposed input alone, byte for byte as its source sent it, for jq; several are a line each
+    #[arg(long, conflicts_with = "json")]
+    pub raw: bool,
+    /// One JSON object a line for each action
     #[arg(long)]
     pub json: bool,
 }

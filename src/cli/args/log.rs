@@ -2,7 +2,58 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+
+/// What `--columns` of `placet log` takes.
+pub const LOG_COLUMNS: [&str; 21] = [
+    "at",
+    "decision",
+    "read",
+    "dwell",
+    "source",
+    "id",
+    "tool",
+    "title",
+    "outcome",
+    "why",
+    "by",
+    "status",
+    "error",
+    "reviewer",
+    "login",
+    "reason",
+    "digest",
+    "effective",
+    "terms",
+    "submission",
+    "receipt",
+];
+
+/// What was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Decided {
+    /// As it was proposed
+    Approve,
+    /// Approved with edits
+    Edit,
+    Reject,
+    /// Asked to try again
+    Retry,
+}
+
+/// What a decision came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CameTo {
+    Approved,
+    Rejected,
+    /// Settled by somebody else first
+    Skipped,
+    /// Taken, and settled later
+    Accepted,
+    Failed,
+    /// Lost sight of
+    Unknown,
+}
 
 #[derive(Debug, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -13,9 +64,27 @@ pub struct LogArgs {
     /// Only what was decided since: a time ago like 12h or 30d, or a moment like 2026-11-22T08:00:00Z
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
+    /// Only what was decided before, written in the same way
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
     /// Only in this source
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
+    /// Only of this tool; its whole name
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only what was decided so; several with commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
+    pub decision: Vec<Decided>,
+    /// Only what came to this; several with commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
+    pub outcome: Vec<CameTo>,
+    /// Which columns, in which order; in the table and in CSV
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = LOG_COLUMNS)]
+    pub columns: Vec<String>,
+    /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
     /// One JSON object
     #[arg(long)]
     pub json: bool,
@@ -39,5 +108,23 @@ pub enum LogCommand {
         /// Into this file instead, readable by its owner alone; it must not be there yet
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
+        /// As a table for spreadsheets, for reading; only the JSON can be checked
+        #[arg(long)]
+        csv: bool,
     },
+    /// Print the report of one submission again, with what is known now
+    Report(ReportArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ReportArgs {
+    /// The submission's id, as `placet log --columns submission` has it, or `last`
+    #[arg(default_value = "last")]
+    pub id: String,
+    /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
 }

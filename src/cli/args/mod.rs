@@ -14,8 +14,8 @@ pub use gate::{
     AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, ServeArgs, SettleArgs,
     SettleAs, TokenCommand,
 };
-pub use list::{ListArgs, Listed, ShowArgs};
-pub use log::{LogArgs, LogCommand};
+pub use list::{LIST_COLUMNS, ListArgs, Listed, Order, ShowArgs};
+pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs};
 
 /// Review what AI agents propose to write, before it lands.
 ///
@@ -68,6 +68,11 @@ pub enum Command {
         /// Write every page into this folder instead, for packages
         #[arg(long, value_name = "FOLDER", conflicts_with = "page")]
         write: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of what the commands print for programs
+    Schema {
+        /// The words of one command, like `list` or `log verify` [default: all of them]
+        command: Vec<String>,
     },
     /// Find and check the configuration
     Config {

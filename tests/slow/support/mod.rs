@@ -23,3 +23,12 @@ pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) ->
         std::thread::park_timeout(Duration::from_millis(20));
     }
 }
+
+/// The configuration of a home whose only source is a gate, as its owner.
+pub(crate) fn team(gate: &gate::Gate, gate_home: &home::Home) -> String {
+    format!(
+        "[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\ntoken_file = \"{}\"\n",
+        gate.address.url,
+        gate_home.state().join("owner.token").display()
+    )
+}

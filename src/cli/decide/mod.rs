@@ -5,48 +5,26 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::domain::{
     ActionKey, BatchKey, Capabilities, Decision, Digest, Draft, Edits, Entry, Followed, Outcome,
     PendingAction, RawJson, Refusal, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp,
-    Untrusted, freeze,
+    freeze,
 };
-use crate::inbox::{Inbox, Rows};
+use crate::inbox::{Inbox, Problem, Rows};
 use crate::text;
 
 use super::args::DecideArgs;
-use super::output;
-use super::{Exit, Usage, problem, report, show};
+use super::find::{NotFound, Sought, find};
+use super::output::{self, Progress};
+use super::{Exit, Usage, problem, report};
 
-/// One decision of `--from`.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wanted {
-    id: String,
-    decision: Word,
-    #[serde(default)]
-    source: Option<String>,
-    #[serde(default)]
-    user_edits: Option<Box<RawValue>>,
-    #[serde(default)]
-    reason: Option<String>,
-    /// What `show --json` printed: the decision is refused when the content is another one now.
-    #[serde(default)]
-    digest: Option<String>,
-    /// The action's own `terms`, in the same way.
-    #[serde(default)]
-    terms: Option<String>,
-}
+mod dry;
+mod wish;
 
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-enum Word {
-    Approve,
-    Reject,
-}
+use dry::Rehearsal;
+use wish::{Wish, Word, wishes};
 
 /// What is to be decided, read from the sources and staged.
 #[derive(Default)]
@@ -59,24 +37,28 @@ struct Plan {
 
 /// Decides, and prints the report that the inbox would show.
 pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
-    tell_of_earlier(inbox).await;
-    let plan = match plan(inbox, args, now).await? {
-        Ok(plan) => plan,
-        Err(not_found) => {
-            output::complain(&problem(&not_found.problem));
-            return Ok(not_found.exit);
+    if !args.dry_run {
+        tell_of_earlier(inbox).await;
+    }
+    let (mut plan, missing) = plan(inbox, args, now).await?;
+    if let Some(worst) = missing.iter().map(|missing| missing.exit).max_by_key(|exit| exit.code())
+        && !args.dry_run
+    {
+        for missing in &missing {
+            output::complain(&problem(&missing.problem));
         }
-    };
+        return Ok(worst);
+    }
     let entries = entries(inbox, &plan.loaded).await;
     let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
-    let pending_in = |batch: &BatchKey| {
-        let pending = entries.values().filter(|entry| entry.row.status.is_pending());
-        pending.filter(|entry| entry.batch() == *batch).count()
-    };
+    if args.dry_run {
+        let (submission, refused) = rehearse(&mut plan, &entries, now);
+        return dry::print(&plan, &Rehearsal { submission, refused, missing }, can, args.json);
+    }
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
     let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
     if !plan.draft.is_empty() {
-        let submission = match freeze(id, plan.draft.iter(), &plan.loaded, can, pending_in, now) {
+        let submission = match frozen(id, &plan, &entries, now) {
             Ok(submission) => submission,
             Err(refusal) => {
                 let about = refusal.key().map(|key| format!("{}: ", output::identifier(key.id.untrusted())));
@@ -86,10 +68,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
                 return Ok(Exit::Failed);
             }
         };
-        if args.dry_run {
-            return dry_run(&submission, &plan);
-        }
-        report = match inbox.submit(submission, left_pending(&entries, &plan.draft)).await {
+        report = match send(inbox, submission, left_pending(&entries, &plan.draft)).await {
             Ok(report) => report,
             Err(not_sent) => {
                 output::complain(&problem(&not_sent));
@@ -102,6 +81,53 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     report::print(&report, &followed, args.json)?;
     let failed_later = followed.values().any(|it| matches!(it.status, Status::Failed | Status::Unknown));
     Ok(if failed_later { Exit::Failed } else { Exit::of(&report.counts()) })
+}
+
+fn frozen(
+    id: SubmissionId,
+    plan: &Plan,
+    entries: &HashMap<ActionKey, Entry>,
+    now: Timestamp,
+) -> Result<Submission, Refusal> {
+    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
+    let pending_in = |batch: &BatchKey| {
+        let pending = entries.values().filter(|entry| entry.row.status.is_pending());
+        pending.filter(|entry| entry.batch() == *batch).count()
+    };
+    freeze(id, plan.draft.iter(), &plan.loaded, can, pending_in, now)
+}
+
+/// Freezes as often as it takes to know everything that is refused, and why.
+fn rehearse(
+    plan: &mut Plan,
+    entries: &HashMap<ActionKey, Entry>,
+    now: Timestamp,
+) -> (Option<Submission>, Vec<(Option<ActionKey>, Refusal)>) {
+    let mut refused = Vec::new();
+    while !plan.draft.is_empty() {
+        match frozen(SubmissionId::new("dry-run"), plan, entries, now) {
+            Ok(submission) => return (Some(submission), refused),
+            Err(refusal) => {
+                let key = refusal.key().cloned();
+                refused.push((key.clone(), refusal));
+                let Some(key) = key else { break };
+                plan.draft.stage([(key, None)]);
+            }
+        }
+    }
+    (None, refused)
+}
+
+/// Sends, and says how far it is to somebody who waits.
+async fn send(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
+    let (all, (told, mut reports)) = (submission.len(), mpsc::channel::<Report>(8));
+    let telling = async {
+        let mut progress = Progress::start();
+        while let Some(report) = reports.recv().await {
+            progress.tell(|| format!("{} of {} answered", report.lines.len(), text::count(all, "decision")));
+        }
+    };
+    tokio::join!(inbox.submit_telling(submission, left_pending, told), telling).0
 }
 
 /// What a run before left open is settled by reading, and told: this run may be about the same actions.
@@ -120,17 +146,22 @@ async fn tell_of_earlier(inbox: &Inbox) {
     }
 }
 
-async fn plan(
-    inbox: &Inbox,
-    args: &DecideArgs,
-    now: Timestamp,
-) -> anyhow::Result<Result<Plan, show::NotFound>> {
-    let mut plan = Plan::default();
-    for wish in wanted(args)? {
-        let source = wish.source.as_deref().or(args.source.as_deref());
-        let (key, action) = match show::find(inbox, &wish.id, source).await? {
+async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<(Plan, Vec<NotFound>)> {
+    let (mut plan, mut missing) = (Plan::default(), Vec::new());
+    let wishes = wishes(args)?;
+    let source = args.source.as_deref();
+    let sought: Vec<_> = wishes
+        .iter()
+        .map(|wish| Sought { id: &wish.id, source: wish.source.as_deref().or(source) })
+        .collect();
+    let found = find(inbox, &sought).await?;
+    for (wish, found) in wishes.into_iter().zip(found) {
+        let (key, action) = match found {
             Ok(found) => found,
-            Err(not_found) => return Ok(Err(not_found)),
+            Err(not_found) => {
+                missing.push(not_found);
+                continue;
+            }
         };
         let staged = stage(&key, &action, wish, now)?;
         if !action.row.status.is_pending() || action.row.has_expired(now) {
@@ -140,7 +171,7 @@ async fn plan(
         plan.draft.stage([(key.clone(), Some(staged))]);
         plan.loaded.insert(key, action);
     }
-    Ok(Ok(plan))
+    Ok((plan, missing))
 }
 
 fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLine {
@@ -159,52 +190,6 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
     }
 }
 
-fn dry_run(submission: &Submission, plan: &Plan) -> anyhow::Result<Exit> {
-    let counts = plan.draft.counts();
-    output::line(&format!(
-        "would send {} in {}: {} approve, {} approve with edits, {} reject; {} skipped; nothing was sent",
-        text::count(submission.len(), "decision"),
-        text::count(submission.batches().len(), "request"),
-        counts.approve,
-        counts.edit,
-        counts.reject,
-        plan.settled.len()
-    ))?;
-    Ok(Exit::Done)
-}
-
-fn wanted(args: &DecideArgs) -> anyhow::Result<Vec<Wanted>> {
-    let plain = |id: &String, decision, reason| Wanted {
-        id: id.clone(),
-        decision,
-        source: None,
-        user_edits: None,
-        reason,
-        digest: None,
-        terms: None,
-    };
-    let mut wanted: Vec<Wanted> = args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
-    wanted.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
-    if let Some(path) = &args.from {
-        let text = read(path)?;
-        let listed: Vec<Wanted> = serde_json::from_str(&text)
-            .map_err(|error| Usage(format!("{} is not a list of decisions: {error}", path.display())))?;
-        wanted.extend(listed);
-    }
-    let mut ids: Vec<_> = wanted.iter().map(|wish| (&wish.id, &wish.source)).collect();
-    ids.sort();
-    if let Some(pair) = ids.windows(2).find(|pair| pair.first() == pair.last()) {
-        let id = pair.first().map(|(id, _)| Untrusted::from(id.as_str())).unwrap_or_default();
-        return Err(Usage(format!("{} is decided twice", output::identifier(&id))).into());
-    }
-    if wanted.is_empty() {
-        return Err(
-            Usage("nothing to decide; give --approve ID, --reject ID or --from FILE".to_owned()).into()
-        );
-    }
-    Ok(wanted)
-}
-
 /// A file, or standard input for `-`.
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     if path.as_os_str() == "-" {
@@ -215,20 +200,22 @@ pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(path).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", path.display()))
 }
 
-fn stage(key: &ActionKey, action: &PendingAction, wish: Wanted, at: Timestamp) -> anyhow::Result<Staged> {
+fn stage(key: &ActionKey, action: &PendingAction, wish: Wish, at: Timestamp) -> anyhow::Result<Staged> {
     let edits = match wish.user_edits {
         None => None,
         Some(edits) => Some(Edits::new(RawJson::parse(edits.get())?)?),
     };
     let label = |text: String| {
         Digest::parse(&text)
-            .ok_or_else(|| anyhow::anyhow!("{text:?} is no digest; `placet show --json` prints one"))
+            .ok_or_else(|| Usage(format!("{text:?} is no digest; `placet show --json` prints one")))
     };
     let digest = wish.digest.map_or_else(|| Ok(action.digest()), label)?;
     let terms = wish.terms.map_or(Ok(action.terms), |text| label(text).map(Some))?;
     let decision = match wish.decision {
         Word::Approve => Decision::Approve { edits, comment: wish.reason },
-        Word::Reject if edits.is_some() => anyhow::bail!("a rejection takes no userEdits"),
+        Word::Reject if edits.is_some() => {
+            return Err(Usage("a rejection takes no userEdits".to_owned()).into());
+        }
         Word::Reject => Decision::Reject { reason: wish.reason },
     };
     let batch = Entry { key: key.clone(), row: action.row.clone(), can: Capabilities::READ_ONLY }.batch();

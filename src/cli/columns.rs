@@ -1,0 +1,105 @@
+//! Tables: the same columns in text, for people, and in CSV, for spreadsheets.
+
+use std::io;
+
+use crate::text::Shown;
+
+use super::output;
+
+/// One column of a table of `T`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column<T> {
+    pub(super) name: &'static str,
+    /// The widest that it gets in text; the last column is never cut.
+    pub(super) most: usize,
+    /// What stands in it; nothing where there is none. Foreign text has come through the door.
+    pub(super) cell: fn(&T) -> Shown,
+}
+
+/// Prints a table with a head. Columns are as wide as what stands in them.
+pub(super) fn text<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
+    let cells: Vec<Vec<Shown>> =
+        rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(nth, column)| {
+            let widest =
+                cells.iter().filter_map(|row| row.get(nth)).map(Shown::width).max().unwrap_or_default();
+            widest.min(column.most).max(column.name.len())
+        })
+        .collect();
+    let last = columns.len().saturating_sub(1);
+    let heads: Vec<Shown> = columns.iter().map(|column| Shown::ours(column.name.to_uppercase())).collect();
+    for row in std::iter::once(&heads).chain(&cells) {
+        let mut line = String::new();
+        for (nth, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if nth == last {
+                line.push_str(&cell.plain());
+            } else {
+                line.push_str(&output::padded(cell, *width));
+                line.push_str("  ");
+            }
+        }
+        output::line(line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Prints the same as CSV (RFC 4180), names first. Text is as it is shown, so that a file of it can be looked at in a terminal;
+/// whoever needs exact bytes takes JSON.
+pub(super) fn csv<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
+    let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
+    output::records(&record(&names))?;
+    for row in rows {
+        let cells: Vec<String> = columns.iter().map(|column| (column.cell)(row).plain()).collect();
+        output::records(&record(&cells))?;
+    }
+    Ok(())
+}
+
+/// One record with its line break.
+pub(super) fn record(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| quoted(&harmless(cell))).collect();
+    format!("{}\r\n", cells.join(","))
+}
+
+/// What a spreadsheet would run as a formula gets an apostrophe in front, also where the sign is a wide one or stands behind
+/// spaces.
+fn harmless(cell: &str) -> String {
+    const BEGINS: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+    let starts = cell.starts_with(BEGINS) || cell.trim_start().starts_with(BEGINS);
+    if starts { format!("'{cell}") } else { cell.to_owned() }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\r', '\n']) || cell.starts_with(' ') || cell.ends_with(' ') {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(cells: &[&str]) -> String {
+        record(&cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_cell_with_a_comma_a_quote_or_a_line_break_is_quoted() {
+        assert_eq!(of(&["a", "b,c", "say \"no\"", "x\ny", ""]), "a,\"b,c\",\"say \"\"no\"\"\",\"x\ny\",\r\n");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for begins in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "＝1", "  =1"] {
+            let record = of(&[begins, "b"]);
+            let cell = record.trim_start_matches('"');
+            assert!(cell.starts_with('\''), "{record:?}");
+        }
+        assert_eq!(of(&["a=b", "1-2"]), "a=b,1-2\r\n");
+    }
+}

@@ -1,0 +1,107 @@
+//! What is wished: decisions as they were given, on the command line or in a file.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::cli::args::DecideArgs;
+use crate::cli::{Usage, output};
+use crate::domain::Untrusted;
+
+/// One decision of `--from`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Wish {
+    pub(super) id: String,
+    pub(super) decision: Word,
+    #[serde(default)]
+    pub(super) source: Option<String>,
+    #[serde(default)]
+    pub(super) user_edits: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) reason: Option<String>,
+    /// What `show --json` printed: the decision is refused when the content is another one now.
+    #[serde(default)]
+    pub(super) digest: Option<String>,
+    /// The action's own `terms`, in the same way.
+    #[serde(default)]
+    pub(super) terms: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Word {
+    Approve,
+    Reject,
+}
+
+/// Everything that is to be decided; each action once.
+pub(super) fn wishes(args: &DecideArgs) -> anyhow::Result<Vec<Wish>> {
+    let plain = |id: &String, decision, reason| Wish {
+        id: id.clone(),
+        decision,
+        source: None,
+        user_edits: None,
+        reason,
+        digest: None,
+        terms: None,
+    };
+    let mut wishes: Vec<Wish> = args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
+    wishes.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
+    if let Some(path) = &args.from {
+        wishes.extend(listed(&super::read(path)?, path)?);
+    }
+    let mut ids: Vec<_> = wishes.iter().map(|wish| (&wish.id, &wish.source)).collect();
+    ids.sort();
+    if let Some(pair) = ids.windows(2).find(|pair| pair.first() == pair.last()) {
+        let id = pair.first().map(|(id, _)| Untrusted::from(id.as_str())).unwrap_or_default();
+        return Err(Usage(format!("{} is decided twice", output::identifier(&id))).into());
+    }
+    if wishes.is_empty() {
+        return Err(
+            Usage("nothing to decide; give --approve ID, --reject ID or --from FILE".to_owned()).into()
+        );
+    }
+    Ok(wishes)
+}
+
+/// A JSON array of decisions, or one decision a line.
+fn listed(text: &str, path: &Path) -> Result<Vec<Wish>, Usage> {
+    let path = path.display();
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(text)
+            .map_err(|error| Usage(format!("{path} is not a list of decisions: {error}")));
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let wish = |(nth, line): (usize, &str)| {
+        // The line of the error is always the first.
+        serde_json::from_str(line).map_err(|error| {
+            Usage(format!("{path} is no list of decisions, and its line {} is no decision: {error}", nth + 1))
+        })
+    };
+    lines.map(wish).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(text: &str) -> Result<Vec<String>, String> {
+        let listed = listed(text, Path::new("x.json"));
+        listed
+            .map(|wishes| wishes.into_iter().map(|wish| wish.id).collect())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_and_one_decision_a_line_are_the_same() {
+        let (one, two) = (r#"{"id":"1","decision":"approve"}"#, r#"{"id":"2","decision":"reject"}"#);
+
+        assert_eq!(ids(&format!(" [{one},\n{two}]")).unwrap(), ["1", "2"]);
+        assert_eq!(ids(&format!("{one}\n\n{two}\n")).unwrap(), ["1", "2"]);
+        let wrong = ids(&format!("{one}\n{{\"id\":\"2\",\"decision\":\"maybe\"}}\n")).unwrap_err();
+        assert!(wrong.contains("line 2") && wrong.contains("maybe"), "{wrong}");
+        assert!(ids(r#"{"id":"1","decision":"approve","exclude":true}"#).is_err());
+    }
+}

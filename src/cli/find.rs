@@ -1,0 +1,122 @@
+//! Actions by their ids, wherever they are.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use crate::domain::{ActionId, ActionKey, PendingAction, SourceName, Untrusted};
+use crate::inbox::{Inbox, Problem};
+
+use super::list::chosen;
+use super::output::{self, Progress};
+use super::{Exit, Usage};
+
+/// For all sources to look.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// For the others, once everything that is looked for is found.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sought<'a> {
+    pub(super) id: &'a str,
+    /// Only there.
+    pub(super) source: Option<&'a str>,
+}
+
+/// No source gave the action.
+#[derive(Debug)]
+pub(super) struct NotFound {
+    pub(super) problem: Problem,
+    /// Nobody could be asked, or everybody said no.
+    pub(super) exit: Exit,
+}
+
+pub(super) type Looked = Result<(ActionKey, PendingAction), NotFound>;
+
+/// What one source has of what is looked for.
+struct Answer {
+    loaded: Vec<(ActionKey, Result<PendingAction, Problem>)>,
+    /// It answered, whether it has them or not.
+    lists: bool,
+}
+
+/// Looks for actions in all sources at once, and answers in the order that was asked in. A source that says nothing holds up no
+/// action that another one has; whoever was not waited for is told of on standard error. An id that several sources know is an
+/// error.
+pub(super) async fn find(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Looked>> {
+    let mut asked: Vec<(SourceName, Vec<ActionKey>)> = Vec::new();
+    for one in sought {
+        for source in chosen(inbox, one.source)? {
+            let key = ActionKey { source: source.clone(), id: ActionId::new(one.id) };
+            match asked.iter_mut().find(|(name, _)| *name == source) {
+                Some((_, keys)) => keys.push(key),
+                None => asked.push((source, vec![key])),
+            }
+        }
+    }
+    let mut looks: FuturesUnordered<_> =
+        asked.iter().map(|(source, keys)| look(inbox, source, keys)).collect();
+    let (mut answers, mut progress) = (HashMap::new(), Progress::start());
+    while let Ok(Some((source, answer))) = {
+        let patience = if all_found(sought, &answers) { GRACE } else { PATIENCE };
+        tokio::time::timeout(patience, looks.next()).await
+    } {
+        answers.insert(source, answer);
+        progress.tell(|| format!("{} of {} sources have answered", answers.len(), asked.len()));
+    }
+    for (source, _) in asked.iter().filter(|(source, _)| !answers.contains_key(source)) {
+        output::complain(&format!("{source} does not answer; whether it knows the id, too, is not known"));
+    }
+    sought.iter().map(|one| pick(one, &answers)).collect()
+}
+
+async fn look<'a>(inbox: &Inbox, source: &'a SourceName, keys: &[ActionKey]) -> (&'a SourceName, Answer) {
+    let loaded = inbox.load(keys).await;
+    // A source that lists has answered: it does not have the action.
+    let lists = loaded.iter().any(|(_, action)| action.is_ok()) || inbox.sync(source, None).await.is_ok();
+    (source, Answer { loaded, lists })
+}
+
+fn all_found(sought: &[Sought<'_>], answers: &HashMap<&SourceName, Answer>) -> bool {
+    let found = |one: &Sought<'_>| {
+        let loaded = answers.iter().filter(|(source, _)| one.is_in(source)).flat_map(|(_, it)| &it.loaded);
+        loaded.into_iter().any(|(key, action)| one.is(key) && action.is_ok())
+    };
+    !answers.is_empty() && sought.iter().all(found)
+}
+
+fn pick(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> anyhow::Result<Looked> {
+    let (mut found, mut last, mut reached) = (Vec::new(), None, false);
+    for (_, answer) in answers.iter().filter(|(source, _)| one.is_in(source)) {
+        reached |= answer.lists;
+        // The same id may have been asked for twice.
+        match answer.loaded.iter().find(|(key, _)| one.is(key)) {
+            Some((key, Ok(action))) => found.push((key.clone(), action.clone())),
+            Some((_, Err(problem))) => last = Some(problem.clone()),
+            None => {}
+        }
+    }
+    if found.len() > 1 {
+        return Err(Usage("several sources know this id; name one with --source".to_owned()).into());
+    }
+    let nobody = || Problem {
+        source: None,
+        what: "no source knows this id".to_owned(),
+        why: Some(Untrusted::from(one.id)),
+    };
+    let exit = if reached { Exit::Failed } else { Exit::Unreachable };
+    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit }))
+}
+
+impl Sought<'_> {
+    fn is_in(&self, source: &SourceName) -> bool {
+        self.source.is_none_or(|name| name == source.as_str())
+    }
+
+    fn is(&self, key: &ActionKey) -> bool {
+        key.id == ActionId::new(self.id)
+    }
+}

@@ -1,0 +1,239 @@
+//! `placet list`: what is pending, what waits to be settled, or what is over, as a table, as CSV, as JSON or in one line.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::Serialize;
+
+use crate::config::NamedFilter;
+use crate::contract::action::RowBody;
+use crate::domain::{Entry, SourceName, Status, Timestamp};
+use crate::inbox::{Inbox, Problem, Rows, Synced};
+use crate::text;
+
+use super::args::{ListArgs, Listed, Order};
+use super::output::{self, Progress};
+use super::{Exit, Usage, VERSION, problem};
+
+mod columns;
+mod line;
+mod wanted;
+
+use wanted::Wanted;
+
+/// For a source to list everything.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Serialize)]
+struct ListJson<'a> {
+    version: u32,
+    items: Vec<ItemJson<'a>>,
+    /// There are more than `--limit` lets through.
+    more: bool,
+    /// Sources and items that could not be read, in words.
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ItemJson<'a> {
+    source: &'a str,
+    #[serde(flatten)]
+    row: RowBody<'a>,
+}
+
+/// What was found.
+#[derive(Default)]
+struct Found {
+    entries: Vec<Entry>,
+    problems: Vec<Problem>,
+    /// Some source answered.
+    reached: bool,
+    /// Actions in the queue whose outcome nobody knows.
+    lost: usize,
+    more: bool,
+}
+
+/// Prints the actions that are asked for, of every source or of one. `saved` are the filters of the configuration.
+pub async fn list(
+    inbox: &Inbox,
+    args: &ListArgs,
+    saved: &[NamedFilter],
+    now: Timestamp,
+) -> anyhow::Result<Exit> {
+    let mut wanted = Wanted::of(args, saved, now)?;
+    let sources = chosen(inbox, args.source.as_deref())?;
+    if args.line {
+        return line::print(inbox, &sources, &mut wanted).await;
+    }
+    let found = find(inbox, args, &sources, &mut wanted).await;
+    let problems: Vec<String> = found.problems.iter().map(problem).collect();
+    if args.json {
+        let items = found
+            .entries
+            .iter()
+            .map(|it| ItemJson { source: it.key.source.as_str(), row: RowBody::from(&it.row) });
+        output::json(&ListJson { version: VERSION, items: items.collect(), more: found.more, problems })?;
+    } else if args.csv {
+        columns::csv(&found.entries, args, now)?;
+        for problem in &problems {
+            output::complain(problem);
+        }
+    } else {
+        if found.reached || !found.entries.is_empty() {
+            table(&found, args, sources.len() > 1, now)?;
+        }
+        for problem in &problems {
+            output::line(&format!("! {problem}"))?;
+        }
+    }
+    Ok(if found.reached { Exit::Done } else { Exit::Unreachable })
+}
+
+async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &mut Wanted) -> Found {
+    let mut found = Found::default();
+    if args.status.iter().any(|status| status.is_queued()) {
+        queued(inbox, args, sources, &mut found, wanted).await;
+    }
+    let over: Vec<Status> = args.status.iter().filter(|it| !it.is_queued()).map(|it| it.status()).collect();
+    if !over.is_empty() {
+        past(inbox, args, &over, &mut found, wanted).await;
+    }
+    if let Some(order) = args.sort {
+        sort(&mut found.entries, order);
+    }
+    let limit = args.limit.unwrap_or(usize::MAX);
+    found.more |= found.entries.len() > limit;
+    found.entries.truncate(limit);
+    found
+}
+
+/// What is pending, and what waits to be settled.
+async fn queued(
+    inbox: &Inbox,
+    args: &ListArgs,
+    sources: &[SourceName],
+    found: &mut Found,
+    wanted: &mut Wanted,
+) {
+    let asks = |status: &Status| args.status.iter().any(|it| it.is_queued() && it.status() == *status);
+    for (source, synced) in join_all(sources.iter().map(|source| synced(inbox, source, PATIENCE))).await {
+        match synced {
+            Ok(synced) => {
+                found.reached = true;
+                found.problems.extend(synced.unreadable.into_iter().map(|why| unreadable(source, why)));
+                let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) = synced.rows;
+                found.lost += rows.iter().filter(|entry| entry.row.status == Status::Unknown).count();
+                found
+                    .entries
+                    .extend(rows.into_iter().filter(|entry| asks(&entry.row.status) && wanted.holds(entry)));
+            }
+            Err(problem) => found.problems.push(problem),
+        }
+    }
+}
+
+/// What is over, newest first, page by page.
+async fn past(inbox: &Inbox, args: &ListArgs, statuses: &[Status], found: &mut Found, wanted: &mut Wanted) {
+    let mut progress = Progress::start();
+    let is_of = |source: &SourceName| args.source.as_deref().is_none_or(|name| name == source.as_str());
+    // What stands first by another order may come last.
+    let limit = if args.sort.is_some() { usize::MAX } else { args.limit.unwrap_or(usize::MAX) };
+    let (mut next, mut read, mut silent) = (None, 0_usize, 0);
+    loop {
+        let listing = inbox.listed(statuses, next.take()).await;
+        read += listing.entries.len();
+        silent += listing.problems.len();
+        found
+            .problems
+            .extend(listing.problems.into_iter().filter(|problem| problem.source.as_ref().is_none_or(is_of)));
+        let unread = listing.unreadable.into_iter().filter(|(source, _)| is_of(source));
+        found.problems.extend(unread.map(|(source, why)| unreadable(&source, why)));
+        let rows = listing.entries.into_iter();
+        found.entries.extend(rows.filter(|entry| is_of(&entry.key.source) && wanted.holds(entry)));
+        next = listing.next;
+        if next.is_none() || found.entries.len() > limit {
+            break;
+        }
+        progress.tell(|| format!("{read} read"));
+    }
+    found.reached |= silent < inbox.source_names().len();
+    found.more |= next.is_some();
+}
+
+fn unreadable(source: &SourceName, why: crate::domain::Untrusted) -> Problem {
+    let what = "sent an action that cannot be read".to_owned();
+    Problem { source: Some(source.clone()), what, why: Some(why) }
+}
+
+fn sort(entries: &mut [Entry], order: Order) {
+    let age = |entry: &Entry| entry.row.created_at;
+    match order {
+        Order::Age => entries.sort_by_key(age),
+        Order::Risk => entries.sort_by_key(|entry| (std::cmp::Reverse(entry.row.risk.rank()), age(entry))),
+        Order::Expiry => entries.sort_by_key(|entry| {
+            (entry.row.expires_at.is_none(), entry.row.expires_at.unwrap_or_default(), age(entry))
+        }),
+        Order::Tool => entries.sort_by(|a, b| (&a.row.tool, age(a)).cmp(&(&b.row.tool, age(b)))),
+        Order::Source => entries.sort_by(|a, b| (&a.key.source, age(a)).cmp(&(&b.key.source, age(b)))),
+    }
+}
+
+/// All are asked at once, so that one that hangs holds back no other for long.
+async fn synced<'a>(
+    inbox: &Inbox,
+    source: &'a SourceName,
+    patience: Duration,
+) -> (&'a SourceName, Result<Synced, Problem>) {
+    let synced = tokio::time::timeout(patience, inbox.sync(source, None)).await;
+    let silent = || Problem {
+        source: Some(source.clone()),
+        what: format!("did not answer within {} s", patience.as_secs()),
+        why: None,
+    };
+    (source, synced.unwrap_or_else(|_| Err(silent())))
+}
+
+/// The sources to ask.
+pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
+    let names = inbox.source_names();
+    match name {
+        None => Ok(names),
+        Some(wanted) => {
+            let known: Vec<_> = names.iter().map(|name| name.as_str().to_owned()).collect();
+            let found = names.into_iter().find(|name| name.as_str() == wanted);
+            let found = found.ok_or_else(|| {
+                Usage(format!("there is no source {wanted:?}; the sources are: {}", known.join(", ")))
+            })?;
+            Ok(vec![found])
+        }
+    }
+}
+
+fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyhow::Result<()> {
+    let word = match args.status.as_slice() {
+        [one] => output::shown(&one.status().word()),
+        _ => text::count(found.entries.len(), "action"),
+    };
+    match (found.entries.is_empty(), args.status.as_slice()) {
+        (true, [_]) => output::line(&format!("nothing is {word}"))?,
+        (true, _) => output::line("nothing is in any of these states")?,
+        (false, [_]) => {
+            columns::text(&found.entries, args, several, now)?;
+            output::line(&format!("{} {word}", found.entries.len()))?;
+        }
+        (false, _) => {
+            columns::text(&found.entries, args, several, now)?;
+            output::line(&word)?;
+        }
+    }
+    if found.more {
+        output::line("! there are more; a greater --limit shows them")?;
+    }
+    if found.lost > 0 && !args.status.contains(&Listed::Unknown) {
+        let lost = text::count(found.lost, "action");
+        output::line(&format!(
+            "! {lost} ran with an outcome that nobody knows: placet list --status unknown"
+        ))?;
+    }
+    Ok(())
+}

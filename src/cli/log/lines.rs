@@ -1,0 +1,246 @@
+//! Decisions as a table, as CSV and as JSON.
+
+use serde::Serialize;
+
+use crate::cli::columns::{self, Column};
+use crate::cli::{VERSION, output, report};
+use crate::contract::time;
+use crate::domain::{Decision, Untrusted};
+use crate::inbox::outcome_words;
+use crate::journal::Receipt;
+use crate::text::{self, Shown};
+
+use super::Line;
+
+#[derive(Serialize)]
+struct LogJson<'a> {
+    version: u32,
+    items: Vec<LineJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LineJson<'a> {
+    at: String,
+    submission: &'a str,
+    reviewer: Option<&'a str>,
+    source: &'a str,
+    id: &'a str,
+    tool: &'a str,
+    title: &'a str,
+    decision: &'static str,
+    reason: Option<&'a str>,
+    digest: String,
+    effective_digest: String,
+    terms: Option<String>,
+    /// `unknown` also where it is not known whether it was sent.
+    outcome: &'static str,
+    why: Option<&'a str>,
+    resolved_by: Option<&'a str>,
+    /// Where the action was last seen, when it was followed.
+    status: Option<&'a str>,
+    error: Option<&'a str>,
+    /// `null`: from before there were receipts.
+    receipt: Option<ProofJson<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProofJson<'a> {
+    seq: i64,
+    hash: &'a str,
+    login: Option<&'a str>,
+    seen: Option<&'a str>,
+    dwell_ms: Option<i64>,
+}
+
+pub(super) fn json(lines: &[Line]) -> anyhow::Result<()> {
+    output::json(&LogJson { version: VERSION, items: lines.iter().map(line_json).collect() })
+}
+
+fn line_json(line: &Line) -> LineJson<'_> {
+    let sent = &line.sent;
+    let (outcome, why, by) = words(line);
+    LineJson {
+        at: time::write(line.at),
+        submission: line.submission.as_str(),
+        reviewer: line.reviewer.as_deref(),
+        source: sent.key.source.as_str(),
+        id: sent.key.id.as_raw(),
+        tool: sent.tool.as_raw(),
+        title: sent.title.as_raw(),
+        decision: decision(&sent.decision),
+        reason: sent.decision.said(),
+        digest: sent.digest.to_string(),
+        effective_digest: sent.effective.to_string(),
+        terms: sent.terms.map(|terms| terms.to_string()),
+        outcome,
+        why: why.map(Untrusted::as_raw),
+        resolved_by: by.map(Untrusted::as_raw),
+        status: line.followed.as_ref().map(|followed| followed.status.as_raw()),
+        error: line.followed.as_ref().and_then(|followed| followed.error.as_ref()).map(Untrusted::as_raw),
+        receipt: line.receipt.as_ref().map(|receipt| ProofJson {
+            seq: receipt.seq,
+            hash: &receipt.hash,
+            login: receipt.login.as_deref(),
+            seen: receipt.seen.as_deref(),
+            dwell_ms: receipt.dwell_ms,
+        }),
+    }
+}
+
+fn words(line: &Line) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
+    line.sent.outcome.as_ref().map_or(("unknown", None, None), outcome_words)
+}
+
+const fn decision(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Approve { .. } => "approve",
+        Decision::Reject { .. } => "reject",
+        Decision::Retry { .. } => "retry",
+    }
+}
+
+/// A line, and whether it is for a spreadsheet: one fact a cell.
+struct Row {
+    line: Line,
+    plain: bool,
+}
+
+type Cell = fn(&Row) -> Shown;
+
+/// Every column by its name; a name that has none gives nothing.
+fn column(name: &str) -> Option<Column<Row>> {
+    let (name, most, cell): (_, _, Cell) = match name {
+        "at" => ("at", 24, |row| Shown::ours(time::write(row.line.at))),
+        "decision" => ("decision", 8, |row| Shown::ours(decision(&row.line.sent.decision))),
+        "read" => ("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.plain))),
+        "dwell" => ("dwell", 8, |row| number(row.line.receipt.as_ref().and_then(|it| it.dwell_ms))),
+        "source" => ("source", 24, |row| text::part(row.line.sent.key.source.as_str())),
+        "id" => ("id", 36, |row| text::identifier(row.line.sent.key.id.untrusted())),
+        "tool" => ("tool", 26, |row| text::identifier(&row.line.sent.tool)),
+        "title" => ("title", 80, |row| text::line(&row.line.sent.title)),
+        "outcome" => ("outcome", 48, outcome),
+        "why" => ("why", 48, |row| foreign(words(&row.line).1)),
+        "by" => ("by", 24, |row| words(&row.line).2.map(text::name).unwrap_or_default()),
+        "status" => ("status", 12, |row| foreign(row.line.followed.as_ref().map(|it| &it.status))),
+        "error" => ("error", 48, |row| foreign(row.line.followed.as_ref().and_then(|it| it.error.as_ref()))),
+        "reviewer" => ("reviewer", 24, |row| said(row.line.reviewer.as_deref())),
+        "login" => ("login", 24, |row| said(row.line.receipt.as_ref().and_then(|it| it.login.as_deref()))),
+        "reason" => ("reason", 48, |row| said(row.line.sent.decision.said())),
+        "digest" => ("digest", 71, |row| Shown::ours(row.line.sent.digest.to_string())),
+        "effective" => ("effective", 71, |row| Shown::ours(row.line.sent.effective.to_string())),
+        "terms" => ("terms", 71, |row| said(row.line.sent.terms.map(|it| it.to_string()).as_deref())),
+        "submission" => ("submission", 36, |row| said(Some(row.line.submission.as_str()))),
+        "receipt" => ("receipt", 10, |row| number(row.line.receipt.as_ref().map(|it| it.seq))),
+        _ => return None,
+    };
+    Some(Column { name, most, cell })
+}
+
+fn foreign(text: Option<&Untrusted>) -> Shown {
+    text.map(text::line).unwrap_or_default()
+}
+
+fn said(text: Option<&str>) -> Shown {
+    text.map(text::part).unwrap_or_default()
+}
+
+fn number(number: Option<i64>) -> Shown {
+    number.map(|number| Shown::ours(number.to_string())).unwrap_or_default()
+}
+
+fn outcome(row: &Row) -> Shown {
+    let Row { line, plain } = row;
+    if *plain {
+        return Shown::ours(words(line).0);
+    }
+    let edits = if line.sent.decision.edits().is_some() { " with edits" } else { "" };
+    let outcome = line.sent.outcome.as_ref().map_or_else(
+        || "unknown, placet ended before there was an answer".to_owned(),
+        |outcome| report::outcome(outcome, edits),
+    );
+    let then = line.followed.as_ref().map(|it| report::then(&it.status, it.error.as_ref()));
+    // Every part of it has come through the door.
+    Shown::ours(outcome + &then.unwrap_or_default())
+}
+
+fn chosen(names: &[String], or: &[&str]) -> Vec<Column<Row>> {
+    if names.is_empty() {
+        return or.iter().filter_map(|name| column(name)).collect();
+    }
+    names.iter().filter_map(|name| column(name)).collect()
+}
+
+fn rows(lines: Vec<Line>, plain: bool) -> Vec<Row> {
+    lines.into_iter().map(|line| Row { line, plain }).collect()
+}
+
+pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
+    let or = [
+        "at",
+        "submission",
+        "reviewer",
+        "login",
+        "source",
+        "id",
+        "tool",
+        "title",
+        "decision",
+        "reason",
+        "outcome",
+        "why",
+        "by",
+        "status",
+        "error",
+        "read",
+        "dwell",
+        "digest",
+        "effective",
+        "receipt",
+    ];
+    Ok(columns::csv(&chosen(names, &or), &rows(lines, true))?)
+}
+
+pub(super) fn text(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
+    if lines.is_empty() {
+        output::line("nothing was decided from here")?;
+        return Ok(());
+    }
+    let rows = rows(lines, false);
+    columns::text(&chosen(names, &["at", "decision", "read", "source", "id", "outcome", "title"]), &rows)?;
+    output::line(&text::count(rows.len(), "decision"))?;
+    let without = rows.iter().filter(|row| row.line.receipt.is_none()).count();
+    if without > 0 {
+        output::line(&format!("{without} of them are from before there were receipts, and prove nothing"))?;
+    }
+    Ok(())
+}
+
+/// How much of it had been on screen, and for how long.
+fn seen(receipt: Option<&Receipt>, plain: bool) -> String {
+    let Some(receipt) = receipt else { return "no receipt".to_owned() };
+    let word = match receipt.seen.as_deref() {
+        Some("in_full") => "in full",
+        Some("opened") => "in part",
+        _ => return "never".to_owned(),
+    };
+    if plain {
+        word.to_owned()
+    } else {
+        format!("{word}, {}", output::age(receipt.dwell_ms.unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::LOG_COLUMNS;
+
+    #[test]
+    fn every_column_that_can_be_asked_for_is_there() {
+        for name in LOG_COLUMNS {
+            assert_eq!(column(name).map(|column| column.name), Some(name));
+        }
+    }
+}
