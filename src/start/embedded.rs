@@ -126,10 +126,7 @@ impl Embedded {
 
     /// The source that this gate is for the inbox.
     pub(super) fn source(&self) -> SourceConfig {
-        SourceConfig {
-            token: Some(TokenFrom::File(self.note.token_file.clone())),
-            ..SourceConfig::of("gate", SourceKind::Gate, self.note.url.clone())
-        }
+        self.note.source()
     }
 
     /// Stops serving; what is under way is finished, within a limit.
@@ -141,7 +138,24 @@ impl Embedded {
     }
 }
 
+/// The gate of this machine as a source, when one runs; none is started. Only a note whose writer still holds the lock is
+/// believed: somebody else may listen by now where a gate was that was killed.
+pub(super) fn running(config: &GateConfig) -> Option<SourceConfig> {
+    let note = read_note(&note_path(&config.database))?;
+    let lock = File::open(config.database.with_extension("lock")).ok()?;
+    let held = matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+    held.then(|| note.source())
+}
+
 impl Note {
+    /// For whoever decides.
+    fn source(&self) -> SourceConfig {
+        SourceConfig {
+            token: Some(TokenFrom::File(self.token_file.clone())),
+            ..SourceConfig::of("gate", SourceKind::Gate, self.url.clone())
+        }
+    }
+
     fn address(&self) -> Option<SocketAddr> {
         self.url.strip_prefix("http://")?.parse().ok()
     }

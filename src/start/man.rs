@@ -77,7 +77,7 @@ fn ascii(page: &str) -> String {
 fn commands(of: &clap::Command, all: &mut Vec<(String, String)>) -> anyhow::Result<()> {
     let name = of.get_display_name().unwrap_or_else(|| of.get_name());
     all.push((format!("{name}.1"), rendered(of)?));
-    for command in of.get_subcommands().filter(|it| it.get_name() != "help") {
+    for command in of.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set()) {
         commands(command, all)?;
     }
     Ok(())
@@ -243,10 +243,12 @@ mod tests {
             "placet-config.5",
             "placet-gate-serve.1",
             "placet-decide.1",
+            "placet-completions.1",
             "placet-schema.1",
             "placet-log-report.1",
         ] {
             assert!(folder.path().join(name).exists(), "{name}");
         }
+        assert!(!folder.path().join("placet-complete.1").exists(), "what is hidden has no page");
     }
 }

@@ -14,6 +14,7 @@ use crate::contract::time;
 use crate::gate::GateError;
 use crate::tui::{self, KeymapError, NoTerminal, plain};
 
+mod complete;
 mod demo;
 mod doctor;
 mod embedded;
@@ -27,6 +28,9 @@ use screen::Shell;
 
 /// Runs placet. The only thing that `main` does.
 pub fn run() -> ExitCode {
+    if complete::answered() {
+        return ExitCode::SUCCESS;
+    }
     let args = Args::parse();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -112,6 +116,8 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),
+        Some(Command::Completions { shell }) => complete::script(shell),
+        Some(Command::Complete { values }) => complete::values(values),
         Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),

@@ -42,6 +42,8 @@ const FENCES: &[(&str, &[&str])] = &[
     ("launchdarkly_sdk_transport", &["src/net/"]),
     ("clap", &["src/cli/", "src/start/"]),
     ("clap_mangen", &["src/start/man.rs"]),
+    ("clap_complete", &["src/start/complete/"]),
+    ("clap_complete_nushell", &["src/start/complete/nushell.rs"]),
     ("rustls", &["src/net/", "src/gate/tls.rs"]),
     ("tokio_rustls", &["src/gate/tls.rs"]),
     ("jsonschema", &["src/schema/"]),

@@ -10,6 +10,7 @@
 mod attached;
 mod bridge;
 mod command_line;
+mod completions;
 mod demo;
 mod dendrux;
 mod doctor;

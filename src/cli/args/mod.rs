@@ -8,6 +8,7 @@ mod decide;
 mod gate;
 mod list;
 mod log;
+mod shell;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
@@ -16,6 +17,7 @@ pub use gate::{
 };
 pub use list::{LIST_COLUMNS, ListArgs, Listed, Order, ShowArgs};
 pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs};
+pub use shell::{CompletedShell, Values};
 
 /// Review what AI agents propose to write, before it lands.
 ///
@@ -35,6 +37,16 @@ pub struct Args {
 
 const EXIT_CODES: &str = "Exit codes: 0 all done, 1 failed, 2 wrong arguments or configuration, 3 some skipped, \
                           4 some unknown, 5 nothing reachable, 6 rejected, 7 expired or timed out.";
+
+const COMPLETIONS: &str = "Once, and again after an update:
+  bash        placet completions bash > ~/.local/share/bash-completion/completions/placet
+  zsh         placet completions zsh > a file _placet in a folder of $fpath
+  fish        placet completions fish > ~/.config/fish/completions/placet.fish
+  powershell  placet completions powershell >> $PROFILE
+  elvish      placet completions elvish >> ~/.config/elvish/rc.elv
+  nushell     placet completions nushell | save placet.nu, and `source placet.nu` in config.nu
+Ids of pending actions are asked for while you type, of the configured sources or the gate that runs here, for 1.5 s at most. \
+A source with token_command is not asked.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -73,6 +85,18 @@ pub enum Command {
     Schema {
         /// The words of one command, like `list` or `log verify` [default: all of them]
         command: Vec<String>,
+    },
+    /// Print the script that completes commands, names and ids in a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        #[arg(value_enum)]
+        shell: CompletedShell,
+    },
+    /// Print values, for a completion script
+    #[command(hide = true)]
+    Complete {
+        #[arg(value_enum)]
+        values: Values,
     },
     /// Find and check the configuration
     Config {

@@ -1,0 +1,38 @@
+//! Ids of what is pending, fast or not at all.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use crate::config::{Config, SourceConfig, TokenFrom};
+use crate::sources::{self, Synced};
+
+use crate::start::embedded;
+
+/// Whoever pressed the key waits.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+/// A shell shows no more.
+const MOST: usize = 200;
+
+/// Of every configured source, else of the gate that runs on this machine; none is started for this, and no command that gives a
+/// token is run.
+pub(super) fn pending(config: &Config) -> Vec<String> {
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+    else {
+        return Vec::new();
+    };
+    let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
+    let quiet = |source: &&SourceConfig| !matches!(source.token, Some(TokenFrom::Command(_)));
+    let asked = config.sources.iter().chain(&running).filter(quiet).map(of);
+    let found = runtime.block_on(join_all(asked));
+    runtime.shutdown_background();
+    found.into_iter().flatten().take(MOST).collect()
+}
+
+async fn of(config: &SourceConfig) -> Vec<String> {
+    let Ok(source) = sources::open(config) else { return Vec::new() };
+    let listed = tokio::time::timeout(PATIENCE, source.sync(None)).await;
+    let Ok(Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. })) = listed else { return Vec::new() };
+    let pending = rows.into_iter().filter(|row| row.status.is_pending() && row.unreadable.is_none());
+    pending.map(|row| row.id.as_raw().to_owned()).collect()
+}

@@ -1,0 +1,47 @@
+//! The script for nushell: what is known beforehand, and calls of `placet complete` for what is not.
+
+/// What `placet complete` is asked for, and the definition that asks for it.
+const ASKING: &str = "\
+  def \"nu-complete placet sources\" [] { ^placet complete sources | lines }
+  def \"nu-complete placet filters\" [] { ^placet complete filters | lines }
+  def \"nu-complete placet ids\" [] { ^placet complete ids | lines }
+";
+
+/// An argument as the generator writes it, and what completes it.
+const ASKED: [(&str, &str); 5] = [
+    ("--source: string", "sources"),
+    ("--filter: string", "filters"),
+    ("--approve: string", "ids"),
+    ("--reject: string", "ids"),
+    ("...id: string", "ids"),
+];
+
+pub(super) fn script(mut command: clap::Command) -> anyhow::Result<String> {
+    let mut script = Vec::new();
+    clap_complete::generate(clap_complete_nushell::Nushell, &mut command, "placet", &mut script);
+    let script = String::from_utf8(script)?;
+    let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
+    let mut body = body.to_owned();
+    for (arg, of) in ASKED {
+        body = body.replace(arg, &format!("{arg}@\"nu-complete placet {of}\""));
+    }
+    Ok(format!("{head}\n{ASKING}{body}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Args;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_script_asks_for_what_it_cannot_know() {
+        let script = script(Args::command()).unwrap();
+
+        for (arg, of) in ASKED {
+            assert!(script.contains(&format!("{arg}@\"nu-complete placet {of}\"")), "{arg}: {script}");
+        }
+        assert!(script.starts_with("module completions {"), "{script}");
+        assert!(!script.contains("complete  "), "what is hidden is not offered");
+    }
+}
