@@ -12,6 +12,7 @@ pub mod changes;
 pub mod checkpoint;
 pub mod error;
 pub mod fields;
+pub mod flows;
 pub mod pointer;
 pub mod propose;
 pub mod settle;

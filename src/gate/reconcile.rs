@@ -19,6 +19,10 @@ const EVERY: Duration = Duration::from_secs(5);
 const ROUNDS: usize = 100;
 /// Answers under an `Idempotency-Key` are kept for a day.
 const REPLIES_KEPT_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// How far back can be asked how actions came and went. Milliseconds.
+pub(crate) const FLOWS_ASKED_MILLIS: i64 = 48 * 60 * 60 * 1_000;
+/// Counted minutes are kept for an hour longer, so that none is dropped that somebody asks for just then.
+const FLOWS_KEPT_MILLIS: i64 = FLOWS_ASKED_MILLIS + 60 * 60 * 1_000;
 
 /// Sweeps until the gate stops, whatever happens: without it nothing expires and no lost run is ever found.
 pub(crate) async fn run(gate: Gate) {
@@ -65,6 +69,7 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     fault::point("sweep.middle");
     let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe())).await;
     let forgotten = gate.store().forget_replies(REPLIES_KEPT_MILLIS).await;
+    let forgotten = forgotten.and(gate.store().forget_flows(FLOWS_KEPT_MILLIS).await);
     let (expired, recovered) = (expired?, recovered?);
     if expired + recovered > 0 {
         tracing::info!(expired, recovered, "swept");

@@ -19,7 +19,7 @@ use super::auth::{self, Access, Scope};
 use super::door::{Door, no_browsers};
 use super::error::envelope;
 use super::metrics::observe;
-use super::routes::{batch, changes, checkpoint, decide, get as one, list, metrics};
+use super::routes::{batch, changes, checkpoint, decide, flows, get as one, list, metrics};
 use super::routes::{openapi, owner, propose, pull, stream, tools};
 use crate::fault;
 
@@ -60,6 +60,7 @@ pub(crate) fn table() -> Vec<Route> {
         reads("/api/checkpoints", READ, checkpoint::list),
         writes("/api/checkpoints/{id}/approve", DECIDE, checkpoint::approve),
         writes("/api/checkpoints/{id}/reject", DECIDE, checkpoint::reject),
+        reads("/api/flows", READ, flows::flows),
         writes("/api/gate/pause", ADMIN, owner::pause),
         writes("/api/gate/resume", ADMIN, owner::resume),
         reads("/api/audit", ADMIN, owner::audit),

@@ -4,6 +4,7 @@ pub(crate) mod batch;
 pub(crate) mod changes;
 pub(crate) mod checkpoint;
 pub(crate) mod decide;
+pub(crate) mod flows;
 pub(crate) mod get;
 pub(crate) mod list;
 pub(crate) mod metrics;

@@ -3,12 +3,15 @@
 //! A store decides inside its transactions with the rules of [`judge`] and moves a row only along
 //! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.
 
+mod counted;
 pub(crate) mod judge;
 pub(crate) mod sqlite;
 
 use std::fmt;
 
 use async_trait::async_trait;
+
+pub(crate) use self::counted::{AskedFlows, Counted};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::auth::{Token, TokenInfo};
@@ -328,6 +331,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError>;
     /// Drops kept answers that are older than `millis`.
     async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError>;
+    /// Drops counted minutes that are older than `millis`.
+    async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError>;
@@ -349,6 +354,8 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         workspace: &str,
         mission: Option<&str>,
     ) -> Result<Vec<Checkpoint>, StoreError>;
+    /// What waits in each queue, and what came and went minute by minute: of one moment, so that both fit each other.
+    async fn flows(&self, asked: &AskedFlows) -> Result<Counted, StoreError>;
     /// What happened to one action, oldest first.
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;
 

@@ -6,6 +6,7 @@ mod contract;
 mod counting;
 mod deciding;
 mod durability;
+mod flows;
 mod goals;
 mod openapi;
 mod policy;

@@ -157,7 +157,15 @@ async fn every_documented_answer_is_given() {
         seen.get(&ran, &format!("{all}{path}")).await;
     }
     seen.get(&ran, &format!("{first}/events")).await;
-    for path in ["/api/tools", "/api/workspaces", "/healthz", "/readyz", "/openapi.json", "/metrics"] {
+    for path in [
+        "/api/flows?reviewers=true",
+        "/api/tools",
+        "/api/workspaces",
+        "/healthz",
+        "/readyz",
+        "/openapi.json",
+        "/metrics",
+    ] {
         seen.get(&ran, path).await;
     }
     settle_and_own(&mut seen, &ran).await;

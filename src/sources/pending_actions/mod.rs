@@ -14,9 +14,9 @@ use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced, an
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Check, Finding, HistoryEvent, KnownTool, ListQuery, Note, On, Outcome,
-    Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName, Status,
-    SubmissionBatch, Untrusted,
+    ActionId, Binding, Capabilities, Check, Finding, Flows, HistoryEvent, KnownTool, ListQuery, Note, On,
+    Outcome, Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName, Status,
+    SubmissionBatch, Timestamp, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -24,6 +24,7 @@ use crate::net::url;
 
 mod around;
 mod finding;
+mod flows;
 mod hints;
 mod past;
 mod read;
@@ -62,6 +63,8 @@ struct PendingActions {
     me: Mutex<Me>,
     /// The backend answers the changes feed, as far as we know.
     has_changes: AtomicBool,
+    /// The backend counts by itself how actions come and go, as far as we know.
+    has_flows: AtomicBool,
     /// The backend answered who we are, or that it does not tell.
     asked_me: AtomicBool,
     stream: Limits,
@@ -118,6 +121,7 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         workspace: config.workspace.clone(),
         me: Mutex::new(Me { subject: None, may_decide: true }),
         has_changes: AtomicBool::new(true),
+        has_flows: AtomicBool::new(true),
         asked_me: AtomicBool::new(false),
         stream,
         hints,
@@ -157,7 +161,7 @@ impl Source for PendingActions {
     }
 
     fn records(&self) -> Records {
-        Records { lists: true, timeline: self.dialect == Dialect::Gate, flows: false }
+        Records { lists: true, timeline: self.dialect == Dialect::Gate, flows: self.has_flows() }
     }
 
     async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError> {
@@ -181,6 +185,10 @@ impl Source for PendingActions {
 
     async fn history(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
         self.timeline(id).await
+    }
+
+    async fn flows(&self, since: Timestamp, reviewers: bool) -> Result<Flows, SourceError> {
+        self.counted(since, reviewers).await
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {

@@ -3,6 +3,7 @@
 mod advance;
 mod audit;
 mod decide;
+mod flows;
 mod outstanding;
 mod pause;
 mod read;
@@ -25,8 +26,8 @@ pub(crate) use self::writer::Context;
 
 use self::writer::Writer;
 use super::{
-    Actor, Census, Changes, Checkpoint, Dispatched, Filter, Finished, Group, Keyed, Lease, NewAction, Page,
-    Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
+    Actor, AskedFlows, Census, Changes, Checkpoint, Counted, Dispatched, Filter, Finished, Group, Keyed,
+    Lease, NewAction, Page, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{PendingAction, Row, Timestamp};
@@ -35,9 +36,10 @@ use crate::gate::auth::{Token, TokenInfo};
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
+    include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
 ];
 
 /// One database file.
@@ -152,6 +154,10 @@ impl Store for SqliteStore {
         self.writer.run(move |tx| Box::pin(run::forget_replies(tx, millis))).await
     }
 
+    async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
+        self.writer.run(move |tx| Box::pin(flows::forget(tx, millis))).await
+    }
+
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
         read::get(self.reader(), id, &self.tools).await
     }
@@ -188,6 +194,10 @@ impl Store for SqliteStore {
         mission: Option<&str>,
     ) -> Result<Vec<Checkpoint>, StoreError> {
         outstanding::checkpoints(self.reader(), workspace, mission).await
+    }
+
+    async fn flows(&self, asked: &AskedFlows) -> Result<Counted, StoreError> {
+        flows::read(self.reader(), asked).await
     }
 
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError> {

@@ -25,7 +25,12 @@ const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id)
      SELECT workspace, mission, COUNT(*) FROM actions WHERE status = 'pending' AND mission IS NOT NULL GROUP BY 1, 2) \
      UNION SELECT 'mission ' || mission FROM (SELECT workspace, mission, COUNT(*) FROM actions \
      WHERE status = 'pending' AND mission IS NOT NULL GROUP BY 1, 2 EXCEPT \
-     SELECT workspace, mission, pending FROM blocked)";
+     SELECT workspace, mission, pending FROM blocked) \
+     UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, agent, tool, pending FROM waiting EXCEPT \
+     SELECT workspace, COALESCE(agent, ''), tool, COUNT(*) FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3) \
+     UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, COALESCE(agent, '') AS agent, tool, COUNT(*) \
+     FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3 EXCEPT \
+     SELECT workspace, agent, tool, pending FROM waiting)";
 
 /// What stands in one of two tables that say it together: neither half is read where the other is missing.
 const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELECT seq FROM payloads) \
@@ -33,7 +38,7 @@ const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELE
 
 /// Triggers that are not there any more, so that something else could be done.
 const GUARDS_GONE: &str = "SELECT column1 FROM (VALUES ('audit_is_never_changed'), ('audit_is_never_cut'), \
-     ('actions_arrive'), ('actions_leave')) EXCEPT SELECT name FROM sqlite_master WHERE type = 'trigger'";
+     ('actions_arrive'), ('actions_leave'), ('actions_wait'), ('actions_wait_no_more'), ('audit_is_counted')) EXCEPT SELECT name FROM sqlite_master WHERE type = 'trigger'";
 
 /// In one transaction, so that a gate that goes on writing does not look like tampering.
 pub(super) async fn verify(pool: &SqlitePool, kept: &[AuditHead]) -> Result<Verified, StoreError> {

@@ -10,6 +10,7 @@ use crate::gate::events::Events;
 use crate::gate::store::Verdict;
 
 mod binding;
+mod flows;
 mod tampering;
 mod torn;
 mod upgrading;

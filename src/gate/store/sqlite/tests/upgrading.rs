@@ -3,6 +3,7 @@
 use sqlx::Executor as _;
 
 use super::*;
+use crate::domain::{Flow, Minute, Queue};
 
 /// As the first version left it: one action that waits, one that was approved, one that ran; a token.
 const FIRST: &str = "
@@ -50,4 +51,59 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_and_goes_on() {
     assert_eq!(verified.problems, Vec::<String>::new());
     assert_eq!((verified.rows, verified.unchained), (9, 7));
     assert!(store.token(&[0], clock.now()).await.unwrap().is_some());
+}
+
+/// As the second version left it, with two days between the first row and the others.
+const SECOND: &str = r#"
+INSERT INTO heads VALUES ('w', 12, 1, NULL);
+INSERT INTO actions (seq, id, workspace, agent, proposer, tool, title, risk, size, digest, status, created_at, resolved_at,
+    resolved_by, effective_digest, decision_revision, fence, executed_at, revision) VALUES
+    (1, 'old', 'w', NULL, 'agent', 't', 't', 'low', 10, 'd', 'executed', 1, 2, 'owner', 'd', 2, 1, 3, 3),
+    (2, 'waits', 'w', 'refunds', 'agent', 't', 't', 'low', 10, 'd', 'pending', 172860010, NULL, NULL, NULL, NULL, 0, NULL, 4),
+    (3, 'again', 'w', '', 'agent', 't', 't', 'low', 10, 'd', 'executed', 172860020, 172860040, 'owner', 'e', 6, 2, 172920010, 10),
+    (4, 'no', 'w', NULL, 'agent', 'u', 't', 'low', 10, 'd', 'rejected', 172860030, 172920020, 'owner', NULL, NULL, 0, NULL, 12);
+INSERT INTO payloads (seq, input) VALUES (1, '1'), (2, '1'), (3, '1'), (4, '1');
+INSERT INTO audit (workspace, revision, action, kind, at, details) VALUES
+    ('w', 1, 'old', 'created', 1, '{}'), ('w', 2, 'old', 'approved', 2, '{}'), ('w', 3, 'old', 'executed', 3, '{}'),
+    ('w', 4, 'waits', 'created', 172860010, '{}'), ('w', 5, 'again', 'created', 172860020, '{}'),
+    ('w', 6, 'again', 'approved', 172860040, '{}'), ('w', 7, 'again', 'dispatched', 172860041, '{}'),
+    ('w', 8, 'again', 'lost', 172860042, '{}'), ('w', 9, 'again', 'settled', 172860043, '{"status":"approved"}'),
+    ('w', 10, 'again', 'settled', 172920010, '{"status":"executed","reason":"found"}'),
+    ('w', 11, 'no', 'created', 172860030, '{}'), ('w', 12, 'no', 'rejected', 172920020, '{}');
+"#;
+
+#[tokio::test]
+async fn the_last_two_days_of_a_database_of_the_second_version_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gate.db");
+    let second = sqlite::open(&path, &MIGRATIONS[..2]).await.unwrap();
+    second.write.execute(sqlx::AssertSqlSafe(SECOND)).await.unwrap();
+    second.close().await;
+
+    let clock = Clock::default();
+    let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
+    let asked =
+        AskedFlows { workspace: "w".to_owned(), from: Minute::new(0), now: clock.now(), reviewers: true };
+    let flows = store.flows(&asked).await.unwrap().flows;
+
+    let nothing = Flow::default();
+    let told: Vec<_> = flows.queues.into_iter().map(|it| (it.queue, it.pending, it.minutes)).collect();
+    let minute = Minute::new(2_881);
+    let again = Flow { arrived: 1, approved: 1, edited: 1, unknown: 1, ..nothing };
+    let want = [
+        (Queue::Agent("refunds".into()), 1, vec![(minute, Flow { arrived: 1, ..nothing })]),
+        (
+            Queue::Tool("t".into()),
+            0,
+            vec![(minute, again), (minute.plus(1), Flow { executed: 1, ..nothing })],
+        ),
+        (
+            Queue::Tool("u".into()),
+            0,
+            vec![(minute, Flow { arrived: 1, ..nothing }), (minute.plus(1), Flow { rejected: 1, ..nothing })],
+        ),
+    ];
+    assert_eq!(told, want);
+    let who: Vec<_> = flows.reviewers.iter().map(|it| (it.approved, it.edited, it.rejected)).collect();
+    assert_eq!(who, [(2, Some(1), 1)], "decisions are those of the actions");
 }

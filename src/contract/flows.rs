@@ -1,0 +1,306 @@
+//! How actions came and went, as the gate counted it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::fields::Fields;
+use super::time;
+use crate::domain::{
+    Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted, json,
+};
+
+/// `GET /api/flows`: minute by minute since `from`, and what waits, all of one moment.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowsBody<'a> {
+    workspace_id: &'a str,
+    /// By the gate's clock.
+    at: String,
+    from: String,
+    /// At most 64.
+    queues: Vec<QueueBody<'a>>,
+    /// All other queues together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rest: Option<QueueBody<'a>>,
+    tools: Vec<ToolBody<'a>>,
+    reviewers: Vec<ReviewerBody<'a>>,
+    /// Tools beyond the 500 most decided are left out, or decisions of reviewers beyond the newest 20,000.
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct QueueBody<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    pending: u64,
+    minutes: Vec<MinuteBody>,
+}
+
+#[derive(Debug, Serialize)]
+struct MinuteBody {
+    at: String,
+    #[serde(flatten)]
+    counts: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolBody<'a> {
+    tool_name: &'a str,
+    approved: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited: Option<u64>,
+    rejected: u64,
+    failed: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReviewerBody<'a> {
+    subject: &'a str,
+    approved: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edited: Option<u64>,
+    rejected: u64,
+    median_wait_ms: i64,
+    last_at: String,
+}
+
+/// A minute's counts, as they are named on the wire.
+fn named(flow: &Flow) -> [(&'static str, u64); 8] {
+    [
+        ("arrived", flow.arrived),
+        ("approved", flow.approved),
+        ("edited", flow.edited),
+        ("rejected", flow.rejected),
+        ("left", flow.left),
+        ("executed", flow.executed),
+        ("failed", flow.failed),
+        ("unknown", flow.unknown),
+    ]
+}
+
+impl<'a> FlowsBody<'a> {
+    pub fn of(workspace_id: &'a str, flows: &'a Flows, truncated: bool) -> Self {
+        let (rest, queues): (Vec<_>, Vec<_>) =
+            flows.queues.iter().partition(|queue| queue.queue == Queue::Rest);
+        let tool = |it: &'a ToolDecided| ToolBody {
+            tool_name: it.tool.as_raw(),
+            approved: it.approved,
+            edited: it.edited,
+            rejected: it.rejected,
+            failed: it.failed,
+        };
+        let reviewer = |it: &'a Decider| ReviewerBody {
+            subject: it.name.as_raw(),
+            approved: it.approved,
+            edited: it.edited,
+            rejected: it.rejected,
+            median_wait_ms: it.median_wait,
+            last_at: time::write(it.last),
+        };
+        Self {
+            workspace_id,
+            at: time::write(flows.at),
+            from: time::write(flows.from),
+            queues: queues.into_iter().map(QueueBody::of).collect(),
+            rest: rest.into_iter().map(QueueBody::of).next(),
+            tools: flows.tools.iter().map(tool).collect(),
+            reviewers: flows.reviewers.iter().map(reviewer).collect(),
+            truncated,
+        }
+    }
+}
+
+impl<'a> QueueBody<'a> {
+    fn of(queue: &'a QueueFlow) -> Self {
+        let (agent, tool) = match &queue.queue {
+            Queue::Agent(name) => (Some(name.as_raw()), None),
+            Queue::Tool(name) => (None, Some(name.as_raw())),
+            Queue::Rest => (None, None),
+        };
+        let minutes = queue.minutes.iter().map(|(minute, flow)| MinuteBody {
+            at: time::write(minute.start()),
+            counts: named(flow).into_iter().filter(|(_, count)| *count > 0).collect(),
+        });
+        Self { agent, tool, pending: queue.pending, minutes: minutes.collect() }
+    }
+}
+
+/// More than this of anything is no count: figures are summed and multiplied.
+const LARGEST: u64 = 100_000_000;
+
+/// `None` when it does not say from when to when it counted. What cannot be read of the rest is left out.
+pub fn read(text: &str) -> Option<Flows> {
+    let fields = Fields::of(text)?;
+    let elements = |name| fields.raw(name).and_then(json::elements).unwrap_or_default();
+    let mut queues: Vec<QueueFlow> =
+        elements("queues").into_iter().filter_map(Fields::of).filter_map(|it| queue(&it)).collect();
+    let beyond = queues.split_off(queues.len().min(Queue::MOST));
+    let rest = fields.raw("rest").and_then(Fields::of).map(|it| counted(&it, Queue::Rest));
+    let beyond = beyond.into_iter().map(|it| QueueFlow { queue: Queue::Rest, ..it });
+    queues.extend(rest.into_iter().chain(beyond).reduce(together));
+    Some(Flows {
+        at: fields.time("at")?,
+        from: fields.time("from")?,
+        queues,
+        tools: elements("tools").into_iter().filter_map(Fields::of).filter_map(|it| tool(&it)).collect(),
+        reviewers: elements("reviewers")
+            .into_iter()
+            .filter_map(Fields::of)
+            .filter_map(|it| reviewer(&it))
+            .collect(),
+    })
+}
+
+fn queue(fields: &Fields<'_>) -> Option<QueueFlow> {
+    let named = |name| fields.text(name).filter(|name: &Untrusted| !name.is_empty());
+    let agent = named("agent").map(Queue::Agent);
+    Some(counted(fields, agent.or_else(|| fields.text("tool").map(Queue::Tool))?))
+}
+
+fn counted(fields: &Fields<'_>, queue: Queue) -> QueueFlow {
+    let mut minutes: BTreeMap<Minute, Flow> = BTreeMap::new();
+    for minute in fields.raw("minutes").and_then(json::elements).unwrap_or_default() {
+        if let Some((at, flow)) = Fields::of(minute).and_then(|it| Some((it.time("at")?, flow(&it)))) {
+            minutes.insert(Minute::of(at), flow);
+        }
+    }
+    minutes.retain(|_, flow| !flow.is_nothing());
+    QueueFlow { queue, pending: count(fields, "pending"), minutes: minutes.into_iter().collect() }
+}
+
+/// Two that are not told apart.
+fn together(one: QueueFlow, other: QueueFlow) -> QueueFlow {
+    let mut minutes: BTreeMap<Minute, Flow> = one.minutes.into_iter().collect();
+    for (minute, flow) in other.minutes {
+        let sum = minutes.entry(minute).or_default();
+        *sum = sum.plus(&flow);
+    }
+    let pending = one.pending + other.pending;
+    QueueFlow { queue: Queue::Rest, pending, minutes: minutes.into_iter().collect() }
+}
+
+fn count(fields: &Fields<'_>, name: &str) -> u64 {
+    fields.number(name).unwrap_or_default().min(LARGEST)
+}
+
+fn flow(fields: &Fields<'_>) -> Flow {
+    Flow {
+        arrived: count(fields, "arrived"),
+        approved: count(fields, "approved"),
+        edited: count(fields, "edited"),
+        rejected: count(fields, "rejected"),
+        left: count(fields, "left"),
+        executed: count(fields, "executed"),
+        failed: count(fields, "failed"),
+        unknown: count(fields, "unknown"),
+    }
+}
+
+fn tool(fields: &Fields<'_>) -> Option<ToolDecided> {
+    Some(ToolDecided {
+        tool: fields.text("toolName")?,
+        approved: count(fields, "approved"),
+        edited: fields.number("edited").map(|edited| edited.min(LARGEST)),
+        rejected: count(fields, "rejected"),
+        failed: count(fields, "failed"),
+    })
+}
+
+fn reviewer(fields: &Fields<'_>) -> Option<Decider> {
+    Some(Decider {
+        name: fields.text("subject")?,
+        approved: count(fields, "approved"),
+        edited: fields.number("edited").map(|edited| edited.min(LARGEST)),
+        rejected: count(fields, "rejected"),
+        median_wait: fields.number("medianWaitMs").and_then(|wait| i64::try_from(wait).ok())?,
+        last: fields.time("lastAt").unwrap_or(Timestamp::from_millis(0)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told() -> Flows {
+        let minute = |number, arrived, edited| {
+            (Minute::new(number), Flow { arrived, approved: edited, edited, left: 2, ..Flow::default() })
+        };
+        let queue =
+            |queue, pending| QueueFlow { queue, pending, minutes: vec![minute(7, 3, 0), minute(9, 0, 4)] };
+        Flows {
+            at: Timestamp::from_millis(600_000),
+            from: Timestamp::from_millis(60_000),
+            queues: vec![
+                queue(Queue::Agent("a\u{202e}\"".into()), 5),
+                queue(Queue::Tool("".into()), 0),
+                queue(Queue::Rest, 1),
+            ],
+            tools: vec![ToolDecided {
+                tool: "t".into(),
+                approved: 3,
+                edited: Some(1),
+                rejected: 2,
+                failed: 1,
+            }],
+            reviewers: vec![Decider {
+                name: "ada".into(),
+                approved: 1,
+                edited: None,
+                rejected: 0,
+                median_wait: 14_000,
+                last: Timestamp::from_millis(599_999),
+            }],
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let flows = told();
+        let text = serde_json::to_string(&FlowsBody::of("w", &flows, false)).unwrap();
+
+        assert_eq!(read(&text), Some(flows), "{text}");
+        assert!(text.contains(r#"{"at":"1970-01-01T00:07:00.000Z","arrived":3,"left":2}"#), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_left_out_and_hides_nothing() {
+        let text = r#"{"at":"1970-01-01T00:10:00Z","from":0,"more":[],"queues":[7,{"pending":3},{"agent":"","tool":"t",
+            "pending":"4","minutes":[{"arrived":9},{"at":"1970-01-01T00:01:30Z","arrived":9,"left":-1},null,{"at":60000}]}],
+            "tools":[{"approved":1},{"tool_name":"t","approved":18446744073709551615}],"reviewers":{"a":1}}"#;
+        let flows = read(text).unwrap();
+
+        assert_eq!(flows.queues.len(), 1);
+        assert_eq!(flows.queues[0].queue, Queue::Tool("t".into()));
+        assert_eq!(flows.queues[0].pending, 4);
+        assert!(flows.queues[0].minutes.is_empty(), "the same minute again, with nothing in it");
+        assert_eq!((flows.tools[0].approved, flows.tools[0].edited), (LARGEST, None));
+        assert!(flows.reviewers.is_empty());
+        assert_eq!(read(r#"{"at":"1970-01-01T00:10:00Z"}"#), None);
+        assert_eq!(read("[]"), None);
+    }
+
+    #[test]
+    fn queues_beyond_the_most_are_summed_with_the_rest() {
+        let minutes = r#""minutes":[{"at":60000,"arrived":1}]"#;
+        let queues: Vec<String> = (0..Queue::MOST + 3)
+            .map(|nth| format!(r#"{{"agent":"a{nth}","pending":2,{minutes}}}"#))
+            .collect();
+        let text = format!(
+            r#"{{"at":1,"from":0,"queues":[{}],"rest":{{"pending":5,{minutes}}}}}"#,
+            queues.join(",")
+        );
+
+        let flows = read(&text).unwrap();
+
+        assert_eq!(flows.queues.len(), Queue::MOST + 1);
+        let rest = flows.queues.last().unwrap();
+        let arrived = Flow { arrived: 4, ..Flow::default() };
+        let want = QueueFlow { queue: Queue::Rest, pending: 11, minutes: vec![(Minute::new(1), arrived)] };
+        assert_eq!(*rest, want);
+    }
+}

@@ -1,0 +1,48 @@
+//! `GET /api/flows`: how actions came and went, counted by the gate itself, so that all who watch see the same.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+
+use crate::contract::flows::FlowsBody;
+use crate::contract::time;
+use crate::domain::Minute;
+use crate::gate::Gate;
+use crate::gate::auth::Caller;
+use crate::gate::error::ApiError;
+use crate::gate::reconcile::FLOWS_ASKED_MILLIS;
+use crate::gate::store::AskedFlows;
+
+/// How far back, where nobody says it.
+const USUAL_MILLIS: i64 = 60 * 60 * 1_000;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct FlowsQuery {
+    #[serde(alias = "workspaceId")]
+    workspace_id: Option<String>,
+    since: Option<String>,
+    #[serde(default)]
+    reviewers: bool,
+}
+
+pub(crate) async fn flows(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Query(query): Query<FlowsQuery>,
+) -> Result<Response, ApiError> {
+    let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
+    let now = gate.inner.clock.now();
+    let since = match query.since.as_deref() {
+        None => now.plus_millis(-USUAL_MILLIS),
+        Some(text) => time::read(text).ok_or_else(|| {
+            ApiError::Invalid(
+                "since is a moment like 2026-04-21T18:02:11Z, or milliseconds since 1970".to_owned(),
+            )
+        })?,
+    };
+    let from = Minute::of(since.clamp(now.plus_millis(-FLOWS_ASKED_MILLIS), now));
+    let asked = AskedFlows { workspace, from, now, reviewers: query.reviewers };
+    let counted = gate.store().flows(&asked).await?;
+    Ok(Json(FlowsBody::of(&asked.workspace, &counted.flows, counted.truncated)).into_response())
+}

@@ -1,0 +1,296 @@
+//! Counts of what came and went, against a count by hand.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::*;
+use crate::domain::{Flow, Flows, Minute, Queue, ToolDecided};
+use crate::gate::store::sqlite::flows::{DECIDED, FORGET, MINUTES, PENDING, QUEUES, REVIEWED};
+use crate::rounds::{Random, rounds};
+
+const AGENTS: [Option<&str>; 4] = [None, Some(""), Some("refunds"), Some("t0")];
+const HOUR: i64 = 60 * 60 * 1_000;
+
+fn since(shelf: &Shelf, millis: i64) -> AskedFlows {
+    let now = shelf.clock.now();
+    AskedFlows { workspace: "w".to_owned(), from: Minute::of(now.plus_millis(-millis)), now, reviewers: true }
+}
+
+/// Everything that can happen, by chance, and what it changed: found by looking at every action before and after.
+struct History {
+    shelf: Shelf,
+    random: Random,
+    known: HashMap<String, PendingAction>,
+    by_hand: Vec<(Minute, PendingAction, Flow)>,
+}
+
+/// What the way from one look to the next is counted as.
+fn counted(before: Option<&Status>, after: &PendingAction) -> Flow {
+    let flow = Flow::default();
+    let Some(before) = before else { return Flow { arrived: 1, ..flow } };
+    match &after.row.status {
+        now if now == before => flow,
+        Status::Approved if before.is_pending() => {
+            let edited = after.effective_input.as_ref() != Some(&after.input);
+            Flow { approved: 1, edited: u64::from(edited), ..flow }
+        }
+        Status::Rejected => Flow { rejected: 1, ..flow },
+        Status::Expired | Status::Withdrawn | Status::Superseded => Flow { left: 1, ..flow },
+        Status::Executed => Flow { executed: 1, ..flow },
+        Status::Failed => Flow { failed: 1, ..flow },
+        Status::Unknown => Flow { unknown: 1, ..flow },
+        // Dispatched, or to be run again.
+        _ => flow,
+    }
+}
+
+impl History {
+    /// Most of what is tried is refused, and then changes nothing.
+    async fn step(&mut self) {
+        // One of the newest: the others are over.
+        let id = format!("a{}", self.known.len().saturating_sub(1 + self.random.below(6)));
+        let (chance, third) = (self.random.below(14), self.random.below(3));
+        let store = &self.shelf.store;
+        let fence = store.get(&id).await.unwrap().map_or(0, |stored| stored.fence);
+        match chance {
+            0..3 => self.propose(third).await,
+            3..7 => drop(store.decide(ruling(&id, chance, third), owner(), None).await),
+            7 => drop(store.withdraw(id, Actor { subject: "agent".to_owned(), ..owner() }).await),
+            8 | 9 => drop(store.dispatch(id, Lease { by: None, millis: 1_000 }, None).await),
+            10 | 11 => drop(store.finish(id, fence, None, ends(chance, third)).await),
+            12 => {
+                let how = [Settled::Executed, Settled::Failed, Settled::Retry][third];
+                drop(store.settle(id, how, None, owner()).await);
+            }
+            _ => {
+                self.shelf.clock.pass(i64::try_from(self.random.below(100_000)).unwrap());
+                store.expire().await.unwrap();
+                store.recover(vec!["t0".to_owned()]).await.unwrap();
+            }
+        }
+        self.look().await;
+    }
+
+    async fn propose(&mut self, third: usize) {
+        let tool = format!("t{third}");
+        let supersedes = format!("a{}", self.random.below(3 * self.known.len().max(1)));
+        let expires = self.shelf.clock.now().plus_millis(90_000);
+        let action = NewAction {
+            agent: AGENTS[self.random.below(4)].map(str::to_owned),
+            digest: Digest::of(&tool, "w", r#"{"n":1.10}"#),
+            tool,
+            expires_at: (self.random.below(4) == 0).then_some(expires),
+            supersedes: self.known.contains_key(&supersedes).then_some(supersedes),
+            ..action(&format!("a{}", self.known.len()))
+        };
+        drop(self.shelf.store.record(action, 1_000, String::new(), None).await);
+    }
+
+    async fn look(&mut self) {
+        let filter = Filter { workspace: "w".to_owned(), limit: 1_000, bytes: u64::MAX, ..Filter::default() };
+        for action in self.shelf.store.actions(&filter).await.unwrap().items {
+            let id = action.row.id.as_raw().to_owned();
+            let flow = counted(self.known.get(&id).map(|before| &before.row.status), &action);
+            if !flow.is_nothing() {
+                let at = self.shelf.store.timeline(&id).await.unwrap().last().unwrap().at;
+                self.by_hand.push((Minute::of(at), action.clone(), flow));
+            }
+            self.known.insert(id, action);
+        }
+    }
+
+    /// What was told must be what happened since then.
+    fn check(&self, told: &Flows) {
+        let mut pending: BTreeMap<Queue, u64> = BTreeMap::new();
+        for action in self.known.values().filter(|action| action.row.status.is_pending()) {
+            *pending.entry(Queue::of(&action.row)).or_default() += 1;
+        }
+        let (mut minutes, mut tools) = (BTreeMap::new(), BTreeMap::new());
+        for (minute, action, flow) in &self.by_hand {
+            if minute.start() >= told.from {
+                let sum: &mut Flow = minutes.entry((Queue::of(&action.row), *minute)).or_default();
+                *sum = sum.plus(flow);
+                let sum: &mut Flow = tools.entry(action.row.tool.clone()).or_default();
+                *sum = sum.plus(flow);
+            }
+        }
+        tools.retain(|_, sum| sum.approved + sum.rejected + sum.failed > 0);
+
+        let waits = told.queues.iter().filter(|it| it.pending > 0).map(|it| (it.queue.clone(), it.pending));
+        assert_eq!(waits.collect::<BTreeMap<_, _>>(), pending);
+        let of = |it: &crate::domain::QueueFlow| {
+            let queue = it.queue.clone();
+            it.minutes.clone().into_iter().map(move |(minute, flow)| ((queue.clone(), minute), flow))
+        };
+        assert_eq!(told.queues.iter().flat_map(of).collect::<BTreeMap<_, _>>(), minutes);
+        let decided = |it: &ToolDecided| {
+            let edited = it.edited.unwrap();
+            (it.tool.clone(), (it.approved, edited, it.rejected, it.failed))
+        };
+        let by_hand =
+            tools.into_iter().map(|(tool, sum)| (tool, (sum.approved, sum.edited, sum.rejected, sum.failed)));
+        assert_eq!(told.tools.iter().map(decided).collect::<BTreeMap<_, _>>(), by_hand.collect());
+    }
+}
+
+fn ruling(id: &str, chance: usize, third: usize) -> Ruling {
+    let verdict = match (chance, third) {
+        (3, _) => Verdict::Reject,
+        (4, 0) => Verdict::Approve { edits: RawJson::parse(r#"{"n":1.10}"#).ok() },
+        (4, _) => Verdict::Approve { edits: RawJson::parse(r#"{"n":2}"#).ok() },
+        _ => Verdict::Approve { edits: None },
+    };
+    Ruling { verdict, ..approval(id) }
+}
+
+fn ends(chance: usize, third: usize) -> Finished {
+    match (chance, third) {
+        (10, 0) => Finished::Failed("no".to_owned()),
+        (10, _) => Finished::Lost("?".to_owned()),
+        (_, 0) => Finished::Again("?".to_owned()),
+        _ => Finished::Executed(RawJson::parse("1").unwrap()),
+    }
+}
+
+#[tokio::test]
+async fn what_is_counted_is_what_happened() {
+    let mut all = Flow::default();
+    for round in 0..rounds(3, 60) {
+        let mut random = Random::seeded();
+        let random = Random::of(random.below(1 << 30) as u64 + u64::from(round));
+        let mut history =
+            History { shelf: shelf().await, random, known: HashMap::new(), by_hand: Vec::new() };
+        for _ in 0..rounds(400, 600) {
+            history.step().await;
+        }
+        let shelf = &history.shelf;
+        let elsewhere =
+            SqliteStore::open(&shelf.folder.path().join("gate.db"), context(&shelf.clock)).await.unwrap();
+        for back in [0, 60_000, 10 * 60_000, 48 * HOUR] {
+            let asked = since(shelf, back);
+            let told = shelf.store.flows(&asked).await.unwrap();
+            history.check(&told.flows);
+            assert_eq!(elsewhere.flows(&asked).await.unwrap(), told, "another process sees the same");
+        }
+        assert_eq!(shelf.store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
+        all = history.by_hand.iter().fold(all, |sum, (_, _, flow)| sum.plus(flow));
+    }
+    let least = [all.edited, all.rejected, all.left, all.executed, all.failed, all.unknown];
+    assert!(least.iter().all(|count| *count > 1), "everything is tried: {all:?}");
+}
+
+#[tokio::test]
+async fn what_is_run_again_was_approved_once() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    for _ in 0..2 {
+        shelf.dispatch("a").await;
+        shelf.clock.pass(1_001);
+        shelf.store.recover(Vec::new()).await.unwrap();
+        shelf.store.settle("a".to_owned(), Settled::Retry, None, owner()).await.unwrap();
+    }
+    shelf.dispatch("a").await;
+    shelf.clock.pass(1_001);
+    shelf.store.recover(Vec::new()).await.unwrap();
+    shelf.finish("a", 3).await.unwrap();
+
+    let told = shelf.store.flows(&since(&shelf, HOUR)).await.unwrap().flows;
+
+    let sum = told.queues[0].minutes.iter().fold(Flow::default(), |sum, (_, flow)| sum.plus(flow));
+    assert_eq!(sum, Flow { arrived: 1, approved: 1, executed: 1, unknown: 3, ..Flow::default() });
+}
+
+#[tokio::test]
+async fn reviewers_are_those_who_decide_and_not_who_takes_back() {
+    let shelf = shelf().await;
+    let decide = async |id: &str, by: &str, waited: i64, verdict: Verdict| {
+        shelf.record(id).await.unwrap();
+        shelf.clock.pass(waited);
+        let by = Actor { subject: by.to_owned(), ..owner() };
+        shelf.store.decide(Ruling { verdict, ..approval(id) }, by, None).await.unwrap();
+    };
+    let edits = RawJson::parse(r#"{"n":2}"#).ok();
+    decide("before", "ada", 1_000, Verdict::Reject).await;
+    shelf.clock.pass(HOUR);
+    decide("1", "ada", 5_000, Verdict::Reject).await;
+    decide("2", "ada", 60_000, Verdict::Approve { edits }).await;
+    decide("3", "ada", 9_000, Verdict::Approve { edits: None }).await;
+    decide("4", "bob", 600_000, Verdict::Reject).await;
+    shelf.record("back").await.unwrap();
+    let agent = Actor { subject: "agent".to_owned(), ..owner() };
+    shelf.store.withdraw("back".to_owned(), agent).await.unwrap();
+
+    let told = shelf.store.flows(&since(&shelf, HOUR / 2)).await.unwrap();
+
+    let who = told.flows.reviewers.iter().map(|it| {
+        let counts = (it.approved, it.edited.unwrap(), it.rejected);
+        (it.name.as_raw().to_owned(), counts, it.median_wait / 1_000)
+    });
+    let want = [("ada".to_owned(), (2, 1, 1), 9), ("bob".to_owned(), (0, 0, 1), 600)];
+    assert_eq!(who.collect::<Vec<_>>(), want);
+    let last = shelf.store.get("4").await.unwrap().unwrap().action.row.resolved_at;
+    assert_eq!((told.flows.reviewers[1].last, told.truncated), (last.unwrap(), false));
+    let unasked = AskedFlows { reviewers: false, ..since(&shelf, HOUR / 2) };
+    assert!(shelf.store.flows(&unasked).await.unwrap().flows.reviewers.is_empty());
+}
+
+#[tokio::test]
+async fn queues_beyond_the_most_are_summed() {
+    let shelf = shelf().await;
+    for nth in 0..Queue::MOST + 5 {
+        let agent = Some(format!("agent {nth}"));
+        let ids = if nth == 40 { 0..2 } else { 0..1 };
+        for id in ids.map(|id| format!("{nth} {id}")) {
+            let action = NewAction { agent: agent.clone(), ..action(&id) };
+            shelf.store.record(action, 1_000, String::new(), None).await.unwrap();
+        }
+    }
+
+    let told = shelf.store.flows(&since(&shelf, 0)).await.unwrap().flows;
+
+    assert_eq!(told.queues.len(), Queue::MOST + 1);
+    assert_eq!((&told.queues[0].queue, told.queues[0].pending), (&Queue::Agent("agent 40".into()), 2));
+    let rest = told.queues.last().unwrap();
+    assert_eq!((&rest.queue, rest.pending), (&Queue::Rest, 5));
+    assert_eq!(rest.minutes.iter().map(|(_, flow)| flow.arrived).sum::<u64>(), 5);
+    assert_eq!(told.queues.iter().map(|queue| queue.pending).sum::<u64>(), Queue::MOST as u64 + 6);
+}
+
+#[tokio::test]
+async fn old_minutes_are_forgotten_and_what_waits_is_not() {
+    let shelf = shelf().await;
+    shelf.record("old").await.unwrap();
+    shelf.clock.pass(2 * HOUR);
+    shelf.record("new").await.unwrap();
+    let arrived = async || {
+        let told = shelf.store.flows(&since(&shelf, 48 * HOUR)).await.unwrap().flows;
+        (told.queues[0].pending, told.queues[0].minutes.iter().map(|(_, flow)| flow.arrived).sum::<u64>())
+    };
+
+    assert_eq!(shelf.store.forget_flows(3 * HOUR).await.unwrap(), 0);
+    assert_eq!(arrived().await, (2, 2));
+    assert_eq!(shelf.store.forget_flows(HOUR).await.unwrap(), 1);
+    assert_eq!(arrived().await, (2, 1));
+}
+
+/// With 100,000 actions that wait, an answer must cost what it tells.
+#[tokio::test]
+async fn no_question_reads_through_the_actions() {
+    let shelf = shelf().await;
+    for question in [QUEUES, PENDING, MINUTES, DECIDED, REVIEWED, FORGET] {
+        let plan = format!("EXPLAIN QUERY PLAN {question}");
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(sqlx::AssertSqlSafe(plan)).fetch_all(&shelf.store.database.write).await.unwrap();
+        let steps: Vec<_> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
+        for step in steps.iter().filter(|step| step.starts_with("SCAN") || step.starts_with("SEARCH")) {
+            let led =
+                step.contains("workspace=?") || step.starts_with("SCAN (subquery") || *step == "SCAN heads";
+            assert!(led, "{question}: {steps:#?}");
+            let decisions = step.contains("USING INDEX actions_by_decision (workspace=? AND resolved_at>?)");
+            assert!(!step.contains("actions") || decisions, "{question}: {steps:#?}");
+        }
+        assert!(
+            !steps.iter().any(|step| step.contains("B-TREE")) || question == QUEUES || question == DECIDED,
+            "{steps:#?}"
+        );
+    }
+}
