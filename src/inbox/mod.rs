@@ -14,7 +14,7 @@ use crate::domain::{
     SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::{Journal, Learned, Past, Restored, Write};
-use crate::sources::Source;
+use crate::sources::{Source, SourceError};
 
 mod event;
 pub mod figures;
@@ -302,7 +302,11 @@ impl Inbox {
         if !source.records().flows {
             return Ok(None);
         }
-        source.flows(since, reviewers).await.map(Some).map_err(|error| Problem::of(source.name(), &error))
+        match source.flows(since, reviewers).await {
+            // That turned out by asking.
+            Err(SourceError::NotOffered) => Ok(None),
+            told => told.map(Some).map_err(|error| Problem::of(source.name(), &error)),
+        }
     }
 
     /// Looks every source over, all at once; in configured order. Only reads.
