@@ -7,6 +7,7 @@
 //! | `outage`, `outge` | a title, tool, agent, mission or source much like it (exactly, with a digit in it), or an id that begins so |
 //! | `'outage`, `"two words"` | exactly this text in one of them, or in any id |
 //! | `tool:linear,drive` | text of a field: `title tool agent mission batch checkpoint run session workspace source id`; `tool:=x` is all of it, `tool:x*` its beginning |
+//! | `agent:=="Bob \"x\""` | exactly that, letter by letter, where quotes know `\"`, `\\` and `\u{202e}`; `agent:==""` names none |
 //! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
@@ -19,6 +20,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 use crate::domain::{DecisionKind, Entry, Timestamp};
 
+mod exact;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -84,6 +86,8 @@ enum Compare {
     Less,
     AtMost,
     Equal,
+    /// `==`; of text, letter by letter.
+    Same,
     AtLeast,
     More,
 }
@@ -122,6 +126,8 @@ enum Part {
     Any,
     Beginning,
     Whole,
+    /// All of it as it stands, letter by letter; nothing where there is no such field.
+    Same,
 }
 
 /// Text as the matcher takes it.
@@ -246,13 +252,17 @@ impl Finder {
                 (Expiry::In(how, than), Some(at)) => how.holds(at.since(now), *than),
                 (Expiry::In(..), None) => false,
             }),
-            Want::Field(field, texts) => field.of(entry).is_some_and(|hay| {
+            Want::Field(field, texts) => {
+                let found = field.of(entry);
+                let hay = found.unwrap_or_default();
                 texts.iter().any(|text| match text.part {
+                    Part::Same => hay == text.word.text,
+                    _ if found.is_none() => false,
                     Part::Any => self.contains(hay, &text.word),
                     Part::Beginning => self.begins(hay, &text.word),
                     Part::Whole => self.is_all(hay, &text.word),
                 })
-            }),
+            }
             Want::Exact(word) => {
                 Field::ALL.iter().any(|field| field.of(entry).is_some_and(|hay| self.contains(hay, word)))
             }
@@ -329,7 +339,7 @@ impl Compare {
         match self {
             Self::Less => value < than,
             Self::AtMost => value <= than,
-            Self::Equal => value == than,
+            Self::Equal | Self::Same => value == than,
             Self::AtLeast => value >= than,
             Self::More => value > than,
         }

@@ -39,7 +39,7 @@ enum Read {
     Kind,
 }
 
-const TEXT: &str = "text, or = and all of the text, or its beginning and *";
+const TEXT: &str = "text, or = and all of the text, or == and exactly the text, or its beginning and *";
 
 const FIELDS: &[Known] = &[
     Known { name: "tool", takes: TEXT, read: Read::Text(Field::Tool) },
@@ -165,7 +165,7 @@ impl Reader<'_> {
                 let want = self.wanted(name, at)?;
                 return Ok(Some(Term { negated, want }));
             }
-            let value = self.value(|_| false);
+            let value = self.value(false, |_| false);
             if value.text.is_empty() {
                 continue;
             }
@@ -190,8 +190,8 @@ impl Reader<'_> {
         Some(name)
     }
 
-    /// Up to a space, or whatever else ends it; quotes hold together.
-    fn value(&mut self, ends: impl Fn(char) -> bool) -> Value {
+    /// Up to a space, or whatever else ends it; quotes hold together. `escapes`: in quotes a backslash makes characters.
+    fn value(&mut self, escapes: bool, ends: impl Fn(char) -> bool) -> Value {
         let mut value = Value { text: String::new(), at: self.at, was_quoted: false };
         while let Some(c) = self.peek().filter(|c| !c.is_whitespace() && !ends(*c)) {
             self.take();
@@ -201,10 +201,23 @@ impl Reader<'_> {
             }
             value.was_quoted = true;
             while let Some(c) = self.take().filter(|c| *c != '"') {
-                value.text.push(c);
+                value.text.push(if escapes && c == '\\' { self.escaped() } else { c });
             }
         }
         value
+    }
+
+    /// What stands behind a backslash: a quote, a backslash, or `u{202e}`. Before anything else it is a backslash.
+    fn escaped(&mut self) -> char {
+        if let Some(c) = self.peek().filter(|c| ['"', '\\'].contains(c)) {
+            self.take();
+            return c;
+        }
+        let hex = self.rest.strip_prefix("u{").and_then(|rest| rest.split_once('}'));
+        let number = hex.and_then(|(hex, _)| u32::from_str_radix(hex, 16).ok());
+        let Some(c) = number.and_then(char::from_u32) else { return '\\' };
+        while self.take().is_some_and(|c| c != '}') {}
+        c
     }
 
     fn wanted(&mut self, name: String, at: usize) -> Result<Want, FilterError> {
@@ -214,7 +227,7 @@ impl Reader<'_> {
         let mut values = Vec::new();
         loop {
             let how = self.compare();
-            let value = self.value(|c| c == ',');
+            let value = self.value(how == Some(Compare::Same), |c| c == ',');
             values.push((how, value));
             if !self.takes(',') {
                 break;
@@ -233,7 +246,7 @@ impl Reader<'_> {
         let how = match self.peek()? {
             '>' => (Compare::More, Compare::AtLeast),
             '<' => (Compare::Less, Compare::AtMost),
-            '=' => (Compare::Equal, Compare::Equal),
+            '=' => (Compare::Equal, Compare::Same),
             _ => return None,
         };
         self.take();
@@ -270,6 +283,10 @@ impl Known {
 
 /// Text of a field, or where it is when it is none. In quotes a star is a character like any other.
 fn field_text((how, value): &Written) -> Result<FieldText, usize> {
+    if *how == Some(Compare::Same) {
+        let word = Word { text: value.text.clone(), any_case: false };
+        return Ok(FieldText { word, part: Part::Same });
+    }
     let (text, part) = match (how, value.text.strip_suffix('*')) {
         (Some(Compare::Equal), _) => (value.text.as_str(), Part::Whole),
         (Some(_), _) => return Err(value.at),

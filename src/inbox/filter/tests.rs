@@ -12,8 +12,8 @@ const NOW: i64 = 1_000_000_000;
 const MINUTE: i64 = 60_000;
 
 #[derive(Clone, Debug)]
-struct Known {
-    entry: Entry,
+pub(super) struct Known {
+    pub(super) entry: Entry,
     staged: Option<DecisionKind>,
     is: Vec<Is>,
 }
@@ -30,7 +30,7 @@ impl Subject for Known {
     }
 }
 
-fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i64) -> Known {
+pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i64) -> Known {
     let row = Row {
         batch: Some(BatchId::new("m-81:issues")),
         checkpoint: Some("cp 7".into()),
@@ -49,7 +49,7 @@ fn outage() -> Known {
     known("Escalate: outage in EU region", "create_linear_issue", "support-bot", "high", 90)
 }
 
-fn holds(filter: &str, subject: &Known) -> bool {
+pub(super) fn holds(filter: &str, subject: &Known) -> bool {
     let filter = Filter::parse(filter).unwrap_or_else(|error| panic!("{filter:?}: {error}"));
     Finder::default().holds(&filter, subject, Timestamp::from_millis(NOW))
 }
