@@ -26,6 +26,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 pub mod words;
+mod written;
 
 use source::SourceFigures;
 
