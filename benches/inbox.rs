@@ -43,6 +43,7 @@ fn model(rows: usize) -> Model {
         stale_after: std::time::Duration::from_secs(40),
         targets: placet::config::Targets::default(),
         reviewers: false,
+        opens: placet::tui::model::Opens::Inbox,
         poll: std::time::Duration::from_secs(10),
         reasons: Vec::new(),
         hold: std::time::Duration::ZERO,

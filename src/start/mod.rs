@@ -12,7 +12,7 @@ use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
 use crate::contract::time;
 use crate::gate::GateError;
-use crate::tui::{self, KeymapError, NoTerminal, plain};
+use crate::tui::{self, KeymapError, NoTerminal, Opens, plain};
 
 mod complete;
 mod demo;
@@ -78,15 +78,19 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 /// The screen, or words: as the arguments and the environment ask for it.
-fn shell(plain: bool) -> Shell {
-    plain::Why::of(plain, |name| std::env::var(name).ok()).map_or(Shell::Screen, Shell::Plain)
+fn shell(plain: bool, opens: Opens) -> Shell {
+    plain::Why::of(plain, |name| std::env::var(name).ok()).map_or(Shell::Screen(opens), Shell::Plain)
 }
 
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
     match args.command {
-        None => screen::inbox(&paths, shell(args.plain)).await,
-        Some(Command::Demo { plain }) => demo::run(shell(args.plain || plain)).await,
+        None => screen::inbox(&paths, shell(args.plain, Opens::Inbox)).await,
+        Some(Command::Watch) => screen::inbox(&paths, shell(args.plain, Opens::Watch)).await,
+        Some(Command::Demo { plain }) => {
+            // It holds a gate, an agent and a screen.
+            Box::pin(demo::run(shell(args.plain || plain, Opens::Inbox))).await
+        }
         Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
         Some(Command::Gate { command: GateCommand::Backup { database, file } }) => {
             let config = Config::load(&paths)?.gate;

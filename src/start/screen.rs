@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::inbox::Inbox;
 use crate::journal::Journal;
-use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, Place, plain};
+use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, Opens, Place, plain};
 
 use super::embedded::{Embedded, Heir};
 use super::{headless, logging};
@@ -18,7 +18,7 @@ use super::{headless, logging};
 /// How the inbox is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shell {
-    Screen,
+    Screen(Opens),
     /// In words, and why.
     Plain(plain::Why),
 }
@@ -27,13 +27,13 @@ impl Shell {
     /// Is there what it needs? Words need no terminal.
     pub(super) fn check(self) -> Result<(), NoTerminal> {
         match self {
-            Self::Screen => tui::check_terminal(),
+            Self::Screen(_) => tui::check_terminal(),
             Self::Plain(_) => Ok(()),
         }
     }
 }
 
-/// `placet` without a command.
+/// `placet` without a command, and `placet watch`.
 pub(super) async fn inbox(paths: &Paths, shell: Shell) -> anyhow::Result<Exit> {
     let config = Config::load(paths)?;
     let mistake = || format!("the configuration {} has a mistake", paths.config.display());
@@ -75,7 +75,7 @@ pub(super) async fn show(
     };
     let shutdown = CancellationToken::new();
     let shown = match shell {
-        Shell::Screen => tui::run(inbox.clone(), config, place, shutdown).await,
+        Shell::Screen(opens) => tui::run(inbox.clone(), config, place, opens, shutdown).await,
         Shell::Plain(why) => plain::run(inbox.clone(), config, place, why, shutdown).await,
     };
     inbox.close().await;

@@ -1,5 +1,6 @@
 //! Performs effects. Each runs in a task of its own and answers with a message, so the screen waits for nothing.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,7 +8,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::domain::{ActionKey, Digest, Revision, SourceName, Submission, SubmissionId, Untrusted};
+use crate::domain::{
+    ActionKey, Digest, Revision, SourceName, Submission, SubmissionId, Timestamp, Untrusted,
+};
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
@@ -72,6 +75,9 @@ impl Effects {
             Effect::History { key, stood } => drop(tokio::spawn(this.history(key, stood))),
             Effect::Context { key, stood } => drop(tokio::spawn(this.context(key, stood))),
             Effect::List { number, ask } => drop(tokio::spawn(this.list(number, ask))),
+            Effect::Flows { source, since, reviewers } => {
+                drop(tokio::spawn(this.flows(source, since, reviewers)));
+            }
             Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
                 let actions = load::for_review(&this, keys).await;
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
@@ -102,11 +108,10 @@ impl Effects {
             Effect::WakeIn(millis) => drop(tokio::spawn(this.wake_in(millis))),
             Effect::LearnTool { source, tool } => drop(tokio::spawn(this.learn(source, tool))),
             Effect::Copy(clip) => drop(tokio::spawn(this.copy(clip))),
-            Effect::Export { folder, text } => drop(self.must_finish.spawn(async move {
-                let written = tokio::task::spawn_blocking(move || export::write(&folder, &text)).await;
-                let answer = written.unwrap_or_else(|error| Err(error.to_string()));
-                this.say(What::Exported(answer)).await;
-            })),
+            Effect::Export { folder, text } => drop(self.must_finish.spawn(this.export(folder, text))),
+            Effect::ExportBoard { folder, json, csv } => {
+                drop(self.must_finish.spawn(this.export_board(folder, json, csv)));
+            }
             Effect::Open(link) => drop(tokio::spawn(this.open(link))),
             Effect::CopyByTerminal(_)
             | Effect::Mouse(_)
@@ -248,6 +253,25 @@ impl Effects {
         let (inbox, of) = (self.inbox.clone(), key.clone());
         let answer = caught(async move { inbox.context(&of).await }).await;
         self.say(What::Around { key, stood, answer }).await;
+    }
+
+    async fn export(self, folder: PathBuf, text: String) {
+        let written = tokio::task::spawn_blocking(move || export::write(&folder, &text)).await;
+        let answer = written.unwrap_or_else(|error| Err(error.to_string()));
+        self.say(What::Exported(answer)).await;
+    }
+
+    async fn export_board(self, folder: PathBuf, json: String, csv: String) {
+        let files = [("json", json), ("csv", csv)];
+        let written = tokio::task::spawn_blocking(move || export::write_all(&folder, "watch", &files)).await;
+        let answer = written.unwrap_or_else(|error| Err(error.to_string()));
+        self.say(What::BoardExported(answer)).await;
+    }
+
+    async fn flows(self, source: SourceName, since: Timestamp, reviewers: bool) {
+        let (inbox, name) = (self.inbox.clone(), source.clone());
+        let answer = caught(async move { inbox.flows(&name, since, reviewers).await }).await;
+        self.say(What::Flows(source, answer)).await;
     }
 
     async fn list(self, number: u64, ask: Ask) {

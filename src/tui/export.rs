@@ -1,4 +1,4 @@
-//! A report on disk: a new file that only its owner can read.
+//! What was exported, on disk: new files that only their owner can read.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,26 @@ use crate::private;
 
 /// Writes `report-YYYYMMDD-HHMMSS.json`, local time. Never writes over a file that is there. Fails with a sentence.
 pub(super) fn write(folder: &Path, text: &str) -> Result<PathBuf, String> {
-    let name = jiff::Zoned::now().strftime("report-%Y%m%d-%H%M%S.json").to_string();
+    new_file(folder, &format!("report-{}.json", moment()), text)
+}
+
+/// Likewise `NAME-YYYYMMDD-HHMMSS.EXTENSION`, one file for each extension.
+pub(super) fn write_all(
+    folder: &Path,
+    name: &str,
+    files: &[(&'static str, String)],
+) -> Result<Vec<PathBuf>, String> {
+    let moment = moment();
+    let write =
+        |(extension, text): &(&str, String)| new_file(folder, &format!("{name}-{moment}.{extension}"), text);
+    files.iter().map(write).collect()
+}
+
+fn moment() -> String {
+    jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+fn new_file(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     let written = private::folder(folder)
         .and_then(|()| private::options().write(true).create_new(true).open(&path))

@@ -4,8 +4,10 @@
 use ratatui::layout::Rect;
 
 pub(super) mod form;
+mod watch;
 
 pub(super) use form::Form;
+pub(super) use watch::{WatchLayout, WatchShape, watch};
 
 /// How the body is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +220,7 @@ fn take_left(rest: &mut Rect, width: u16) -> Rect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::model::Panel;
 
     #[test]
     fn every_part_stays_inside_every_screen() {
@@ -233,6 +236,49 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_part_of_the_watch_view_stays_inside_every_screen_and_over_no_other() {
+        let panels = Panel::ALL.into_iter().chain([Panel::Alerts]);
+        let focused: Vec<Panel> = panels.collect();
+        let sizes = (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))).chain([(300, 100)]);
+        for (width, height) in sizes {
+            let area = Rect::new(0, 0, width, height);
+            let base = layout(area, Body::ListOnly);
+            for focus in &focused {
+                let l = watch(area, *focus, Panel::Events);
+                let framed = l.panes.iter().map(|(_, area)| *area);
+                let parts: Vec<Rect> = framed.chain([l.header, l.rule, l.alerts, base.hints]).collect();
+                let told = |part: &Rect| base.shape != Shape::Counts && !part.is_empty();
+                for (nth, part) in parts.iter().enumerate().filter(|(_, part)| told(part)) {
+                    assert!(area.intersection(*part) == *part, "{width}x{height}: {part:?}");
+                    let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
+                    assert!(apart, "{width}x{height} {focus:?}: {parts:?}");
+                }
+                for (panel, pane) in &l.panes {
+                    let (text, rows) = (l.text(*panel), l.rows(*panel));
+                    assert!(text.is_empty() || pane.intersection(text) == text, "{width}x{height}");
+                    assert!(rows.is_empty() || text.intersection(rows) == rows, "{width}x{height}");
+                }
+                assert!(
+                    base.shape == Shape::Counts
+                        || l.panes.iter().any(|(panel, _)| panel == focus)
+                        || l.shape == WatchShape::Two
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_watch_view_has_the_breakpoints_of_the_design() {
+        let shape = |width, height| watch(Rect::new(0, 0, width, height), Panel::Queues, Panel::Ages).shape;
+
+        assert_eq!(shape(160, 45), WatchShape::All);
+        assert_eq!(shape(100, 30), WatchShape::Two);
+        assert_eq!(shape(80, 24), WatchShape::Table);
+        assert_eq!(shape(160, 30), WatchShape::Two);
+        assert_eq!(shape(160, 20), WatchShape::Table);
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod tests;
 
 pub use keymap::KeymapError;
 pub use keys_page::{KeysEntry, KeysSection, keys_page, presets};
+pub use model::Opens;
 pub use run::{Left, LeftBy, run};
 pub use terminal::NoTerminal;
 pub use theme::ThemeError;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 use crate::domain::{
-    ActionKey, Digest, Finding, Followed, KeptMinute, Passage, PendingAction, Report, Revision, Settling,
-    SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Digest, Finding, Flows, Followed, KeptMinute, Passage, PendingAction, Report, Revision,
+    Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
@@ -92,6 +92,10 @@ pub enum What {
         number: u64,
         page: Box<ViewPage>,
     },
+    /// The answer to an [`Effect::Flows`]; `None` where the source does not count by itself.
+    Flows(SourceName, Result<Option<Flows>, Problem>),
+    /// The answer to an [`Effect::ExportBoard`]: the files, or why there are none.
+    BoardExported(Result<Vec<PathBuf>, String>),
     /// What has come of it so far, while a source lets the others wait.
     Partly(SubmissionId, Report),
     Submitted(SubmissionId, Result<Report, Problem>),
@@ -192,6 +196,12 @@ pub enum Effect {
         number: u64,
         ask: Ask,
     },
+    /// How actions came and went at a source since then, as it counted, and who decided.
+    Flows {
+        source: SourceName,
+        since: Timestamp,
+        reviewers: bool,
+    },
     LoadForReview {
         review: u64,
         keys: Vec<ActionKey>,
@@ -243,6 +253,12 @@ pub enum Effect {
     Export {
         folder: PathBuf,
         text: String,
+    },
+    /// The same figures twice, each into a new file in this folder that only its owner can read.
+    ExportBoard {
+        folder: PathBuf,
+        json: String,
+        csv: String,
     },
     /// In the reviewer's browser.
     Open(String),

@@ -19,7 +19,7 @@ use super::ending::{self, Signalled, Signals};
 use super::host::Host;
 use super::keymap::Keymap;
 use super::keys::Keys;
-use super::model::{Model, PreviewPlace, Settings};
+use super::model::{Model, Opens, PreviewPlace, Settings};
 use super::msg::{Effect, Msg, What};
 use super::replies::Heard;
 use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
@@ -55,7 +55,7 @@ pub enum LeftBy {
     Hangup,
 }
 
-/// Shows the inbox until the reviewer leaves it, `shutdown` is cancelled, a signal comes, or the terminal is gone.
+/// Shows the inbox, or the watch view, until the reviewer leaves it, `shutdown` is cancelled, a signal comes, or the terminal is gone.
 ///
 /// Takes the terminal and gives it back, also on a panic. Fails at once, before touching anything, when standard input or
 /// output is no terminal or `[keys]` makes no sense. Nothing is lost by leaving: staged decisions and texts are saved as they
@@ -64,6 +64,7 @@ pub async fn run(
     inbox: Inbox,
     config: &Config,
     place: Place,
+    opens: Opens,
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
     let keymap = Keymap::new(&config.keys)?;
@@ -91,6 +92,7 @@ pub async fn run(
         depth,
         reduced_motion: ui.reduced_motion || ui.low_bandwidth,
         read_first: config.ui.read_before_approve,
+        opens,
     };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.theme = theme;

@@ -56,6 +56,8 @@ pub enum Command {
         #[arg(long)]
         plain: bool,
     },
+    /// Watch every queue's figures, live; nothing is decided there
+    Watch,
     /// Run and manage the gate
     Gate {
         #[command(subcommand)]

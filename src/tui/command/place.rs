@@ -22,6 +22,8 @@ pub enum Place {
     Quit,
     /// The line in which a filter is written, and the choice of a saved one.
     Filter,
+    /// The figures of all queues. Nothing is decided there.
+    Watch,
 }
 
 /// What a command is for: the headings of help, README and man page, in this order.
@@ -55,6 +57,7 @@ impl Place {
             Self::Help => "the help",
             Self::Palette => "the palette",
             Self::Filter => "the filter line",
+            Self::Watch => "the watch view",
             Self::Inbox | Self::Anywhere => "everywhere",
         }
     }

@@ -99,6 +99,7 @@ impl Desk {
             depth: crate::tui::theme::Depth::Full,
             reduced_motion: false,
             read_first: crate::domain::ReadFirst::Risky,
+            opens: crate::tui::model::Opens::Inbox,
         };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ratatui::layout::{Rect, Size};
 
 use super::keymap::{Chord, Keymap};
-use super::layout::{self, Body, Layout};
+use super::layout::{self, Body, Layout, WatchLayout};
 use super::theme::{Depth, Theme};
 use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
@@ -44,6 +44,7 @@ mod stats;
 mod tally;
 mod told;
 mod view;
+mod watch;
 mod window;
 
 pub use dwell::{Dwell, Looked};
@@ -75,6 +76,8 @@ pub use stats::Stats;
 pub use tally::Tally;
 pub(in crate::tui) use told::told_in;
 pub use view::{Ask, More, Own, View, ViewKind, ViewPage, ViewRow};
+pub(in crate::tui) use watch::face::face;
+pub use watch::{Alarms, Asked, At, Opens, Panel, Row, Watch, WatchSort};
 pub use window::{Waiting, Window};
 
 /// What does not change while the inbox runs.
@@ -104,6 +107,7 @@ pub struct Settings {
     pub targets: crate::config::Targets,
     /// Who decided is told, where a source tells it.
     pub reviewers: bool,
+    pub opens: Opens,
 }
 
 /// How the list begins, and the filters that have names.
@@ -134,6 +138,7 @@ pub struct Model {
     pub figures: Figures,
     /// The minute in which figures were kept last.
     pub kept_at: Option<crate::domain::Minute>,
+    pub watch: Watch,
     pub stats: Stats,
     /// When that was counted.
     pub stats_at: Timestamp,
@@ -220,6 +225,7 @@ impl Model {
             views: 0,
             figures,
             kept_at: None,
+            watch: Watch::default(),
             stats: Stats::default(),
             stats_at: now,
             draft: Draft::default(),
@@ -273,6 +279,14 @@ impl Model {
         let layout = layout::layout(area, if self.zoom { Body::PreviewOnly } else { self.panes() });
         let told = self.notes_here();
         if told.is_empty() { layout } else { layout::with_notes(layout, |width| told_in(&told, width).len()) }
+    }
+
+    pub(in crate::tui) fn watch_layout(&self) -> WatchLayout {
+        self.watch_layout_in(Rect::new(0, 0, self.size.width, self.size.height))
+    }
+
+    pub(in crate::tui) fn watch_layout_in(&self, area: Rect) -> WatchLayout {
+        layout::watch(area, self.watch.focus(), self.watch.beside)
     }
 
     /// The layout with the list, whether it is on screen or not.

@@ -59,7 +59,12 @@ const HINTS: [Hint; 4] = [
 impl Model {
     /// What a newcomer may want to know now.
     pub fn hint(&self) -> Option<String> {
-        if !self.settings.hints || !self.restored || self.modal.is_some() || self.overlay.is_some() {
+        if !self.settings.hints
+            || !self.restored
+            || self.modal.is_some()
+            || self.overlay.is_some()
+            || self.watches()
+        {
             return None;
         }
         let hint = HINTS.iter().find(|hint| !self.knows(hint) && (hint.fits)(self))?;

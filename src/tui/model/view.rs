@@ -176,6 +176,11 @@ impl View {
         self.cursor = self.here().map(|slot| slot.entry.key.clone());
     }
 
+    /// The cursor goes to this action when a page brings it.
+    pub fn aim(&mut self, key: ActionKey) {
+        self.cursor = Some(key);
+    }
+
     /// An action was read in full: its row says where it stands by now.
     pub fn learn(&mut self, row: &Row, key: &ActionKey) {
         let Some(slot) = self.by_key.get(key).and_then(|nth| self.slots.get_mut(*nth)) else { return };

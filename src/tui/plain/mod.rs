@@ -10,6 +10,7 @@
 
 mod decide;
 mod edit;
+mod figures;
 mod input;
 mod look;
 mod news;

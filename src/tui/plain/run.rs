@@ -12,7 +12,7 @@ use crate::inbox::Inbox;
 use crate::tui::clock::now;
 use crate::tui::effects::Effects;
 use crate::tui::ending::{Signalled, Signals, wind_up};
-use crate::tui::model::{Model, Settings};
+use crate::tui::model::{Model, Opens, Settings};
 use crate::tui::msg::{Effect, Msg, What};
 use crate::tui::{Left, LeftBy, Place};
 
@@ -51,6 +51,7 @@ pub async fn run(
         depth: crate::tui::theme::Depth::None,
         reduced_motion: true,
         read_first: config.ui.read_before_approve,
+        opens: Opens::Inbox,
     };
     let model = Model::new(settings, inbox.source_names(), SIZE, now());
     let mut session = Session::new(model, how(why));

@@ -13,7 +13,7 @@ use crate::tui::update;
 use super::input::Typed;
 use super::news::{self, News};
 use super::word::{Meant, Verb, meant};
-use super::{decide, edit, look, open, read, say, send};
+use super::{decide, edit, figures, look, open, read, say, send};
 
 /// Lines that come this close together were not typed one by one. Milliseconds.
 const PASTE: i64 = 30;
@@ -245,6 +245,7 @@ impl Session {
             Verb::List => look::list(self, rest),
             Verb::Batch => look::batch(self),
             Verb::Where => look::whereabouts(self),
+            Verb::Watch => figures::read(self),
             Verb::Staged => look::staged(self),
             Verb::Submit => send::submit(self, rest),
             Verb::Report => send::last(self),

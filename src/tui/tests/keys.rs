@@ -60,7 +60,7 @@ fn a_key_that_follows_no_prefix_decides_nothing() {
         assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{wrong}");
         assert!(desk.message().contains("did nothing"), "{wrong}: {}", desk.message());
     }
-    assert_eq!(desk.message(), "g q means nothing, and did nothing; after g comes r g e i h");
+    assert_eq!(desk.message(), "g q means nothing, and did nothing; after g comes r g e i h w");
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
 }

@@ -1,5 +1,6 @@
 //! Keys in; screens, state and effects out. No terminal, no clock, no sleeping.
 
+mod boards;
 mod bulk;
 mod changed;
 mod context;
@@ -46,4 +47,8 @@ mod turns;
 mod unknown;
 mod unseen;
 mod views;
+mod watch_goes;
+mod watch_keys;
+mod watch_screens;
+mod watch_small;
 mod window;

@@ -36,7 +36,9 @@ pub(super) fn back(model: &mut Model) -> Vec<Effect> {
 
 /// Closes what is open; from the list it quits, and asks first when something would be left behind.
 pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
-    if model.modal.is_some() || model.zoom || model.focus == Focus::Preview || model.view.is_some() {
+    let beneath = model.zoom || model.focus == Focus::Preview || model.view.is_some();
+    // From the watch view, what is beneath it closes nothing.
+    if model.modal.is_some() || (beneath && !model.watches()) {
         return back(model);
     }
     if model.draft.is_empty() && !model.is_sending() {
@@ -49,6 +51,7 @@ pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
 /// Everything that is staged, before leaving.
 pub(super) fn review(model: &mut Model) -> Vec<Effect> {
     model.modal = None;
+    super::watch::close(model);
     super::review::open_all(model)
 }
 

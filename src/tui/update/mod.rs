@@ -8,7 +8,7 @@ use crate::inbox::EventKind;
 use super::command::Command;
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::Model;
+use super::model::{Model, Opens};
 use super::msg::{Effect, Msg, What};
 
 mod alone;
@@ -44,6 +44,7 @@ mod settle;
 mod stage;
 mod turn;
 mod views;
+mod watch;
 mod window;
 
 pub(in crate::tui) use lock::lock;
@@ -55,6 +56,9 @@ use run::run;
 pub fn start(model: &mut Model) -> Vec<Effect> {
     // What is pending is asked for as soon as the watch says that it began.
     model.dirty = true;
+    if model.settings.opens == Opens::Watch {
+        drop(watch::open(model));
+    }
     vec![Effect::Restore, Effect::RestoreMinutes]
 }
 
@@ -86,6 +90,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     list::keep_in_view(model);
     effects.extend(preview::follow(model));
     effects.extend(group::read_ahead(model));
+    effects.extend(watch::follow(model));
     effects
 }
 
@@ -101,6 +106,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Around { .. }
         | What::Listed { .. }
         | What::KeptMinutes(_)
+        | What::Flows(..)
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
         _ => false,
@@ -130,13 +136,23 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             [review::hidden(model), dwell::drawn(model, true)].concat()
         }
         // What lies over it hides it.
-        What::Drawn if model.overlay.is_some() || !model.chords.is_empty() => dwell::drawn(model, true),
+        What::Drawn if model.overlay.is_some() || !model.chords.is_empty() || model.watches() => {
+            dwell::drawn(model, true)
+        }
         What::Drawn => [preview::drawn(model), dwell::drawn(model, false)].concat(),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
         What::Exported(answer) => export::exported(model, answer),
+        What::BoardExported(answer) => watch::exported(model, answer),
         What::Opened(answer) => copy::opened(model, answer),
-        What::Source(event) => queue::event(model, event),
-        What::Synced(source, answer) => queue::synced(model, &source, answer),
+        What::Source(event) => {
+            watch::heard(model, &event.source, Some(&event.kind));
+            queue::event(model, event)
+        }
+        What::Synced(source, answer) => {
+            watch::heard(model, &source, None);
+            queue::synced(model, &source, answer)
+        }
+        What::Flows(source, answer) => watch::flowed(model, &source, answer),
         What::Loaded(actions) => group::loaded(model, actions),
         What::Listed { number, page } => views::listed(model, number, *page),
         What::Told { key, stood, answer } => history::told(model, key, stood, *answer),

@@ -7,7 +7,7 @@ use crate::tui::keymap::Chord;
 use crate::tui::model::{EditField, Focus, Modal, Model, Overlay};
 use crate::tui::msg::Effect;
 
-use super::{edit, filter, find, leave, overlay, reason, review, settle};
+use super::{edit, filter, find, leave, overlay, reason, review, settle, watch};
 
 /// Where keys go now.
 pub(in crate::tui) fn places(model: &Model) -> &'static [Place] {
@@ -31,6 +31,7 @@ pub(in crate::tui) fn places_beneath(model: &Model) -> &'static [Place] {
         (Some(Modal::Quit(_)), _) => &[Place::Quit, Place::Anywhere],
         (None, _) if find::is_typing(model) => &[Place::Search, Place::Anywhere],
         (Some(Modal::Filter(_) | Modal::Saved), _) => &[Place::Filter, Place::Anywhere],
+        (None, _) if model.watches() => &[Place::Watch, Place::Anywhere],
         (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
         (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
         (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
@@ -58,6 +59,10 @@ pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     }
     match &model.modal {
         None if find::is_typing(model) => find::typed(model, key),
+        None if model.watches() => {
+            watch::stray(model, key);
+            Vec::new()
+        }
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::typed(model, key),
         Some(Modal::Edit(_)) => edit::button_key(model, key),
         Some(Modal::Reason(_)) => reason::typed(model, key),

@@ -89,7 +89,7 @@ pub(super) fn catch_up(model: &mut Model, mut later: Later) -> Vec<Effect> {
     effects
 }
 
-fn take_in(model: &mut Model) {
+pub(super) fn take_in(model: &mut Model) {
     model.queue.take_in();
     super::filter::again(model);
     model.recount();

@@ -8,7 +8,7 @@ use crate::tui::msg::Effect;
 
 use super::{
     copy, decide, edit, export, filter, find, jump, leave, list, order, overlay, preview, queue, reader,
-    reason, report, review, settle, stage, views, window,
+    reason, report, review, settle, stage, views, watch, window,
 };
 
 /// The router of commands: one line each, exhaustive.
@@ -16,6 +16,12 @@ use super::{
 pub(super) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
     if model.overlay.is_some() {
         return overlay::run(model, command);
+    }
+    if model.watches()
+        && model.modal.is_none()
+        && let Some(effects) = watch::run(model, command)
+    {
+        return effects;
     }
     match command {
         Command::Down => list::down(model, 1),
@@ -72,7 +78,11 @@ pub(super) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ReviewAll => review::open_all(model),
         Command::LastReport => report::reopen(model),
         Command::View(kind) => views::open(model, kind),
-        Command::Inbox => views::close(model),
+        Command::Inbox => {
+            watch::close(model);
+            views::close(model)
+        }
+        Command::Watch => watch::open(model),
         Command::Reload if model.view.is_some() => views::reload(model),
         Command::Reload => queue::reload(model),
         Command::ScrollDown => preview::scroll(model, list::Way::Down, 1),
@@ -114,6 +124,16 @@ pub(super) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextField if settle::is_open(model) => settle::to_reason(model),
         Command::NextField => edit::next_field(model, list::Way::Down),
         Command::PreviousField => edit::next_field(model, list::Way::Up),
+        // On their own view alone.
+        Command::WatchOpen
+        | Command::WatchPanel
+        | Command::WatchPanelBack
+        | Command::WatchSort
+        | Command::WatchWindow
+        | Command::AlertsOnly
+        | Command::Acknowledge
+        | Command::Mute
+        | Command::WatchExport => Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::tui::msg::{Effect, What};
 use crate::tui::theme::{Rgb, Theme};
 
 use super::list::{self, Way};
-use super::{overlay, preview};
+use super::{overlay, preview, watch};
 
 /// Lines for each step of the wheel.
 const WHEEL: usize = 3;
@@ -37,6 +37,8 @@ fn wheel(model: &mut Model, at: Position, way: Way) {
         drop(overlay::go(model, way, WHEEL));
     } else if model.modal.is_some() {
         list::scroll_sheet(model, way, WHEEL);
+    } else if model.watches() {
+        watch::wheel(model, at, way, WHEEL);
     } else if layout.preview.contains(at) {
         drop(preview::scroll(model, way, WHEEL));
     } else if layout.rows.contains(at) {
@@ -52,7 +54,9 @@ fn click(model: &mut Model, at: Position) {
     model.touched = true;
     model.chords.clear();
     let layout = model.layout();
-    if layout.rows.contains(at) {
+    if model.watches() {
+        watch::click(model, at);
+    } else if layout.rows.contains(at) {
         list::select(model, usize::from(at.y - layout.rows.y));
         model.focus = Focus::List;
     } else if layout.preview.contains(at) {

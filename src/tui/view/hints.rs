@@ -6,7 +6,7 @@ use crate::domain::Capabilities;
 use crate::tui::command::{COMMANDS, Command, Spec};
 use crate::tui::keymap::{Keymap, short};
 use crate::tui::layout::Layout;
-use crate::tui::model::{Cursor, Focus, Model, State};
+use crate::tui::model::{Cursor, Focus, Model, State, ViewKind};
 use crate::tui::theme;
 
 use super::pen::Pen;
@@ -23,6 +23,22 @@ const FIRST: [Command; 10] = [
     Command::NextUndecided,
     Command::ReviewBatch,
     Command::ReviewAll,
+];
+
+/// In the watch view, what looks and what answers an alert before what only arranges.
+const WATCH: [(Command, &str); 12] = [
+    (Command::WatchOpen, "open"),
+    (Command::WatchPanel, "panel"),
+    (Command::WatchSort, "sort"),
+    (Command::WatchWindow, "window"),
+    (Command::Freeze, "freeze"),
+    (Command::AlertsOnly, "alerts"),
+    (Command::Acknowledge, "seen"),
+    (Command::Mute, "mute"),
+    (Command::WatchExport, "export"),
+    (Command::Inbox, "inbox"),
+    (Command::View(ViewKind::Mine), "history"),
+    (Command::Quit, "quit"),
 ];
 
 /// Help is always among them.
@@ -65,6 +81,9 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     let in_list = model.view.is_none() && model.focus == Focus::List && !model.zoom;
     let marked = model.queue.marks.len();
     let on_header = matches!(model.queue.cursor(), Some(Cursor::Header(_)));
+    if model.watches() {
+        return (String::new(), WATCH.to_vec());
+    }
     if in_list && model.queue.has_range() {
         let words = vec![
             (C::Range, "marks it"),
@@ -100,7 +119,7 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
         |allowed: fn(&Capabilities) -> bool| can.as_ref().is_none_or(|can| can.can_decide() && allowed(can));
     let fits = |command: Command| match command {
         Command::Help => false,
-        Command::Inbox => model.view.is_some(),
+        Command::Inbox => model.view.is_some() || model.watches(),
         Command::NextUndecided => model.view.is_none(),
         command if model.view.is_some() && command.is_of_the_queue() => false,
         Command::Settle => lost,

@@ -28,6 +28,7 @@ mod report;
 mod review;
 mod settle;
 mod status;
+mod watch;
 mod words;
 
 pub use words::title;
@@ -40,15 +41,19 @@ pub fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         counts::draw(model, area, buf);
         None
     } else {
-        header::draw(model, &layout, buf);
-        body(model, &layout, buf);
-        status::draw(model, &layout, buf);
+        let watching = model.watches().then(|| watch::draw(model, &layout, area, buf));
+        if watching.is_none() {
+            header::draw(model, &layout, buf);
+            body(model, &layout, buf);
+            status::draw(model, &layout, buf);
+        }
         let filter = filter::draw(model, &layout, buf);
         // What happened last stays in sight.
         let typed = filter.or(sheet(model, above_message(&layout, area), buf));
         let bare = model.modal.is_none() && model.overlay.is_none();
         let over = overlay::draw(model, &layout, area, buf);
-        over.or(typed).or_else(|| if bare { reading(model, &layout) } else { None })
+        let here = || watching.unwrap_or_else(|| reading(model, &layout));
+        over.or(typed).or_else(|| if bare { here() } else { None })
     };
     model.theme.paint(buf);
     cursor

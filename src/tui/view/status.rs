@@ -16,6 +16,11 @@ use super::words;
 pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     rule(model, layout.rule, buf);
     staged(model, layout, buf);
+    foot(model, layout, buf);
+}
+
+/// What happened last, and which keys do what.
+pub(super) fn foot(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let apart = layout.message != layout.hints;
     if apart || model.message.is_none() {
         hints::draw(model, layout, buf);

@@ -210,3 +210,20 @@ fn what_to_know_before_deciding_is_read_out_and_an_answer_is_asked_for() {
     let said = talk.types("submit");
     assert!(said.contains("Warning, rejecting 1 on gate: 1 ungated call is rejected with it."), "{said}");
 }
+
+#[test]
+fn the_figures_are_read_out_as_sentences() {
+    let mut talk = Talk::new(SCRIPT, [vec![risky()], few(2)].concat());
+
+    let said = talk.types("watch");
+
+    insta::assert_snapshot!(said, @r"
+    The last 60 minutes. All: 3 pending, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
+    Source gate: 3 pending, 1 high risk, oldest 3 h 12 min.
+    Queue support: 2 pending, oldest 59 min.
+    Queue refunds-agent: 1 pending, 1 high risk, oldest 3 h 12 min.
+    Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
+    Alert. gate: high-risk waiting over 15m: 1.
+    Alert. gate: over 1h: 1.
+    ");
+}
