@@ -8,9 +8,10 @@ use futures_util::stream::FuturesUnordered;
 
 use crate::domain::{ActionId, ActionKey, PendingAction, SourceName, Untrusted};
 use crate::inbox::{Inbox, Problem};
+use crate::text;
 
 use super::list::chosen;
-use super::output::{self, Progress};
+use super::output;
 use super::{Exit, Usage};
 
 /// For all sources to look.
@@ -59,14 +60,17 @@ pub(super) async fn find(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result
     }
     let mut looks: FuturesUnordered<_> =
         asked.iter().map(|(source, keys)| look(inbox, source, keys)).collect();
-    let (mut answers, mut progress) = (HashMap::new(), Progress::start());
-    while let Ok(Some((source, answer))) = {
-        let patience = if all_found(sought, &answers) { GRACE } else { PATIENCE };
-        tokio::time::timeout(patience, looks.next()).await
-    } {
-        answers.insert(source, answer);
-        progress.tell(|| format!("{} of {} sources have answered", answers.len(), asked.len()));
-    }
+    let mut answers = HashMap::new();
+    let collecting = async {
+        while let Ok(Some((source, answer))) = {
+            let patience = if all_found(sought, &answers) { GRACE } else { PATIENCE };
+            tokio::time::timeout(patience, looks.next()).await
+        } {
+            answers.insert(source, answer);
+        }
+    };
+    let all = text::count(sought.len(), "action");
+    output::waiting_for(|| format!("looking for {all}"), collecting).await;
     for (source, _) in asked.iter().filter(|(source, _)| !answers.contains_key(source)) {
         output::complain(&format!("{source} does not answer; whether it knows the id, too, is not known"));
     }

@@ -134,6 +134,18 @@ impl Progress {
     }
 }
 
+/// Waits for `work`, and says every now and then what is waited for, where somebody looks.
+pub(super) async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<Output = T>) -> T {
+    let mut progress = Progress::start();
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            () = tokio::time::sleep(Progress::FIRST) => progress.tell(&what),
+        }
+    }
+}
+
 /// Ages as in the inbox: `12s`, `4m`, `3h12m`, `2d`.
 pub(super) fn age(millis: i64) -> String {
     let seconds = millis / 1_000;

@@ -72,12 +72,14 @@ fn ids_of_a_gate_that_runs_here_are_offered_without_a_configuration() {
     let id = agent::propose(&gate.address, body);
 
     assert_eq!(offered(&home, &["show", id.get(..4).unwrap()]), std::slice::from_ref(&id));
+    let (address, note) = (gate.listen(), home.state().join("gate.json"));
     gate.kill_9();
-    assert_eq!(
-        offered(&home, &["show", id.get(..4).unwrap()]),
-        Vec::<String>::new(),
-        "whoever is there now gets no token"
-    );
+    let stranger = std::net::TcpListener::bind(&address).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+
+    assert!(note.exists());
+    assert_eq!(offered(&home, &["show", id.get(..4).unwrap()]), Vec::<String>::new());
+    assert!(stranger.accept().is_err(), "whoever listens there now gets no token");
 }
 
 #[test]

@@ -88,7 +88,7 @@ pub(super) fn print(
 ) -> anyhow::Result<Exit> {
     let refuses = !rehearsal.refused.is_empty() || !rehearsal.missing.is_empty();
     if json {
-        as_json(plan, rehearsal, &can, !refuses)?;
+        as_json(plan, rehearsal, &can, !refuses && rehearsal.submission.is_some())?;
     } else {
         as_text(plan, rehearsal, &can, refuses)?;
     }

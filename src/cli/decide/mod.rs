@@ -1,5 +1,6 @@
 //! `placet decide`: the same path as the inbox, draft, freeze, journal, source, report, without a screen.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::text;
 
 use super::args::DecideArgs;
 use super::find::{NotFound, Sought, find};
-use super::output::{self, Progress};
+use super::output;
 use super::{Exit, Usage, problem, report};
 
 mod dry;
@@ -120,14 +121,16 @@ fn rehearse(
 
 /// Sends, and says how far it is to somebody who waits.
 async fn send(inbox: &Inbox, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
-    let (all, (told, mut reports)) = (submission.len(), mpsc::channel::<Report>(8));
-    let telling = async {
-        let mut progress = Progress::start();
+    let all = text::count(submission.len(), "decision");
+    let (told, mut reports) = mpsc::channel::<Report>(8);
+    let answered = Cell::new(0);
+    let counting = async {
         while let Some(report) = reports.recv().await {
-            progress.tell(|| format!("{} of {} answered", report.lines.len(), text::count(all, "decision")));
+            answered.set(report.lines.len());
         }
     };
-    tokio::join!(inbox.submit_telling(submission, left_pending, told), telling).0
+    let sending = async { tokio::join!(inbox.submit_telling(submission, left_pending, told), counting).0 };
+    output::waiting_for(|| format!("{} of {all} answered", answered.get()), sending).await
 }
 
 /// What a run before left open is settled by reading, and told: this run may be about the same actions.
@@ -260,6 +263,7 @@ async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap
     let Some(seconds) = seconds else { return latest };
     let open = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
     let keys: Vec<ActionKey> = report.lines.iter().filter(open).map(|line| line.key.clone()).collect();
+    let open_actions = keys.len();
     let (changes, mut received) = mpsc::channel(64);
     let following = inbox.follow(keys, Duration::from_secs(seconds), changes);
     let collecting = async {
@@ -267,6 +271,7 @@ async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap
             latest.insert(followed.key.clone(), followed);
         }
     };
-    tokio::join!(following, collecting);
+    let all = text::count(open_actions, "action");
+    output::waiting_for(|| format!("following {all}"), async { tokio::join!(following, collecting) }).await;
     latest
 }

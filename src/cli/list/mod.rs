@@ -116,7 +116,9 @@ async fn queued(
     wanted: &mut Wanted,
 ) {
     let asks = |status: &Status| args.status.iter().any(|it| it.is_queued() && it.status() == *status);
-    for (source, synced) in join_all(sources.iter().map(|source| synced(inbox, source, PATIENCE))).await {
+    let asking = join_all(sources.iter().map(|source| synced(inbox, source, PATIENCE)));
+    let all = || format!("asking {}", text::count(sources.len(), "source"));
+    for (source, synced) in output::waiting_for(all, asking).await {
         match synced {
             Ok(synced) => {
                 found.reached = true;

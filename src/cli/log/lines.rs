@@ -113,7 +113,10 @@ type Cell = fn(&Row) -> Shown;
 fn column(name: &str) -> Option<Column<Row>> {
     let (name, most, cell): (_, _, Cell) = match name {
         "at" => ("at", 24, |row| Shown::ours(time::write(row.line.at))),
-        "decision" => ("decision", 8, |row| Shown::ours(decision(&row.line.sent.decision))),
+        "decision" => ("decision", 8, |row| {
+            let sent = &row.line.sent.decision;
+            Shown::ours(if row.plain { report::kind(sent.kind()) } else { decision(sent) })
+        }),
         "read" => ("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.plain))),
         "dwell" => ("dwell", 8, |row| number(row.line.receipt.as_ref().and_then(|it| it.dwell_ms))),
         "source" => ("source", 24, |row| text::part(row.line.sent.key.source.as_str())),
