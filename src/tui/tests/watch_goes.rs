@@ -131,5 +131,5 @@ fn the_figures_are_exported_as_json_and_as_a_table_without_formulas() {
     assert!(row.contains(r#",gate,agent,"'=cmd|'x'!A1, ""q""",58,0,"#), "{row}");
     assert_eq!(csv.matches("\r\n").count(), 7);
     desk.say(What::BoardExported(Ok(vec!["/state/watch.json".into(), "/state/watch.csv".into()])));
-    assert_eq!(desk.message(), "figures written to /state/watch.json and /state/watch.csv");
+    assert_eq!(desk.message(), "figures written to /state/watch.json and .csv");
 }

@@ -256,8 +256,11 @@ fn export(model: &mut Model) -> Vec<Effect> {
 pub(super) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) -> Vec<Effect> {
     let (tone, word, what) = match answer {
         Ok(paths) => {
-            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-            (Tone::Good, "figures written to ", paths.join(" and "))
+            // They differ in their ends alone.
+            let ends = paths.iter().skip(1).filter_map(|path| path.extension());
+            let ends: Vec<String> = ends.map(|end| format!(" and .{}", end.display())).collect();
+            let first = paths.first().map_or_else(String::new, |path| path.display().to_string());
+            (Tone::Good, "figures written to ", format!("{first}{}", ends.concat()))
         }
         Err(why) => (Tone::Bad, "figures not written: ", why),
     };
