@@ -80,12 +80,15 @@ fn what_the_view_covers_is_not_called_seen() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("gw");
     let before = desk.model.seen.clone();
+    desk.saved.clear();
 
     desk.press("jjkGgg");
     desk.wait(60_000);
     desk.drawn();
 
     assert_eq!(format!("{:?}", desk.model.seen), format!("{before:?}"));
+    desk.press("gi");
+    assert!(desk.saved.is_empty(), "nor was it looked at: {:?}", desk.saved);
 }
 
 #[test]
