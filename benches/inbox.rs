@@ -44,6 +44,7 @@ fn model(rows: usize) -> Model {
         targets: placet::config::Targets::default(),
         reviewers: false,
         opens: placet::tui::model::Opens::Inbox,
+        rules: Vec::new(),
         poll: std::time::Duration::from_secs(10),
         reasons: Vec::new(),
         hold: std::time::Duration::ZERO,

@@ -7,6 +7,7 @@ use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, SourceConfig};
 use crate::domain::Check;
+use crate::inbox::notify;
 use crate::journal::Journal;
 use crate::tui;
 
@@ -39,6 +40,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         |name| std::env::var(name).ok(),
         tui::check_terminal().is_ok(),
     ));
+    checks.extend(notify::look(&config.notify).await);
     let (gate, embedded) = gate(&config).await;
     checks.extend(gate);
     findings.here(checks)?;

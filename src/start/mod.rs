@@ -12,6 +12,7 @@ use crate::config::paths::Paths;
 use crate::config::{Config, ConfigError};
 use crate::contract::time;
 use crate::gate::GateError;
+use crate::inbox::notify::NotifyError;
 use crate::tui::{self, KeymapError, NoTerminal, Opens, plain};
 
 mod complete;
@@ -57,6 +58,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
     gate || error.is::<ConfigError>()
         || error.is::<Usage>()
         || error.is::<KeymapError>()
+        || error.is::<NotifyError>()
         || error.is::<NoTerminal>()
 }
 
@@ -125,10 +127,13 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Man { page, write }) => man::run(&page, write.as_deref()),
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
-        Some(Command::Config { command: ConfigCommand::Check }) => cli::config_check(&paths, |config| {
-            tui::check_keys(config)?;
-            tui::check_filters(config)?;
-            Ok(tui::check_theme(config)?)
-        }),
+        Some(Command::Config { command: ConfigCommand::Check }) => {
+            cli::config_check(&paths, |config| {
+                tui::check_keys(config)?;
+                tui::check_filters(config)?;
+                Ok(tui::check_theme(config)?)
+            })
+            .await
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::cli::{self, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::inbox::Inbox;
+use crate::inbox::notify::Ways;
 use crate::journal::Journal;
 use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, Opens, Place, plain};
 
@@ -40,6 +41,7 @@ pub(super) async fn inbox(paths: &Paths, shell: Shell) -> anyhow::Result<Exit> {
     tui::check_keys(&config).with_context(mistake)?;
     tui::check_theme(&config)?;
     tui::check_filters(&config).with_context(mistake)?;
+    Ways::new(&config.notify).with_context(mistake)?;
     shell.check()?;
     let _log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;

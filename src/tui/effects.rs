@@ -11,6 +11,8 @@ use tokio_util::task::TaskTracker;
 use crate::domain::{
     ActionKey, Digest, Revision, SourceName, Submission, SubmissionId, Timestamp, Untrusted,
 };
+use crate::inbox::notices::Notice;
+use crate::inbox::notify::Ways;
 use crate::inbox::{Inbox, Problem};
 use crate::journal::Write;
 
@@ -38,6 +40,8 @@ pub(super) struct Effects {
     /// What quitting waits for: submissions, what is settled, and saves.
     must_finish: TaskTracker,
     unsaved: Arc<Unsaved>,
+    /// How rules tell what needs no screen.
+    ways: Ways,
 }
 
 /// Writes that wait for the journal, in order. What is decided while one write is under way goes with the next.
@@ -58,7 +62,11 @@ impl Unsaved {
 
 impl Effects {
     pub(super) fn new(inbox: Inbox, msgs: mpsc::Sender<Msg>) -> Self {
-        Self { inbox, msgs, must_finish: TaskTracker::new(), unsaved: Arc::default() }
+        Self { inbox, msgs, must_finish: TaskTracker::new(), unsaved: Arc::default(), ways: Ways::default() }
+    }
+
+    pub(super) fn with_ways(self, ways: Ways) -> Self {
+        Self { ways, ..self }
     }
 
     /// Starts one effect. Those that belong to the terminal are not for this room.
@@ -113,9 +121,11 @@ impl Effects {
                 drop(self.must_finish.spawn(this.export_board(folder, json, csv)));
             }
             Effect::Open(link) => drop(tokio::spawn(this.open(link))),
+            Effect::Tell(notice) => this.notice(*notice),
             Effect::CopyByTerminal(_)
             | Effect::Mouse(_)
             | Effect::Notify(_)
+            | Effect::Ring
             | Effect::Repaint
             | Effect::Suspend
             | Effect::Editor { .. }
@@ -163,6 +173,17 @@ impl Effects {
                 tracing::warn!(%error, "the notification's command failed");
             }
         }));
+    }
+
+    /// Nobody waits for it.
+    fn notice(self, notice: Notice) {
+        let (rule, ways) = (notice.rule, self.ways.clone());
+        ways.tell(notice, move |answer| async move { self.say(What::Noticed { rule, answer }).await });
+    }
+
+    /// Waits a moment for what is being told, and ends the rest.
+    pub(super) async fn finish_telling(&self) {
+        self.ways.finish().await;
     }
 
     /// Waits for submissions and saves that are under way.

@@ -93,5 +93,7 @@ pub(super) async fn wind_up(model: &mut Model, effects: &Effects, msgs: &mut mps
             }
         }
     };
-    tokio::time::timeout(FINISH, answers).await.is_ok()
+    let finished = tokio::time::timeout(FINISH, answers).await.is_ok();
+    effects.finish_telling().await;
+    finished
 }

@@ -10,6 +10,7 @@ use crate::domain::{
     ActionKey, Digest, Finding, Flows, Followed, KeptMinute, Passage, PendingAction, Report, Revision,
     Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
+use crate::inbox::notices::Notice;
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
 
@@ -106,6 +107,11 @@ pub enum What {
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
     Restored(Result<Box<Restored>, Problem>),
+    /// What became of an [`Effect::Tell`] of this rule; an error is a sentence of ours.
+    Noticed {
+        rule: usize,
+        answer: Result<(), String>,
+    },
     /// The answer to an [`Effect::RestoreMinutes`]; empty where they cannot be read.
     KeptMinutes(Vec<KeptMinute>),
     /// So many [`Effect::Save`] went to disk together. After a failure they wait, before any later ones, and none is counted.
@@ -245,6 +251,10 @@ pub enum Effect {
     Mouse(bool),
     /// Tells whoever looks elsewhere. Counts only.
     Notify(String),
+    /// The terminal's bell.
+    Ring,
+    /// By the rule's own command or webhook. Counts only.
+    Tell(Box<Notice>),
     /// Into the clipboard, by a program where there is one for this display.
     Copy(Clip),
     /// Into the clipboard, by the terminal.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Borders, Config, Notify};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
+use crate::inbox::notify::Ways;
 
 use super::Place;
 use super::clock::now;
@@ -72,6 +73,7 @@ pub async fn run(
     let (ui, host) = (&config.ui, Host::of(variable));
     let depth = if ui.low_bandwidth { Depth::of(variable).min(Depth::Names) } else { Depth::of(variable) };
     let theme = Theme::load(&ui.theme, depth)?;
+    let ways = Ways::new(&config.notify)?;
     // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
     let signals = Signals::new()?;
     let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
@@ -84,6 +86,7 @@ pub async fn run(
         poll: config.watch.poll,
         targets: config.watch.targets,
         reviewers: config.watch.reviewers,
+        rules: config.notify.clone(),
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
         hints: config.ui.hints,
@@ -104,7 +107,7 @@ pub async fn run(
         model.preview.place = PreviewPlace::Hidden;
     }
     let (sender, msgs) = mpsc::channel(BURST * 4);
-    let effects = Effects::new(inbox, sender);
+    let effects = Effects::new(inbox, sender).with_ways(ways);
     let (notify, frame) = (ui.notify.clone(), if ui.low_bandwidth { SLOW_FRAME } else { FRAME });
     let mut app =
         App { model, screen, effects, msgs, keys: None, host, notify, frame, frames: [None; 2], lent: false };
@@ -247,6 +250,7 @@ impl App {
                     }
                 }
                 Effect::Notify(text) => self.notify(&text)?,
+                Effect::Ring => self.screen.write("\x07")?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Editor { key, digest, text } => {
                     self.lend();

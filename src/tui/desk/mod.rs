@@ -91,6 +91,7 @@ impl Desk {
             poll: std::time::Duration::from_secs(10),
             targets: crate::config::Targets::default(),
             reviewers: false,
+            rules: Vec::new(),
             reasons: Vec::new(),
             hold: std::time::Duration::ZERO,
             hints: false,

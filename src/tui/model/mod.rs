@@ -13,6 +13,7 @@ use crate::config::Borders;
 use crate::domain::{ActionKey, Draft, Edits, Seen, SeenLog, SourceName, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::Tool;
 use crate::inbox::figures::Figures;
+use crate::inbox::notices::Notices;
 use crate::journal::{EditText, Learned, Says};
 pub use crate::text::hidden;
 
@@ -108,6 +109,8 @@ pub struct Settings {
     /// Who decided is told, where a source tells it.
     pub reviewers: bool,
     pub opens: Opens,
+    /// Who is told of what while they look elsewhere; empty: a few things, as `Window` has them.
+    pub rules: Vec<crate::config::NotifyRule>,
 }
 
 /// How the list begins, and the filters that have names.
@@ -136,6 +139,10 @@ pub struct Model {
     pub views: u64,
     /// How actions come and go, for the watch view: fed whether that is open or not.
     pub figures: Figures,
+    /// What the rules know by now.
+    pub notices: Notices,
+    /// Rules whose last notice did not get through: that was said.
+    pub failing: std::collections::BTreeSet<usize>,
     /// The minute in which figures were kept last.
     pub kept_at: Option<crate::domain::Minute>,
     pub watch: Watch,
@@ -211,6 +218,7 @@ pub enum Focus {
 
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
+        let notices = Notices::new(&settings.rules, settings.targets);
         let figures = Figures::new(settings.targets, settings.reviewers, &sources);
         let sources = sources.into_iter().map(|name| SourceState::of(name, &settings)).collect();
         Self {
@@ -224,6 +232,8 @@ impl Model {
             view: None,
             views: 0,
             figures,
+            notices,
+            failing: std::collections::BTreeSet::new(),
             kept_at: None,
             watch: Watch::default(),
             stats: Stats::default(),

@@ -41,6 +41,11 @@ impl Window {
         }
     }
 
+    /// Somebody looks at it, as far as that is known.
+    pub fn is_in_front(&self) -> bool {
+        self.in_front == Some(true)
+    }
+
     /// A click now only brought the window to the front.
     pub fn is_focusing(&self, now: Timestamp) -> bool {
         self.in_front == Some(false)

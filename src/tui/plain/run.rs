@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::{Borders, Config};
 use crate::inbox::Inbox;
+use crate::inbox::notify::Ways;
 use crate::tui::clock::now;
 use crate::tui::effects::Effects;
 use crate::tui::ending::{Signalled, Signals, wind_up};
@@ -33,6 +34,7 @@ pub async fn run(
     why: Why,
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
+    let ways = Ways::new(&config.notify)?;
     let mut signals = Signals::new()?;
     let settings = Settings {
         keymap: word::keymap(),
@@ -42,6 +44,7 @@ pub async fn run(
         poll: config.watch.poll,
         targets: config.watch.targets,
         reviewers: config.watch.reviewers,
+        rules: config.notify.clone(),
         reasons: config.reasons.clone(),
         hold: config.ui.hold,
         hints: false,
@@ -56,7 +59,7 @@ pub async fn run(
     let model = Model::new(settings, inbox.source_names(), SIZE, now());
     let mut session = Session::new(model, how(why));
     let (sender, mut msgs) = mpsc::channel(BURST * 4);
-    let effects = Effects::new(inbox, sender);
+    let effects = Effects::new(inbox, sender).with_ways(ways);
     let by = live(&mut session, &effects, &mut msgs, &mut signals, shutdown).await;
     let finished = wind_up(&mut session.model, &effects, &mut msgs).await;
     let model = &session.model;

@@ -21,6 +21,7 @@ mod keystrokes;
 mod leaving;
 mod merging;
 mod newcomer;
+mod notices;
 mod past;
 mod paused;
 mod plain;

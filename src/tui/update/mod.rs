@@ -107,6 +107,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Listed { .. }
         | What::KeptMinutes(_)
         | What::Flows(..)
+        | What::Noticed { answer: Ok(()), .. }
         | What::Saved { saves: 0, answer: Ok(()) } => true,
         What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
         _ => false,
@@ -172,6 +173,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
+        What::Noticed { rule, answer } => window::noticed(model, rule, answer),
         What::KeptMinutes(_) => Vec::new(),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }

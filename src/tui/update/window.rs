@@ -3,6 +3,9 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
+use crate::config::NotifyTo;
+use crate::inbox::figures::Ask;
+use crate::inbox::notices::{Notice, Wall};
 use crate::text::count;
 use crate::tui::model::{Focus, Model, SourceState, Waiting};
 use crate::tui::msg::{Effect, What};
@@ -11,6 +14,8 @@ use crate::tui::theme::{Rgb, Theme};
 use super::list::{self, Way};
 use super::{overlay, preview, watch};
 
+/// What failed in so many minutes is told of.
+const WINDOW: u32 = 60;
 /// Lines for each step of the wheel.
 const WHEEL: usize = 3;
 
@@ -98,7 +103,46 @@ pub(super) fn is_news(what: &What) -> bool {
 }
 
 /// Calls whoever looks elsewhere. Counts only: anything foreign could fake a notification.
-pub(super) fn call(model: &mut Model) -> Option<Effect> {
+pub(super) fn call(model: &mut Model) -> Vec<Effect> {
+    if model.settings.rules.is_empty() {
+        call_as_usual(model).into_iter().collect()
+    } else {
+        call_by_rules(model)
+    }
+}
+
+/// The figures are made for it, so at most once a second.
+fn call_by_rules(model: &mut Model) -> Vec<Effect> {
+    if !model.notices.is_due(model.now) {
+        return Vec::new();
+    }
+    let board = model.figures.board(Ask { window: WINDOW, columns: 1 }, model.now);
+    let wall = Wall::at(model.now, &model.settings.zone);
+    let due = model.notices.look(&board, wall, model.window.is_in_front());
+    let rules = &model.settings.rules;
+    let effect = |notice: Notice| {
+        let rule = rules.iter().find(|rule| rule.number == notice.rule)?;
+        Some(match rule.to {
+            NotifyTo::Terminal => Effect::Notify(notice.text()),
+            NotifyTo::Bell => Effect::Ring,
+            NotifyTo::Command { .. } | NotifyTo::Webhook(_) => Effect::Tell(Box::new(notice)),
+        })
+    };
+    due.into_iter().filter_map(effect).collect()
+}
+
+/// A rule that fails is told of once, until it gets through again.
+pub(super) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) -> Vec<Effect> {
+    match answer {
+        Ok(()) => drop(model.failing.remove(&rule)),
+        Err(why) if model.failing.insert(rule) => model.warn(format!("not notified: {why}")),
+        Err(_) => {}
+    }
+    Vec::new()
+}
+
+/// Without rules: for the first action after an empty inbox, for high risks, and for sources that are down.
+fn call_as_usual(model: &mut Model) -> Option<Effect> {
     // What waits at the start is no news.
     if !model.sources.iter().any(|source| source.listed) {
         return None;
