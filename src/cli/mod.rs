@@ -18,6 +18,7 @@ mod propose;
 mod receipts;
 mod report;
 mod schema;
+mod shift;
 mod show;
 
 pub use config::{check as config_check, example as config_example, path as config_path};

@@ -30,6 +30,7 @@ mod problem;
 mod reconcile;
 mod report_json;
 mod settle;
+pub mod shift;
 mod submit;
 #[cfg(test)]
 mod tests;

@@ -114,6 +114,8 @@ pub enum LogCommand {
     },
     /// Print the report of one submission again, with what is known now
     Report(ReportArgs),
+    /// Say what a shift was like, in some forty lines for a chat: counts, and names of sources and tools
+    Shift(ShiftArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -127,4 +129,23 @@ pub struct ReportArgs {
     /// One JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ShiftArgs {
+    /// It began so long ago, like 8h, or at a moment like 2026-11-22T08:00:00Z
+    #[arg(long, value_name = "TIME", default_value = "8h")]
+    pub since: String,
+    /// The same, under the name that goes with --until
+    #[arg(long, value_name = "TIME", conflicts_with = "since")]
+    pub from: Option<String>,
+    /// It ended then, written in the same way; else now
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// A table for spreadsheets: RFC 4180, a row for all, for each source and for each tool; never a formula
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }

@@ -16,7 +16,7 @@ pub use gate::{
     SettleAs, TokenCommand,
 };
 pub use list::{LIST_COLUMNS, ListArgs, Listed, Order, ShowArgs};
-pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs};
+pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs, ShiftArgs};
 pub use shell::{CompletedShell, Values};
 
 /// Review what AI agents propose to write, before it lands.

@@ -7,7 +7,7 @@ use crate::journal::{Journal, Receipt, Sent};
 
 use super::args::{CameTo, Decided, LogArgs, LogCommand};
 use super::output::{self, Progress};
-use super::{Exit, Usage, receipts};
+use super::{Exit, Usage, receipts, shift};
 
 mod lines;
 mod submission;
@@ -26,6 +26,7 @@ pub async fn log(journal: Option<&Journal>, args: &LogArgs, now: Timestamp) -> a
         Some(LogCommand::Export { to, csv }) => {
             receipts::export(journal.ok_or_else(missing)?, to.as_deref(), *csv).await
         }
+        Some(LogCommand::Shift(args)) => shift::shift(journal, args, now).await,
         Some(LogCommand::Report(args)) => submission::print(journal.ok_or_else(missing)?, args).await,
     }
 }
@@ -151,7 +152,7 @@ fn followed(outcome: &str) -> Option<Followed> {
 }
 
 /// A time ago like `12h` or `30d`, or a moment.
-fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     if let Ok(ago) = output::duration(text) {
         let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
         return Ok(now.plus_millis(millis.saturating_neg()));

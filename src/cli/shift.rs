@@ -1,0 +1,371 @@
+//! `placet log shift`: what a shift was like, for pasting into a chat. Counts, names of sources and tools, and who decided.
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::contract::time;
+use crate::domain::{Minute, SourceName, Timestamp, Untrusted};
+use crate::inbox::figures::words;
+use crate::inbox::shift::{Counting, Decided, Shift, Stood};
+use crate::journal::Journal;
+use crate::text;
+
+use super::args::ShiftArgs;
+use super::{Exit, Usage, columns, log, output};
+
+/// Submissions read at a time.
+const PAGE: u32 = 100;
+/// So many of each are named, so that all of it fits into a chat.
+const SOURCES: usize = 5;
+const TOOLS: usize = 8;
+const GAPS: usize = 4;
+/// Of the JSON; grows when a member changes its meaning.
+const VERSION: u32 = 1;
+/// Of the table for spreadsheets.
+const HEAD: [&str; 15] = [
+    "of",
+    "name",
+    "approved",
+    "with_edits",
+    "excluded",
+    "retried",
+    "skipped",
+    "failed",
+    "unknown",
+    "failed_after_approval",
+    "arrived",
+    "resolved",
+    "pending_at_start",
+    "pending_at_end",
+    "watched_minutes",
+];
+
+/// `journal` is `None` where nothing was ever decided. Reads only, also while inboxes run.
+pub(super) async fn shift(
+    journal: Option<&Journal>,
+    args: &ShiftArgs,
+    now: Timestamp,
+) -> anyhow::Result<Exit> {
+    let begin = args.from.as_deref().unwrap_or(&args.since);
+    let from = log::moment(begin, now)?;
+    let until = args.until.as_deref().map_or(Ok(now), |text| log::moment(text, now))?;
+    if from >= until {
+        return Err(Usage("the shift ends before it begins; correct --from or --until".to_owned()).into());
+    }
+    let zone = TimeZone::system();
+    let mut counting = Counting::new(from, until, zone.clone());
+    let mut minutes = Vec::new();
+    if let Some(journal) = journal {
+        read(journal, &mut counting, from, until).await?;
+        minutes = journal.kept_minutes(Minute::of(from)).await?;
+    }
+    let shift = counting.end(&minutes);
+    if args.json {
+        output::json(&json(&shift))?;
+    } else if args.csv {
+        csv(&shift).iter().try_for_each(|row| output::records(&columns::record(row)))?;
+    } else {
+        lines(&shift, &zone).iter().try_for_each(|line| output::line(line))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn read(
+    journal: &Journal,
+    counting: &mut Counting,
+    from: Timestamp,
+    until: Timestamp,
+) -> anyhow::Result<()> {
+    let mut skip = 0;
+    loop {
+        let page = journal.log_page(skip, PAGE).await?;
+        let end = page.len() < PAGE as usize;
+        skip += PAGE;
+        for past in page {
+            if past.begun_at < from {
+                return Ok(());
+            }
+            if past.begun_at < until {
+                counting.add(&past, &journal.receipts_of(&past.id).await?);
+            }
+        }
+        if end {
+            return Ok(());
+        }
+    }
+}
+
+fn clock(at: Timestamp, zone: &TimeZone, how: &str) -> String {
+    let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+    instant.to_zoned(zone.clone()).strftime(how).to_string()
+}
+
+/// At most some forty lines.
+fn lines(shift: &Shift, zone: &TimeZone) -> Vec<String> {
+    let names: Vec<_> = shift.reviewers.iter().map(output::name).collect();
+    let who = if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) };
+    let day = |at| clock(at, zone, "%Y-%m-%d %H:%M");
+    let long = words::span(shift.until.since(shift.from));
+    let mut lines = vec![
+        format!("placet: shift{who}"),
+        format!("{} to {} ({long}, {})", day(shift.from), day(shift.until), clock(shift.until, zone, "%:z")),
+        String::new(),
+    ];
+    lines.extend(decided(shift, zone));
+    let sources = shift.sources.iter().map(|(name, of)| (output::cell(&name.as_str().into(), 28), of));
+    lines.extend(table("by source", sources, SOURCES));
+    let tools = shift.tools.iter().map(|(name, of)| (output::identifier_cell(name, 28), of));
+    lines.extend(table("by tool", tools, TOOLS));
+    lines.extend(stood(shift, zone));
+    lines
+}
+
+fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
+    let of = &shift.all;
+    if of.total() == 0 {
+        return vec!["nothing was decided from here".to_owned()];
+    }
+    let mut lines = vec![
+        format!(
+            "{}: approved {} ({} with edits), excluded {}, retried {}",
+            text::count(usize::try_from(of.total()).unwrap_or(usize::MAX), "decision"),
+            of.approved,
+            of.edited,
+            of.excluded,
+            of.retried
+        ),
+        format!(
+            "skipped {} (somebody else was faster), refused {}, unknown {}, failed after approval {}",
+            of.skipped, of.failed, of.unknown, of.failed_after
+        ),
+    ];
+    let unopened = format!("approved without opening: {}", shift.unopened);
+    lines.push(match shift.on_screen {
+        Some((median, count)) => {
+            format!("median time on screen before deciding: {} (of {count}); {unopened}", output::age(median))
+        }
+        None => unopened,
+    });
+    if shift.without_receipt > 0 {
+        lines.push(format!("of {} it is not known what was on screen", shift.without_receipt));
+    }
+    if let Some((at, count)) = shift.busiest {
+        lines.push(format!("busiest hour: from {} on, {count}", clock(at, zone, "%H:%M")));
+    }
+    lines
+}
+
+fn table<'a>(
+    what: &str,
+    rows: impl ExactSizeIterator<Item = (String, &'a Decided)>,
+    most: usize,
+) -> Vec<String> {
+    let count = rows.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "{what:28} {:>8} {:>6} {:>8} {:>7} {:>7} {:>7}",
+            "approved", "edited", "excluded", "skipped", "unknown", "failed"
+        ),
+    ];
+    lines.extend(rows.take(most).map(|(name, of)| {
+        let failed = of.failed + of.failed_after;
+        format!(
+            "{name} {:>8} {:>6} {:>8} {:>7} {:>7} {failed:>7}",
+            of.approved, of.edited, of.excluded, of.skipped, of.unknown
+        )
+    }));
+    lines.extend((count > most).then(|| format!("and {} more", count - most)));
+    lines
+}
+
+/// What nobody watched is said, and not filled in.
+fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    if shift.queues.is_empty() {
+        lines
+            .push("queues: nobody watched (a placet that runs keeps their minutes, for two days)".to_owned());
+        return lines;
+    }
+    let heads = ["arrived", "resolved", "at start", "at end", "watched"];
+    let [arrived, resolved, first, last, watched] = heads;
+    lines.push(format!("{:28} {arrived:>8} {resolved:>8} {first:>8} {last:>7} {watched:>8}", "queues"));
+    for of in shift.queues.iter().take(SOURCES) {
+        lines.push(format!(
+            "{} {:>8} {:>8} {:>8} {:>7} {:>8}",
+            output::cell(&of.source.as_str().into(), 28),
+            of.arrived,
+            of.resolved,
+            of.first,
+            of.last,
+            words::span(of.watched)
+        ));
+    }
+    let more = shift.queues.len().saturating_sub(SOURCES);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    let gaps = || shift.queues.iter().flat_map(|of| of.gaps.iter().map(move |gap| (&of.source, gap)));
+    for (source, (from, until)) in gaps().take(GAPS) {
+        let hour = |minute: &Minute| clock(minute.start(), zone, "%H:%M");
+        lines.push(format!("gap: nobody watched {source} from {} to {}", hour(from), hour(until)));
+    }
+    let more = gaps().count().saturating_sub(GAPS);
+    lines.extend((more > 0).then(|| format!("and {}", text::count(more, "more gap"))));
+    lines
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShiftJson<'a> {
+    version: u32,
+    from: String,
+    until: String,
+    reviewers: Vec<&'a str>,
+    decided: DecidedJson,
+    sources: Vec<NamedJson<'a>>,
+    tools: Vec<NamedJson<'a>>,
+    median_dwell_ms: Option<i64>,
+    dwell_known: u64,
+    unopened_approvals: u64,
+    without_receipt: u64,
+    busiest_hour: Option<HourJson>,
+    queues: Vec<StoodJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DecidedJson {
+    approved: u64,
+    with_edits: u64,
+    excluded: u64,
+    retried: u64,
+    skipped: u64,
+    failed: u64,
+    unknown: u64,
+    failed_after_approval: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct NamedJson<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    decided: DecidedJson,
+}
+
+#[derive(Debug, Serialize)]
+struct HourJson {
+    from: String,
+    decisions: u64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StoodJson<'a> {
+    source: &'a str,
+    arrived: u64,
+    resolved: u64,
+    pending_at_start: u64,
+    pending_at_end: u64,
+    watched_minutes: i64,
+    gaps: Vec<GapJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct GapJson {
+    from: String,
+    until: String,
+}
+
+impl From<&Decided> for DecidedJson {
+    fn from(of: &Decided) -> Self {
+        Self {
+            approved: of.approved,
+            with_edits: of.edited,
+            excluded: of.excluded,
+            retried: of.retried,
+            skipped: of.skipped,
+            failed: of.failed,
+            unknown: of.unknown,
+            failed_after_approval: of.failed_after,
+        }
+    }
+}
+
+fn json(shift: &Shift) -> ShiftJson<'_> {
+    let tools = shift.tools.iter().map(|(name, of)| NamedJson { name: name.as_raw(), decided: of.into() });
+    let sources =
+        shift.sources.iter().map(|(name, of)| NamedJson { name: name.as_str(), decided: of.into() });
+    ShiftJson {
+        version: VERSION,
+        from: time::write(shift.from),
+        until: time::write(shift.until),
+        reviewers: shift.reviewers.iter().map(Untrusted::as_raw).collect(),
+        decided: (&shift.all).into(),
+        sources: sources.collect(),
+        tools: tools.collect(),
+        median_dwell_ms: shift.on_screen.map(|(median, _)| median),
+        dwell_known: shift.on_screen.map_or(0, |(_, count)| count),
+        unopened_approvals: shift.unopened,
+        without_receipt: shift.without_receipt,
+        busiest_hour: shift.busiest.map(|(at, decisions)| HourJson { from: time::write(at), decisions }),
+        queues: shift.queues.iter().map(stood_json).collect(),
+    }
+}
+
+fn stood_json(of: &Stood) -> StoodJson<'_> {
+    let gap = |(from, until): &(Minute, Minute)| GapJson {
+        from: time::write(from.start()),
+        until: time::write(until.start()),
+    };
+    StoodJson {
+        source: of.source.as_str(),
+        arrived: of.arrived,
+        resolved: of.resolved,
+        pending_at_start: of.first,
+        pending_at_end: of.last,
+        watched_minutes: of.watched / Minute::MILLIS,
+        gaps: of.gaps.iter().map(gap).collect(),
+    }
+}
+
+/// A row for all, for each source and for each tool. Names as they are shown.
+fn csv(shift: &Shift) -> Vec<Vec<String>> {
+    let row = |what: &str, name: String, of: &Decided, stood: Option<&Stood>| {
+        let counts = [
+            of.approved,
+            of.edited,
+            of.excluded,
+            of.retried,
+            of.skipped,
+            of.failed,
+            of.unknown,
+            of.failed_after,
+        ];
+        let stood = stood.map_or_else(
+            || vec![String::new(); 5],
+            |it| {
+                let counts = [it.arrived, it.resolved, it.first, it.last].map(|count| count.to_string());
+                [counts.to_vec(), vec![(it.watched / Minute::MILLIS).to_string()]].concat()
+            },
+        );
+        let counts = counts.map(|count| count.to_string()).to_vec();
+        [vec![what.to_owned(), name], counts, stood].concat()
+    };
+    let none = Decided::default();
+    let of_source =
+        |name: &SourceName| shift.sources.iter().find(|(known, _)| known == name).map(|(_, of)| of);
+    let decided = shift.sources.iter().map(|(name, of)| {
+        row("source", name.to_string(), of, shift.queues.iter().find(|it| it.source == *name))
+    });
+    let watched = shift.queues.iter().filter(|it| of_source(&it.source).is_none());
+    let watched = watched.map(|it| row("source", it.source.to_string(), &none, Some(it)));
+    let tools = shift.tools.iter().map(|(name, of)| row("tool", output::shown(name), of, None));
+    let head = HEAD.map(str::to_owned).to_vec();
+    let all = row("all", String::new(), &shift.all, None);
+    [head, all].into_iter().chain(decided).chain(watched).chain(tools).collect()
+}
+
+#[cfg(test)]
+mod tests;

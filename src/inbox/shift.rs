@@ -1,0 +1,227 @@
+//! What a shift was like: what was decided from here, from the journal, and how the queues stood, from the minutes that were kept.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+
+use crate::contract::fields::Fields;
+use crate::domain::{
+    DecisionKind, Flow, KeptMinute, Minute, Outcome, SourceName, Status, Timestamp, Untrusted,
+};
+use crate::journal::{Past, Receipt, Sent};
+
+/// The newest minutes may not be kept yet, and the first one may have begun before.
+const EDGE: i64 = 2;
+const HOUR: i64 = 60 * Minute::MILLIS;
+
+/// Everything that a report of a shift says. Counts, names of sources and tools, and who decided; nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shift {
+    pub from: Timestamp,
+    /// The first moment that does not belong to it.
+    pub until: Timestamp,
+    /// As the journal has them, each once.
+    pub reviewers: Vec<Untrusted>,
+    pub all: Decided,
+    /// Most decisions first.
+    pub sources: Vec<(SourceName, Decided)>,
+    pub tools: Vec<(Untrusted, Decided)>,
+    /// Of what was looked at: milliseconds on screen before it was decided, half of them less, and of how many.
+    pub on_screen: Option<(i64, u64)>,
+    /// Approved without having been on screen.
+    pub unopened: u64,
+    /// Decisions of which nobody knows what was on screen.
+    pub without_receipt: u64,
+    /// The hour of the clock with the most decisions: when it began, and how many.
+    pub busiest: Option<(Timestamp, u64)>,
+    pub queues: Vec<Stood>,
+}
+
+/// How many decisions came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decided {
+    /// With those that were edited.
+    pub approved: u64,
+    pub edited: u64,
+    pub excluded: u64,
+    pub retried: u64,
+    /// Somebody else was faster.
+    pub skipped: u64,
+    /// Refused by the source.
+    pub failed: u64,
+    /// Nobody knows whether it landed.
+    pub unknown: u64,
+    /// Of the approved ones: ran, and failed.
+    pub failed_after: u64,
+}
+
+/// How one source's queues stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stood {
+    pub source: SourceName,
+    pub arrived: u64,
+    pub resolved: u64,
+    /// Pending when it was first watched, and last.
+    pub first: u64,
+    pub last: u64,
+    /// Milliseconds.
+    pub watched: i64,
+    /// In which nobody watched: from, and the first minute that was watched again.
+    pub gaps: Vec<(Minute, Minute)>,
+}
+
+impl Decided {
+    pub const fn total(&self) -> u64 {
+        self.approved + self.excluded + self.retried + self.skipped + self.failed + self.unknown
+    }
+
+    const fn count(&mut self, sent: &Sent, failed_after: bool) {
+        match &sent.outcome {
+            None | Some(Outcome::Unknown { .. }) => self.unknown += 1,
+            Some(Outcome::Skipped { .. }) => self.skipped += 1,
+            Some(Outcome::Failed { .. }) => self.failed += 1,
+            Some(Outcome::Approved | Outcome::Rejected | Outcome::Accepted) => match sent.decision.kind() {
+                DecisionKind::Reject => self.excluded += 1,
+                DecisionKind::Retry => self.retried += 1,
+                kind => {
+                    self.approved += 1;
+                    self.edited += matches!(kind, DecisionKind::ApproveWithEdits) as u64;
+                    self.failed_after += failed_after as u64;
+                }
+            },
+        }
+    }
+}
+
+/// Counts submissions one by one, in any order.
+#[derive(Debug)]
+pub struct Counting {
+    shift: Shift,
+    zone: TimeZone,
+    sources: BTreeMap<SourceName, Decided>,
+    tools: BTreeMap<Untrusted, Decided>,
+    hours: BTreeMap<Timestamp, u64>,
+    dwells: Vec<i64>,
+}
+
+impl Counting {
+    /// `zone`: hours are those of the clock on the wall.
+    pub fn new(from: Timestamp, until: Timestamp, zone: TimeZone) -> Self {
+        let shift = Shift { from, until, ..Shift::default() };
+        let (sources, tools, hours) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { shift, zone, sources, tools, hours, dwells: Vec::new() }
+    }
+
+    /// A submission of the shift, and its receipts in order.
+    pub fn add(&mut self, past: &Past, receipts: &[Receipt]) {
+        let reviewer = past.reviewer.as_deref().unwrap_or_default();
+        if !reviewer.is_empty() && !self.shift.reviewers.iter().any(|known| known.as_raw() == reviewer) {
+            self.shift.reviewers.push(reviewer.into());
+        }
+        for sent in &past.items {
+            let failed = newest(receipts, sent, "followed").is_some_and(has_failed);
+            self.shift.all.count(sent, failed);
+            self.sources.entry(sent.key.source.clone()).or_default().count(sent, failed);
+            self.tools.entry(sent.tool.clone()).or_default().count(sent, failed);
+            *self.hours.entry(hour(past.begun_at, &self.zone)).or_default() += 1;
+            self.look(sent, newest(receipts, sent, "sent"));
+        }
+    }
+
+    fn look(&mut self, sent: &Sent, receipt: Option<&Receipt>) {
+        let Some(receipt) = receipt else {
+            self.shift.without_receipt += 1;
+            return;
+        };
+        let approves = matches!(sent.decision.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits);
+        match (receipt.seen.as_deref(), receipt.dwell_ms) {
+            (Some("opened" | "in_full"), Some(millis)) => self.dwells.push(millis),
+            (Some("opened" | "in_full"), None) => {}
+            _ => self.shift.unopened += u64::from(approves),
+        }
+    }
+
+    /// All of it, with the minutes that were kept.
+    pub fn end(mut self, minutes: &[KeptMinute]) -> Shift {
+        self.dwells.sort_unstable();
+        let count = self.dwells.len();
+        let median = self.dwells.get(count.saturating_sub(1) / 2);
+        let busiest = self.hours.into_iter().rev().max_by_key(|(_, count)| *count);
+        let (from, until) = (self.shift.from, self.shift.until);
+        Shift {
+            sources: most_first(self.sources),
+            tools: most_first(self.tools),
+            on_screen: median.map(|millis| (*millis, count as u64)),
+            busiest,
+            queues: stood(minutes, from, until),
+            ..self.shift
+        }
+    }
+}
+
+fn most_first<T: Ord>(counts: BTreeMap<T, Decided>) -> Vec<(T, Decided)> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, decided)| std::cmp::Reverse(decided.total()));
+    counts
+}
+
+/// The newest receipt of a kind that is about this decision.
+fn newest<'a>(receipts: &'a [Receipt], sent: &Sent, kind: &str) -> Option<&'a Receipt> {
+    receipts.iter().rfind(|it| {
+        it.kind == kind && it.source == sent.key.source.as_str() && it.action == sent.key.id.as_raw()
+    })
+}
+
+fn has_failed(followed: &Receipt) -> bool {
+    let status = followed.outcome.as_deref().and_then(Fields::of).and_then(|fields| fields.text("status"));
+    status.is_some_and(|status| Status::parse(status.as_raw()) == Status::Failed)
+}
+
+/// When that hour of the clock on the wall began.
+fn hour(at: Timestamp, zone: &TimeZone) -> Timestamp {
+    let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+    let offset = i64::from(zone.to_offset(instant).seconds()) * 1_000;
+    let local = at.as_millis().saturating_add(offset);
+    Timestamp::from_millis(local - local.rem_euclid(HOUR) - offset)
+}
+
+/// Of each source that somebody watched.
+fn stood(minutes: &[KeptMinute], from: Timestamp, until: Timestamp) -> Vec<Stood> {
+    let (first, end) = (Minute::of(from), Minute::of(until));
+    let mut sources: BTreeMap<&SourceName, Vec<&KeptMinute>> = BTreeMap::new();
+    for kept in minutes.iter().filter(|kept| (first..end).contains(&kept.minute)) {
+        sources.entry(&kept.source).or_default().push(kept);
+    }
+    sources.into_iter().map(|(source, kept)| of_source(source, &kept, first, end)).collect()
+}
+
+/// `kept` is in order.
+fn of_source(source: &SourceName, kept: &[&KeptMinute], first: Minute, end: Minute) -> Stood {
+    let flows = || kept.iter().flat_map(|minute| &minute.queues).map(|queue| &queue.flow);
+    let pending = |minute: &KeptMinute| minute.queues.iter().map(|queue| queue.pending).sum::<u64>();
+    // What was there before that minute's own comings and goings.
+    let before = |minute: &&KeptMinute| {
+        let of = |count: fn(&Flow) -> u64| minute.queues.iter().map(|it| count(&it.flow)).sum::<u64>();
+        (pending(minute) + of(Flow::resolved)).saturating_sub(of(|flow| flow.arrived))
+    };
+    let mut gaps = Vec::new();
+    let mut next = first;
+    for minute in kept.iter().map(|minute| minute.minute).chain([end]) {
+        if minute.number() - next.number() > EDGE {
+            gaps.push((next, minute));
+        }
+        next = minute.plus(1);
+    }
+    Stood {
+        source: source.clone(),
+        arrived: flows().map(|flow| flow.arrived).sum(),
+        resolved: flows().map(Flow::resolved).sum(),
+        first: kept.first().map_or(0, before),
+        last: kept.last().map_or(0, |minute| pending(minute)),
+        watched: kept.iter().map(|minute| minute.watched).sum(),
+        gaps,
+    }
+}
+
+#[cfg(test)]
+mod tests;

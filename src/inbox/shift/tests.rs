@@ -1,0 +1,174 @@
+use super::*;
+use crate::domain::{
+    ActionId, ActionKey, BatchKey, Decision, Digest, Edits, Flow, KeptQueue, Queue, RawJson, SubmissionId,
+};
+
+/// 2026-11-20T12:00Z.
+const NOON: i64 = 1_795_176_000_000;
+
+fn at(minutes: i64) -> Timestamp {
+    Timestamp::from_millis(NOON + minutes * Minute::MILLIS)
+}
+
+fn sent(id: &str, tool: &str, decision: Decision, outcome: Option<Outcome>) -> Sent {
+    let key = ActionKey { source: SourceName::new("gate"), id: ActionId::new(id) };
+    let digest = Digest::of("t", "w", id);
+    Sent {
+        batch: BatchKey::Alone(key.clone()),
+        key,
+        tool: tool.into(),
+        title: "a title that is in no report".into(),
+        decision,
+        digest,
+        effective: digest,
+        terms: None,
+        outcome,
+    }
+}
+
+fn past(minutes: i64, reviewer: &str, items: Vec<Sent>) -> Past {
+    Past {
+        id: SubmissionId::new(format!("{minutes}")),
+        reviewer: Some(reviewer.to_owned()),
+        begun_at: at(minutes),
+        finished_at: None,
+        left_pending: 0,
+        items,
+    }
+}
+
+fn receipt(kind: &str, id: &str, seen: Option<&str>, dwell: Option<i64>, outcome: Option<&str>) -> Receipt {
+    Receipt {
+        kind: kind.to_owned(),
+        source: "gate".to_owned(),
+        action: id.to_owned(),
+        seen: seen.map(str::to_owned),
+        dwell_ms: dwell,
+        outcome: outcome.map(str::to_owned),
+        ..Receipt::default()
+    }
+}
+
+fn approve() -> Decision {
+    Decision::Approve { edits: None, comment: None }
+}
+
+/// Of the two submissions below.
+fn receipts() -> [Vec<Receipt>; 2] {
+    let failed = r#"{"status":"failed","error":"x"}"#;
+    let first = vec![
+        receipt("sent", "1", Some("in_full"), Some(9_000), None),
+        receipt("followed", "1", None, None, Some(r#"{"status":"executing"}"#)),
+        receipt("followed", "1", None, None, Some(failed)),
+        receipt("sent", "2", Some("opened"), Some(3_000), None),
+        receipt("followed", "3", None, None, Some(failed)),
+        receipt("sent", "3", Some("never"), None, None),
+        receipt("sent", "4", Some("in_full"), Some(1_000), None),
+    ];
+    [first, vec![receipt("sent", "8", Some("never"), Some(0), None), receipt("sent", "9", None, None, None)]]
+}
+
+#[test]
+fn every_decision_is_counted_once_by_what_it_came_to() {
+    let edits = Edits::new(RawJson::parse("{\"n\":1}").unwrap()).unwrap();
+    let edited = Decision::Approve { edits: Some(edits), comment: None };
+    let reject = Decision::Reject { reason: None };
+    let skipped = Outcome::Skipped { status: None, by: None };
+    let why = || Untrusted::from("x");
+    let first = past(
+        10,
+        "kim",
+        vec![
+            sent("1", "pay", approve(), Some(Outcome::Approved)),
+            sent("2", "pay", edited, Some(Outcome::Accepted)),
+            sent("3", "pay", reject.clone(), Some(Outcome::Rejected)),
+            sent("4", "mail", approve(), Some(skipped)),
+        ],
+    );
+    let second = past(
+        70,
+        "lee",
+        vec![
+            sent("5", "mail", approve(), Some(Outcome::Failed { why: why() })),
+            sent("6", "pay", approve(), Some(Outcome::Unknown { why: why() })),
+            sent("7", "pay", reject, None),
+            sent("8", "pay", approve(), Some(Outcome::Approved)),
+            sent("9", "pay", approve(), Some(Outcome::Approved)),
+        ],
+    );
+    let mut counting = Counting::new(at(0), at(120), TimeZone::UTC);
+    let [of_first, of_second] = receipts();
+    counting.add(&first, &of_first);
+    counting.add(&second, &of_second);
+    let shift = counting.end(&[]);
+
+    let all = Decided {
+        approved: 4,
+        edited: 1,
+        excluded: 1,
+        retried: 0,
+        skipped: 1,
+        failed: 1,
+        unknown: 2,
+        failed_after: 1,
+    };
+    assert_eq!((shift.all, shift.all.total()), (all, 9));
+    assert_eq!(shift.reviewers, [Untrusted::from("kim"), Untrusted::from("lee")]);
+    let tools: Vec<_> = shift.tools.iter().map(|(tool, of)| (tool.as_raw(), of.total())).collect();
+    assert_eq!(tools, [("pay", 7), ("mail", 2)]);
+    assert_eq!(shift.sources, [(SourceName::new("gate"), all)]);
+    assert_eq!(shift.on_screen, Some((3_000, 3)));
+    assert_eq!((shift.unopened, shift.without_receipt), (2, 3), "a rejection may be unopened");
+    assert_eq!(shift.busiest, Some((at(60), 5)));
+}
+
+#[test]
+fn hours_are_those_of_the_clock_on_the_wall() {
+    let zone = TimeZone::fixed(jiff::tz::Offset::from_seconds(5 * 3_600 + 1_800).unwrap());
+    assert_eq!(hour(at(29), &zone), at(-30));
+    assert_eq!(hour(at(30), &zone), at(30));
+    assert_eq!(hour(Timestamp::from_millis(-1), &TimeZone::UTC), Timestamp::from_millis(-HOUR));
+}
+
+fn kept(source: &str, minutes: i64, pending: [u64; 2], flow: Flow) -> KeptMinute {
+    let queue = |name: &str, pending, flow| KeptQueue { queue: Queue::Agent(name.into()), flow, pending };
+    KeptMinute {
+        source: SourceName::new(source),
+        minute: Minute::of(at(minutes)),
+        watched: 45_000,
+        queues: vec![queue("a", pending[0], flow), queue("b", pending[1], Flow::default())],
+    }
+}
+
+#[test]
+fn queues_stand_as_the_kept_minutes_say_and_a_gap_is_a_gap() {
+    let flow = |arrived, approved, left| Flow { arrived, approved, left, ..Flow::default() };
+    let mut minutes = vec![kept("gate", -1, [50, 50], flow(9, 9, 9))];
+    minutes.extend((0..10).map(|n| kept("gate", n, [4, n.unsigned_abs()], flow(1, 0, 0))));
+    minutes.extend((40..59).map(|n| kept("gate", n, [2, 1], flow(0, 1, 1))));
+    minutes.push(kept("sagas", 59, [0, 0], flow(0, 3, 0)));
+    minutes.push(kept("gate", 60, [50, 50], flow(9, 9, 9)));
+
+    let stood = stood(&minutes, at(0), at(60));
+
+    let gap = |from, until| (Minute::of(at(from)), Minute::of(at(until)));
+    let gate = Stood {
+        source: SourceName::new("gate"),
+        arrived: 10,
+        resolved: 38,
+        first: 3,
+        last: 3,
+        watched: 29 * 45_000,
+        gaps: vec![gap(10, 40)],
+    };
+    let sagas = Stood {
+        source: SourceName::new("sagas"),
+        arrived: 0,
+        resolved: 3,
+        first: 3,
+        last: 0,
+        watched: 45_000,
+        gaps: vec![gap(0, 59)],
+    };
+    assert_eq!(stood, [gate, sagas]);
+}
