@@ -87,8 +87,8 @@ fn shell(plain: bool, opens: Opens) -> Shell {
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
     match args.command {
-        None => screen::inbox(&paths, shell(args.plain, Opens::Inbox)).await,
-        Some(Command::Watch) => screen::inbox(&paths, shell(args.plain, Opens::Watch)).await,
+        None => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Inbox))).await,
+        Some(Command::Watch) => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Watch))).await,
         Some(Command::Demo { plain }) => {
             // It holds a gate, an agent and a screen.
             Box::pin(demo::run(shell(args.plain || plain, Opens::Inbox))).await

@@ -26,6 +26,8 @@ pub struct Notices {
     /// Sources whose figures say something, and since when.
     heard: BTreeMap<SourceName, Timestamp>,
     looked: Option<Timestamp>,
+    /// Rules whose last notice did not get through.
+    failing: BTreeSet<usize>,
 }
 
 /// What a rule looks at: one kind of event, of one source; `None` is all that the rule is about.
@@ -55,7 +57,8 @@ impl Notices {
             owed: BTreeSet::new(),
             told: None,
         });
-        Self { watched: watched.collect(), targets, heard: BTreeMap::new(), looked: None }
+        let (watched, heard, failing) = (watched.collect(), BTreeMap::new(), BTreeSet::new());
+        Self { watched, targets, heard, looked: None, failing }
     }
 
     /// Without rules there is nothing to look at.
@@ -84,6 +87,15 @@ impl Notices {
             }
         }
         due
+    }
+
+    /// What became of a notice of this rule; true when that it failed is news. It is told once, until a notice gets through again.
+    pub fn came_to(&mut self, rule: usize, failed: bool) -> bool {
+        if failed {
+            return self.failing.insert(rule);
+        }
+        self.failing.remove(&rule);
+        false
     }
 
     /// Which sources say something for the first time.

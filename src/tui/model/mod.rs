@@ -141,8 +141,6 @@ pub struct Model {
     pub figures: Figures,
     /// What the rules know by now.
     pub notices: Notices,
-    /// Rules whose last notice did not get through: that was said.
-    pub failing: std::collections::BTreeSet<usize>,
     /// The minute in which figures were kept last.
     pub kept_at: Option<crate::domain::Minute>,
     pub watch: Watch,
@@ -233,7 +231,6 @@ impl Model {
             views: 0,
             figures,
             notices,
-            failing: std::collections::BTreeSet::new(),
             kept_at: None,
             watch: Watch::default(),
             stats: Stats::default(),

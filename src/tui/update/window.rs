@@ -133,10 +133,11 @@ fn call_by_rules(model: &mut Model) -> Vec<Effect> {
 
 /// A rule that fails is told of once, until it gets through again.
 pub(super) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) -> Vec<Effect> {
-    match answer {
-        Ok(()) => drop(model.failing.remove(&rule)),
-        Err(why) if model.failing.insert(rule) => model.warn(format!("not notified: {why}")),
-        Err(_) => {}
+    let is_news = model.notices.came_to(rule, answer.is_err());
+    if let Err(why) = answer
+        && is_news
+    {
+        model.warn(format!("not notified: {why}"));
     }
     Vec::new()
 }
