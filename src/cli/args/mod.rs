@@ -40,7 +40,7 @@ const EXIT_CODES: &str = "Exit codes: 0 all done, 1 failed, 2 wrong arguments or
 
 const COMPLETIONS: &str = "Once, and again after an update:
   bash        placet completions bash > ~/.local/share/bash-completion/completions/placet
-  zsh         placet completions zsh > a file _placet in a folder of $fpath
+  zsh         `source <(placet completions zsh)` in ~/.zshrc, behind compinit
   fish        placet completions fish > ~/.config/fish/completions/placet.fish
   powershell  placet completions powershell >> $PROFILE
   elvish      placet completions elvish >> ~/.config/elvish/rc.elv
@@ -63,9 +63,9 @@ pub enum Command {
         #[command(subcommand)]
         command: GateCommand,
     },
-    /// Print what is pending, or what waits to be settled
+    /// Print actions: what is pending, what waits to be settled, or what is over
     List(ListArgs),
-    /// Print one action in full
+    /// Print actions in full
     Show(ShowArgs),
     /// Approve or reject actions by id
     Decide(DecideArgs),

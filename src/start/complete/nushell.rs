@@ -1,11 +1,11 @@
 //! The script for nushell: what is known beforehand, and calls of `placet complete` for what is not.
 
 /// What `placet complete` is asked for, and the definition that asks for it.
-const ASKING: &str = "\
-  def \"nu-complete placet sources\" [] { ^placet complete sources | lines }
-  def \"nu-complete placet filters\" [] { ^placet complete filters | lines }
-  def \"nu-complete placet ids\" [] { ^placet complete ids | lines }
-";
+const ASKING: &str = r#"
+  def "nu-complete placet sources" [] { ^placet complete sources | lines }
+  def "nu-complete placet filters" [] { ^placet complete filters | lines }
+  def "nu-complete placet ids" [] { ^placet complete ids | lines }
+"#;
 
 /// An argument as the generator writes it, and what completes it.
 const ASKED: [(&str, &str); 5] = [
@@ -16,16 +16,21 @@ const ASKED: [(&str, &str); 5] = [
     ("...id: string", "ids"),
 ];
 
+/// What begins the parts about `placet complete`.
+const HIDDEN: [&str; 2] = ["extern \"placet complete\"", "def \"nu-complete placet complete "];
+
 pub(super) fn script(mut command: clap::Command) -> anyhow::Result<String> {
     let mut script = Vec::new();
     clap_complete::generate(clap_complete_nushell::Nushell, &mut command, "placet", &mut script);
     let script = String::from_utf8(script)?;
     let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
-    let mut body = body.to_owned();
+    // The generator offers what is hidden, too.
+    let shown = |part: &&str| !HIDDEN.iter().any(|hidden| part.contains(hidden));
+    let mut body = body.split("\n\n").filter(shown).collect::<Vec<_>>().join("\n\n");
     for (arg, of) in ASKED {
         body = body.replace(arg, &format!("{arg}@\"nu-complete placet {of}\""));
     }
-    Ok(format!("{head}\n{ASKING}{body}"))
+    Ok(format!("{head}{ASKING}{body}"))
 }
 
 #[cfg(test)]
@@ -42,6 +47,9 @@ mod tests {
             assert!(script.contains(&format!("{arg}@\"nu-complete placet {of}\"")), "{arg}: {script}");
         }
         assert!(script.starts_with("module completions {"), "{script}");
-        assert!(!script.contains("complete  "), "what is hidden is not offered");
+        for hidden in HIDDEN {
+            assert!(!script.contains(hidden), "{hidden}: what is hidden is not offered");
+        }
+        assert!(script.trim_end().ends_with("export use completions *"), "nothing else is missing: {script}");
     }
 }
