@@ -20,6 +20,7 @@ mod report;
 mod schema;
 mod shift;
 mod show;
+mod watch;
 
 pub use config::{check as config_check, example as config_example, path as config_path};
 pub use decide::decide;
@@ -32,6 +33,7 @@ pub use output::{complain, json, line, problem};
 pub use propose::propose;
 pub use schema::schema;
 pub use show::show;
+pub use watch::{Watching, watch};
 
 /// Of every JSON that a command prints; grows when a member changes its meaning or goes.
 const VERSION: u32 = 1;

@@ -36,6 +36,20 @@ pub(super) fn is_looked_at() -> bool {
     io::stdout().is_terminal()
 }
 
+/// Nobody reads standard output any more: a pipe whose other end is closed. Found out without writing to it.
+pub(super) fn unread() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdout = io::stdout();
+        let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
+        poll(&mut asked, Some(&Timespec::default())).is_ok_and(|told| told > 0)
+            && asked.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP))
+    }
+    #[cfg(not(unix))]
+    false
+}
+
 /// One line of JSON. Format characters stay, as scripts expect.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(records(&json_line(value)?)?)

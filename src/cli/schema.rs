@@ -18,7 +18,7 @@ pub fn schema(command: &[String]) -> anyhow::Result<Exit> {
 }
 
 /// The whole, pointed at one command.
-fn of(command: &str) -> anyhow::Result<Map<String, Value>> {
+pub(super) fn of(command: &str) -> anyhow::Result<Map<String, Value>> {
     let mut schema: Map<String, Value> = serde_json::from_str(SCHEMA).context("the schema is broken")?;
     let commands = commands(&schema);
     if !commands.iter().any(|known| known == command) {

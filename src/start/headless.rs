@@ -19,8 +19,8 @@ use super::screen::login_name;
 /// An inbox that is open, with the gate that it may stand on.
 pub(super) struct Open {
     inbox: Inbox,
+    config: Config,
     embedded: Option<Embedded>,
-    filters: Vec<NamedFilter>,
     _log: tracing_appender::non_blocking::WorkerGuard,
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
         .or_login(login_name())
         .with_risks(risks(&config));
-    Ok(Open { inbox, embedded, filters: config.filters, _log: log })
+    Ok(Open { inbox, config, embedded, _log: log })
 }
 
 /// What the configuration says of each source's tools.
@@ -61,7 +61,11 @@ impl Open {
 
     /// Those of the configuration.
     pub(super) fn filters(&self) -> &[NamedFilter] {
-        &self.filters
+        &self.config.filters
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// Closes everything in order, and passes the command's end on.

@@ -24,6 +24,7 @@ mod logging;
 mod man;
 mod screen;
 mod serve;
+mod watch;
 
 use screen::Shell;
 
@@ -88,7 +89,6 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
     match args.command {
         None => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Inbox))).await,
-        Some(Command::Watch) => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Watch))).await,
         Some(Command::Demo { plain }) => {
             // It holds a gate, an agent and a screen.
             Box::pin(demo::run(shell(args.plain || plain, Opens::Inbox))).await
@@ -119,6 +119,8 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             open.close(end).await
         }
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
+        Some(Command::Watch(watched)) if watched.prints() => Box::pin(watch::run(&paths, &watched)).await,
+        Some(Command::Watch(_)) => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Watch))).await,
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),

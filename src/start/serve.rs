@@ -97,15 +97,15 @@ pub(super) fn with_database(
 }
 
 /// SIGINT, SIGTERM and SIGHUP, listened to from before the gate says that it is ready.
-struct EndSignals([Signal; 3]);
+pub(super) struct EndSignals([Signal; 3]);
 
 impl EndSignals {
-    fn listen() -> anyhow::Result<Self> {
+    pub(super) fn listen() -> anyhow::Result<Self> {
         let on = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self([on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?]))
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         let [interrupt, terminate, hangup] = &mut self.0;
         tokio::select! {
             _ = interrupt.recv() => {}

@@ -116,6 +116,22 @@ fn every_command_prints_what_the_schema_says() {
 }
 
 #[test]
+fn the_board_is_what_the_schema_says() {
+    let gate_home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&gate_home, &[]);
+    let away = "[[source]]\nname = \"away\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
+    let home = Home::with_config(&format!("{}{away}[watch]\nreviewers = true\n", team(&gate, &gate_home)));
+    let decided = propose(&gate, "one");
+    propose(&gate, "two");
+    home.run(&["decide", "--approve", &decided]);
+
+    let board = checked(&home, "watch", &["--once", "--json"]);
+
+    assert_eq!((&board[0]["complete"], &board[0]["total"]["pending"]), (&Value::Bool(false), &1.into()));
+    assert_eq!(board[0]["reviewers"][0]["subject"], "owner", "{board:?}");
+}
+
+#[test]
 fn the_gates_own_commands_print_what_the_schema_says() {
     let home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&home, &[]);

@@ -36,4 +36,5 @@ mod support;
 mod team;
 mod terminal;
 mod unknown;
+mod watch;
 mod wordpress;

@@ -9,6 +9,7 @@ mod gate;
 mod list;
 mod log;
 mod shell;
+mod watch;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
@@ -18,6 +19,7 @@ pub use gate::{
 pub use list::{LIST_COLUMNS, ListArgs, Listed, Order, ShowArgs};
 pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs, ShiftArgs};
 pub use shell::{CompletedShell, Values};
+pub use watch::WatchArgs;
 
 /// Review what AI agents propose to write, before it lands.
 ///
@@ -56,8 +58,6 @@ pub enum Command {
         #[arg(long)]
         plain: bool,
     },
-    /// Watch every queue's figures, live; nothing is decided there
-    Watch,
     /// Run and manage the gate
     Gate {
         #[command(subcommand)]
@@ -71,6 +71,8 @@ pub enum Command {
     Decide(DecideArgs),
     /// Print what was decided from here, and check the receipts of it
     Log(LogArgs),
+    /// Watch every queue's figures, live; nothing is decided there
+    Watch(WatchArgs),
     /// Propose an action, as an agent would
     Propose(ProposeArgs),
     /// Look over this machine and every source, and say what is wrong and what to do

@@ -98,6 +98,13 @@ pub struct SourceBoard {
     pub queues: Vec<QueueLine>,
 }
 
+impl SourceBoard {
+    /// Its numbers are there, and not old.
+    pub const fn is_good(&self) -> bool {
+        self.heard.is_some() && !self.stale
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueLine {
     pub queue: Queue,

@@ -15,6 +15,7 @@ mod alerts;
 mod assemble;
 mod board;
 mod decided;
+pub mod json;
 mod ledger;
 mod look;
 mod news;

@@ -125,7 +125,7 @@ fn the_figures_are_exported_as_json_and_as_a_table_without_formulas() {
     };
     let json: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!((json["version"].as_u64(), json["type"].as_str()), (Some(1), Some("board")));
-    assert_eq!(json["sources"][0]["queues"][0]["name"], "=cmd|'x'!A1, \"q\"");
+    assert_eq!(json["sources"][0]["queues"][0]["queue"]["agent"], "=cmd|'x'!A1, \"q\"");
     assert_eq!(json["total"]["netPerMinute"], 3.6);
     let row = csv.split("\r\n").nth(2).unwrap();
     assert!(row.contains(r#",gate,agent,"'=cmd|'x'!A1, ""q""",58,0,"#), "{row}");

@@ -1,0 +1,151 @@
+//! One line for a status bar.
+
+use crate::cli::Usage;
+use crate::config::Targets;
+use crate::domain::Rate;
+use crate::inbox::figures::{Board, words};
+
+/// What a line says, in parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Format {
+    /// `None`: the usual one.
+    parts: Option<Vec<Part>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Field(&'static str),
+}
+
+/// The fields there are.
+pub(super) const FIELDS: [&str; 15] = [
+    "pending", "high", "oldest", "over", "target", "unknown", "arrivals", "resolves", "net", "clears",
+    "approved", "rejected", "failed", "alerts", "missing",
+];
+
+impl Format {
+    /// The one that was asked for, or why it makes no sense.
+    pub(super) fn of(text: Option<&str>) -> Result<Self, Usage> {
+        Ok(Self { parts: text.map(parts).transpose()? })
+    }
+
+    pub(super) fn line(&self, board: &Board, missing: &[String], targets: Targets) -> String {
+        let Some(parts) = &self.parts else { return usual(board, missing, targets) };
+        let mut line = String::new();
+        for part in parts {
+            match part {
+                Part::Text(text) => line.push_str(text),
+                Part::Field("missing") => line.push_str(&missing.join(", ")),
+                Part::Field(name) => line.push_str(&field(name, board, targets)),
+            }
+        }
+        if !parts.contains(&Part::Field("missing")) {
+            line.push_str(&in_brackets(missing));
+        }
+        line
+    }
+}
+
+fn parts(text: &str) -> Result<Vec<Part>, Usage> {
+    let mut parts = Vec::new();
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}', '\n', '\r', '\u{1b}']) {
+        let (before, from) = rest.split_at(at);
+        plain.push_str(before);
+        if let Some(after) = from.strip_prefix("{{").or_else(|| from.strip_prefix("}}")) {
+            plain.push_str(from.get(..1).unwrap_or_default());
+            rest = after;
+            continue;
+        }
+        let inner = from.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let Some((name, after)) = inner else {
+            return Err(Usage(format!(
+                "--format is one line of text with fields like {{pending}}; a brace that is text is written twice: {text:?}"
+            )));
+        };
+        let Some(known) = FIELDS.iter().find(|known| **known == name) else {
+            let known = FIELDS.join(", ");
+            return Err(Usage(format!("--format has no field {name:?}; the fields are: {known}")));
+        };
+        parts.push(Part::Text(std::mem::take(&mut plain)));
+        parts.push(Part::Field(known));
+        rest = after;
+    }
+    plain.push_str(rest);
+    parts.push(Part::Text(plain));
+    parts.retain(|part| *part != Part::Text(String::new()));
+    Ok(parts)
+}
+
+/// Some source told its numbers.
+fn is_known(board: &Board) -> bool {
+    board.sources.iter().any(|source| source.heard.is_some())
+}
+
+fn field(name: &str, board: &Board, targets: Targets) -> String {
+    if !is_known(board) && name != "target" {
+        return "?".to_owned();
+    }
+    let total = &board.total;
+    let rate = |of: fn(&Rate) -> u64| {
+        total.rate.as_ref().map_or_else(|| "?".to_owned(), |rate| words::tenths(of(rate)))
+    };
+    match name {
+        "pending" => total.pending.to_string(),
+        "high" => total.high.to_string(),
+        "oldest" => oldest(board).unwrap_or_else(|| "-".to_owned()),
+        "over" => total.over_target.to_string(),
+        "target" => target(targets),
+        "unknown" => total.unknown.to_string(),
+        "arrivals" => rate(Rate::arrivals),
+        "resolves" => rate(Rate::resolves),
+        "net" => total.rate.map_or_else(|| "?".to_owned(), |rate| words::net(rate.net())),
+        "clears" => words::clears(total.trend),
+        "approved" => board.outcomes.approved.to_string(),
+        "rejected" => board.outcomes.rejected.to_string(),
+        "failed" => board.outcomes.failed.to_string(),
+        "alerts" => board.alerts.len().to_string(),
+        _ => String::new(),
+    }
+}
+
+/// `placet: 141 pending, 4 high, oldest 3h12m!, 28 over 1h (praxiom 2m old)`. What there is none of is left out.
+fn usual(board: &Board, missing: &[String], targets: Targets) -> String {
+    format!("placet: {}{}", counts(board, targets), in_brackets(missing))
+}
+
+/// `141 pending, 4 high, oldest 3h12m!, 28 over 1h`.
+pub(super) fn counts(board: &Board, targets: Targets) -> String {
+    if !is_known(board) {
+        return "no numbers".to_owned();
+    }
+    let total = &board.total;
+    let mut said = vec![format!("{} pending", total.pending)];
+    if total.high > 0 {
+        said.push(format!("{} high", total.high));
+    }
+    said.extend(oldest(board).map(|oldest| format!("oldest {oldest}")));
+    if total.over_target > 0 {
+        said.push(format!("{} over {}", total.over_target, target(targets)));
+    }
+    if total.unknown > 0 {
+        said.push(format!("{} unknown", total.unknown));
+    }
+    said.join(", ")
+}
+
+fn oldest(board: &Board) -> Option<String> {
+    let total = &board.total;
+    let over = if total.over_target > 0 { "!" } else { "" };
+    total.oldest.map(|at| format!("{}{over}", words::age(at, board.at)))
+}
+
+fn target(targets: Targets) -> String {
+    words::limit(i64::try_from(targets.age.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn in_brackets(missing: &[String]) -> String {
+    if missing.is_empty() { String::new() } else { format!(" ({})", missing.join(", ")) }
+}

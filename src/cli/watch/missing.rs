@@ -1,0 +1,19 @@
+//! Which numbers are old, or not there.
+
+use crate::inbox::figures::{Board, SourceBoard, words};
+
+use super::observer::Problems;
+
+/// The sources whose numbers cannot be trusted, in words of ours that do not change with every second.
+pub(super) fn of(board: &Board, problems: &Problems) -> Vec<String> {
+    let doubtful = board.sources.iter().filter(|source| !source.is_good());
+    let say = |source: &SourceBoard| {
+        let name = &source.name;
+        match source.heard {
+            Some(heard) => format!("{name} {} old", words::age(heard, board.at)),
+            None if problems.contains_key(name) => format!("{name} cannot be read"),
+            None => format!("{name} has not answered"),
+        }
+    };
+    doubtful.map(say).collect()
+}

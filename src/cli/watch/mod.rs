@@ -1,0 +1,129 @@
+//! `placet watch` without a screen: the lead's board as a table, as JSON lines, or as one line for a status bar.
+//!
+//! The same figures as the watch view has, from the same engine. Numbers that are old or not there say so in every form.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, MissedTickBehavior};
+
+use crate::config::Targets;
+use crate::domain::SourceName;
+use crate::inbox::Inbox;
+use crate::inbox::figures::{Ask, Board, Figures, Happening};
+
+use super::args::WatchArgs;
+use super::list::chosen;
+use super::{Exit, output, problem};
+
+mod changes;
+mod event;
+mod line;
+mod missing;
+mod observer;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use line::Format;
+use observer::Observer;
+
+/// Between two looks at the figures.
+const EVERY: Duration = Duration::from_secs(1);
+/// The usual window, in minutes.
+const HOUR: u32 = 60;
+/// Values in a series of the board, at most.
+const COLUMNS: usize = 60;
+/// The first numbers are waited for so long where others follow, or where a status bar waits.
+const SOON: Duration = Duration::from_secs(3);
+/// And so long where they are all that is printed.
+const ALL: Duration = Duration::from_secs(10);
+
+/// What the configuration says of watching.
+#[derive(Clone, Copy, Debug)]
+pub struct Watching {
+    pub targets: Targets,
+    pub reviewers: bool,
+}
+
+/// What is printed, and what was printed last.
+enum Form {
+    Table,
+    Json { last: Option<Box<Board>>, told: Vec<Happening> },
+    Line { format: Format, last: Option<String> },
+}
+
+/// Watches and prints, until `end`, or until nobody reads it any more.
+pub async fn watch(
+    inbox: &Inbox,
+    args: &WatchArgs,
+    watching: Watching,
+    end: impl Future<Output = ()>,
+) -> anyhow::Result<Exit> {
+    let mut form = match (args.json, args.line) {
+        (true, _) => Form::Json { last: None, told: Vec::new() },
+        (_, true) => Form::Line { format: Format::of(args.format.as_deref())?, last: None },
+        _ => Form::Table,
+    };
+    let sources = chosen(inbox, args.source.as_deref())?;
+    let figures = Figures::new(watching.targets, watching.reviewers, &sources);
+    let mut observer = Observer::start(inbox.clone(), figures, args.window.unwrap_or(HOUR), &sources).await;
+    let limit = if args.once && !args.line { ALL } else { SOON };
+    tokio::pin!(end);
+    tokio::select! {
+        () = &mut end => return Ok(Exit::Done),
+        () = observer.first(Instant::now() + limit) => {}
+    }
+    form.print(&observer, watching.targets, !args.once)?;
+    if args.once {
+        return Ok(if observer.reached() { Exit::Done } else { Exit::Unreachable });
+    }
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks.tick().await;
+    loop {
+        tokio::select! {
+            () = &mut end => break,
+            () = observer.step() => continue,
+            _ = ticks.tick() => {}
+        }
+        if output::unread() {
+            break;
+        }
+        observer.minute().await;
+        form.print(&observer, watching.targets, true)?;
+    }
+    observer.keep().await;
+    Ok(Exit::Done)
+}
+
+impl Form {
+    /// Prints what changed since the last time; `goes_on`: there will be a next one.
+    fn print(&mut self, observer: &Observer, targets: Targets, goes_on: bool) -> anyhow::Result<()> {
+        let board = observer.board(Ask { window: observer.window(), columns: COLUMNS });
+        match self {
+            Self::Table => table::print(&board, observer.problems(), targets)?,
+            Self::Line { format, last } => {
+                let line = format.line(&board, &missing::of(&board, observer.problems()), targets);
+                if last.as_ref() != Some(&line) {
+                    output::line(&line)?;
+                    *last = Some(line);
+                }
+            }
+            Self::Json { last, told } => {
+                if goes_on {
+                    for happening in event::news(&board.events, told).iter().rev() {
+                        output::json(&event::json(happening))?;
+                    }
+                    told.clone_from(&board.events);
+                }
+                let figures = changes::figures(&board);
+                if last.as_deref() != Some(&figures) {
+                    let why = |name: &SourceName| observer.problems().get(name).map(problem);
+                    output::json(&board.json().with_problems(why))?;
+                    *last = Some(Box::new(figures));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,241 @@
+//! Feeds the figures with all that the sources say.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use crate::contract::time;
+use crate::domain::{Flows, Minute, Revision, SourceName};
+use crate::inbox::figures::{Ask, Board, Figures};
+use crate::inbox::{Connection, Event, EventKind, Inbox, Problem, Synced};
+
+/// When everything is known and nothing more comes for so long, what a stream says at its beginning was said.
+const QUIET: Duration = Duration::from_millis(100);
+/// A stream that does not come about is not waited for longer than this, once there are numbers.
+const STREAMS: Duration = Duration::from_secs(1);
+
+/// What was asked, answered.
+enum Answer {
+    Synced(SourceName, Box<Result<Synced, Problem>>),
+    Counted(SourceName, Box<Result<Option<Flows>, Problem>>),
+}
+
+/// Why sources could not be listed the last time.
+pub(super) type Problems = HashMap<SourceName, Problem>;
+
+/// One source, as far as asking it goes.
+struct Asked {
+    name: SourceName,
+    /// A list is under way.
+    syncing: bool,
+    /// And once more after it.
+    again: bool,
+    revision: Option<Revision>,
+    /// It listed everything at least once.
+    listed: bool,
+    /// Its own counts are under way.
+    counting: bool,
+    connecting: bool,
+}
+
+pub(super) struct Observer {
+    inbox: Inbox,
+    figures: Figures,
+    window: u32,
+    sources: Vec<Asked>,
+    problems: Problems,
+    events: mpsc::Receiver<Event>,
+    answers: mpsc::Receiver<Answer>,
+    answer: mpsc::Sender<Answer>,
+    /// What was seen until then is in the journal.
+    kept: Minute,
+}
+
+impl Observer {
+    /// Begins with what earlier runs kept, and asks every source of the figures.
+    pub(super) async fn start(inbox: Inbox, figures: Figures, window: u32, names: &[SourceName]) -> Self {
+        let (answer, answers) = mpsc::channel(64);
+        let asked = |name: &SourceName| Asked {
+            name: name.clone(),
+            syncing: false,
+            again: false,
+            revision: None,
+            listed: false,
+            counting: false,
+            connecting: true,
+        };
+        let sources = names.iter().map(asked).collect();
+        let (events, now) = (inbox.watch(), time::now());
+        let kept = Minute::of(now);
+        let problems = Problems::new();
+        let mut this = Self { inbox, figures, window, sources, problems, events, answers, answer, kept };
+        match this.inbox.kept_minutes(kept.plus(1 - i64::from(Figures::LONGEST))).await {
+            Ok(minutes) => this.figures.restore(&minutes),
+            Err(problem) => tracing::warn!(what = problem.what, "the figures of before cannot be read"),
+        }
+        for name in names {
+            this.sync(name);
+        }
+        this.ask_counts();
+        this
+    }
+
+    pub(super) const fn window(&self) -> u32 {
+        self.window
+    }
+
+    pub(super) fn board(&self, ask: Ask) -> Board {
+        self.figures.board(ask, time::now())
+    }
+
+    /// Some source listed what it has.
+    pub(super) fn reached(&self) -> bool {
+        self.sources.iter().any(|source| source.listed)
+    }
+
+    pub(super) const fn problems(&self) -> &Problems {
+        &self.problems
+    }
+
+    /// Until all sources answered, or until then.
+    pub(super) async fn first(&mut self, until: Instant) {
+        while !self.sources.iter().all(|source| self.answered(source)) {
+            if timeout_at(until, self.step()).await.is_err() {
+                return;
+            }
+        }
+        let until = until.min(Instant::now() + STREAMS);
+        while self.sources.iter().any(|source| source.connecting) {
+            if timeout_at(until, self.step()).await.is_err() {
+                return;
+            }
+        }
+        while timeout_at(until.min(Instant::now() + QUIET), self.step()).await.is_ok() {}
+    }
+
+    fn answered(&self, source: &Asked) -> bool {
+        (source.listed || self.problems.contains_key(&source.name)) && !source.counting
+    }
+
+    /// Takes in the next thing that is said.
+    pub(super) async fn step(&mut self) {
+        tokio::select! {
+            Some(event) = self.events.recv() => self.hear(&event),
+            Some(answer) = self.answers.recv() => self.learn(answer),
+        }
+        self.ask_counts();
+    }
+
+    /// Once in a while: what time alone makes due.
+    pub(super) async fn minute(&mut self) {
+        self.ask_counts();
+        if Minute::of(time::now()) != self.kept {
+            self.keep().await;
+        }
+    }
+
+    /// Writes down what a restart must not lose.
+    pub(super) async fn keep(&mut self) {
+        let now = time::now();
+        self.kept = Minute::of(now);
+        let minutes = self.figures.take_unkept(now);
+        if let Err(problem) = self.inbox.keep_minutes(&minutes).await {
+            tracing::warn!(what = problem.what, "the figures of the last minute cannot be kept");
+        }
+    }
+
+    fn hear(&mut self, event: &Event) {
+        let Some(source) = self.sources.iter_mut().find(|source| source.name == event.source) else { return };
+        self.figures.event(event, time::now());
+        let news = match &event.kind {
+            EventKind::Connection(connection) => {
+                source.connecting = *connection == Connection::Connecting;
+                false
+            }
+            EventKind::Briefing(briefing) => {
+                briefing.revision.is_none() || briefing.revision != source.revision
+            }
+            EventKind::Changed => true,
+            EventKind::Tick => false,
+        };
+        if news {
+            self.sync(&event.source);
+        }
+    }
+
+    fn learn(&mut self, answer: Answer) {
+        let now = time::now();
+        match answer {
+            Answer::Synced(name, answer) => {
+                match &*answer {
+                    Ok(synced) => self.figures.listed(synced, now),
+                    Err(problem) => self.figures.not_listed(&name, &problem.what, now),
+                }
+                let Some(source) = self.sources.iter_mut().find(|source| source.name == name) else { return };
+                source.syncing = false;
+                match *answer {
+                    Ok(synced) => {
+                        (source.revision, source.listed) = (synced.revision, true);
+                        self.problems.remove(&name);
+                    }
+                    Err(problem) => drop(self.problems.insert(name.clone(), problem)),
+                }
+                if std::mem::take(&mut source.again) {
+                    self.sync(&name);
+                }
+            }
+            Answer::Counted(name, answer) => {
+                if let Some(source) = self.sources.iter_mut().find(|source| source.name == name) {
+                    source.counting = false;
+                }
+                match *answer {
+                    Ok(Some(flows)) => self.figures.told(&name, flows, now),
+                    Ok(None) => {}
+                    Err(problem) => {
+                        tracing::debug!(
+                            source = name.as_str(),
+                            what = problem.what,
+                            "no counts from a source"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks for what changed; while an answer is awaited, once more after it.
+    fn sync(&mut self, name: &SourceName) {
+        let Some(source) = self.sources.iter_mut().find(|source| source.name == *name) else { return };
+        if std::mem::replace(&mut source.syncing, true) {
+            source.again = true;
+            return;
+        }
+        let (inbox, answer, name, since) =
+            (self.inbox.clone(), self.answer.clone(), name.clone(), source.revision);
+        tokio::spawn(async move {
+            let synced = inbox.sync(&name, since).await;
+            // Nobody listens any more: the command ends.
+            answer.send(Answer::Synced(name, Box::new(synced))).await.ok();
+        });
+    }
+
+    /// Asks the sources that count by themselves, as often as that is due.
+    fn ask_counts(&mut self) {
+        let now = time::now();
+        for source in &mut self.sources {
+            if source.counting || !self.inbox.records(&source.name).flows {
+                continue;
+            }
+            let Some(since) = self.figures.flows_due(&source.name, self.window, now) else { continue };
+            source.counting = true;
+            let reviewers = self.figures.asks_reviewers();
+            let (inbox, answer, name) = (self.inbox.clone(), self.answer.clone(), source.name.clone());
+            tokio::spawn(async move {
+                let told = inbox.flows(&name, since, reviewers).await;
+                answer.send(Answer::Counted(name, Box::new(told))).await.ok();
+            });
+        }
+    }
+}
