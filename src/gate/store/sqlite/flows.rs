@@ -44,11 +44,16 @@ pub(super) const REVIEWED: &str = "SELECT resolved_by, status = 'rejected' AS re
 /// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.
 pub(super) async fn read(pool: &SqlitePool, asked: &AskedFlows) -> Result<Counted, StoreError> {
     let mut tx = pool.begin_with("BEGIN").await?;
+    // Before the gate was there it counted nothing: its first tokens are as old as it is.
+    let begun: Option<i64> =
+        sqlx::query_scalar("SELECT MIN(created_at) FROM tokens").fetch_one(&mut *tx).await?;
+    let begun = begun.map_or(asked.from, |at| Minute::of(Timestamp::from_millis(at).min(asked.now)));
     let queues = queues(&mut tx, asked).await?;
     let (tools, more) = tools(&mut tx, asked).await?;
     let (reviewers, older) =
         if asked.reviewers { reviewers(&mut tx, asked).await? } else { (Vec::new(), false) };
-    let flows = Flows { at: asked.now, from: asked.from.start(), queues, tools, reviewers };
+    let from = asked.from.max(begun).start();
+    let flows = Flows { at: asked.now, from, queues, tools, reviewers };
     Ok(Counted { flows, truncated: more || older })
 }
 
