@@ -9,6 +9,7 @@
 
 mod attached;
 mod bridge;
+mod busy;
 mod command_line;
 mod completions;
 mod demo;

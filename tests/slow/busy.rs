@@ -1,0 +1,106 @@
+//! The watch view while a gate is busy: at the end its numbers are the gate's, and all along it answers keys.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::support::agent::{Reply, propose, request};
+use super::support::gate::{Address, Gate};
+use super::support::home::Home;
+use super::support::pty::Pty;
+
+const CONFIG: &str = r#"
+[gate]
+listen = "127.0.0.1:0"
+[gate.limits]
+proposals_per_minute = 600000
+proposal_burst = 5000
+"#;
+
+/// Events a second that are tried for; a busy computer may reach fewer.
+const EVENTS: u64 = 500;
+const LENGTH: Duration = Duration::from_secs(20);
+/// Each waits for its answers: so many keep the pace together.
+const AGENTS: u64 = 40;
+
+/// What the gate took.
+#[derive(Default)]
+struct Books {
+    proposed: AtomicU64,
+    rejected: AtomicU64,
+}
+
+/// One agent: of five events four are proposals, and one rejects the last of them.
+fn agent(address: &Address, nth: u64, started: Instant, books: &Books) {
+    let body = format!(
+        r#"{{"toolName":"send_email","workspaceId":"default","agent":"agent-{nth}","toolInput":{{"to":"ilka@example.com"}}}}"#
+    );
+    let mut id = String::new();
+    for event in 0.. {
+        // The pace; nothing is waited for.
+        let due = Duration::from_micros(event * AGENTS * 1_000_000 / EVENTS);
+        let late = started.elapsed();
+        if late >= LENGTH {
+            break;
+        }
+        std::thread::park_timeout(due.saturating_sub(late));
+        if event % 5 == 4 {
+            let path = format!("/api/pending-actions/{id}/reject");
+            let Reply { status, body } = request(address, &address.owner_token, "POST", &path, "{}");
+            assert_eq!(status, 200, "{body}");
+            books.rejected.fetch_add(1, Ordering::SeqCst);
+        } else {
+            id = propose(address, &body);
+            books.proposed.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// What the gate counted by itself: pending now, arrived and rejected in the last hour.
+fn counted(address: &Address) -> [u64; 3] {
+    let reply = request(address, &address.owner_token, "GET", "/api/flows?workspace_id=default", "");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    let flows: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
+    let queues = flows["queues"].as_array().unwrap();
+    let minutes = || queues.iter().flat_map(|queue| queue["minutes"].as_array().unwrap());
+    let sum = |name: &str| minutes().map(|minute| minute[name].as_u64().unwrap_or_default()).sum();
+    [
+        queues.iter().map(|queue| queue["pending"].as_u64().unwrap_or_default()).sum(),
+        sum("arrived"),
+        sum("rejected"),
+    ]
+}
+
+#[test]
+fn a_busy_gates_numbers_are_on_the_screen_and_keys_are_answered_all_along() {
+    let home = Home::with_config(CONFIG);
+    let gate = Gate::serve(&home, &[]);
+    let mut screen = Pty::start(&home, (160, 45), &["watch"]);
+    screen.wait("window 60 min");
+    let (books, started) = (Books::default(), Instant::now());
+    let (mut keys, mut slowest) = (0, Duration::ZERO);
+
+    std::thread::scope(|scope| {
+        for nth in 0..AGENTS {
+            let (address, books) = (&gate.address, &books);
+            scope.spawn(move || agent(address, nth, started, books));
+        }
+        while started.elapsed() < LENGTH {
+            let next = ["window 1440 min", "window 15 min", "window 60 min"][keys % 3];
+            let pressed = Instant::now();
+            screen.send("w");
+            screen.wait(next);
+            slowest = slowest.max(pressed.elapsed());
+            keys += 1;
+        }
+    });
+
+    let (proposed, rejected) = (books.proposed.load(Ordering::SeqCst), books.rejected.load(Ordering::SeqCst));
+    eprintln!(
+        "{} events a second; {keys} keys, the slowest answered after {slowest:?}",
+        (proposed + rejected) / 20
+    );
+    assert!(keys > 20, "{keys} keys were answered in {LENGTH:?}");
+    assert_eq!(counted(&gate.address), [proposed - rejected, proposed, rejected]);
+    screen.wait(&format!("pending {} ", proposed - rejected));
+    screen.wait(&format!("excluded {rejected} "));
+}
