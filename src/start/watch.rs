@@ -3,6 +3,7 @@
 use crate::cli::args::WatchArgs;
 use crate::cli::{self, Exit, Watching};
 use crate::config::paths::Paths;
+use crate::inbox::notify::Caller;
 
 use super::headless;
 use super::serve::EndSignals;
@@ -12,7 +13,12 @@ pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit>
     let mut end = EndSignals::listen()?;
     let open = headless::open(paths).await?;
     let watch = &open.config().watch;
-    let watching = Watching { targets: watch.targets, reviewers: watch.reviewers };
-    let watched = cli::watch(open.inbox(), args, watching, end.next()).await;
+    let watched = match if args.once { Ok(None) } else { Caller::new(open.config()) } {
+        Ok(caller) => {
+            let watching = Watching { targets: watch.targets, reviewers: watch.reviewers, caller };
+            cli::watch(open.inbox(), args, watching, end.next()).await
+        }
+        Err(refused) => Err(refused.into()),
+    };
     open.close(watched).await
 }

@@ -180,6 +180,30 @@ fn json_lines_follow_what_happens_until_a_signal() {
 }
 
 #[test]
+fn a_rule_tells_its_command_of_what_comes_while_it_is_watched() {
+    for form in ["--json", "--line"] {
+        let (home, gate) = served();
+        let told = home.path().join("told");
+        let rule = format!(
+            "[[notify]]\non = [\"first\"]\nto = \"command\"\nstdin = \"text\"\n\
+             command = [\"sh\", \"-c\", \"cat >> {0}.new; mv {0}.new {0}\"]\n",
+            told.display()
+        );
+        let config = std::fs::read_to_string(home.config()).unwrap();
+        std::fs::write(home.config(), rule + &config).unwrap();
+        let watching = Watching::start(&home, &[form]);
+        watching.until("a first look", |_| true);
+        assert!(!told.exists(), "there is nothing yet");
+
+        propose(&gate.address, r#","agent":"refunds""#);
+
+        let said = eventually("the command is told", || std::fs::read_to_string(&told).ok());
+        assert_eq!(said, "placet: 1 pending, oldest <1m\n", "{form}: counts, and no name of an agent");
+        watching.ends(Signal::TERM);
+    }
+}
+
+#[test]
 fn a_pipe_that_nobody_reads_ends_it_quietly() {
     let (home, _gate) = served();
     for form in ["--json", "--line"] {

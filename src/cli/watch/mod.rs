@@ -10,6 +10,7 @@ use crate::config::Targets;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
 use crate::inbox::figures::{Ask, Board, Figures, Happening};
+use crate::inbox::notify::Caller;
 
 use super::args::WatchArgs;
 use super::list::chosen;
@@ -39,10 +40,12 @@ const SOON: Duration = Duration::from_secs(3);
 const ALL: Duration = Duration::from_secs(10);
 
 /// What the configuration says of watching.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Watching {
     pub targets: Targets,
     pub reviewers: bool,
+    /// The rules that need no screen. What is printed once tells nobody.
+    pub caller: Option<Caller>,
 }
 
 /// What is printed, and what was printed last.
@@ -56,7 +59,20 @@ enum Form {
 pub async fn watch(
     inbox: &Inbox,
     args: &WatchArgs,
-    watching: Watching,
+    mut watching: Watching,
+    end: impl Future<Output = ()>,
+) -> anyhow::Result<Exit> {
+    let watched = until(inbox, args, &mut watching, end).await;
+    if let Some(caller) = watching.caller {
+        caller.finish().await;
+    }
+    watched
+}
+
+async fn until(
+    inbox: &Inbox,
+    args: &WatchArgs,
+    watching: &mut Watching,
     end: impl Future<Output = ()>,
 ) -> anyhow::Result<Exit> {
     let mut form = match (args.json, args.line) {
@@ -73,7 +89,7 @@ pub async fn watch(
         () = &mut end => return Ok(Exit::Done),
         () = observer.first(Instant::now() + limit) => {}
     }
-    form.print(&observer, watching.targets, !args.once)?;
+    form.print(&observer, watching, !args.once)?;
     if args.once {
         return Ok(if observer.reached() { Exit::Done } else { Exit::Unreachable });
     }
@@ -90,7 +106,7 @@ pub async fn watch(
             break;
         }
         observer.minute().await;
-        form.print(&observer, watching.targets, true)?;
+        form.print(&observer, watching, true)?;
     }
     observer.keep().await;
     Ok(Exit::Done)
@@ -98,8 +114,12 @@ pub async fn watch(
 
 impl Form {
     /// Prints what changed since the last time; `goes_on`: there will be a next one.
-    fn print(&mut self, observer: &Observer, targets: Targets, goes_on: bool) -> anyhow::Result<()> {
+    fn print(&mut self, observer: &Observer, watching: &mut Watching, goes_on: bool) -> anyhow::Result<()> {
         let board = observer.board(Ask { window: observer.window(), columns: COLUMNS });
+        if goes_on && let Some(caller) = &mut watching.caller {
+            caller.look(&board);
+        }
+        let targets = watching.targets;
         match self {
             Self::Table => table::print(&board, observer.problems(), targets)?,
             Self::Line { format, last } => {
