@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::text::Shown;
+use crate::text::{Shown, csv};
 
 use super::output;
 
@@ -50,56 +50,10 @@ pub(super) fn text<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
 /// whoever needs exact bytes takes JSON.
 pub(super) fn csv<T>(columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
     let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
-    output::records(&record(&names))?;
+    output::records(&csv::record(&names))?;
     for row in rows {
         let cells: Vec<String> = columns.iter().map(|column| (column.cell)(row).plain()).collect();
-        output::records(&record(&cells))?;
+        output::records(&csv::record(&cells))?;
     }
     Ok(())
-}
-
-/// One record with its line break.
-pub(super) fn record(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| quoted(&harmless(cell))).collect();
-    format!("{}\r\n", cells.join(","))
-}
-
-/// What a spreadsheet would run as a formula gets an apostrophe in front, also where the sign is a wide one or stands behind
-/// spaces.
-fn harmless(cell: &str) -> String {
-    const BEGINS: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
-    let starts = cell.starts_with(BEGINS) || cell.trim_start().starts_with(BEGINS);
-    if starts { format!("'{cell}") } else { cell.to_owned() }
-}
-
-fn quoted(cell: &str) -> String {
-    if cell.contains(['"', ',', '\r', '\n']) || cell.starts_with(' ') || cell.ends_with(' ') {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(cells: &[&str]) -> String {
-        record(&cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn a_cell_with_a_comma_a_quote_or_a_line_break_is_quoted() {
-        assert_eq!(of(&["a", "b,c", "say \"no\"", "x\ny", ""]), "a,\"b,c\",\"say \"\"no\"\"\",\"x\ny\",\r\n");
-    }
-
-    #[test]
-    fn no_cell_is_a_formula() {
-        for begins in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "＝1", "  =1"] {
-            let record = of(&[begins, "b"]);
-            let cell = record.trim_start_matches('"');
-            assert!(cell.starts_with('\''), "{record:?}");
-        }
-        assert_eq!(of(&["a=b", "1-2"]), "a=b,1-2\r\n");
-    }
 }

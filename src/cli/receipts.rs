@@ -11,8 +11,8 @@ use crate::contract::time;
 use crate::domain::{Digest, Timestamp};
 use crate::journal::{Checked, Head, Journal, Kept, Receipt};
 use crate::private;
+use crate::text::csv::record;
 
-use super::columns::record;
 use super::output;
 use super::{Exit, Usage, VERSION};
 

@@ -11,7 +11,7 @@ use crate::journal::Journal;
 use crate::text;
 
 use super::args::ShiftArgs;
-use super::{Exit, Usage, columns, log, output};
+use super::{Exit, Usage, log, output};
 
 /// Submissions read at a time.
 const PAGE: u32 = 100;
@@ -63,7 +63,7 @@ pub(super) async fn shift(
     if args.json {
         output::json(&json(&shift))?;
     } else if args.csv {
-        csv(&shift).iter().try_for_each(|row| output::records(&columns::record(row)))?;
+        csv(&shift).iter().try_for_each(|row| output::records(&text::csv::record(row)))?;
     } else {
         lines(&shift, &zone).iter().try_for_each(|line| output::line(line))?;
     }

@@ -8,6 +8,7 @@ use crate::domain::Untrusted;
 mod badge;
 mod class;
 mod cluster;
+pub mod csv;
 mod identifier;
 /// For tests and fuzzers alone.
 #[cfg(any(test, fuzzing))]

@@ -112,7 +112,7 @@ fn the_json_and_the_table_have_the_same_counts() {
     );
 
     let rows = csv(&shift);
-    let text: String = rows.iter().skip(1).map(|row| columns::record(row)).collect();
+    let text: String = rows.iter().skip(1).map(|row| text::csv::record(row)).collect();
     assert_eq!(
         text,
         "all,,61,1,2,0,4,0,1,3,,,,,\r\nsource,praxiom,61,1,2,0,0,0,0,3,88,71,31,48,440\r\n\

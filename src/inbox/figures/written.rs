@@ -1,9 +1,12 @@
-//! A board as JSON and as CSV, for other programs. Foreign text is as it came: JSON escapes it, and no cell of a table is a formula.
+//! A board as JSON and as CSV, for other programs. In JSON foreign text is as it came; in a table it is as it is shown, and no cell is a
+//! formula.
 
 use super::json::{StandingJson, connection};
 use super::{Board, QueueLine, SourceBoard};
 use crate::contract::time;
 use crate::domain::Queue;
+use crate::text::csv::cell;
+use crate::text::{self, Shown};
 
 impl Board {
     /// One line of JSON. Fails where the machine has no memory left for it.
@@ -30,9 +33,9 @@ impl Board {
         let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
         let cells = [
             time::write(self.at),
-            cell(source.name.as_str()),
+            cell(&text::part(source.name.as_str()).plain()),
             kind.to_owned(),
-            cell(name.unwrap_or_default()),
+            cell(&name.unwrap_or_default().plain()),
             of.pending.to_string(),
             of.high.to_string(),
             of.oldest_at.unwrap_or_default(),
@@ -52,17 +55,37 @@ impl Board {
     }
 }
 
-/// What a spreadsheet would take for a formula begins with an apostrophe; quotes go around what needs them.
-fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+fn named(queue: &Queue) -> (&'static str, Option<Shown>) {
+    match queue {
+        Queue::Agent(name) => ("agent", Some(text::name(name))),
+        Queue::Tool(name) => ("tool", Some(text::identifier(name))),
+        Queue::Rest => ("rest", None),
+    }
 }
 
-fn named(queue: &Queue) -> (&'static str, Option<&str>) {
-    match queue {
-        Queue::Agent(name) => ("agent", Some(name.as_raw())),
-        Queue::Tool(name) => ("tool", Some(name.as_raw())),
-        Queue::Rest => ("rest", None),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{SourceName, Timestamp};
+    use crate::inbox::figures::{Ask, Figures, Standing};
+
+    #[test]
+    fn a_table_has_names_as_they_are_shown_and_no_formula() {
+        let figures = Figures::new(crate::config::Targets::default(), false, &[SourceName::new("team")]);
+        let mut board = figures.board(Ask { window: 60, columns: 1 }, Timestamp::from_millis(0));
+        let queue = |queue| QueueLine { queue, standing: Standing::default() };
+        board.sources[0].queues = vec![
+            queue(Queue::Agent("a\u{1b}[2J\u{202e}b".into())),
+            queue(Queue::Agent("  =1+1".into())),
+            queue(Queue::Agent("＝1".into())),
+            queue(Queue::Tool("p\u{430}y".into())),
+        ];
+
+        let table = board.to_csv();
+
+        let names: Vec<_> = table.lines().skip(2).filter_map(|line| line.split(',').nth(3)).collect();
+        assert_eq!(&names[..2], ["a⟦ESC⟧[2J⟦U+202E⟧b", "'  =1+1"]);
+        assert!(!names[2].starts_with('＝'), "{names:?}");
+        assert_eq!(names[3], "p⟦а U+0430⟧y");
     }
 }

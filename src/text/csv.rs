@@ -1,0 +1,52 @@
+//! Records of CSV (RFC 4180) of which no cell is a formula. What stands in them has come through the door.
+
+/// One record with its line break.
+pub fn record(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
+    format!("{}\r\n", cells.join(","))
+}
+
+/// One cell of a record, for text that somebody else wrote. A number of ours stays as it is: this takes `-1` for a formula, too.
+pub fn cell(text: &str) -> String {
+    quoted(&harmless(text))
+}
+
+/// What a spreadsheet would run as a formula gets an apostrophe in front, also where the sign is a wide one or stands behind
+/// spaces.
+fn harmless(cell: &str) -> String {
+    const BEGINS: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+    let starts = cell.starts_with(BEGINS) || cell.trim_start().starts_with(BEGINS);
+    if starts { format!("'{cell}") } else { cell.to_owned() }
+}
+
+fn quoted(cell: &str) -> String {
+    if cell.contains(['"', ',', '\r', '\n']) || cell.starts_with(' ') || cell.ends_with(' ') {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(cells: &[&str]) -> String {
+        record(&cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_cell_with_a_comma_a_quote_or_a_line_break_is_quoted() {
+        assert_eq!(of(&["a", "b,c", "say \"no\"", "x\ny", ""]), "a,\"b,c\",\"say \"\"no\"\"\",\"x\ny\",\r\n");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for begins in ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1", "＝1", "  =1"] {
+            let record = of(&[begins, "b"]);
+            let cell = record.trim_start_matches('"');
+            assert!(cell.starts_with('\''), "{record:?}");
+        }
+        assert_eq!(of(&["a=b", "1-2"]), "a=b,1-2\r\n");
+    }
+}
