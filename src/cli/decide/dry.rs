@@ -92,13 +92,18 @@ pub(super) fn print(
     } else {
         as_text(plan, rehearsal, &can, refuses)?;
     }
+    Ok(exit(rehearsal, !plan.settled.is_empty()))
+}
+
+/// In the order of the command without `--dry-run`: it looks for everything before it freezes anything.
+fn exit(rehearsal: &Rehearsal, skips: bool) -> Exit {
     let worst = rehearsal.missing.iter().map(|missing| missing.exit);
-    Ok(match worst.max_by_key(|exit| exit.code()) {
-        _ if !rehearsal.refused.is_empty() => Exit::Failed,
+    match worst.max_by_key(|exit| exit.code()) {
         Some(exit) => exit,
-        None if !plan.settled.is_empty() => Exit::Skipped,
+        None if !rehearsal.refused.is_empty() => Exit::Failed,
+        None if skips => Exit::Skipped,
         None => Exit::Done,
-    })
+    }
 }
 
 fn decisions(rehearsal: &Rehearsal) -> impl Iterator<Item = (ActionKey, Option<&BatchId>, &Item)> {
@@ -254,4 +259,27 @@ fn decision_text(key: &ActionKey, item: &Item, can: Capabilities) -> anyhow::Res
         output::line(&format!("    to know  {words}"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inbox::Problem;
+
+    #[test]
+    fn it_ends_as_the_command_itself_would() {
+        let missing = |exit| NotFound {
+            problem: Problem { source: None, what: "cannot be reached".to_owned(), why: None },
+            exit,
+        };
+        let of = |refused: usize, missing: Vec<NotFound>| {
+            let refused = (0..refused).map(|_| (None, Refusal::Empty)).collect();
+            exit(&Rehearsal { submission: None, refused, missing }, true)
+        };
+
+        let both = vec![missing(Exit::Failed), missing(Exit::Unreachable)];
+        assert_eq!(of(1, both), Exit::Unreachable, "nothing is frozen before everything is found");
+        assert_eq!(of(1, Vec::new()), Exit::Failed);
+        assert_eq!(of(0, Vec::new()), Exit::Skipped);
+    }
 }
