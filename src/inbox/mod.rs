@@ -278,7 +278,17 @@ impl Inbox {
     /// A page of the actions in these states, of all sources, newest first. What could not be read is told beside it. `next`
     /// is that of the page before, for the same states.
     pub async fn listed(&self, statuses: &[Status], next: Option<Next>) -> Listing {
-        past::listed(self, statuses, next).await
+        past::listed(self, None, statuses, next).await
+    }
+
+    /// The same of these sources alone.
+    pub async fn listed_of(
+        &self,
+        sources: &[SourceName],
+        statuses: &[Status],
+        next: Option<Next>,
+    ) -> Listing {
+        past::listed(self, Some(sources), statuses, next).await
     }
 
     /// What happened to one action. An error means that not even the journal could be read.

@@ -69,9 +69,15 @@ pub struct SentHere {
     pub sent: Sent,
 }
 
-pub(super) async fn listed(inbox: &Inbox, statuses: &[Status], next: Option<Next>) -> Listing {
+/// `of`: these sources alone.
+pub(super) async fn listed(
+    inbox: &Inbox,
+    of: Option<&[SourceName]>,
+    statuses: &[Status],
+    next: Option<Next>,
+) -> Listing {
     let mut listing = Listing { at: time::now(), ..Listing::default() };
-    let trails = next.map_or_else(|| trails(inbox, &mut listing), |next| next.0);
+    let trails = next.map_or_else(|| trails(inbox, of, &mut listing), |next| next.0);
     let read = trails.into_iter().map(|trail| filled(inbox, statuses, trail));
     let mut trails = Vec::new();
     for (trail, unreadable, problem) in join_all(read).await {
@@ -86,9 +92,9 @@ pub(super) async fn listed(inbox: &Inbox, statuses: &[Status], next: Option<Next
 }
 
 /// One a source that lists what is over; the others are told.
-fn trails(inbox: &Inbox, listing: &mut Listing) -> Vec<Trail> {
+fn trails(inbox: &Inbox, of: Option<&[SourceName]>, listing: &mut Listing) -> Vec<Trail> {
     let mut trails = Vec::new();
-    for source in inbox.sources.iter() {
+    for source in inbox.sources.iter().filter(|source| of.is_none_or(|of| of.contains(source.name()))) {
         if source.records().lists {
             let (source, rest) = (source.name().clone(), VecDeque::new());
             trails.push(Trail { source, rest, cursor: Cursor::Start });

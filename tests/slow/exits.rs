@@ -111,6 +111,21 @@ fn reading_and_deciding_end_with_what_happened() {
 }
 
 #[test]
+fn a_source_that_is_named_and_cannot_be_reached_is_told_whatever_others_answer() {
+    let (_gate_home, _gate, home) = served();
+    let down = "[[source]]\nname = \"down\"\nkind = \"gate\"\nurl = \"http://127.0.0.1:9\"\n";
+    std::fs::write(home.config(), down.to_owned() + &std::fs::read_to_string(home.config()).unwrap())
+        .unwrap();
+
+    for (args, code) in [(&["--source", "down"][..], 5), (&["--source", "team"], 0), (&[], 0)] {
+        let output = home.run(&[&["list", "--status", "executed"], args].concat());
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+        assert_eq!(said.contains("! down"), args != ["--source", "team"], "{said}");
+    }
+}
+
+#[test]
 fn wrong_arguments_of_every_command_end_with_2_and_say_what_is_wrong() {
     let home = Home::with_config(
         "[[filter]]\nname = \"old\"\ntext = \"age:>1h\"\n[gate]\nlisten = \"127.0.0.1:0\"\n",

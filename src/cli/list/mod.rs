@@ -96,7 +96,7 @@ async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &m
     }
     let over: Vec<Status> = args.status.iter().filter(|it| !it.is_queued()).map(|it| it.status()).collect();
     if !over.is_empty() {
-        past(inbox, args, &over, &mut found, wanted).await;
+        past(inbox, args, (sources, &over), &mut found, wanted).await;
     }
     if let Some(order) = args.sort {
         sort(&mut found.entries, order);
@@ -135,30 +135,32 @@ async fn queued(
 }
 
 /// What is over, newest first, page by page.
-async fn past(inbox: &Inbox, args: &ListArgs, statuses: &[Status], found: &mut Found, wanted: &mut Wanted) {
+async fn past(
+    inbox: &Inbox,
+    args: &ListArgs,
+    (sources, statuses): (&[SourceName], &[Status]),
+    found: &mut Found,
+    wanted: &mut Wanted,
+) {
     let mut progress = Progress::start();
-    let is_of = |source: &SourceName| args.source.as_deref().is_none_or(|name| name == source.as_str());
     // What stands first by another order may come last.
     let limit = if args.sort.is_some() { usize::MAX } else { args.limit.unwrap_or(usize::MAX) };
     let (mut next, mut read, mut silent) = (None, 0_usize, 0);
     loop {
-        let listing = inbox.listed(statuses, next.take()).await;
+        let listing = inbox.listed_of(sources, statuses, next.take()).await;
         read += listing.entries.len();
         silent += listing.problems.len();
-        found
-            .problems
-            .extend(listing.problems.into_iter().filter(|problem| problem.source.as_ref().is_none_or(is_of)));
-        let unread = listing.unreadable.into_iter().filter(|(source, _)| is_of(source));
+        found.problems.extend(listing.problems);
+        let unread = listing.unreadable.into_iter();
         found.problems.extend(unread.map(|(source, why)| unreadable(&source, why)));
-        let rows = listing.entries.into_iter();
-        found.entries.extend(rows.filter(|entry| is_of(&entry.key.source) && wanted.holds(entry)));
+        found.entries.extend(listing.entries.into_iter().filter(|entry| wanted.holds(entry)));
         next = listing.next;
         if next.is_none() || found.entries.len() > limit {
             break;
         }
         progress.tell(|| format!("{read} read"));
     }
-    found.reached |= silent < inbox.source_names().len();
+    found.reached |= silent < sources.len();
     found.more |= next.is_some();
 }
 
