@@ -126,6 +126,25 @@ fn a_source_that_is_named_and_cannot_be_reached_is_told_whatever_others_answer()
 }
 
 #[test]
+fn an_action_that_is_decided_twice_is_refused_however_its_source_is_named() {
+    let (_gate_home, gate, home) = served();
+    let body = r#"{"toolName":"write_note","toolInput":{"n":1},"workspaceId":"default"}"#;
+    let id = agent::propose(&gate.address, body);
+    let from = home.path().join("decisions.json");
+    let both = format!(
+        r#"[{{"id":"{id}","decision":"reject"}},{{"id":"{id}","source":"team","decision":"approve"}}]"#
+    );
+    std::fs::write(&from, both).unwrap();
+
+    for more in [&["--dry-run"][..], &[]] {
+        let output = home.run(&[&["decide", "--from", from.to_str().unwrap()], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains("is decided twice"), "{}", said(&output));
+    }
+    assert_eq!(agent::status(&gate.address, &id), "pending");
+}
+
+#[test]
 fn wrong_arguments_of_every_command_end_with_2_and_say_what_is_wrong() {
     let home = Home::with_config(
         "[[filter]]\nname = \"old\"\ntext = \"age:>1h\"\n[gate]\nlisten = \"127.0.0.1:0\"\n",

@@ -1,7 +1,7 @@
 //! `placet decide`: the same path as the inbox, draft, freeze, journal, source, report, without a screen.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,7 @@ mod dry;
 mod wish;
 
 use dry::Rehearsal;
-use wish::{Wish, Word, wishes};
+use wish::{Wish, Word, twice, wishes};
 
 /// What is to be decided, read from the sources and staged.
 #[derive(Default)]
@@ -158,6 +158,7 @@ async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Resul
         .map(|wish| Sought { id: &wish.id, source: wish.source.as_deref().or(source) })
         .collect();
     let found = find(inbox, &sought).await?;
+    let mut keys = HashSet::new();
     for (wish, found) in wishes.into_iter().zip(found) {
         let (key, action) = match found {
             Ok(found) => found,
@@ -166,6 +167,10 @@ async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Resul
                 continue;
             }
         };
+        // One may have named the source, and the other not.
+        if !keys.insert(key.clone()) {
+            return Err(twice(key.id.untrusted()).into());
+        }
         let staged = stage(&key, &action, wish, now)?;
         if !action.row.status.is_pending() || action.row.has_expired(now) {
             plan.settled.push(settled(key, &action, &staged));
@@ -250,7 +255,7 @@ async fn entries(inbox: &Inbox, loaded: &HashMap<ActionKey, PendingAction>) -> H
 }
 
 fn left_pending(entries: &HashMap<ActionKey, Entry>, draft: &Draft) -> u64 {
-    let batches: std::collections::HashSet<_> = draft.iter().map(|(_, staged)| &staged.batch).collect();
+    let batches: HashSet<_> = draft.iter().map(|(_, staged)| &staged.batch).collect();
     let waiting =
         entries.values().filter(|entry| entry.row.status.is_pending() && draft.get(&entry.key).is_none());
     waiting.filter(|entry| batches.contains(&entry.batch())).count() as u64

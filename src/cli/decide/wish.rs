@@ -56,7 +56,7 @@ pub(super) fn wishes(args: &DecideArgs) -> anyhow::Result<Vec<Wish>> {
     ids.sort();
     if let Some(pair) = ids.windows(2).find(|pair| pair.first() == pair.last()) {
         let id = pair.first().map(|(id, _)| Untrusted::from(id.as_str())).unwrap_or_default();
-        return Err(Usage(format!("{} is decided twice", output::identifier(&id))).into());
+        return Err(twice(&id).into());
     }
     if wishes.is_empty() {
         return Err(
@@ -64,6 +64,11 @@ pub(super) fn wishes(args: &DecideArgs) -> anyhow::Result<Vec<Wish>> {
         );
     }
     Ok(wishes)
+}
+
+/// One of the two would be lost, and nobody says which.
+pub(super) fn twice(id: &Untrusted) -> Usage {
+    Usage(format!("{} is decided twice", output::identifier(id)))
 }
 
 /// A JSON array of decisions, or one decision a line.
