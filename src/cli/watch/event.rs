@@ -19,8 +19,11 @@ pub(super) struct EventJson<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     at: String,
-    source: &'a str,
-    /// `arrived`, `decided`, `left`, `executed`, `failed`, `unknown`, `connection`, `unreadable`, `paused`, `resumed`.
+    /// Absent where it is about no source in particular.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    /// `arrived`, `decided`, `left`, `executed`, `failed`, `unknown`, `connection`, `unreadable`, `paused`, `resumed`,
+    /// `missed`.
     event: &'static str,
     /// The action that it is about, or one of several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,11 +59,24 @@ pub(super) struct EventJson<'a> {
     why: Option<&'a str>,
 }
 
-/// What is new since the last look, newest first as in both.
-pub(super) fn news<'a>(now: &'a [Happening], told: &[Happening]) -> &'a [Happening] {
+/// What is new since the last look, newest first as in both; and whether something before it may be forgotten already: nothing that was
+/// told is known any more.
+pub(super) fn news<'a>(now: &'a [Happening], told: &[Happening]) -> (&'a [Happening], bool) {
     let is_old = |from: &usize| now.iter().skip(*from).zip(told).all(|(now, told)| now == told);
     let new = (0..now.len()).filter(|_| !told.is_empty()).find(is_old).unwrap_or(now.len());
-    now.split_at_checked(new).map_or(now, |(new, _)| new)
+    let is_missed = !told.is_empty() && new > 0 && new == now.len();
+    (now.split_at_checked(new).map_or(now, |(new, _)| new), is_missed)
+}
+
+/// More happened than is known: what follows begins with this one. How much it was nobody counted.
+pub(super) fn missed(first: &Happening) -> EventJson<'static> {
+    EventJson {
+        version: VERSION,
+        kind: "event",
+        at: time::write(first.at),
+        event: "missed",
+        ..EventJson::default()
+    }
 }
 
 pub(super) fn json(happening: &Happening) -> EventJson<'_> {
@@ -68,7 +84,7 @@ pub(super) fn json(happening: &Happening) -> EventJson<'_> {
         version: VERSION,
         kind: "event",
         at: time::write(happening.at),
-        source: happening.source.as_str(),
+        source: Some(happening.source.as_str()),
         ..EventJson::default()
     };
     match &happening.what {

@@ -131,7 +131,11 @@ impl Form {
             }
             Self::Json { last, told } => {
                 if goes_on {
-                    for happening in event::news(&board.events, told).iter().rev() {
+                    let (new, is_missed) = event::news(&board.events, told);
+                    if let Some(first) = new.last().filter(|_| is_missed) {
+                        output::json(&event::missed(first))?;
+                    }
+                    for happening in new.iter().rev() {
                         output::json(&event::json(happening))?;
                     }
                     told.clone_from(&board.events);

@@ -267,12 +267,22 @@ fn happening(at: i64, what: HappeningKind) -> Happening {
 #[test]
 fn only_what_is_new_is_told() {
     let all: Vec<Happening> = (0..6).rev().map(|at| happening(at, HappeningKind::Paused)).collect();
-    let new = |now: &[Happening], told: &[Happening]| event::news(now, told).len();
+    let new = |now: &[Happening], told: &[Happening]| {
+        let (new, is_missed) = event::news(now, told);
+        (new.len(), is_missed)
+    };
 
-    assert_eq!([new(&all, &[]), new(&all, &all), new(&all[..0], &[])], [6, 0, 0]);
-    assert_eq!(new(&all, &all[2..]), 2);
-    assert_eq!(new(&all[..4], &all[1..5]), 1, "what is too old is forgotten there");
-    assert_eq!(new(&all[..2], &all[4..]), 2, "so much happened that nothing is known any more");
+    assert_eq!([new(&all, &[]), new(&all, &all), new(&all[..0], &[])], [(6, false), (0, false), (0, false)]);
+    assert_eq!(new(&all, &all[2..]), (2, false));
+    assert_eq!(new(&all[..4], &all[1..5]), (1, false), "what is too old is forgotten there");
+    assert_eq!(new(&all[..2], &all[4..]), (2, true), "so much happened that nothing is known any more");
+}
+
+#[test]
+fn that_some_is_missed_is_told_and_before_what_follows() {
+    let first = happening(7_000, HappeningKind::Paused);
+    let want = json!({"version": 1, "type": "event", "at": "1970-01-01T00:00:07.000Z", "event": "missed"});
+    assert_eq!(value(&event::missed(&first)), want);
 }
 
 #[test]
