@@ -82,7 +82,8 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 
 /// The screen, or words: as the arguments and the environment ask for it.
 fn shell(plain: bool, opens: Opens) -> Shell {
-    plain::Why::of(plain, |name| std::env::var(name).ok()).map_or(Shell::Screen(opens), Shell::Plain)
+    let why = plain::Why::of(plain, |name| std::env::var(name).ok());
+    why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
 }
 
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {

@@ -21,7 +21,7 @@ use super::{headless, logging};
 pub(super) enum Shell {
     Screen(Opens),
     /// In words, and why.
-    Plain(plain::Why),
+    Plain(plain::Why, Opens),
 }
 
 impl Shell {
@@ -29,7 +29,7 @@ impl Shell {
     pub(super) fn check(self) -> Result<(), NoTerminal> {
         match self {
             Self::Screen(_) => tui::check_terminal(),
-            Self::Plain(_) => Ok(()),
+            Self::Plain(..) => Ok(()),
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) async fn show(
     let shutdown = CancellationToken::new();
     let shown = match shell {
         Shell::Screen(opens) => tui::run(inbox.clone(), config, place, opens, shutdown).await,
-        Shell::Plain(why) => plain::run(inbox.clone(), config, place, why, shutdown).await,
+        Shell::Plain(why, opens) => plain::run(inbox.clone(), config, place, (why, opens), shutdown).await,
     };
     inbox.close().await;
     if let Some(embedded) = embedded {

@@ -3,16 +3,45 @@
 use crate::domain::{Queue, Timestamp};
 use crate::inbox::figures::{Ask, Board, QueueLine, SourceBoard, Standing, words};
 use crate::tui::model::{Model, Watch};
+use crate::tui::msg::Effect;
+use crate::tui::update;
 
-use super::say;
-use super::session::Session;
+use super::session::{Opened, Session, Turn};
+use super::{open, say};
 
 /// Minutes back.
 const WINDOW: u32 = 60;
 /// So many queues of a source are read out.
 const QUEUES: usize = 5;
 
-pub(super) fn read(session: &mut Session) {
+/// A source that does not tell its counts by then is told as it was seen from here. Milliseconds.
+const PATIENCE: i64 = 2_000;
+
+/// Asks those that count by themselves, as the watch view does: whoever asks for a gate's rates hears the same ones.
+pub(super) fn start(session: &mut Session, opened: Opened) {
+    let effects = update::ask_now(&mut session.model);
+    session.counting.extend(effects.iter().filter_map(|effect| match effect {
+        Effect::Flows { source, .. } => Some(source.clone()),
+        _ => None,
+    }));
+    session.ask(effects);
+    session.turn = Turn::Counting(session.model.now, opened);
+}
+
+/// Reads the figures when all have answered, or it takes too long. False until then.
+pub(super) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -> bool {
+    if !session.counting.is_empty() && session.model.now.since(asked) < PATIENCE {
+        return false;
+    }
+    session.turn = Turn::Word;
+    read(session);
+    if opened == Opened::NotYet {
+        open::first(session);
+    }
+    true
+}
+
+fn read(session: &mut Session) {
     let model = &session.model;
     let board = model.figures.board(Ask { window: WINDOW, columns: Watch::COLUMNS }, model.now);
     let said = sentences(model, &board);
@@ -20,12 +49,18 @@ pub(super) fn read(session: &mut Session) {
 }
 
 fn sentences(model: &Model, board: &Board) -> Vec<String> {
+    let unread: Vec<String> =
+        board.sources.iter().filter(|it| it.heard.is_none()).map(|it| it.name.to_string()).collect();
+    let any = unread.len() < board.sources.len();
     let over = match board.total.over_target {
         0 => String::new(),
         n => format!(" {n} over the target of {}.", say::span(board.ages.target)),
     };
-    let mut said =
-        vec![format!("The last {WINDOW} minutes. All: {}.{over}", standing(&board.total, board.at))];
+    let all = if any { standing(&board.total, board.at) } else { "nothing was read yet".to_owned() };
+    let mut said = vec![format!("The last {WINDOW} minutes. All: {all}.{over}")];
+    if any && !unread.is_empty() {
+        said.push(format!("Not counted in, because nothing was read there yet: {}.", unread.join(", ")));
+    }
     for source in &board.sources {
         said.push(of_source(source, board.at));
         said.extend(source.queues.iter().take(QUEUES).map(|line| of_queue(line, board.at)));
@@ -34,23 +69,33 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
             said.push(format!("And {more} more."));
         }
     }
-    let of = &board.outcomes;
-    said.push(format!(
-        "Approved {}, excluded {}, left undecided {}, failed after approval {}, outcome unknown {}.",
-        of.approved, of.rejected, of.left, of.failed, of.unknown
-    ));
+    if any {
+        let of = &board.outcomes;
+        said.push(format!(
+            "Approved {}, excluded {}, left undecided {}, failed after approval {}, outcome unknown {}.",
+            of.approved, of.rejected, of.left, of.failed, of.unknown
+        ));
+    }
     said.extend(board.alerts.iter().map(|alert| {
         let words = words::alert(alert.kind, alert.count, &model.settings.targets);
         format!("Alert. {}: {words}.", alert.source)
     }));
+    // Where nothing was read, nothing is known to be well.
     if board.alerts.is_empty() {
-        said.push("No alerts.".to_owned());
+        said.push(match (any, unread.is_empty()) {
+            (false, _) => "Alerts are not known yet.".to_owned(),
+            (true, false) => "No alerts from what was read so far.".to_owned(),
+            (true, true) => "No alerts.".to_owned(),
+        });
     }
     said
 }
 
 fn of_source(source: &SourceBoard, at: Timestamp) -> String {
     let (state, good) = words::state(source, at, true);
+    if source.heard.is_none() {
+        return format!("Source {}: nothing was read yet: {state}.", source.name);
+    }
     let trust = if good { String::new() } else { format!(" Its numbers may be old: {state}.") };
     format!("Source {}: {}.{trust}", source.name, standing(&source.standing, at))
 }

@@ -75,6 +75,9 @@ impl Standing {
 
 /// Takes a message, and notes what of it is worth hearing.
 pub(super) fn take(session: &mut Session, msg: Msg) {
+    if let What::Flows(source, _) = &msg.what {
+        session.counting.retain(|it| it != source);
+    }
     let counted = matches!(msg.what, What::Synced(..));
     let (was_sending, was_held) = (session.model.sending.is_some(), session.model.held.is_some());
     let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Settled(..));

@@ -1,10 +1,10 @@
-//! The first sentences: how things stand, and the first undecided action.
+//! The first sentences: how things stand, the figures where they were asked for, and the first undecided action.
 
 use crate::inbox::Connection;
-use crate::tui::model::{Model, SourceState};
+use crate::tui::model::{Model, Opens, SourceState};
 
-use super::session::{Session, Turn};
-use super::{look, say};
+use super::session::{Opened, Session, Turn};
+use super::{figures, look, say};
 
 /// What has not answered by then is told as it is. Milliseconds.
 const PATIENCE: i64 = 5_000;
@@ -41,11 +41,19 @@ pub(super) fn opened(session: &mut Session) -> bool {
             "Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.",
         );
     }
+    match session.how.opens {
+        Opens::Inbox => first(session),
+        Opens::Watch => figures::start(session, Opened::NotYet),
+    }
+    true
+}
+
+/// The first undecided action, and what can be said.
+pub(super) fn first(session: &mut Session) {
     look::first_undecided(session);
     session.say(
         "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.",
     );
-    true
 }
 
 /// One sentence for each source that cannot be trusted now, and for each that runs nothing.

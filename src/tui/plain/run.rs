@@ -25,13 +25,13 @@ const BURST: usize = 256;
 
 /// Speaks the inbox until the reviewer leaves it, the input ends, `shutdown` is cancelled, or a signal comes.
 ///
-/// Reads standard input and writes standard output; neither must be a terminal. Nothing is lost by leaving: staged decisions
+/// `opens`: whether the figures are read out first. Reads standard input and writes standard output; neither must be a terminal. Nothing is lost by leaving: staged decisions
 /// and texts are saved as they are made.
 pub async fn run(
     inbox: Inbox,
     config: &Config,
     place: Place,
-    why: Why,
+    (why, opens): (Why, Opens),
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
     let ways = Ways::new(&config.notify)?;
@@ -54,10 +54,14 @@ pub async fn run(
         depth: crate::tui::theme::Depth::None,
         reduced_motion: true,
         read_first: config.ui.read_before_approve,
+        // The figures are read out, and no view is opened.
         opens: Opens::Inbox,
     };
-    let model = Model::new(settings, inbox.source_names(), SIZE, now());
-    let mut session = Session::new(model, how(why));
+    let mut model = Model::new(settings, inbox.source_names(), SIZE, now());
+    for source in &mut model.sources {
+        source.records = inbox.records(&source.name);
+    }
+    let mut session = Session::new(model, how(why, opens));
     let (sender, mut msgs) = mpsc::channel(BURST * 4);
     let effects = Effects::new(inbox, sender).with_ways(ways);
     let by = live(&mut session, &effects, &mut msgs, &mut signals, shutdown).await;
@@ -67,12 +71,13 @@ pub async fn run(
 }
 
 /// What standard input and output are like.
-fn how(why: Why) -> How {
+fn how(why: Why, opens: Opens) -> How {
     let columns = || std::env::var("COLUMNS").ok()?.parse::<u16>().ok();
     let size = || crossterm::terminal::size().ok();
     let is_terminal = io::stdout().is_terminal();
     How {
         why: why.words(),
+        opens,
         interactive: io::stdin().is_terminal(),
         width: is_terminal.then(|| columns().or_else(|| Some(size()?.0)).unwrap_or(80)),
         rows: size().map_or(24, |(_, rows)| rows),

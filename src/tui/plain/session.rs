@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use ratatui::layout::Size;
 
-use crate::domain::{ActionKey, Digest, Finding, Risk, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Digest, Finding, Risk, SourceName, Timestamp, Untrusted};
 use crate::text::Shown;
-use crate::tui::model::{Model, Slot, Tab};
+use crate::tui::model::{Model, Opens, Slot, Tab};
 use crate::tui::msg::{Effect, Given, Msg, What};
 use crate::tui::update;
 
@@ -25,6 +25,8 @@ pub(super) const SIZE: Size = Size::new(1_000, 1_000);
 pub(in crate::tui) struct How {
     /// Why it is plain, for the first line.
     pub(in crate::tui) why: &'static str,
+    /// What is read out first.
+    pub(in crate::tui) opens: Opens,
     /// A person types: there is a prompt, long texts come in pages, and what comes too fast was not typed.
     pub(in crate::tui) interactive: bool,
     /// Columns; `None` breaks no line.
@@ -41,6 +43,8 @@ pub(in crate::tui) struct Session {
     pub(super) spoken: Option<Spoken>,
     pub(super) reading: Option<read::Reading>,
     pub(super) news: News,
+    /// Sources that were asked for their own counts, and have not answered.
+    pub(super) counting: Vec<SourceName>,
     lines: VecDeque<(Timestamp, Typed)>,
     last_line: Option<Timestamp>,
     /// Lines of a paste that were ignored and not told yet.
@@ -58,6 +62,8 @@ pub(super) enum Turn {
     Opening,
     /// A word.
     Word,
+    /// The counts of sources that count by themselves, to read the figures; asked for then, by a word or at the opening.
+    Counting(Timestamp, Opened),
     /// The content of an action, to read it.
     Reading(Tab),
     /// The actions of a review, read afresh.
@@ -67,6 +73,14 @@ pub(super) enum Turn {
     /// `yes` to what settling says, asked then.
     Settling(Finding, Option<String>, Timestamp),
     Over,
+}
+
+/// Whether the first sentences were all said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opened {
+    Yes,
+    /// The first action comes after the figures.
+    NotYet,
 }
 
 /// What was read out of an action: a decision is about this.
@@ -100,6 +114,7 @@ impl Session {
             turn: Turn::Opening,
             spoken: None,
             reading: None,
+            counting: Vec::new(),
             lines: VecDeque::new(),
             last_line: None,
             pasted: 0,
@@ -157,6 +172,7 @@ impl Session {
         loop {
             let goes_on = match self.turn.clone() {
                 Turn::Opening => open::opened(self),
+                Turn::Counting(asked, opened) => figures::counted(self, asked, opened),
                 Turn::Reading(tab) => read::arrived(self, tab),
                 Turn::Reviewing => send::reviewed(self),
                 Turn::Word | Turn::Confirming(_) | Turn::Settling(..) => self.next_line(),
@@ -245,7 +261,7 @@ impl Session {
             Verb::List => look::list(self, rest),
             Verb::Batch => look::batch(self),
             Verb::Where => look::whereabouts(self),
-            Verb::Watch => figures::read(self),
+            Verb::Watch => figures::start(self, Opened::Yes),
             Verb::Staged => look::staged(self),
             Verb::Submit => send::submit(self, rest),
             Verb::Report => send::last(self),

@@ -51,6 +51,7 @@ pub(in crate::tui) use lock::lock;
 pub(super) use places::{places, places_beneath};
 pub(super) use reader::has_cursor;
 use run::run;
+pub(in crate::tui) use watch::ask_now;
 
 /// What to ask of the world before anything has happened.
 pub fn start(model: &mut Model) -> Vec<Effect> {

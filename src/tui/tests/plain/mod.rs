@@ -1,5 +1,6 @@
 //! Plain mode: lines in, lines out. No terminal, no clock, no sleeping.
 
+mod figures;
 mod guards;
 mod talk;
 mod words;

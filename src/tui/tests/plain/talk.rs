@@ -8,7 +8,7 @@ use crate::domain::{
 };
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::Write;
-use crate::tui::model::Model;
+use crate::tui::model::{Model, Opens};
 use crate::tui::msg::{Effect, Loaded, Msg, What};
 use crate::tui::plain::{How, Session, Typed, keymap};
 
@@ -27,13 +27,16 @@ pub(super) struct Talk {
     pub(super) slow: bool,
     pub(super) waiting: Vec<Effect>,
     pub(super) left: bool,
+    /// Sources that were asked for their own counts.
+    pub(super) asked: usize,
     pub(super) context: Result<Vec<Passage>, Problem>,
     /// Everything on the terminal, typed lines echoed as a terminal does.
     pub(super) heard: String,
 }
 
 /// Lines are not broken, so that sentences can be found.
-pub(super) const TERMINAL: How = How { why: "--plain", interactive: true, width: None, rows: 24 };
+pub(super) const TERMINAL: How =
+    How { why: "--plain", opens: Opens::Inbox, interactive: true, width: None, rows: 24 };
 pub(super) const SCRIPT: How = How { interactive: false, ..TERMINAL };
 
 impl Talk {
@@ -42,6 +45,18 @@ impl Talk {
     }
 
     pub(super) fn with(how: How, actions: Vec<PendingAction>, can: Capabilities) -> Self {
+        let mut talk = Self::started(how, can);
+        talk.connects();
+        talk.lists(actions);
+        talk
+    }
+
+    pub(super) fn connects(&mut self) {
+        self.take(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
+    }
+
+    /// No source has answered yet.
+    pub(super) fn started(how: How, can: Capabilities) -> Self {
         let mut model = Desk::unstarted(80, 24, can).model;
         model.settings.keymap = keymap();
         let mut talk = Self {
@@ -55,14 +70,13 @@ impl Talk {
             slow: false,
             waiting: Vec::new(),
             left: false,
+            asked: 0,
             context: Ok(Vec::new()),
             heard: String::new(),
         };
         let effects = talk.session.start();
         talk.perform(effects);
         talk.take(What::Restored(Ok(Box::default())));
-        talk.take(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
-        talk.lists(actions);
         talk
     }
 
@@ -137,6 +151,7 @@ impl Talk {
                     self.take(What::Around { key, stood, answer: self.context.clone() });
                 }
                 Effect::Settle { .. } => self.settled += 1,
+                Effect::Flows { .. } => self.asked += 1,
                 Effect::Quit => self.left = true,
                 _ => {}
             }

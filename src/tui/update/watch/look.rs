@@ -113,3 +113,9 @@ pub(in crate::tui::update) fn flowed(
     }
     Vec::new()
 }
+
+/// Asks for who reads the figures once, from the newest.
+pub(in crate::tui) fn ask_now(model: &mut Model) -> Vec<Effect> {
+    model.watch.asked.values_mut().for_each(|asked| asked.changed = true);
+    ask(model)
+}

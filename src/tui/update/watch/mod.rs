@@ -20,6 +20,7 @@ mod go;
 mod look;
 mod mouse;
 
+pub(in crate::tui) use look::ask_now;
 pub(super) use look::{flowed, follow, heard};
 pub(super) use mouse::{click, wheel};
 

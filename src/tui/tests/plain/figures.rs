@@ -1,0 +1,120 @@
+//! The figures in sentences: when they are read, from whose counts, and what is not known.
+
+use crate::domain::{Flow, Flows, Minute, Queue, QueueFlow};
+use crate::inbox::Problem;
+use crate::tui::desk::{CAN, few, source};
+use crate::tui::model::Opens;
+use crate::tui::msg::What;
+use crate::tui::plain::How;
+
+use super::talk::{SCRIPT, TERMINAL, Talk, risky};
+
+/// A gate that says that 90 came in each of the last 20 minutes.
+fn told(talk: &Talk) -> What {
+    let now = Minute::of(talk.now());
+    let minutes =
+        (0..20).rev().map(|ago| (now.plus(-ago), Flow { arrived: 90, ..Flow::default() })).collect();
+    let queue = QueueFlow { queue: Queue::Agent("support".into()), pending: 2, minutes };
+    let from = now.plus(-59).start();
+    let flows = Flows { at: talk.now(), from, queues: vec![queue], ..Flows::default() };
+    What::Flows(source(), Ok(Some(flows)))
+}
+
+fn counting(how: How) -> Talk {
+    let mut talk = Talk::started(how, CAN);
+    talk.session.model.sources[0].records.flows = true;
+    talk.connects();
+    talk
+}
+
+#[test]
+fn where_the_figures_were_asked_for_they_are_read_first_and_the_inbox_goes_on() {
+    for how in [TERMINAL, SCRIPT] {
+        let mut talk = Talk::started(How { opens: Opens::Watch, ..how }, CAN);
+        talk.connects();
+        assert_eq!(talk.heard, "", "no source has answered yet");
+        talk.lists(vec![risky()]);
+
+        let at =
+            |text: &str| talk.heard.find(text).unwrap_or_else(|| panic!("no {text:?} in {}", talk.heard));
+        let order = [
+            "Plain mode on",
+            "The last 60 minutes. All: 1 pending",
+            "Alert. gate: over 1h: 1.",
+            "Action 1 of 1.",
+            "Words: show",
+        ];
+        assert!(order.map(at).is_sorted(), "{}", talk.heard);
+        talk.types("show\nexclude");
+        assert_eq!(talk.staged(), "rX", "{}", talk.heard);
+    }
+}
+
+#[test]
+fn the_figures_are_not_waited_for_longer_than_a_few_seconds() {
+    let mut talk = Talk::started(How { opens: Opens::Watch, ..TERMINAL }, CAN);
+    assert_eq!(talk.waits(4), "");
+    let heard = talk.waits(1);
+
+    assert!(heard.contains("The last 60 minutes. All: nothing was read yet."), "{heard}");
+    assert!(heard.contains("Source gate: nothing was read yet: CONNECTING."), "{heard}");
+    assert!(!heard.contains("0 pending") && !heard.contains("No alerts."), "{heard}");
+}
+
+#[test]
+fn what_was_not_read_is_never_told_as_nothing() {
+    let mut talk = Talk::started(SCRIPT, CAN);
+    talk.waits(5);
+    let heard = talk.types("watch");
+    insta::assert_snapshot!(heard, @r"
+    The last 60 minutes. All: nothing was read yet.
+    Source gate: nothing was read yet: CONNECTING.
+    Alerts are not known yet.
+    ");
+
+    talk.connects();
+    talk.lists(Vec::new());
+    let heard = talk.types("watch");
+    assert!(heard.contains("All: 0 pending") && heard.contains("No alerts."), "{heard}");
+}
+
+#[test]
+fn a_source_that_counts_is_asked_by_the_word_and_its_counts_are_read() {
+    let mut talk = counting(TERMINAL);
+    talk.lists(few(2));
+    assert_eq!(talk.asked, 0, "nobody asked for figures");
+
+    assert_eq!(talk.types("watch"), "watch\n", "its counts are on the way");
+    assert_eq!(talk.asked, 1);
+    let before = talk.heard.len();
+    let answer = told(&talk);
+    talk.take(answer);
+    let heard = talk.heard[before..].to_owned();
+    assert!(heard.contains("Source gate: 2 pending, oldest 59 min, 92.9 arrive"), "{heard}");
+    assert!(heard.ends_with("\n> "), "{heard}");
+
+    assert_eq!(talk.waits(30), "");
+    assert_eq!(talk.asked, 1, "nobody looks");
+    talk.types("watch");
+    assert_eq!(talk.asked, 2, "from the newest");
+}
+
+#[test]
+fn counts_that_do_not_come_in_two_seconds_or_at_all_are_not_waited_for() {
+    let mut talk = counting(TERMINAL);
+    talk.lists(few(2));
+    talk.types("watch");
+    talk.at += 100;
+    talk.types_now("where");
+    assert_eq!(talk.waits(1), "");
+    let heard = talk.waits(1);
+    let figures = heard.find("The last 60 minutes.").unwrap();
+    assert!(heard.find("undecided").is_some_and(|place| place > figures), "what was typed after it: {heard}");
+
+    let mut talk = counting(TERMINAL);
+    talk.lists(few(2));
+    talk.types("watch");
+    let problem = Problem { source: None, what: "timed out".to_owned(), why: None };
+    talk.take(What::Flows(source(), Err(problem)));
+    assert!(talk.heard.contains("The last 60 minutes."), "{}", talk.heard);
+}
