@@ -24,6 +24,9 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
+    /// [`Unreadable::what`] of a list that was not given whole.
+    pub const CUT_OFF: &'static str = "the list says that there is more than it gave, and not where";
+
     /// `raw` is what stands where an action should.
     pub fn new(what: &'static str, raw: &str) -> Self {
         let fields = Fields::until_broken(raw);

@@ -84,7 +84,7 @@ fn named(flow: &Flow) -> [(&'static str, u64); 8] {
 }
 
 impl<'a> FlowsBody<'a> {
-    pub fn of(workspace_id: &'a str, flows: &'a Flows, truncated: bool) -> Self {
+    pub fn of(workspace_id: &'a str, flows: &'a Flows) -> Self {
         let (rest, queues): (Vec<_>, Vec<_>) =
             flows.queues.iter().partition(|queue| queue.queue == Queue::Rest);
         let tool = |it: &'a ToolDecided| ToolBody {
@@ -110,7 +110,7 @@ impl<'a> FlowsBody<'a> {
             rest: rest.into_iter().map(QueueBody::of).next(),
             tools: flows.tools.iter().map(tool).collect(),
             reviewers: flows.reviewers.iter().map(reviewer).collect(),
-            truncated,
+            truncated: flows.truncated,
         }
     }
 }
@@ -153,6 +153,7 @@ pub fn read(text: &str) -> Option<Flows> {
             .filter_map(Fields::of)
             .filter_map(|it| reviewer(&it))
             .collect(),
+        truncated: fields.flag("truncated").unwrap_or_default(),
     })
 }
 
@@ -255,13 +256,14 @@ mod tests {
                 median_wait: 14_000,
                 last: Timestamp::from_millis(599_999),
             }],
+            truncated: false,
         }
     }
 
     #[test]
     fn what_is_written_is_read_again() {
         let flows = told();
-        let text = serde_json::to_string(&FlowsBody::of("w", &flows, false)).unwrap();
+        let text = serde_json::to_string(&FlowsBody::of("w", &flows)).unwrap();
 
         assert_eq!(read(&text), Some(flows), "{text}");
         assert!(text.contains(r#"{"at":"1970-01-01T00:07:00.000Z","arrived":3,"left":2}"#), "{text}");

@@ -115,6 +115,17 @@ impl Flow {
     }
 }
 
+/// What is asked of a source that counts by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowsAsked {
+    /// Minutes of queues.
+    pub since: Timestamp,
+    /// Tools, and who decided.
+    pub decided_since: Timestamp,
+    /// Who decided, too.
+    pub reviewers: bool,
+}
+
 /// What a source that counts by itself tells of the last hours: the same to everybody who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flows {
@@ -127,6 +138,8 @@ pub struct Flows {
     pub tools: Vec<ToolDecided>,
     /// Who decided, since what was asked for; empty unless it was asked for.
     pub reviewers: Vec<Decider>,
+    /// Some tools, or the older decisions of reviewers, are left out.
+    pub truncated: bool,
 }
 
 /// One queue of a source, minute by minute.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, Capabilities, Check, Entry, Finding, Flows, Followed, KeptMinute, Minute, Passage,
+    ActionKey, Capabilities, Check, Entry, Finding, Flows, FlowsAsked, Followed, KeptMinute, Minute, Passage,
     PendingAction, Records, Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission,
     SubmissionId, Timestamp, Untrusted,
 };
@@ -302,18 +302,13 @@ impl Inbox {
         source.context(&key.id).await.map_err(|error| Problem::of(&key.source, &error))
     }
 
-    /// How actions came and went at a source since a moment, and who decided; `None` where it does not count by itself.
-    pub async fn flows(
-        &self,
-        source: &SourceName,
-        since: Timestamp,
-        reviewers: bool,
-    ) -> Result<Option<Flows>, Problem> {
+    /// How actions came and went at a source, and who decided; `None` where it does not count by itself.
+    pub async fn flows(&self, source: &SourceName, asked: &FlowsAsked) -> Result<Option<Flows>, Problem> {
         let source = self.source(source)?;
         if !source.records().flows {
             return Ok(None);
         }
-        match source.flows(since, reviewers).await {
+        match source.flows(asked).await {
             // That turned out by asking.
             Err(SourceError::NotOffered) => Ok(None),
             told => told.map(Some).map_err(|error| Problem::of(source.name(), &error)),

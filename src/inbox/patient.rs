@@ -9,8 +9,8 @@ use futures_util::stream::BoxStream;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Finding, Flows, HistoryEvent, KnownTool, ListQuery, Outcome,
-    Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch, Timestamp,
+    ActionId, Capabilities, Check, Decision, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery,
+    Outcome, Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch,
     Untrusted,
 };
 use crate::sources::{Listed, Signal, Source, SourceError, Synced};
@@ -98,8 +98,8 @@ impl Source for Patient {
         within(self.limits.look, self.source.history(id)).await
     }
 
-    async fn flows(&self, since: Timestamp, reviewers: bool) -> Result<Flows, SourceError> {
-        within(self.limits.look, self.source.flows(since, reviewers)).await
+    async fn flows(&self, asked: &FlowsAsked) -> Result<Flows, SourceError> {
+        within(self.limits.look, self.source.flows(asked)).await
     }
 
     async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {

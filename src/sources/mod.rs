@@ -11,9 +11,9 @@ use futures_util::stream::BoxStream;
 use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Check, Decision, Finding, Flows, HistoryEvent, KnownTool, ListQuery,
-    Outcome, Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch,
-    Timestamp, Untrusted,
+    ActionId, Briefing, Capabilities, Check, Decision, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool,
+    ListQuery, Outcome, Passage, PendingAction, Records, Revision, Row, Settling, SourceName,
+    SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
@@ -62,9 +62,9 @@ pub trait Source: fmt::Debug + Send + Sync {
         Err(SourceError::NotOffered)
     }
 
-    /// How actions came and went there since a moment, counted by the backend itself, and who decided where that is asked for.
+    /// How actions came and went there, counted by the backend itself, and who decided where that is asked for.
     /// [`SourceError::NotOffered`] where [`Source::records`] says so.
-    async fn flows(&self, _since: Timestamp, _reviewers: bool) -> Result<Flows, SourceError> {
+    async fn flows(&self, _: &FlowsAsked) -> Result<Flows, SourceError> {
         Err(SourceError::NotOffered)
     }
 

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::{
-    ActionKey, Digest, Revision, SourceName, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Digest, FlowsAsked, Revision, SourceName, Submission, SubmissionId, Untrusted,
 };
 use crate::inbox::notices::Notice;
 use crate::inbox::notify::Ways;
@@ -83,8 +83,8 @@ impl Effects {
             Effect::History { key, stood } => drop(tokio::spawn(this.history(key, stood))),
             Effect::Context { key, stood } => drop(tokio::spawn(this.context(key, stood))),
             Effect::List { number, ask } => drop(tokio::spawn(this.list(number, ask))),
-            Effect::Flows { source, since, reviewers } => {
-                drop(tokio::spawn(this.flows(source, since, reviewers)));
+            Effect::Flows { source, asked } => {
+                drop(tokio::spawn(this.flows(source, asked)));
             }
             Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
                 let actions = load::for_review(&this, keys).await;
@@ -289,9 +289,9 @@ impl Effects {
         self.say(What::BoardExported(answer)).await;
     }
 
-    async fn flows(self, source: SourceName, since: Timestamp, reviewers: bool) {
+    async fn flows(self, source: SourceName, asked: FlowsAsked) {
         let (inbox, name) = (self.inbox.clone(), source.clone());
-        let answer = caught(async move { inbox.flows(&name, since, reviewers).await }).await;
+        let answer = caught(async move { inbox.flows(&name, &asked).await }).await;
         self.say(What::Flows(source, answer)).await;
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseEvent};
 
 use crate::domain::{
-    ActionKey, Digest, Finding, Flows, Followed, KeptMinute, Passage, PendingAction, Report, Revision,
-    Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, Digest, Finding, Flows, FlowsAsked, Followed, KeptMinute, Passage, PendingAction, Report,
+    Revision, Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
@@ -202,11 +202,10 @@ pub enum Effect {
         number: u64,
         ask: Ask,
     },
-    /// How actions came and went at a source since then, as it counted, and who decided.
+    /// How actions came and went at a source, as it counted, and who decided.
     Flows {
         source: SourceName,
-        since: Timestamp,
-        reviewers: bool,
+        asked: FlowsAsked,
     },
     LoadForReview {
         review: u64,

@@ -228,12 +228,11 @@ impl Observer {
             if source.counting || !self.inbox.records(&source.name).flows {
                 continue;
             }
-            let Some(since) = self.figures.flows_due(&source.name, self.window, now) else { continue };
+            let Some(asked) = self.figures.flows_due(&source.name, self.window, now) else { continue };
             source.counting = true;
-            let reviewers = self.figures.asks_reviewers();
             let (inbox, answer, name) = (self.inbox.clone(), self.answer.clone(), source.name.clone());
             tokio::spawn(async move {
-                let told = inbox.flows(&name, since, reviewers).await;
+                let told = inbox.flows(&name, &asked).await;
                 answer.send(Answer::Counted(name, Box::new(told))).await.ok();
             });
         }

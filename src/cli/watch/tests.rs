@@ -47,6 +47,8 @@ fn source(name: &str, pending: u64, heard: Option<i64>) -> SourceBoard {
         connected_at: ago(100),
         heard: heard.map(|seconds| NOW.plus_millis(-seconds * 1_000)),
         stale: heard.is_some_and(|seconds| seconds > 45),
+        cut: false,
+        truncated: false,
         paused: None,
         blocked: 2,
         queues: Vec::new(),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::contract::flows::FlowsBody;
 use crate::contract::time;
-use crate::domain::Minute;
+use crate::domain::{Minute, Timestamp};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
@@ -22,6 +22,9 @@ pub(crate) struct FlowsQuery {
     #[serde(alias = "workspaceId")]
     workspace_id: Option<String>,
     since: Option<String>,
+    /// Of tools and reviewers; else as `since`.
+    #[serde(alias = "decidedSince")]
+    decided_since: Option<String>,
     #[serde(default)]
     reviewers: bool,
 }
@@ -33,16 +36,21 @@ pub(crate) async fn flows(
 ) -> Result<Response, ApiError> {
     let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
     let now = gate.inner.clock.now();
-    let since = match query.since.as_deref() {
-        None => now.plus_millis(-USUAL_MILLIS),
-        Some(text) => time::read(text).ok_or_else(|| {
-            ApiError::Invalid(
-                "since is a moment like 2026-04-21T18:02:11Z, or milliseconds since 1970".to_owned(),
-            )
-        })?,
+    let from = minute("since", query.since.as_deref(), now)?;
+    let decided = minute("decided_since", query.decided_since.as_deref(), now)?;
+    let from = from.unwrap_or_else(|| Minute::of(now.plus_millis(-USUAL_MILLIS)));
+    let decided = decided.unwrap_or(from);
+    let asked = AskedFlows { workspace, from, decided, now, reviewers: query.reviewers };
+    let flows = gate.store().flows(&asked).await?;
+    Ok(Json(FlowsBody::of(&asked.workspace, &flows)).into_response())
+}
+
+/// The minute that is asked for, at most as far back as minutes are kept.
+fn minute(name: &str, text: Option<&str>, now: Timestamp) -> Result<Option<Minute>, ApiError> {
+    let Some(text) = text else { return Ok(None) };
+    let wrong = || {
+        ApiError::Invalid(format!("{name} is a moment like 2026-04-21T18:02:11Z, or milliseconds since 1970"))
     };
-    let from = Minute::of(since.clamp(now.plus_millis(-FLOWS_ASKED_MILLIS), now));
-    let asked = AskedFlows { workspace, from, now, reviewers: query.reviewers };
-    let counted = gate.store().flows(&asked).await?;
-    Ok(Json(FlowsBody::of(&asked.workspace, &counted.flows, counted.truncated)).into_response())
+    let since = time::read(text).ok_or_else(wrong)?;
+    Ok(Some(Minute::of(since.clamp(now.plus_millis(-FLOWS_ASKED_MILLIS), now))))
 }

@@ -1,6 +1,6 @@
-//! How actions came and went: what is asked, and what is told.
+//! How actions came and went: what is asked.
 
-use crate::domain::{Flows, Minute, Timestamp};
+use crate::domain::{Minute, Timestamp};
 
 /// What is asked of how actions came and went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,15 +8,9 @@ pub(crate) struct AskedFlows {
     pub(crate) workspace: String,
     /// From its first millisecond on.
     pub(crate) from: Minute,
+    /// Tools and reviewers, in the same way.
+    pub(crate) decided: Minute,
     pub(crate) now: Timestamp,
     /// Who decided, too.
     pub(crate) reviewers: bool,
-}
-
-/// How actions came and went, as it was counted when it happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Counted {
-    pub(crate) flows: Flows,
-    /// Some tools, or some decisions of reviewers, are not among it.
-    pub(crate) truncated: bool,
 }

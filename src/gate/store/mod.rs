@@ -11,12 +11,12 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-pub(crate) use self::counted::{AskedFlows, Counted};
+pub(crate) use self::counted::AskedFlows;
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::auth::{Token, TokenInfo};
 use crate::contract::briefing::{BatchBody, BriefingBody};
-use crate::domain::{Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp};
+use crate::domain::{Digest, Effect, Flows, PendingAction, RawJson, Risk, Row, Status, Timestamp};
 
 /// A proposal, checked and ready to be recorded.
 #[derive(Debug, Clone)]
@@ -355,7 +355,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         mission: Option<&str>,
     ) -> Result<Vec<Checkpoint>, StoreError>;
     /// What waits in each queue, and what came and went minute by minute: of one moment, so that both fit each other.
-    async fn flows(&self, asked: &AskedFlows) -> Result<Counted, StoreError>;
+    async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError>;
     /// What happened to one action, oldest first.
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;
 

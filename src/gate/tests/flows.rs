@@ -118,10 +118,11 @@ async fn sqlite_rows(gate: &TestGate) -> usize {
     let asked = crate::gate::store::AskedFlows {
         workspace: "w".to_owned(),
         from: Minute::new(0),
+        decided: Minute::new(0),
         now: gate.gate.inner.clock.now(),
         reviewers: false,
     };
-    let told = gate.gate.store().flows(&asked).await.unwrap().flows;
+    let told = gate.gate.store().flows(&asked).await.unwrap();
     told.queues.iter().map(|queue| queue.minutes.len()).sum()
 }
 

@@ -11,7 +11,7 @@ use super::{Alert, AlertKind, SourceBoard};
 /// Minutes down, at least, so that no source that is down counts as nothing.
 const LEAST_DOWN: u64 = 1;
 
-/// `failed`: after it was approved, in the window.
+/// `failed`: after it was approved, in the last hour.
 pub(super) fn of(
     source: &SourceFigures,
     board: &SourceBoard,
@@ -44,6 +44,6 @@ fn down(source: &SourceFigures, board: &SourceBoard, now: Timestamp) -> u64 {
     if !(board.stale || refused || unheard) {
         return 0;
     }
-    let since = source.heard.unwrap_or(source.connected_at);
+    let since = source.heard.or(source.down_since).unwrap_or(now);
     (now.since(since) / Minute::MILLIS).unsigned_abs().max(LEAST_DOWN)
 }

@@ -18,22 +18,38 @@ const MINUTES: [i64; 4] = [5, 15, 60, 240];
 impl Figures {
     /// Every figure, now. Takes as long as there are pending actions.
     pub fn board(&self, ask: Ask, now: Timestamp) -> Board {
+        self.assembled(ask, true, now)
+    }
+
+    /// The same from what was seen from here alone: it does not change by asking sources for their own counts, as somebody does who
+    /// opens the watch view.
+    pub fn board_as_seen(&self, ask: Ask, now: Timestamp) -> Board {
+        self.assembled(ask, false, now)
+    }
+
+    fn assembled(&self, ask: Ask, believed: bool, now: Timestamp) -> Board {
         let ask = Ask { window: ask.window.clamp(1, Self::LONGEST), ..ask };
-        let mut board = Board { at: now, window: ask.window, ..Board::default() };
-        let since = now.plus_millis(-i64::from(ask.window) * Minute::MILLIS);
+        let mut board = Board { at: now, window: ask.window, edits_told: true, ..Board::default() };
         let (mut readings, mut ages, mut tools) = (Vec::new(), Vec::new(), Tools::default());
+        let mut reviewers = Vec::new();
         for source in &self.sources {
             let mut sums = Sums::of(&source.open, &self.targets, now);
-            let (line, reading) = self.source_board(source, &mut sums, ask, now);
-            board.alerts.extend(alerts::of(source, &line, &sums, reading.flow.failed, &self.targets, now));
+            let (mut line, reading) = self.source_board(source, &mut sums, (ask, believed), now);
+            let decided = source.decided(ask.window, believed, now);
+            line.truncated = decided.truncated;
+            board.edits_told &= decided.edits_told || reading.flow.approved == 0;
+            board.alerts.extend(alerts::of(source, &line, &sums, reading.failed_lately, &self.targets, now));
             board.outcomes = board.outcomes.plus(&reading.flow);
             board.sources.push(line);
             if source.heard.is_some() {
                 readings.push(reading);
             }
             ages.append(&mut sums.ages);
-            tools.take(sums.tools, source, since, now);
-            board.edits_told |= source.counted(now).is_some();
+            tools.take(sums.tools, decided.tools);
+            let name = &source.name;
+            reviewers.extend(
+                decided.reviewers.into_iter().map(|decider| ReviewerLine { source: name.clone(), decider }),
+            );
         }
         board.alerts.sort_by_key(|alert| alert.kind);
         board.total = total(&board.sources, &readings);
@@ -41,7 +57,7 @@ impl Figures {
         board.resolves = summed(readings.iter().map(|reading| &reading.resolves));
         board.tools = tools.told();
         board.ages = self.ages(&mut ages, board.total.over_target);
-        board.reviewers = self.reviewers.then(|| self.reviewers(since, now));
+        board.reviewers = self.reviewers.then(|| busiest_first(reviewers));
         board.events = self.events.iter().cloned().collect();
         board
     }
@@ -50,20 +66,16 @@ impl Figures {
         &self,
         source: &SourceFigures,
         sums: &mut Sums,
-        ask: Ask,
+        (ask, believed): (Ask, bool),
         now: Timestamp,
     ) -> (SourceBoard, Reading) {
-        let (ledger, clock) = source.ledger(now);
-        let names: HashMap<Place, &Queue> =
-            source.seen.queues().map(|(queue, place)| (place, queue)).collect();
-        let told = |(place, line): (Place, Standing)| Some(((*names.get(&place)?).clone(), line));
-        let mut lines: HashMap<Queue, Standing> =
-            std::mem::take(&mut sums.queues).into_iter().filter_map(told).collect();
-        let readings = reading::read(ledger, &by_place(&lines, ledger), ask, clock);
+        let (ledger, clock) = source.ledger(believed, now);
+        let mut lines = folded(source.open.queues().all().cloned(), std::mem::take(&mut sums.queues), ledger);
         let mut all = Standing::default();
         for line in lines.values() {
             all.add(line);
         }
+        let readings = reading::read(ledger, &by_place(&lines, ledger), all.pending, ask, clock);
         all.take(&readings.all);
         let queues = queues(&mut lines, ledger, readings.queues);
         let board = SourceBoard {
@@ -73,6 +85,8 @@ impl Figures {
             connected_at: source.connected_at,
             heard: source.heard,
             stale: source.is_stale(&self.targets, now),
+            cut: source.cut,
+            truncated: false,
             paused: source.paused,
             blocked: source.blocked.unwrap_or(sums.missions),
             queues,
@@ -91,18 +105,33 @@ impl Figures {
         let target = i64::try_from(self.targets.age.as_millis()).unwrap_or(i64::MAX);
         Ages { counts, median: quantile(ages, 50), p90: quantile(ages, 90), target, over_target }
     }
+}
 
-    fn reviewers(&self, since: Timestamp, now: Timestamp) -> Vec<ReviewerLine> {
-        let lines = self.sources.iter().flat_map(|source| {
-            let told = source.counted(now).map(|flows| flows.reviewers.clone());
-            let deciders = told.unwrap_or_else(|| source.decided.reviewers(since));
-            deciders.into_iter().map(|decider| ReviewerLine { source: source.name.clone(), decider })
-        });
-        let mut lines: Vec<ReviewerLine> = lines.collect();
-        let decided = |line: &ReviewerLine| line.decider.approved + line.decider.rejected;
-        lines.sort_by(|a, b| decided(b).cmp(&decided(a)).then_with(|| a.decider.name.cmp(&b.decider.name)));
-        lines
+fn busiest_first(mut lines: Vec<ReviewerLine>) -> Vec<ReviewerLine> {
+    let decided = |line: &ReviewerLine| line.decider.approved + line.decider.rejected;
+    lines.sort_by(|a, b| decided(b).cmp(&decided(a)).then_with(|| a.decider.name.cmp(&b.decider.name)));
+    lines
+}
+
+/// The queues as a ledger tells them apart: those that it knows, new ones as long as there is room, and the rest as one.
+fn folded(
+    names: impl Iterator<Item = Queue>,
+    sums: Vec<Standing>,
+    ledger: &Ledger,
+) -> HashMap<Queue, Standing> {
+    let mut lines: HashMap<Queue, Standing> = HashMap::new();
+    let used = names.zip(sums).filter(|(_, line)| line.pending + line.unknown > 0);
+    let (known, new): (Vec<_>, Vec<_>) = used.partition(|(queue, _)| ledger.place_of(queue).is_some());
+    let mut room = Queue::MOST.saturating_sub(ledger.queues().count() - 1);
+    for (queue, line) in known.into_iter().map(|it| (it.0, it.1)) {
+        lines.insert(queue, line);
     }
+    for (queue, line) in new {
+        let place = if room > 0 { queue } else { Queue::Rest };
+        room = room.saturating_sub(1);
+        lines.entry(place).or_default().add(&line);
+    }
+    lines
 }
 
 impl Standing {
@@ -211,15 +240,14 @@ impl Tools {
         })
     }
 
-    fn take(&mut self, open: Vec<ToolLine>, source: &SourceFigures, since: Timestamp, now: Timestamp) {
+    fn take(&mut self, open: Vec<ToolLine>, decided: Vec<ToolDecided>) {
         for more in open {
             let line = self.line(&more.tool);
             line.pending += more.pending;
             line.high += more.high;
             line.oldest = line.oldest.into_iter().chain(more.oldest).min();
         }
-        let told = source.counted(now).map(|flows| flows.tools.clone());
-        for more in told.unwrap_or_else(|| source.decided.tools(since)) {
+        for more in decided {
             let line = self.line(&more.tool);
             line.decided = Some(match line.decided.take() {
                 None => more,

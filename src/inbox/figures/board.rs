@@ -31,7 +31,7 @@ pub struct Board {
     pub reviewers: Option<Vec<ReviewerLine>>,
     /// In the window.
     pub outcomes: Flow,
-    /// Whether any source tells which approvals were edited.
+    /// Every source with approvals tells which of them were edited.
     pub edits_told: bool,
     /// Arrivals in each part of the window, oldest first; `None` where nobody watched.
     pub arrivals: Vec<Option<u64>>,
@@ -90,6 +90,10 @@ pub struct SourceBoard {
     pub heard: Option<Timestamp>,
     /// That is too long ago: its numbers are old.
     pub stale: bool,
+    /// It gave a part of its list only: there is more than is counted.
+    pub cut: bool,
+    /// Some of what was decided there is not in the tables of tools and reviewers.
+    pub truncated: bool,
     /// Since when it runs nothing that is approved.
     pub paused: Option<Timestamp>,
     /// Missions that wait for a decision.
@@ -99,9 +103,9 @@ pub struct SourceBoard {
 }
 
 impl SourceBoard {
-    /// Its numbers are there, and not old.
+    /// Its numbers are there, not old, and of everything.
     pub const fn is_good(&self) -> bool {
-        self.heard.is_some() && !self.stale
+        self.heard.is_some() && !self.stale && !self.cut
     }
 }
 

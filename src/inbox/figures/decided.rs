@@ -36,6 +36,11 @@ impl Decided {
         }
     }
 
+    /// Some of that time was forgotten.
+    pub(super) fn is_full_since(&self, since: Timestamp) -> bool {
+        self.0.len() >= MOST && self.0.front().is_some_and(|oldest| oldest.at > since)
+    }
+
     fn since(&self, since: Timestamp) -> impl Iterator<Item = &Deed> {
         self.0.iter().filter(move |deed| deed.at >= since)
     }

@@ -79,6 +79,10 @@ struct SourceJson<'a> {
     heard_at: Option<String>,
     /// Its numbers are old.
     stale: bool,
+    /// It gave a part of its list only: there is more than is counted.
+    partial: bool,
+    /// Some of what was decided there is not among `tools` and `reviewers`.
+    truncated: bool,
     /// Why it could not be listed the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
@@ -257,6 +261,8 @@ impl<'a> SourceJson<'a> {
             connection: connection(&source.connection),
             heard_at: source.heard.map(time::write),
             stale: source.stale,
+            partial: source.cut,
+            truncated: source.truncated,
             problem: None,
             paused_at: source.paused.map(time::write),
             blocked_missions: source.blocked,

@@ -88,20 +88,25 @@ impl Ledger {
         }
     }
 
+    /// Its place, where it is told apart.
+    pub(super) fn place_of(&self, queue: &Queue) -> Option<Place> {
+        self.places.get(queue).copied()
+    }
+
     /// The queues and their places, the rest last.
     pub(super) fn queues(&self) -> impl Iterator<Item = (&Queue, Place)> {
         self.places.iter().map(|(queue, place)| (queue, *place)).chain([(&Queue::Rest, REST)])
     }
 
     /// All that happened between two moments is known by now; `pending` is what was pending in between. Where that was so long
-    /// that nobody can call it watched, what was pending at the ends of its minutes stays unknown.
+    /// that nobody can call it watched, its minutes stay unknown. Says whether it was watched.
     pub(super) fn cover(
         &mut self,
         from: Timestamp,
         to: Timestamp,
         pending: &HashMap<Place, u64>,
         limit: Duration,
-    ) {
+    ) -> bool {
         let last = Minute::of(to);
         let from = from.max(last.plus(-i64::from(Figures::LONGEST)).start());
         let is_watched = u128::from(to.since(from).unsigned_abs()) <= limit.as_millis();
@@ -109,12 +114,16 @@ impl Ledger {
             let minute = Minute::new(number);
             let (start, end) = (minute.start().max(from), minute.plus(1).start().min(to));
             let slot = self.minutes.entry(minute).or_default();
+            if !is_watched {
+                continue;
+            }
             slot.watched = (slot.watched + end.since(start)).min(Minute::MILLIS);
-            if is_watched && minute < last {
+            if minute < last {
                 slot.end(pending);
             }
             self.changed.insert(minute);
         }
+        is_watched
     }
 
     /// Counts what happened in a minute that was covered, and corrects what was pending at the ends since.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::config::Targets;
+use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, ActionKey, DecisionKind, Entry, Flow, Followed, Minute, Outcome, Queue, ReportLine, Revision,
     Row, Timestamp, Untrusted,
@@ -32,13 +33,16 @@ impl SourceFigures {
         self.cover(targets, now);
         self.heard = Some(now);
         (self.behind, self.problem, self.revision) = (false, false, revision);
-        let mut look = Look { since, now, news: News::default() };
+        let mut look = Look { since, now, gap: self.gap && since.is_some(), news: News::default() };
         match rows {
             Rows::All(entries) => {
+                self.cut = entries.iter().any(|entry| is_cut(&entry.row));
                 let listed: HashSet<&ActionId> = entries.iter().map(|entry| &entry.row.id).collect();
                 let gone = |id: &&ActionId| !listed.contains(id);
                 let gone: Vec<ActionId> = self.open.ids().filter(gone).cloned().collect();
-                for id in &gone {
+                // Beyond the end of a list that is cut, anything may still be pending.
+                let over = if self.cut { Vec::new() } else { gone };
+                for id in &over {
                     self.gone(&mut look, id);
                 }
                 self.stand(&mut look, entries);
@@ -92,7 +96,7 @@ impl SourceFigures {
     /// It is not listed any more.
     fn gone(&mut self, look: &mut Look, id: &ActionId) {
         let Some(known) = self.open.take(id) else { return };
-        let tool = self.open.name(known.tool);
+        let tool = self.open.tools().get(known.tool).cloned().unwrap_or_default();
         let about = self.about(id, (&tool, &known.title), known.high);
         let over =
             Over { stage: Stage::Left, place: known.place, tool, created: known.created, high: known.high };
@@ -102,7 +106,7 @@ impl SourceFigures {
             return;
         }
         let stage = known.ours.unwrap_or(Stage::Left);
-        self.flow(known.place, Minute::of(look.now), &stage.resolution().plus(&stage.outcome()));
+        self.flow(known.place, look.vanished(), &stage.resolution().plus(&stage.outcome()));
         self.did(stage, true, (look.now, known.created), &over.tool, None);
         self.end(id, Over { stage, ..over });
         look.news.moved(stage, true, None, None, about);
@@ -192,7 +196,7 @@ impl SourceFigures {
         };
         let failed = (stage == Stage::Failed).then_some(Did::Fail);
         for what in decided.filter(|_| was_open).into_iter().chain(failed) {
-            self.decided.add(Deed { at, created, tool: tool.clone(), by: by.cloned(), what });
+            self.deeds.add(Deed { at, created, tool: tool.clone(), by: by.cloned(), what });
         }
     }
 
@@ -227,6 +231,8 @@ impl SourceFigures {
 
 /// One look at a list.
 struct Look {
+    /// Nobody watched since then.
+    gap: bool,
     /// Everything up to then was known before.
     since: Option<Timestamp>,
     now: Timestamp,
@@ -239,9 +245,21 @@ impl Look {
         row.status.is_pending() || self.since.is_some_and(|since| row.created_at > since)
     }
 
+    /// The minute in which something vanished: when, nobody knows. After a time in which nobody watched it is one of that, so that it
+    /// is no part of a rate.
+    fn vanished(&self) -> Minute {
+        let (now, next) = (Minute::of(self.now), Minute::of(self.since.unwrap_or(self.now)).plus(1));
+        if self.gap { next.min(now.plus(-1)) } else { now }
+    }
+
     /// When something happened that was not so at the last look: clocks differ, so what the source says is bounded by that.
     fn moment(&self, told: Option<Timestamp>) -> Timestamp {
         let since = self.since.unwrap_or(self.now);
         told.unwrap_or(self.now).clamp(since.min(self.now), self.now)
     }
+}
+
+/// Stands for all that a source did not give.
+fn is_cut(row: &Row) -> bool {
+    row.unreadable.is_some_and(|stand_in| stand_in.what == Unreadable::CUT_OFF)
 }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::config::Targets;
-use crate::domain::{Flows, Followed, KeptMinute, Minute, Queue, Report, SourceName, Timestamp};
+use crate::domain::{Flows, FlowsAsked, Followed, KeptMinute, Minute, Queue, Report, SourceName, Timestamp};
 
 use super::{Event, EventKind, Synced};
 
@@ -80,15 +80,18 @@ impl Figures {
         let targets = self.targets;
         let Some(source) = self.source(&synced.source) else { return };
         let news = source.listed(&synced.rows, synced.revision, &targets, now);
+        source.judge(now);
         self.tell(news);
     }
 
     /// Its list could not be read; `why` in words of ours.
     pub fn not_listed(&mut self, source: &SourceName, why: &str, now: Timestamp) {
         let Some(source) = self.source(source) else { return };
+        source.behind = true;
         let is_news = !std::mem::replace(&mut source.problem, true);
         let what = HappeningKind::Unreadable { why: why.to_owned() };
         let news = is_news.then(|| Happening { at: now, source: source.name.clone(), what });
+        source.judge(now);
         self.tell(news);
     }
 
@@ -120,6 +123,9 @@ impl Figures {
                 what.map(|what| Happening { at: now, source: source.name.clone(), what })
             }
         };
+        if let Some(source) = self.source(&event.source) {
+            source.judge(now);
+        }
         self.tell(news);
     }
 
@@ -146,11 +152,22 @@ impl Figures {
         self.tell(news);
     }
 
-    /// Whether a source that counts by itself should be asked for its counts now, and since when: at once, then every half minute,
-    /// and five seconds after the last time where something changed.
-    pub fn flows_due(&mut self, source: &SourceName, window: u32, now: Timestamp) -> Option<Timestamp> {
-        let since = now.plus_millis(-i64::from(window.clamp(1, Self::LONGEST)) * Minute::MILLIS);
-        self.source(source)?.asks(window, now).then_some(since)
+    /// What to ask a source that counts by itself, where that is due: at once, then every half minute, and five seconds after the last time
+    /// where something changed. Rates and growth look further back than a short window.
+    pub fn flows_due(&mut self, source: &SourceName, window: u32, now: Timestamp) -> Option<FlowsAsked> {
+        let back = |minutes: u32| now.plus_millis(-i64::from(minutes) * Minute::MILLIS);
+        let window = window.clamp(1, Self::LONGEST);
+        let asked = FlowsAsked {
+            since: back(window.max(reading::BACK)),
+            decided_since: back(window),
+            reviewers: self.reviewers,
+        };
+        self.source(source)?.asks(window, now).then_some(asked)
+    }
+
+    /// Those that count by themselves are asked at once.
+    pub fn ask_again(&mut self) {
+        self.sources.iter_mut().for_each(|source| source.asked = None);
     }
 
     /// Minutes that changed since the last time, for the journal.

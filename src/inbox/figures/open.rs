@@ -2,21 +2,22 @@
 //! what is pending by queue is counted as they come and go.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 
-use crate::domain::{ActionId, Row, Status, Timestamp, Untrusted};
+use crate::domain::{ActionId, Queue, Row, Status, Timestamp, Untrusted};
 
 use super::ledger::Place;
 use super::stage::Stage;
 
-/// Stands for the name of a tool.
-pub(super) type Tool = u32;
+/// Stands for a name.
+pub(super) type Number = u32;
 
 /// An action that is pending, or waits to be settled.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) place: Place,
-    pub(super) tool: Tool,
+    pub(super) tool: Number,
+    pub(super) queue: Number,
     pub(super) title: Untrusted,
     /// A hash of its mission: only different ones are counted.
     pub(super) mission: Option<u64>,
@@ -33,10 +34,8 @@ pub(super) struct Known {
 pub(super) struct Open {
     known: HashMap<ActionId, Known>,
     pending: HashMap<Place, u64>,
-    numbers: HashMap<Untrusted, Tool>,
-    /// By number; with how many actions use it.
-    names: Vec<(Untrusted, usize)>,
-    free: Vec<Tool>,
+    tools: Names<Untrusted>,
+    queues: Names<Queue>,
     hasher: RandomState,
 }
 
@@ -65,13 +64,13 @@ impl Open {
         &self.pending
     }
 
-    pub(super) fn name(&self, tool: Tool) -> Untrusted {
-        self.names.get(tool as usize).map(|(name, _)| name.clone()).unwrap_or_default()
+    pub(super) fn tools(&self) -> &Names<Untrusted> {
+        &self.tools
     }
 
-    /// So many numbers of tools are in use, or were.
-    pub(super) fn tools(&self) -> usize {
-        self.names.len()
+    /// All of them, however many.
+    pub(super) fn queues(&self) -> &Names<Queue> {
+        &self.queues
     }
 
     pub(super) fn put(&mut self, row: &Row, place: Place) {
@@ -82,7 +81,8 @@ impl Open {
         }
         let known = Known {
             place,
-            tool: self.number(&row.tool),
+            tool: self.tools.number(&row.tool),
+            queue: self.queues.number(&Queue::of(row)),
             title: row.title.clone(),
             mission: row.mission.as_ref().map(|mission| self.hasher.hash_one(mission)),
             created: row.created_at,
@@ -105,19 +105,40 @@ impl Open {
                 self.pending.remove(&known.place);
             }
         }
-        if let Some((name, users)) = self.names.get_mut(known.tool as usize) {
-            *users = users.saturating_sub(1);
-            if *users == 0 {
-                self.numbers.remove(name);
-                self.free.push(known.tool);
-            }
-        }
+        self.tools.let_go(known.tool);
+        self.queues.let_go(known.queue);
         Some(known)
     }
+}
 
-    fn number(&mut self, name: &Untrusted) -> Tool {
+/// Names that stand once, as numbers, as long as somebody uses them.
+#[derive(Clone, Debug)]
+pub(super) struct Names<T> {
+    numbers: HashMap<T, Number>,
+    /// By number; with how many actions use it.
+    used: Vec<(T, usize)>,
+    free: Vec<Number>,
+}
+
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self { numbers: HashMap::new(), used: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T: Clone + Eq + Hash> Names<T> {
+    pub(super) fn get(&self, number: Number) -> Option<&T> {
+        self.used.get(number as usize).map(|(name, _)| name)
+    }
+
+    /// By number; some may be in use no more.
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> {
+        self.used.iter().map(|(name, _)| name)
+    }
+
+    fn number(&mut self, name: &T) -> Number {
         if let Some(number) = self.numbers.get(name).copied() {
-            if let Some((_, users)) = self.names.get_mut(number as usize) {
+            if let Some((_, users)) = self.used.get_mut(number as usize) {
                 *users += 1;
             }
             return number;
@@ -125,17 +146,27 @@ impl Open {
         let entry = (name.clone(), 1);
         let number = match self.free.pop() {
             Some(free) => {
-                if let Some(place) = self.names.get_mut(free as usize) {
+                if let Some(place) = self.used.get_mut(free as usize) {
                     *place = entry;
                 }
                 free
             }
             None => {
-                self.names.push(entry);
-                Tool::try_from(self.names.len() - 1).unwrap_or(Tool::MAX)
+                self.used.push(entry);
+                Number::try_from(self.used.len() - 1).unwrap_or(Number::MAX)
             }
         };
         self.numbers.insert(name.clone(), number);
         number
+    }
+
+    /// The name stands until its number is given to another one.
+    fn let_go(&mut self, number: Number) {
+        let Some((name, users)) = self.used.get_mut(number as usize) else { return };
+        *users = users.saturating_sub(1);
+        if *users == 0 {
+            self.numbers.remove(name);
+            self.free.push(number);
+        }
     }
 }

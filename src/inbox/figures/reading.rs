@@ -11,6 +11,13 @@ use super::ledger::{Ledger, Place, Slot};
 const RATE: i64 = 15;
 /// So far back growth is looked for, in minutes.
 const GROWTH: usize = 240;
+/// All of that. Minutes.
+#[expect(clippy::cast_possible_truncation, reason = "small constants")]
+pub(super) const BACK: u32 = GROWTH as u32 + RATE as u32;
+/// What failed after it was approved is told of for so long, whatever the window is. Minutes.
+const FAILED: i64 = 60;
+/// So many minutes may have begun since a source told its counts.
+const FRESH: usize = 3;
 /// A rate over less is none. Milliseconds.
 const LEAST: i64 = Minute::MILLIS;
 
@@ -24,6 +31,8 @@ pub(super) struct Reading {
     pub(super) spark: Vec<Option<u64>>,
     pub(super) arrivals: Vec<Option<u64>>,
     pub(super) resolves: Vec<Option<u64>>,
+    /// Failed after it was approved, in the last hour.
+    pub(super) failed_lately: u64,
     /// For so many minutes, more had come than gone in the quarter of an hour before each.
     pub(super) growing_for: u32,
 }
@@ -63,8 +72,14 @@ impl Cut {
     }
 }
 
-/// Reads a ledger; `pending` is what is pending now.
-pub(super) fn read(ledger: &Ledger, pending: &HashMap<Place, u64>, ask: Ask, now: Timestamp) -> Readings {
+/// Reads a ledger; `pending` is what is pending now in the queues that it tells apart, `in_all` in all of them.
+pub(super) fn read(
+    ledger: &Ledger,
+    pending: &HashMap<Place, u64>,
+    in_all: u64,
+    ask: Ask,
+    now: Timestamp,
+) -> Readings {
     let cut = Cut::of(ask, now);
     let known = ledger.minutes.values().flat_map(|slot| slot.cells.keys()).chain(pending.keys());
     let mut makers: HashMap<Place, Maker> = known.map(|place| (*place, Maker::new(cut))).collect();
@@ -82,7 +97,7 @@ pub(super) fn read(ledger: &Ledger, pending: &HashMap<Place, u64>, ask: Ask, now
     }
     let now_in = |place: &Place| pending.get(place).copied().unwrap_or_default();
     let queues = makers.into_iter().map(|(place, maker)| (place, maker.made(now_in(&place)))).collect();
-    Readings { all: all.made(pending.values().sum()), queues }
+    Readings { all: all.made(in_all), queues }
 }
 
 /// A reading that is being made.
@@ -104,7 +119,11 @@ impl Maker {
 
     fn take(&mut self, minute: Minute, slot: &Slot, flow: &Flow, pending: u64) {
         let back = self.cut.last.number() - minute.number();
-        if back < RATE {
+        if back < FAILED {
+            self.reading.failed_lately += flow.failed;
+        }
+        // What came in a time that nobody watched is no part of a rate.
+        if back < RATE && (slot.watched > 0 || back == 0) {
             self.rate.arrived += flow.arrived;
             self.rate.resolved += flow.resolved();
             self.rate.over += slot.watched;
@@ -135,9 +154,9 @@ impl Maker {
             *now = Some(pending);
         }
         self.reading.rate = (self.rate.over >= LEAST).then_some(self.rate);
-        // A minute that has just begun is as the one before it.
-        if let [first @ None, Some(_), ..] = self.nets.as_mut_slice() {
-            *first = Some(0);
+        // Minutes that have just begun are as the last one that is known.
+        if let Some(known) = self.nets.iter().position(Option::is_some).filter(|known| *known <= FRESH) {
+            self.nets.iter_mut().take(known).for_each(|net| *net = Some(0));
         }
         let grew = |minutes: &[Option<i64>]| {
             let watched = minutes.first().is_some_and(Option::is_some);

@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use crate::config::Targets;
-use crate::domain::{ActionId, Flows, Minute, Revision, SourceName, Timestamp, Untrusted};
+use crate::domain::{
+    ActionId, Decider, Flows, Minute, Revision, SourceName, Timestamp, ToolDecided, Untrusted,
+};
 use crate::inbox::Connection;
 
 use super::decided::Decided;
@@ -15,6 +17,17 @@ use super::{Happening, HappeningKind};
 
 /// What a source counted by itself is good for so long; then what was seen from here counts. Milliseconds.
 const TOLD: i64 = 2 * Minute::MILLIS;
+
+/// What was decided in a window.
+#[derive(Debug, Default)]
+pub(super) struct DecidedThere {
+    pub(super) tools: Vec<ToolDecided>,
+    pub(super) reviewers: Vec<Decider>,
+    /// Not all of it is here.
+    pub(super) truncated: bool,
+    /// It tells which approvals were edited.
+    pub(super) edits_told: bool,
+}
 
 /// An action that is over.
 #[derive(Clone, Debug)]
@@ -31,6 +44,8 @@ pub(super) struct Over {
 pub(super) struct Told {
     pub(super) ledger: Ledger,
     pub(super) flows: Flows,
+    /// Minutes back, of tools and reviewers.
+    window: Option<u32>,
     received: Timestamp,
 }
 
@@ -46,7 +61,7 @@ pub(super) struct SourceFigures {
     pub(super) open: Open,
     pub(super) seen: Ledger,
     pub(super) told: Option<Told>,
-    pub(super) decided: Decided,
+    pub(super) deeds: Decided,
     /// Something may have changed since the last list.
     pub(super) behind: bool,
     pub(super) revision: Option<Revision>,
@@ -56,6 +71,12 @@ pub(super) struct SourceFigures {
     /// Something happened since.
     pub(super) moved: bool,
     pub(super) order: VecDeque<ActionId>,
+    /// Nobody watched between the last two looks.
+    pub(super) gap: bool,
+    /// It gave a part of its list only.
+    pub(super) cut: bool,
+    /// Since when it is not as it should be; `None` while it is.
+    pub(super) down_since: Option<Timestamp>,
 }
 
 impl SourceFigures {
@@ -71,13 +92,16 @@ impl SourceFigures {
             open: Open::default(),
             seen: Ledger::default(),
             told: None,
-            decided: Decided::default(),
+            deeds: Decided::default(),
             behind: false,
             revision: None,
             over: HashMap::new(),
             asked: None,
             moved: false,
             order: VecDeque::new(),
+            gap: false,
+            cut: false,
+            down_since: None,
         }
     }
 
@@ -94,23 +118,43 @@ impl SourceFigures {
         self.heard.is_some_and(|at| u128::from(now.since(at).unsigned_abs()) >= limit)
     }
 
-    /// The minutes that count now, and the time that its clock has.
-    pub(super) fn ledger(&self, now: Timestamp) -> (&Ledger, Timestamp) {
-        match &self.told {
-            Some(told) if now.since(told.received) < TOLD => {
-                (&told.ledger, told.flows.at.plus_millis(now.since(told.received)))
-            }
-            _ => (&self.seen, now),
+    /// What it counted by itself, while that is good.
+    fn counted(&self, now: Timestamp) -> Option<&Told> {
+        self.told.as_ref().filter(|told| now.since(told.received) < TOLD)
+    }
+
+    /// The minutes that count now, and the time that its clock has. `believed`: its own, where it has them.
+    pub(super) fn ledger(&self, believed: bool, now: Timestamp) -> (&Ledger, Timestamp) {
+        match self.counted(now).filter(|_| believed) {
+            Some(told) => (&told.ledger, told.flows.at.plus_millis(now.since(told.received))),
+            None => (&self.seen, now),
         }
     }
 
-    /// What it counted by itself, while that is good.
-    pub(super) fn counted(&self, now: Timestamp) -> Option<&Flows> {
-        self.told.as_ref().filter(|told| now.since(told.received) < TOLD).map(|told| &told.flows)
+    /// What was decided of each tool, and by whom, in a window; of a source that counts by itself nothing, until it told of that very
+    /// window.
+    pub(super) fn decided(&self, window: u32, believed: bool, now: Timestamp) -> DecidedThere {
+        let since = now.plus_millis(-i64::from(window) * Minute::MILLIS);
+        match self.counted(now).filter(|_| believed) {
+            Some(told) if told.window.is_none_or(|asked| asked == window) => DecidedThere {
+                tools: told.flows.tools.clone(),
+                reviewers: told.flows.reviewers.clone(),
+                truncated: told.flows.truncated,
+                edits_told: true,
+            },
+            Some(_) => DecidedThere::default(),
+            None => DecidedThere {
+                tools: self.deeds.tools(since),
+                reviewers: self.deeds.reviewers(since),
+                truncated: self.deeds.is_full_since(since),
+                edits_told: false,
+            },
+        }
     }
 
     pub(super) fn take_told(&mut self, flows: Flows, now: Timestamp) {
-        self.told = Some(Told { ledger: Ledger::of(&flows), flows, received: now });
+        let window = self.asked.map(|(_, window)| window);
+        self.told = Some(Told { ledger: Ledger::of(&flows), flows, window, received: now });
     }
 
     /// The source says that nothing changed since the last list.
@@ -130,7 +174,7 @@ impl SourceFigures {
     pub(super) fn cover(&mut self, targets: &Targets, now: Timestamp) {
         if let Some(heard) = self.heard {
             let patience = self.patience(targets);
-            self.seen.cover(heard, now, self.open.pending(), patience);
+            self.gap = !self.seen.cover(heard, now, self.open.pending(), patience);
             self.seen.trim(|| self.open.all().map(|known| known.place).collect(), now);
             self.heard = Some(now);
         }
@@ -147,6 +191,14 @@ impl SourceFigures {
             (self.asked, self.moved) = (Some((now, window)), false);
         }
         due
+    }
+
+    /// After everything that it says: since when it is not as it should be.
+    pub(super) fn judge(&mut self, now: Timestamp) {
+        let well =
+            matches!(self.connection, Connection::Live | Connection::Polling | Connection::Stopped { .. })
+                && !self.problem;
+        self.down_since = if well { None } else { self.down_since.or(Some(now)) };
     }
 
     pub(super) fn connects(&mut self, connection: &Connection, now: Timestamp) -> Option<Happening> {

@@ -1,13 +1,12 @@
 //! What is pending at a source, counted in one go.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Duration;
 
 use crate::config::Targets;
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, Untrusted};
 
-use super::ledger::Place;
 use super::open::Open;
 use super::{Standing, ToolLine};
 
@@ -32,7 +31,8 @@ type Missions = HashSet<u64, BuildHasherDefault<Hashed>>;
 /// The counts of what is pending, without what only time tells.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    pub(super) queues: HashMap<Place, Standing>,
+    /// Every one, however many; by its number.
+    pub(super) queues: Vec<Standing>,
     /// By the number of the tool.
     pub(super) tools: Vec<ToolLine>,
     /// Milliseconds, in no order.
@@ -49,12 +49,18 @@ pub(super) struct Sums {
 impl Sums {
     pub(super) fn of(open: &Open, targets: &Targets, now: Timestamp) -> Self {
         let mut sums = Self { ages: Vec::with_capacity(open.ids().len()), ..Self::default() };
-        let tool =
-            |number| ToolLine { tool: open.name(number), pending: 0, high: 0, oldest: None, decided: None };
-        sums.tools = (0..open.tools()).filter_map(|number| u32::try_from(number).ok()).map(tool).collect();
+        let tool = |name: &Untrusted| ToolLine {
+            tool: name.clone(),
+            pending: 0,
+            high: 0,
+            oldest: None,
+            decided: None,
+        };
+        sums.tools = open.tools().all().map(tool).collect();
+        sums.queues = open.queues().all().map(|_| Standing::default()).collect();
         let (mut missions, mut blocked) = (Missions::default(), Missions::default());
         for known in open.all() {
-            let line = sums.queues.entry(known.place).or_default();
+            let Some(line) = sums.queues.get_mut(known.queue as usize) else { continue };
             if known.lost {
                 line.unknown += 1;
                 continue;
@@ -89,6 +95,7 @@ impl Standing {
     }
 }
 
+/// Never of a time that lies ahead: clocks differ.
 fn beyond(millis: i64, limit: Duration) -> bool {
-    u128::from(millis.unsigned_abs()) > limit.as_millis()
+    u128::from(millis.max(0).unsigned_abs()) > limit.as_millis()
 }

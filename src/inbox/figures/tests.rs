@@ -165,13 +165,44 @@ fn minutes_in_which_nobody_watched_are_not_known_and_no_part_of_a_rate() {
     let mut figures = figures();
     figures.event(&Event { source: source(), kind: EventKind::Connection(Connection::Live) }, at(0));
     figures.listed(&all(Vec::new()), at(0));
-    // Asleep for ten minutes; all that came meanwhile is known at once.
-    figures.listed(&all(vec![row("1", "kim", 300, Status::Pending)]), at(600));
+    figures.listed(&all(vec![row("old", "kim", 10, Status::Pending)]), at(30));
+    // Asleep for ten minutes; what came and went meanwhile is known at once.
+    figures.listed(&all(vec![row("1", "kim", 300, Status::Pending)]), at(630));
+    figures.listed(&all(vec![row("1", "kim", 300, Status::Pending)]), at(690));
 
-    let standing = line(&figures, 660);
+    let standing = line(&figures, 690);
 
-    assert_eq!(standing.spark.iter().rev().take(3).copied().collect::<Vec<_>>(), [Some(1), None, None]);
-    assert_eq!(standing.rate, Some(Rate { arrived: 1, resolved: 0, over: 600_000 }));
+    assert_eq!(standing.spark.iter().rev().take(3).copied().collect::<Vec<_>>(), [Some(1), Some(1), None]);
+    assert_eq!(standing.rate, Some(Rate { arrived: 1, resolved: 0, over: 90_000 }), "only what was watched");
+    assert_eq!(figures.board(hour(), at(690)).outcomes, Flow { arrived: 2, left: 1, ..Flow::default() });
+}
+
+#[test]
+fn a_list_that_is_cut_takes_nothing_away_and_is_no_good_number() {
+    let mut figures = figures();
+    let rest = || {
+        let cut = crate::contract::action::Unreadable::new(
+            crate::contract::action::Unreadable::CUT_OFF,
+            "(the rest of the list)",
+        );
+        cut.stand_in().row
+    };
+    figures
+        .listed(&all(vec![row("1", "kim", 0, Status::Pending), row("2", "kim", 0, Status::Pending)]), at(0));
+    figures.listed(&all(vec![row("1", "kim", 0, Status::Pending), rest()]), at(10));
+
+    let board = figures.board(hour(), at(10));
+    assert!(board.sources[0].cut && !board.sources[0].is_good());
+    assert_eq!(board.outcomes.resolved(), 0);
+
+    figures.listed(&all(vec![row("2", "kim", 0, Status::Pending)]), at(20));
+    let board = figures.board(hour(), at(20));
+    assert!(board.sources[0].is_good());
+    assert_eq!(
+        (board.total.pending, board.outcomes.left),
+        (1, 2),
+        "the other one, and what stood for the rest"
+    );
 }
 
 #[test]

@@ -105,6 +105,7 @@ pub fn state(source: &SourceBoard, at: Timestamp, still: bool) -> (String, bool)
         Connection::Live | Connection::Polling => {
             return match (old, source.paused) {
                 (None, _) => ("READING".to_owned(), false),
+                (Some(_), _) if source.cut => ("A PART ONLY".to_owned(), false),
                 (Some(_), Some(since)) => (format!("PAUSED {}", age(since, at)), false),
                 (Some(..FRESH), None) => ("ok".to_owned(), true),
                 (Some(old), None) if still => (format!("ok {}", span(old)), true),
@@ -147,6 +148,8 @@ mod tests {
             connected_at: Timestamp::from_millis(0),
             heard: heard.map(Timestamp::from_millis),
             stale: false,
+            cut: false,
+            truncated: false,
             paused: None,
             blocked: 0,
             queues: Vec::new(),

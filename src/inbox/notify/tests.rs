@@ -192,6 +192,8 @@ fn hostile(at: i64, count: u64) -> Board {
         connected_at: at,
         heard: Some(at),
         stale: false,
+        cut: false,
+        truncated: false,
         paused: None,
         blocked: 0,
         queues,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Dialect, LONG_LIMIT, PendingActions, answer};
 use crate::contract::{flows, time};
-use crate::domain::{Flows, Timestamp};
+use crate::domain::{Flows, FlowsAsked};
 use crate::net::url;
 use crate::sources::SourceError;
 
@@ -14,14 +14,15 @@ impl PendingActions {
     }
 
     /// What the gate counted. One from before the route is not asked again.
-    pub(super) async fn counted(&self, since: Timestamp, reviewers: bool) -> Result<Flows, SourceError> {
+    pub(super) async fn counted(&self, asked: &FlowsAsked) -> Result<Flows, SourceError> {
         if !self.has_flows() {
             return Err(SourceError::NotOffered);
         }
-        let since = time::write(since);
+        let [since, decided] = [asked.since, asked.decided_since].map(time::write);
         let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
-        let asked = [("since", since.as_str())].into_iter().chain(reviewers.then_some(("reviewers", "true")));
-        let query: Vec<_> = workspace.into_iter().chain(asked).collect();
+        let since = [("since", since.as_str()), ("decided_since", decided.as_str())];
+        let reviewers = asked.reviewers.then_some(("reviewers", "true"));
+        let query: Vec<_> = workspace.into_iter().chain(since).chain(reviewers).collect();
         let reply = self.ask(format!("/api/flows{}", url::query(&query)), LONG_LIMIT).await?;
         match reply.status {
             200 => flows::read(&reply.text).ok_or_else(|| answer::nonsense("its counts are none")),

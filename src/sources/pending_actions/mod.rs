@@ -14,9 +14,9 @@ use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced, an
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Check, Finding, Flows, HistoryEvent, KnownTool, ListQuery, Note, On,
-    Outcome, Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName, Status,
-    SubmissionBatch, Timestamp, Untrusted,
+    ActionId, Binding, Capabilities, Check, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery,
+    Note, On, Outcome, Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName,
+    Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -187,8 +187,8 @@ impl Source for PendingActions {
         self.timeline(id).await
     }
 
-    async fn flows(&self, since: Timestamp, reviewers: bool) -> Result<Flows, SourceError> {
-        self.counted(since, reviewers).await
+    async fn flows(&self, asked: &FlowsAsked) -> Result<Flows, SourceError> {
+        self.counted(asked).await
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {

@@ -186,8 +186,7 @@ impl PendingActions {
 /// A list that says that there is more and not where: nobody may take it for everything.
 fn cut_off<T>(pages: &wire::Page<T>) -> Option<Unreadable> {
     let more = pages.total.is_some_and(|total| total > pages.items.len() as u64);
-    let what = "the list says that there is more than it gave, and not where";
-    (pages.goes_on || more).then(|| Unreadable::new(what, "(the rest of the list)"))
+    (pages.goes_on || more).then(|| Unreadable::new(Unreadable::CUT_OFF, "(the rest of the list)"))
 }
 
 /// Rows in the order they came first, each as it came last: an action can move from page to page.

@@ -78,7 +78,7 @@ pub use tally::Tally;
 pub(in crate::tui) use told::told_in;
 pub use view::{Ask, More, Own, View, ViewKind, ViewPage, ViewRow};
 pub(in crate::tui) use watch::face::face;
-pub use watch::{Alarms, Asked, At, Opens, Panel, Row, Watch, WatchSort};
+pub use watch::{Alarms, At, Opens, Panel, Row, Watch, WatchSort};
 pub use window::{Waiting, Window};
 
 /// What does not change while the inbox runs.

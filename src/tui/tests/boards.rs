@@ -49,6 +49,8 @@ fn source(name: &str, standing: Standing, queues: Vec<QueueLine>) -> SourceBoard
         connected_at: ago(90),
         heard: Some(Timestamp::from_millis(NOW - 400)),
         stale: false,
+        cut: false,
+        truncated: false,
         paused: None,
         blocked: 0,
         queues,

@@ -147,11 +147,11 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::BoardExported(answer) => watch::exported(model, answer),
         What::Opened(answer) => copy::opened(model, answer),
         What::Source(event) => {
-            watch::heard(model, &event.source, Some(&event.kind));
+            watch::heard(model, Some(&event.kind));
             queue::event(model, event)
         }
         What::Synced(source, answer) => {
-            watch::heard(model, &source, None);
+            watch::heard(model, None);
             queue::synced(model, &source, answer)
         }
         What::Flows(source, answer) => watch::flowed(model, &source, answer),

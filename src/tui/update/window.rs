@@ -116,7 +116,8 @@ fn call_by_rules(model: &mut Model) -> Vec<Effect> {
     if !model.notices.is_due(model.now) {
         return Vec::new();
     }
-    let board = model.figures.board(Ask { window: WINDOW, columns: 1 }, model.now);
+    // Who opens the watch view must not change who is called.
+    let board = model.figures.board_as_seen(Ask { window: WINDOW, columns: 1 }, model.now);
     let wall = Wall::at(model.now, &model.settings.zone);
     let due = model.notices.look(&board, wall, model.window.is_in_front());
     let rules = &model.settings.rules;

@@ -10,7 +10,7 @@ use sqlx::{Row as _, SqliteConnection, SqlitePool};
 use super::row::{integer, number};
 use super::writer::Tx;
 use crate::domain::{Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted};
-use crate::gate::store::{AskedFlows, Counted, StoreError};
+use crate::gate::store::{AskedFlows, StoreError};
 
 /// Most tools in one answer.
 const TOOLS: usize = 500;
@@ -42,7 +42,7 @@ pub(super) const REVIEWED: &str = "SELECT resolved_by, status = 'rejected' AS re
      ORDER BY resolved_at DESC LIMIT ?3";
 
 /// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.
-pub(super) async fn read(pool: &SqlitePool, asked: &AskedFlows) -> Result<Counted, StoreError> {
+pub(super) async fn read(pool: &SqlitePool, asked: &AskedFlows) -> Result<Flows, StoreError> {
     let mut tx = pool.begin_with("BEGIN").await?;
     // Before the gate was there it counted nothing: its first tokens are as old as it is.
     let begun: Option<i64> =
@@ -53,8 +53,7 @@ pub(super) async fn read(pool: &SqlitePool, asked: &AskedFlows) -> Result<Counte
     let (reviewers, older) =
         if asked.reviewers { reviewers(&mut tx, asked).await? } else { (Vec::new(), false) };
     let from = asked.from.max(begun).start();
-    let flows = Flows { at: asked.now, from, queues, tools, reviewers };
-    Ok(Counted { flows, truncated: more || older })
+    Ok(Flows { at: asked.now, from, queues, tools, reviewers, truncated: more || older })
 }
 
 async fn queues(conn: &mut SqliteConnection, asked: &AskedFlows) -> Result<Vec<QueueFlow>, StoreError> {
@@ -121,7 +120,7 @@ async fn tools(
 ) -> Result<(Vec<ToolDecided>, bool), StoreError> {
     let found: Vec<(String, i64, i64, i64, i64)> = sqlx::query_as(DECIDED)
         .bind(&asked.workspace)
-        .bind(asked.from.number())
+        .bind(asked.decided.number())
         .bind(integer(TOOLS as u64 + 1))
         .fetch_all(conn)
         .await?;
@@ -143,7 +142,7 @@ async fn reviewers(
 ) -> Result<(Vec<Decider>, bool), StoreError> {
     let mut rows = sqlx::query(REVIEWED)
         .bind(&asked.workspace)
-        .bind(asked.from.start().as_millis())
+        .bind(asked.decided.start().as_millis())
         .bind(integer(DECISIONS as u64 + 1))
         .fetch(conn);
     let mut deciders: BTreeMap<String, (Decider, Vec<i64>)> = BTreeMap::new();

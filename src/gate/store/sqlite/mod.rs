@@ -26,11 +26,11 @@ pub(crate) use self::writer::Context;
 
 use self::writer::Writer;
 use super::{
-    Actor, AskedFlows, Census, Changes, Checkpoint, Counted, Dispatched, Filter, Finished, Group, Keyed,
-    Lease, NewAction, Page, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
+    Actor, AskedFlows, Census, Changes, Checkpoint, Dispatched, Filter, Finished, Group, Keyed, Lease,
+    NewAction, Page, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
-use crate::domain::{PendingAction, Row, Timestamp};
+use crate::domain::{Flows, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::auth::{Token, TokenInfo};
 use crate::gate::tool::Tools;
@@ -196,7 +196,7 @@ impl Store for SqliteStore {
         outstanding::checkpoints(self.reader(), workspace, mission).await
     }
 
-    async fn flows(&self, asked: &AskedFlows) -> Result<Counted, StoreError> {
+    async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError> {
         flows::read(self.reader(), asked).await
     }
 

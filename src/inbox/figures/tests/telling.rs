@@ -1,6 +1,7 @@
 //! Sources that count by themselves.
 
 use super::*;
+use crate::domain::ToolDecided;
 
 fn flows(from: i64, now: i64, pending: u64, minutes: &[(i64, u64, u64)]) -> Flows {
     let minute = |&(seconds, arrived, approved)| {
@@ -65,8 +66,10 @@ fn when_it_does_not_tell_any_more_what_was_seen_from_here_counts() {
 #[test]
 fn its_counts_are_asked_for_at_once_then_every_half_minute_and_sooner_after_a_change() {
     let mut figures = figures();
-    let mut due =
-        |seconds| figures.flows_due(&source(), 60, at(seconds)).map(|since| since == at(seconds - 3_600));
+    let mut due = |seconds| {
+        let asked = figures.flows_due(&source(), 60, at(seconds));
+        asked.map(|it| (it.since, it.decided_since) == (at(seconds - 255 * 60), at(seconds - 3_600)))
+    };
     assert_eq!([due(0), due(4), due(29), due(30)], [Some(true), None, None, Some(true)]);
 
     figures.listed(&all(Vec::new()), at(31));
@@ -75,4 +78,82 @@ fn its_counts_are_asked_for_at_once_then_every_half_minute_and_sooner_after_a_ch
     let mut due = |seconds, window| figures.flows_due(&source(), window, at(seconds)).is_some();
     assert_eq!([due(34, 60), due(35, 60), due(36, 60)], [false, true, false]);
     assert!(due(36, 15), "another window is another question");
+}
+
+#[test]
+fn queues_of_a_source_that_tells_others_apart_are_never_told_as_empty() {
+    let mut figures = figures();
+    let name = |n: usize| format!("agent-{n:03}");
+    let rows = (0..100).map(|n| row(&n.to_string(), &name(n), -10, Status::Pending));
+    figures.listed(&all(rows.collect()), at(0));
+    // The source names the last ones, placet saw the first ones first.
+    let told =
+        (40..100).map(|n| QueueFlow { queue: Queue::Agent(name(n).into()), pending: 1, minutes: Vec::new() });
+    figures.told(
+        &source(),
+        Flows { at: at(0), from: at(-3_600), queues: told.collect(), ..Flows::default() },
+        at(0),
+    );
+
+    let board = figures.board(hour(), at(0));
+
+    let queues = &board.sources[0].queues;
+    assert!(queues.iter().all(|line| line.standing.pending > 0), "{queues:?}");
+    assert_eq!(queues.iter().map(|line| line.standing.pending).sum::<u64>(), 100);
+    assert!(queues.len() <= Queue::MOST + 1);
+    assert_eq!(board.sources[0].standing.spark.last(), Some(&Some(100)));
+}
+
+#[test]
+fn tools_and_reviewers_of_another_window_are_not_told_under_this_one() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+    assert!(figures.flows_due(&source(), 1_440, at(0)).is_some());
+    let tool = ToolDecided { tool: "t".into(), approved: 5, edited: Some(0), rejected: 0, failed: 0 };
+    figures.told(&source(), Flows { tools: vec![tool], ..flows(-3_600, 0, 0, &[]) }, at(0));
+
+    assert_eq!(figures.board(Ask { window: 1_440, columns: 60 }, at(1)).tools.len(), 1);
+    assert_eq!(figures.board(hour(), at(1)).tools, []);
+}
+
+#[test]
+fn what_is_seen_from_here_does_not_change_when_somebody_asks_for_more() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+    let before = figures.board_as_seen(hour(), at(1));
+    let failed = Flow { failed: 3, approved: 3, arrived: 3, ..Flow::default() };
+    let queues = vec![QueueFlow {
+        queue: Queue::Agent("kim".into()),
+        pending: 0,
+        minutes: vec![(Minute::of(at(-600)), failed)],
+    }];
+    figures.told(&source(), Flows { queues, ..flows(-3_600, 0, 0, &[]) }, at(1));
+
+    assert_eq!(figures.board_as_seen(hour(), at(1)), before);
+    assert_eq!(figures.board(Ask { window: 5, columns: 5 }, at(1)).alerts[0].count, 3, "in the last hour");
+}
+
+#[test]
+fn a_source_that_was_never_reached_is_down_since_it_was_tried_first() {
+    let mut figures = figures();
+    let why = || "no way there".into();
+    for minute in 0..5_i64 {
+        let retry_in = Duration::from_millis(1_000 + minute.unsigned_abs());
+        let kind = EventKind::Connection(Connection::Retrying { why: why(), retry_in });
+        figures.event(&Event { source: source(), kind }, at(minute * 60));
+        figures.not_listed(&source(), "cannot be reached", at(minute * 60));
+    }
+
+    let alerts = figures.board(hour(), at(300)).alerts;
+
+    assert_eq!(alerts, [Alert { kind: AlertKind::Down, source: source(), count: 5 }]);
+}
+
+#[test]
+fn a_clock_that_is_ahead_makes_nothing_old() {
+    let mut figures = figures();
+    let high = Row { risk: crate::domain::Risk::High, ..row("1", "kim", 7_200, Status::Pending) };
+    figures.listed(&all(vec![high]), at(0));
+
+    assert_eq!(figures.board(hour(), at(0)).alerts, []);
 }

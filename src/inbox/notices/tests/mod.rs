@@ -41,6 +41,8 @@ pub(super) fn source(name: &str, pending: u64) -> SourceBoard {
         connected_at: Timestamp::from_millis(0),
         heard: Some(Timestamp::from_millis(0)),
         stale: false,
+        cut: false,
+        truncated: false,
         paused: None,
         blocked: 0,
         queues: Vec::new(),

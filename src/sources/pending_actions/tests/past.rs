@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Praxiom;
-use crate::domain::{HistoryEvent, ListQuery, Records, Timestamp};
+use crate::domain::{FlowsAsked, HistoryEvent, ListQuery, Records, Timestamp};
 
 fn over(words: &[&str], cursor: Option<&str>) -> ListQuery {
     let statuses = words.iter().map(|word| Status::parse(word)).collect();
@@ -84,27 +84,28 @@ async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
 #[tokio::test]
 async fn the_gate_is_asked_what_it_counted_and_one_that_does_not_count_only_once() {
     let gate = Backend::default();
-    let asked = "/api/flows?workspace_id=w&since=1970-01-01T00%3A01%3A00.000Z";
+    let path = "/api/flows?workspace_id=w&since=1970-01-01T00%3A01%3A00.000Z&decided_since=1970-01-01T00%3A01%3A00.000Z";
     let body = r#"{"at":60001,"from":60000,"queues":[{"tool":"t","pending":3,"minutes":[]}]}"#;
-    gate.on("GET", asked).reply(200, body).reply(500, "").reply(200, "[]").reply(404, "");
-    gate.on("GET", &format!("{asked}&reviewers=true")).reply(200, body);
+    gate.on("GET", path).reply(200, body).reply(500, "").reply(200, "[]").reply(404, "");
+    gate.on("GET", &format!("{path}&reviewers=true")).reply(200, body);
     let source = gate.source(SourceKind::Gate, Some("w")).await;
     let since = Timestamp::from_millis(60_000);
+    let asked = |reviewers| FlowsAsked { since, decided_since: since, reviewers };
 
-    let flows = source.flows(since, false).await.unwrap();
+    let flows = source.flows(&asked(false)).await.unwrap();
     assert_eq!((flows.queues[0].pending, flows.from), (3, since));
-    assert_eq!(source.flows(since, true).await.unwrap(), flows);
-    assert!(matches!(source.flows(since, false).await, Err(SourceError::Unreachable { .. })));
-    assert!(matches!(source.flows(since, false).await, Err(SourceError::Protocol { .. })));
+    assert_eq!(source.flows(&asked(true)).await.unwrap(), flows);
+    assert!(matches!(source.flows(&asked(false)).await, Err(SourceError::Unreachable { .. })));
+    assert!(matches!(source.flows(&asked(false)).await, Err(SourceError::Protocol { .. })));
     assert!(source.records().flows, "it may still count");
     for _ in 0..2 {
-        assert_eq!(source.flows(since, false).await, Err(SourceError::NotOffered));
+        assert_eq!(source.flows(&asked(false)).await, Err(SourceError::NotOffered));
         assert!(!source.records().flows);
     }
     assert_eq!(gate.requests().len(), 5, "an older gate is asked once");
 
     let praxiom = gate.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    assert_eq!(praxiom.flows(since, false).await, Err(SourceError::NotOffered));
+    assert_eq!(praxiom.flows(&asked(false)).await, Err(SourceError::NotOffered));
     assert!(!praxiom.records().flows);
     assert_eq!(gate.requests().len(), 5);
 }

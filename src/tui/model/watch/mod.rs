@@ -1,7 +1,7 @@
 //! The watch view: what it shows of the sources, and where its cursors stand. Its numbers are a board, which `update` makes every
 //! so often; nothing here decides anything.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::domain::{SourceName, Timestamp};
 use crate::inbox::figures::Board;
@@ -66,17 +66,8 @@ pub struct Watch {
     pub alerts_only: bool,
     pub alarms: Alarms,
     /// What was asked of the sources that count by themselves.
-    pub asked: HashMap<SourceName, Asked>,
+    pub asking: HashSet<SourceName>,
     cursors: BTreeMap<Panel, Cursor>,
-}
-
-/// How a source's own counts stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    pub at: Option<Timestamp>,
-    pub under_way: bool,
-    /// Something happened there since.
-    pub changed: bool,
 }
 
 /// The cursor of one panel. It stays on what it is on; where that is gone, on its line.
@@ -101,7 +92,7 @@ impl Default for Watch {
             beside: Panel::Ages,
             alerts_only: false,
             alarms: Alarms::default(),
-            asked: HashMap::new(),
+            asking: HashSet::new(),
             cursors: BTreeMap::new(),
         }
     }

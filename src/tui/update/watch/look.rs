@@ -1,27 +1,22 @@
 //! When the board is made anew, and when sources are asked for their own counts.
 
-use crate::domain::{Flows, Minute, SourceName, Timestamp};
+use crate::domain::{Flows, SourceName};
 use crate::inbox::figures::Ask;
 use crate::inbox::{EventKind, Problem};
-use crate::tui::model::{Asked, Model, Watch, face};
+use crate::tui::model::{Model, Watch, face};
 use crate::tui::msg::Effect;
 
 /// Milliseconds between two boards: after news, by the time alone, and where nothing moves by itself.
 const NEWS: i64 = 1_000;
 const USUAL: i64 = 2_000;
 const STILL: i64 = 10_000;
-/// Milliseconds between two questions to a source.
-const ASKED: i64 = 5_000;
 
 /// A source says something, or was read.
-pub(in crate::tui::update) fn heard(model: &mut Model, source: &SourceName, kind: Option<&EventKind>) {
+pub(in crate::tui::update) fn heard(model: &mut Model, kind: Option<&EventKind>) {
     if matches!(kind, Some(EventKind::Tick)) {
         return;
     }
     model.watch.news = true;
-    if let Some(asked) = model.watch.asked.get_mut(source) {
-        asked.changed = true;
-    }
 }
 
 /// After every message.
@@ -32,7 +27,8 @@ pub(in crate::tui::update) fn follow(model: &mut Model) -> Vec<Effect> {
         if !watch.alarms.is_empty() && now.since(watch.board.at) >= STILL && watch.frozen.is_none() {
             self::now(model);
         }
-        return Vec::new();
+        // What was acknowledged must not come back because nobody asked any more.
+        return if model.watch.alarms.is_empty() { Vec::new() } else { ask(model) };
     }
     let gap = match (model.settings.reduced_motion, watch.news) {
         (true, _) => STILL,
@@ -68,24 +64,17 @@ fn keep_in_view(model: &mut Model) {
     }
 }
 
-/// Asks those that count by themselves, each once in a while after something happened there.
+/// Asks those that count by themselves, as often as that is due; one question to each at a time.
 fn ask(model: &mut Model) -> Vec<Effect> {
-    let now = model.now;
-    let since = now.plus_millis(-i64::from(model.watch.window) * Minute::MILLIS);
-    let since = Timestamp::from_millis(Minute::of(since).start().as_millis());
-    let reviewers = model.figures.asks_reviewers();
+    let (now, window) = (model.now, model.watch.window);
     let mut effects = Vec::new();
     for source in model.sources.iter().filter(|source| source.records.flows) {
-        let asked = model
-            .watch
-            .asked
-            .entry(source.name.clone())
-            .or_insert_with(|| Asked { changed: true, ..Asked::default() });
-        let is_soon = asked.at.is_some_and(|at| now.since(at) < ASKED);
-        if asked.changed && !asked.under_way && !is_soon {
-            *asked = Asked { at: Some(now), under_way: true, changed: false };
-            effects.push(Effect::Flows { source: source.name.clone(), since, reviewers });
+        if model.watch.asking.contains(&source.name) {
+            continue;
         }
+        let Some(asked) = model.figures.flows_due(&source.name, window, now) else { continue };
+        model.watch.asking.insert(source.name.clone());
+        effects.push(Effect::Flows { source: source.name.clone(), asked });
     }
     effects
 }
@@ -96,8 +85,7 @@ pub(in crate::tui::update) fn flowed(
     source: &SourceName,
     answer: Result<Option<Flows>, Problem>,
 ) -> Vec<Effect> {
-    let asked = model.watch.asked.entry(source.clone()).or_default();
-    asked.under_way = false;
+    model.watch.asking.remove(source);
     match answer {
         Ok(Some(flows)) => {
             model.figures.told(source, flows, model.now);
@@ -106,9 +94,6 @@ pub(in crate::tui::update) fn flowed(
         Ok(None) => {}
         Err(problem) => {
             tracing::debug!(%source, what = problem.what, "a source did not tell its counts");
-            if let Some(asked) = model.watch.asked.get_mut(source) {
-                asked.changed = true;
-            }
         }
     }
     Vec::new()
@@ -116,6 +101,6 @@ pub(in crate::tui::update) fn flowed(
 
 /// Asks for who reads the figures once, from the newest.
 pub(in crate::tui) fn ask_now(model: &mut Model) -> Vec<Effect> {
-    model.watch.asked.values_mut().for_each(|asked| asked.changed = true);
+    model.figures.ask_again();
     ask(model)
 }

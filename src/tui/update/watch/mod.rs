@@ -32,9 +32,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     watch.open = true;
     watch.alerts_only = false;
     // From the newest.
-    for asked in watch.asked.values_mut() {
-        asked.changed = true;
-    }
+    watch.asking.clear();
+    model.figures.ask_again();
     if watch.frozen.is_none() {
         look::now(model);
     }
@@ -156,7 +155,7 @@ fn window(model: &mut Model) {
     }
     model.watch.window = windows.get((at + 1) % windows.len()).copied().unwrap_or(model.watch.window);
     // Counts of another time: asked for at once.
-    model.watch.asked.clear();
+    model.watch.asking.clear();
     look::now(model);
     model.say(format!("the last {} minutes", model.watch.window));
 }
@@ -235,7 +234,8 @@ fn mute(model: &mut Model) {
 
 /// Everything anew: lists, counts, figures.
 fn reload(model: &mut Model) -> Vec<Effect> {
-    model.watch.asked.clear();
+    model.watch.asking.clear();
+    model.figures.ask_again();
     let effects = queue::sync_all(model);
     if model.watch.frozen.is_none() {
         look::now(model);

@@ -66,8 +66,7 @@ fn counts(model: &Model, width: u16) -> Said {
     let board = &model.watch.board;
     let total = &board.total;
     let (gap, long) = if width >= 90 { ("   ", true) } else { ("  ", false) };
-    let unheard = board.sources.iter().any(|source| source.heard.is_none());
-    let old = unheard || board.sources.iter().any(|source| source.stale);
+    let old = board.sources.iter().any(|source| !source.is_good());
     let mark = if old { "?" } else { "" };
     let warn = |n: u64| if n > 0 { theme::WARN } else { theme::PLAIN };
     let none = board.sources.iter().all(|source| source.heard.is_none());

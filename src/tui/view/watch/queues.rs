@@ -93,7 +93,7 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
 
 fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
     let (board, source, standing) = (&model.watch.board, of.source(), of.standing());
-    let old = source.stale || source.heard.is_none();
+    let old = !source.is_good();
     match of {
         Row::Source(source) => {
             let style = if old { theme::DIM } else { theme::BOLD };

@@ -12,7 +12,8 @@ const HOUR: i64 = 60 * 60 * 1_000;
 
 fn since(shelf: &Shelf, millis: i64) -> AskedFlows {
     let now = shelf.clock.now();
-    AskedFlows { workspace: "w".to_owned(), from: Minute::of(now.plus_millis(-millis)), now, reviewers: true }
+    let from = Minute::of(now.plus_millis(-millis));
+    AskedFlows { workspace: "w".to_owned(), from, decided: from, now, reviewers: true }
 }
 
 /// Everything that can happen, by chance, and what it changed: found by looking at every action before and after.
@@ -168,7 +169,7 @@ async fn what_is_counted_is_what_happened() {
         for back in [0, 60_000, 10 * 60_000, 48 * HOUR] {
             let asked = since(shelf, back);
             let told = shelf.store.flows(&asked).await.unwrap();
-            history.check(&told.flows);
+            history.check(&told);
             assert_eq!(elsewhere.flows(&asked).await.unwrap(), told, "another process sees the same");
         }
         assert_eq!(shelf.store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
@@ -193,7 +194,7 @@ async fn what_is_run_again_was_approved_once() {
     shelf.store.recover(Vec::new()).await.unwrap();
     shelf.finish("a", 3).await.unwrap();
 
-    let told = shelf.store.flows(&since(&shelf, HOUR)).await.unwrap().flows;
+    let told = shelf.store.flows(&since(&shelf, HOUR)).await.unwrap();
 
     let sum = told.queues[0].minutes.iter().fold(Flow::default(), |sum, (_, flow)| sum.plus(flow));
     assert_eq!(sum, Flow { arrived: 1, approved: 1, executed: 1, unknown: 3, ..Flow::default() });
@@ -221,16 +222,16 @@ async fn reviewers_are_those_who_decide_and_not_who_takes_back() {
 
     let told = shelf.store.flows(&since(&shelf, HOUR / 2)).await.unwrap();
 
-    let who = told.flows.reviewers.iter().map(|it| {
+    let who = told.reviewers.iter().map(|it| {
         let counts = (it.approved, it.edited.unwrap(), it.rejected);
         (it.name.as_raw().to_owned(), counts, it.median_wait / 1_000)
     });
     let want = [("ada".to_owned(), (2, 1, 1), 9), ("bob".to_owned(), (0, 0, 1), 600)];
     assert_eq!(who.collect::<Vec<_>>(), want);
     let last = shelf.store.get("4").await.unwrap().unwrap().action.row.resolved_at;
-    assert_eq!((told.flows.reviewers[1].last, told.truncated), (last.unwrap(), false));
+    assert_eq!((told.reviewers[1].last, told.truncated), (last.unwrap(), false));
     let unasked = AskedFlows { reviewers: false, ..since(&shelf, HOUR / 2) };
-    assert!(shelf.store.flows(&unasked).await.unwrap().flows.reviewers.is_empty());
+    assert!(shelf.store.flows(&unasked).await.unwrap().reviewers.is_empty());
 }
 
 #[tokio::test]
@@ -245,7 +246,7 @@ async fn queues_beyond_the_most_are_summed() {
         }
     }
 
-    let told = shelf.store.flows(&since(&shelf, 0)).await.unwrap().flows;
+    let told = shelf.store.flows(&since(&shelf, 0)).await.unwrap();
 
     assert_eq!(told.queues.len(), Queue::MOST + 1);
     assert_eq!((&told.queues[0].queue, told.queues[0].pending), (&Queue::Agent("agent 40".into()), 2));
@@ -262,7 +263,7 @@ async fn old_minutes_are_forgotten_and_what_waits_is_not() {
     shelf.clock.pass(2 * HOUR);
     shelf.record("new").await.unwrap();
     let arrived = async || {
-        let told = shelf.store.flows(&since(&shelf, 48 * HOUR)).await.unwrap().flows;
+        let told = shelf.store.flows(&since(&shelf, 48 * HOUR)).await.unwrap();
         (told.queues[0].pending, told.queues[0].minutes.iter().map(|(_, flow)| flow.arrived).sum::<u64>())
     };
 

@@ -82,9 +82,14 @@ async fn the_last_two_days_of_a_database_of_the_second_version_are_counted() {
 
     let clock = Clock::default();
     let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
-    let asked =
-        AskedFlows { workspace: "w".to_owned(), from: Minute::new(0), now: clock.now(), reviewers: true };
-    let flows = store.flows(&asked).await.unwrap().flows;
+    let asked = AskedFlows {
+        workspace: "w".to_owned(),
+        from: Minute::new(0),
+        decided: Minute::new(0),
+        now: clock.now(),
+        reviewers: true,
+    };
+    let flows = store.flows(&asked).await.unwrap();
 
     let nothing = Flow::default();
     let told: Vec<_> = flows.queues.into_iter().map(|it| (it.queue, it.pending, it.minutes)).collect();
