@@ -121,7 +121,9 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         }
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Watch(watched)) if watched.prints() => Box::pin(watch::run(&paths, &watched)).await,
-        Some(Command::Watch(_)) => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Watch))).await,
+        Some(Command::Watch(watched)) => {
+            Box::pin(screen::inbox(&paths, shell(args.plain || watched.plain, Opens::Watch))).await
+        }
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,
         Some(Command::Schema { command }) => cli::schema(&command),

@@ -120,7 +120,7 @@ fn what_is_staged_outlives_the_end_of_the_input_and_a_signal() {
 #[test]
 fn the_watch_view_in_words_reads_the_figures_and_goes_on_as_the_inbox() {
     let home = Home::with_config("[gate]\nlisten = \"127.0.0.1:0\"\n");
-    let mut talk = Talk::start(home.command(&["--plain", "watch"]));
+    let mut talk = Talk::start(home.command(&["watch", "--plain"]));
     talk.hear("Plain mode on, because --plain.");
     talk.hear("The last 60 minutes. All: 0 pending");
     talk.hear("No alerts.");

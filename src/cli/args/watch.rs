@@ -23,6 +23,9 @@ pub struct WatchArgs {
     /// Count outcomes over so many minutes, up to 1440 [default: 60]
     #[arg(long, value_name = "MINUTES", requires = "prints", value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub window: Option<u32>,
+    /// In typed words and plain lines, for screen readers: the figures first, then the inbox
+    #[arg(long, conflicts_with = "prints")]
+    pub plain: bool,
 }
 
 const FIELDS: &str = "Fields of --format: {pending} {high} {oldest} {over} {target} {unknown} {arrivals} {resolves} {net} \
