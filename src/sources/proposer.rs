@@ -129,7 +129,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpSocket};
 
     use super::*;
     use crate::config::SourceKind;
@@ -170,6 +170,14 @@ mod tests {
     const PENDING: &str = r#"{"id":"a","status":"pending","toolName":"t","toolInput":{}}"#;
     const EXECUTED: &str = r#"{"id":"a","status":"executed","toolName":"t","toolInput":{}}"#;
 
+    /// An address at which nobody listens, and nobody else can begin to.
+    fn away() -> (TcpSocket, SocketAddr) {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = socket.local_addr().unwrap();
+        (socket, address)
+    }
+
     #[tokio::test]
     async fn a_proposal_without_an_answer_is_sent_once_more_under_its_key() {
         let (listener, address) = listener().await;
@@ -192,13 +200,12 @@ mod tests {
 
     #[tokio::test]
     async fn waiting_outlives_a_gate_that_is_taken_over() {
-        let (first, address) = listener().await;
-        drop(first);
+        let (away, address) = away();
         let heads = Heads::default();
         let later = Arc::clone(&heads);
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(300)).await;
-            gate(TcpListener::bind(address).await.unwrap(), later, vec!["", EXECUTED]).await;
+            gate(away.listen(8).unwrap(), later, vec!["", EXECUTED]).await;
         });
 
         let action = proposer(address).wait("a", Duration::from_secs(20)).await.unwrap();
@@ -222,8 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_gate_that_stays_away_is_given_up() {
-        let (listener, address) = listener().await;
-        drop(listener);
+        let (_away, address) = away();
 
         let error = proposer(address).wait("a", Duration::from_millis(600)).await.unwrap_err();
 
