@@ -53,7 +53,7 @@ const FENCES: &[(&str, &[&str])] = &[
 /// Crates that the domain may use: pure ones.
 const DOMAIN_CRATES: &[&str] = &["sha2", "thiserror", "unicode_normalization", "std", "core"];
 
-const MAX_LINES: usize = 400;
+const MAX_LINES: usize = 600;
 
 pub(super) struct Source {
     pub(super) path: String,
