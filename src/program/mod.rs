@@ -2,13 +2,13 @@
 //! take too long.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::process::{Child, Command};
 
 /// All that a program of [`How::bare`] finds in its environment: where programs, files, the display and the session bus are, and how
 /// text is to be written. A token can stand in any other variable.
@@ -61,7 +61,7 @@ pub enum Late {
 pub async fn run(argv: &[String], input: &[u8], how: How) -> io::Result<()> {
     let Some((program, rest)) = argv.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
-    command.args(rest).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(rest).stdin(whole(input)?).stdout(Stdio::null()).stderr(Stdio::null());
     if how.bare {
         let kept = BARE.iter().filter_map(|name| std::env::var_os(name).map(|value| (name, value)));
         command.env_clear().envs(kept);
@@ -74,17 +74,11 @@ pub async fn run(argv: &[String], input: &[u8], how: How) -> io::Result<()> {
     }
     let mut child = command.spawn()?;
     let group = killed.then(|| Group::of(&child));
-    let stdin = child.stdin.take();
-    let work = async {
-        // Its end says whether it is a failure that it does not read what it is given.
-        feed(stdin, input).await?;
-        child.wait().await
-    };
     let too_long = || {
         let limit = how.limit.as_secs();
         io::Error::new(io::ErrorKind::TimedOut, format!("{program} took longer than {limit} seconds"))
     };
-    let status = tokio::time::timeout(how.limit, work).await.map_err(|_| too_long())??;
+    let status = tokio::time::timeout(how.limit, child.wait()).await.map_err(|_| too_long())??;
     if let Some(group) = group {
         group.has_ended();
     }
@@ -121,17 +115,31 @@ fn is_program(path: &Path) -> bool {
     found.is_file() && runs
 }
 
-/// Gives a program its input, to the end; it need not read it.
-pub async fn feed(stdin: Option<ChildStdin>, input: &[u8]) -> io::Result<()> {
-    let Some(mut stdin) = stdin else { return Ok(()) };
-    let written = async {
-        stdin.write_all(input).await?;
-        stdin.shutdown().await
-    };
-    match written.await {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done,
+/// A file that holds all of `input`, for a program's standard input. The program has all of it or does not start: of a pipe that we
+/// fill it would get a part, with a clean end, when we are killed. Where it can be, it is sealed: nobody changes it any more.
+pub fn whole(input: &[u8]) -> io::Result<File> {
+    let mut file = unnamed()?;
+    file.write_all(input)?;
+    file.rewind()?;
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{SealFlags, fcntl_add_seals};
+        // A file on a disk, where memory files are not allowed, cannot be sealed; it has no name, so nobody else opens it.
+        fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL).ok();
     }
+    Ok(file)
+}
+
+/// An empty file without a name: in memory, else in the folder for temporary files.
+fn unnamed() -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{MemfdFlags, memfd_create};
+        if let Ok(file) = memfd_create("placet-input", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING) {
+            return Ok(file.into());
+        }
+    }
+    tempfile::tempfile()
 }
 
 /// A program that leads a process group of its own, and whatever it started. Dropped before the end, it is killed as a whole: a helper

@@ -10,7 +10,7 @@ use placet::fault;
 use super::support::agent::{self, try_request};
 use super::support::eventually;
 use super::support::gate::{Address, Gate};
-use super::support::home::Home;
+use super::support::home::{Home, WAITS_FOR_GO};
 
 /// Two tools with a visible effect: a line with the action's id.
 const TOOLS: &str = r#"
@@ -149,6 +149,23 @@ fn check(home: &Home, point: &str) {
     }
     let verified = home.run(&["gate", "audit", "verify"]);
     assert!(verified.status.success(), "{point}: {}", String::from_utf8_lossy(&verified.stdout));
+}
+
+#[test]
+fn a_command_gets_its_whole_input_also_when_the_gate_is_killed() {
+    let home = Home::with_config(WAITS_FOR_GO);
+    let gate = Gate::serve(&home, &[]);
+    let input = format!(r#"{{"text":"{}"}}"#, "x".repeat(1_000_000));
+    let body = format!(r#"{{"toolName":"wait","workspaceId":"default","toolInput":{input}}}"#);
+    let id = agent::propose(&gate.address, &body);
+    agent::approve(&gate.address, &id);
+    eventually("the command runs", || home.out().join("begun").exists().then_some(()));
+
+    gate.kill_9();
+    std::fs::write(home.out().join("go"), "").unwrap();
+
+    let got = eventually("the command has read", || std::fs::read_to_string(home.out().join("got")).ok());
+    assert_eq!((got.len(), got == input), (input.len(), true));
 }
 
 #[test]

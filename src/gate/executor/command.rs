@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
 
 use super::{ERROR_MAX, OUTPUT_MAX, Ran};
 use crate::gate::store::Work;
-use crate::program::{self, Group, feed};
+use crate::program::{self, Group};
 
 /// Looks for the program where [`run`] will: at its path, else in the folders of the `PATH` that it is given.
 pub(super) fn check(argv: &[String], env: &BTreeMap<String, String>) -> Result<(), String> {
@@ -28,6 +29,11 @@ pub(super) async fn run(
     let Some((program, rest)) = argv.split_first() else {
         return Ran::Failed("the tool's command is empty; fill in its argv".to_owned());
     };
+    let input = work.input.as_str().as_bytes();
+    let stdin = match program::whole(input) {
+        Ok(file) => file,
+        Err(error) => return Ran::Failed(format!("not started: cannot keep its input: {error}")),
+    };
     let mut command = Command::new(program);
     command.args(rest).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).envs(env);
     command
@@ -35,7 +41,10 @@ pub(super) async fn run(
         .env("PLACET_TOOL", &work.tool)
         .env("PLACET_IDEMPOTENCY_KEY", &work.key)
         .env("PLACET_FENCE", work.fence.to_string())
-        .stdin(Stdio::piped())
+        // It can tell that it read all that was approved.
+        .env("PLACET_INPUT_LENGTH", input.len().to_string())
+        .env("PLACET_INPUT_SHA256", format!("{:x}", Sha256::digest(input)))
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         // Dropping the future, as the timeout does, ends the program.
@@ -47,7 +56,7 @@ pub(super) async fn run(
         Ok(child) => child,
         Err(error) => return Ran::Failed(format!("cannot start {program:?}: {error}")),
     };
-    match tokio::time::timeout(timeout, converse(child, work.input.as_str())).await {
+    match tokio::time::timeout(timeout, converse(child)).await {
         Err(_) => Ran::Lost(format!("stopped after {timeout:?}; it may have done part of its work")),
         Ok(Err(error)) => Ran::Lost(format!("lost the program: {error}")),
         Ok(Ok((status, output, _))) if status.success() => Ran::Done(output),
@@ -62,12 +71,11 @@ pub(super) async fn run(
     }
 }
 
-/// Feeds and reads at the same time, so that no side waits for the other's full pipe.
-async fn converse(mut child: Child, input: &str) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+/// Reads both at the same time, so that no side waits for the other's full pipe.
+async fn converse(mut child: Child) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
     let group = Group::of(&child);
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let ((), output, errors) =
-        tokio::try_join!(feed(stdin, input.as_bytes()), drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (output, errors) = tokio::try_join!(drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
     let status = child.wait().await?;
     group.has_ended();
     Ok((status, output, errors))

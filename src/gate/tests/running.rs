@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 
 use super::support::{Answer, BORN, LIMIT, TestGate, config, plain, script, start, with_tool};
@@ -40,6 +41,22 @@ async fn a_command_gets_the_exact_bytes_and_no_more_of_the_environment_than_it_n
     assert!(seen.contains(&format!("PLACET_IDEMPOTENCY_KEY={id}:{}\n", BORN + 2)), "{seen}");
     // Cargo sets this one for every test.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains("CARGO_MANIFEST_DIR"));
+}
+
+/// Not of a pipe, of which a killed gate would leave a part with a clean end.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_commands_input_is_a_whole_file_that_cannot_be_changed() {
+    let look = "stat -L -c '%F %s' /proc/self/fd/0; echo more >> /proc/self/fd/0; sha256sum";
+    let told = "echo \"$PLACET_INPUT_LENGTH $PLACET_INPUT_SHA256\"";
+    let (_folder, gate) = with_tool(script(&format!("{look}; {told}"))).await;
+
+    let done = run(&gate, EXACT).await;
+
+    let digest = format!("{:x}", Sha256::digest(EXACT));
+    let length = EXACT.len();
+    let expected = format!("regular file {length}\n{digest}  -\n{length} {digest}\n");
+    assert_eq!(done.at("/result"), expected);
 }
 
 #[tokio::test]

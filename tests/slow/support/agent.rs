@@ -50,6 +50,13 @@ pub(crate) fn propose(address: &Address, body: &str) -> String {
     Fields::of(&reply.body).unwrap().text("pending_action_id").unwrap().as_raw().to_owned()
 }
 
+/// Approves as the owner.
+pub(crate) fn approve(address: &Address, id: &str) {
+    let path = format!("/api/pending-actions/{id}/approve");
+    let reply = request(address, &address.owner_token, "POST", &path, "");
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
 /// The action as the gate has it now.
 pub(crate) fn get(address: &Address, id: &str) -> Reply {
     request(address, &address.owner_token, "GET", &format!("/api/pending-actions/{id}"), "")

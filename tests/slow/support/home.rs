@@ -19,6 +19,16 @@ risk = "low"
 retry = "safe"
 "#;
 
+/// A tool that says that it runs, waits for the file `go`, and writes down what it got.
+pub(crate) const WAITS_FOR_GO: &str = r#"
+[gate]
+listen = "127.0.0.1:0"
+[gate.tools.wait]
+executor = "command"
+argv = ["sh", "-c", "echo >> $OUT/begun; until [ -e $OUT/go ]; do sleep 0.02; done; cat > $OUT/part; mv $OUT/part $OUT/got"]
+env = { OUT = "@OUT@" }
+"#;
+
 impl Home {
     /// A home whose configuration is `config`, with `@OUT@` replaced by the folder for executors.
     pub(crate) fn with_config(config: &str) -> Self {
