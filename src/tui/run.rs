@@ -111,13 +111,11 @@ pub async fn run(
     let (notify, frame) = (ui.notify.clone(), if ui.low_bandwidth { SLOW_FRAME } else { FRAME });
     let mut app =
         App { model, screen, effects, msgs, keys: None, host, notify, frame, frames: [None; 2], lent: false };
-    // The first frame waits for nothing.
-    app.draw()?;
-    if Theme::asks(&ui.theme, depth) {
-        app.model.window.asked(now());
-        app.screen.ask_background()?;
-    }
-    let by = app.live(signals, shutdown).await;
+    let by = match app.live(signals, shutdown, Theme::asks(&ui.theme, depth)).await {
+        // Whatever failed, it failed because the terminal has vanished.
+        Err(_) if !is_there() => Ok(LeftBy::Hangup),
+        by => by,
+    };
     let finished = app.wind_up().await;
     let left =
         Left { by: by?, staged: app.model.unsent(), sending: app.model.under_way(), unfinished: !finished };
@@ -154,7 +152,18 @@ enum Woken {
 }
 
 impl App {
-    async fn live(&mut self, mut signals: Signals, shutdown: CancellationToken) -> anyhow::Result<LeftBy> {
+    async fn live(
+        &mut self,
+        mut signals: Signals,
+        shutdown: CancellationToken,
+        asks_background: bool,
+    ) -> anyhow::Result<LeftBy> {
+        // The first frame waits for nothing.
+        self.draw()?;
+        if asks_background {
+            self.model.window.asked(now());
+            self.screen.ask_background()?;
+        }
         let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
         self.keys = Some(Keys::start()?);
         self.effects.watch();

@@ -104,8 +104,11 @@ impl<W: Write> Backend for Steady<W> {
         self.0.hide_cursor()
     }
 
+    /// Never fails: ratatui shows the cursor once more when it is dropped and prints the error, and printing to a terminal that has
+    /// vanished panics. A frame still fails there, with its end.
     fn show_cursor(&mut self) -> io::Result<()> {
-        self.0.show_cursor()
+        drop(self.0.show_cursor());
+        Ok(())
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
@@ -186,6 +189,27 @@ mod tests {
             let row = second_frame(&text, "plain");
             assert_eq!(row.trim(), "plain              |", "{text}: {row:?}");
         }
+    }
+
+    /// A terminal that has vanished.
+    struct Vanished;
+
+    impl Write for Vanished {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+    }
+
+    #[test]
+    fn showing_the_cursor_on_a_vanished_terminal_is_no_error() {
+        let mut backend = Steady::new(Vanished);
+
+        assert!(backend.hide_cursor().is_err() && Backend::flush(&mut backend).is_err());
+        assert!(backend.show_cursor().is_ok());
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The terminal is given back, however placet ends.
 
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
 
+use super::support::agent;
 use super::support::eventually;
-use super::support::home::Home;
+use super::support::gate::{Address, Gate};
+use super::support::home::{Home, WAITS_FOR_GO};
 use super::support::pty::Pty;
 
 const CONFIG: &str = "[gate]\nlisten = \"127.0.0.1:0\"\n";
@@ -165,36 +168,93 @@ fn after_a_panic() {
     assert_restored(&inbox);
 }
 
-#[test]
-fn a_vanished_terminal_ends_it() {
-    let script = r"
+/// Runs placet with everything on a terminal, waits for a line on standard input, and lets the terminal vanish. Ends as placet does.
+const VANISHING: &str = r"
 import os, pty, sys, time, select, fcntl, termios, struct
 pid, fd = pty.fork()
 if pid == 0:
     os.environ['TERM'] = 'xterm-256color'
-    os.execv(sys.argv[1], ['placet'])
+    os.execv(sys.argv[1], ['placet'] + sys.argv[2:])
 fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
-seen, until = b'', time.time() + 20
-while b'propose' not in seen and time.time() < until:
-    if select.select([fd], [], [], 0.2)[0]:
+seen, until = b'', time.time() + 30
+while time.time() < until:
+    ready = select.select([fd, 0], [], [], 0.2)[0]
+    if fd in ready:
         seen += os.read(fd, 65536)
+        if b'propose' in seen or b'undecided' in seen:
+            print('it is there', flush=True)
+            seen = b''
+    if 0 in ready:
+        break
 os.close(fd)
 while time.time() < until:
-    if os.waitpid(pid, os.WNOHANG)[0]:
-        sys.exit(0)
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended:
+        sys.exit(os.waitstatus_to_exitcode(status))
     time.sleep(0.02)
 os.kill(pid, 9)
 sys.exit('it goes on without a terminal')
 ";
-    for hangup_lost in [false, true] {
-        let home = Home::with_config(CONFIG);
+
+/// A placet whose terminal can vanish.
+struct Vanishing {
+    child: std::process::Child,
+    stdin: std::process::ChildStdin,
+}
+
+impl Vanishing {
+    fn start(home: &Home, args: &[&str], hangup_lost: bool) -> Self {
         let mut command = Command::new(if hangup_lost { "nohup" } else { "env" });
-        let output = command
-            .args(["python3", "-c", script, env!("CARGO_BIN_EXE_placet")])
-            .env_clear()
-            .envs(home.env())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        command.args(["python3", "-c", VANISHING, env!("CARGO_BIN_EXE_placet")]).args(args);
+        command.env_clear().envs(home.env()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        assert!(said.read_line(&mut String::new()).unwrap() > 0, "it does not start");
+        // What it says later is not read.
+        std::thread::spawn(move || drop(std::io::copy(&mut said, &mut std::io::sink())));
+        let stdin = child.stdin.take().unwrap();
+        Self { child, stdin }
     }
+
+    fn vanish(&mut self) {
+        self.stdin.write_all(b"now\n").unwrap();
+    }
+
+    /// The exit code of placet.
+    fn end(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+#[test]
+fn a_vanished_terminal_ends_it_in_order() {
+    for hangup_lost in [false, true] {
+        for args in [&[][..], &["--plain"], &["watch"], &["demo"]] {
+            let home = Home::with_config(CONFIG);
+            let mut inbox = Vanishing::start(&home, args, hangup_lost);
+
+            inbox.vanish();
+
+            assert_eq!(inbox.end(), Some(0), "{args:?}, without SIGHUP: {hangup_lost}");
+            assert!(!home.state().join("gate.json").exists(), "{args:?}: the gate was not finished");
+        }
+    }
+}
+
+#[test]
+fn what_runs_is_finished_when_the_terminal_vanishes() {
+    let home = Home::with_config(WAITS_FOR_GO);
+    let mut inbox = Vanishing::start(&home, &[], false);
+    let address = Address::of_embedded(&home);
+    let body = r#"{"toolName":"wait","workspaceId":"default","toolInput":{"n":1}}"#;
+    let id = agent::propose(&address, body);
+    agent::approve(&address, &id);
+    eventually("the command runs", || home.out().join("begun").exists().then_some(()));
+
+    inbox.vanish();
+    std::fs::write(home.out().join("go"), "").unwrap();
+
+    assert_eq!(inbox.end(), Some(0));
+    let gate = Gate::serve(&home, &[]);
+    assert_eq!(agent::status(&gate.address, &id), "executed");
 }

@@ -100,8 +100,8 @@ async fn live(
     loop {
         for effect in asked.drain(..) {
             if effect == Effect::Quit {
-                write(&session.said())?;
-                return Ok(LeftBy::Reviewer);
+                let heard = write(&session.said()).is_ok();
+                return Ok(if heard { LeftBy::Reviewer } else { LeftBy::Hangup });
             }
             effects.perform(effect);
         }
