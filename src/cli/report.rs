@@ -71,7 +71,9 @@ pub(super) fn print(
 
 fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
     let edits = if line.decision == DecisionKind::ApproveWithEdits { " with edits" } else { "" };
-    let outcome = outcome(&line.outcome, edits);
+    let outcome = outcome(line.decision, &line.outcome, edits);
+    // What somebody else decided is told with who did.
+    let followed = followed.filter(|_| !matches!(line.outcome, Outcome::Skipped { .. }));
     let then = followed.map(|followed| then(&followed.status.word(), followed.error.as_ref()));
     let then = then.unwrap_or_default();
     format!(
@@ -82,15 +84,12 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
 }
 
 /// What came of a decision, in words; `edits` goes with an approval.
-pub(super) fn outcome(outcome: &Outcome, edits: &str) -> String {
+pub(super) fn outcome(asked: DecisionKind, outcome: &Outcome, edits: &str) -> String {
     match outcome {
         Outcome::Approved => format!("approved{edits}"),
         Outcome::Rejected => "rejected".to_owned(),
         Outcome::Skipped { status, by } => {
-            let status =
-                status.as_ref().map_or_else(|| "settled".to_owned(), |status| output::shown(&status.word()));
-            let by = by.as_ref().map(|by| format!(" by {}", output::name(by))).unwrap_or_default();
-            format!("skipped, {status}{by}")
+            format!("skipped, {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
         }
         Outcome::Accepted => "accepted".to_owned(),
         Outcome::Failed { why } => format!("failed, {}", output::shown(why)),

@@ -65,10 +65,22 @@ pub struct Followed {
     pub status: Status,
     pub result: Option<RawJson>,
     pub error: Option<Untrusted>,
+    /// What our decision came to, where only this told: it had been accepted until then.
+    pub outcome: Option<Outcome>,
     pub at: Timestamp,
 }
 
 impl Outcome {
+    /// True while reading may tell more: a decision of this kind was lost sight of, or is accepted and not settled.
+    pub fn is_open(&self, asked: DecisionKind) -> bool {
+        match self {
+            Self::Unknown { .. } => true,
+            // A retry is done when it is accepted: what follows is the next decision's.
+            Self::Accepted => asked != DecisionKind::Retry,
+            Self::Approved | Self::Rejected | Self::Skipped { .. } | Self::Failed { .. } => false,
+        }
+    }
+
     /// What a decision came to, going by where the action stands now: as asked, or settled otherwise by somebody else.
     /// `None` while it is pending.
     pub fn by_status(asked: DecisionKind, status: &Status, by: Option<&Untrusted>) -> Option<Self> {
@@ -106,6 +118,13 @@ impl Counts {
     /// Decisions that were sent.
     pub const fn sent(&self) -> u64 {
         self.approved + self.rejected + self.skipped + self.accepted + self.failed + self.unknown
+    }
+}
+
+impl ReportLine {
+    /// True while reading may tell more of it.
+    pub fn is_open(&self) -> bool {
+        self.outcome.is_open(self.decision)
     }
 }
 

@@ -7,12 +7,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::mpsc;
 
-use super::Inbox;
+use super::{Inbox, reconcile};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, Untrusted,
+    ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, SubmissionId,
+    Untrusted,
 };
-use crate::journal::Journal;
+use crate::journal::{Journal, Past, Sent};
 use crate::sources::{Source, SourceError};
 
 /// So often an action must be missing before it is given up: a source may list it late.
@@ -30,12 +31,40 @@ pub(super) async fn follow(
     }
     let trails = by_source.into_iter().filter_map(|(name, open)| {
         let source = inbox.source(&name).ok()?;
-        Some(Trail { journal: &inbox.journal, source, open, changes: &changes }.run(inbox.pace.follow))
+        let (journal, changes) = (&inbox.journal, &changes);
+        Some(async move {
+            let promised = promised(journal, &name, open.keys()).await;
+            Trail { journal, source, open, promised, changes }.run(inbox.pace.follow).await;
+        })
     });
     tokio::select! {
         _ = tokio::time::timeout(limit, join_all(trails)) => {}
         () = changes.closed() => {}
     }
+}
+
+/// The decisions on these actions that are accepted and not settled, by the journal.
+async fn promised(
+    journal: &Journal,
+    source: &SourceName,
+    ids: impl Iterator<Item = &ActionId>,
+) -> HashMap<ActionId, Promised> {
+    let mut submissions: HashMap<SubmissionId, Option<Arc<Past>>> = HashMap::new();
+    let mut promised = HashMap::new();
+    for id in ids {
+        let key = ActionKey { source: source.clone(), id: id.clone() };
+        let Ok(Some(submission)) = journal.newest_about(&key).await else { continue };
+        if !submissions.contains_key(&submission) {
+            let past = journal.past(&submission).await.ok().flatten().map(Arc::new);
+            submissions.insert(submission.clone(), past);
+        }
+        let Some(Some(past)) = submissions.get(&submission) else { continue };
+        let is_promise = |sent: &Sent| sent.key == key && sent.outcome == Some(Outcome::Accepted);
+        if let Some(nth) = past.items.iter().position(is_promise) {
+            promised.insert(id.clone(), Promised { past: Arc::clone(past), nth });
+        }
+    }
+    promised
 }
 
 /// How approved actions of a report stand that ran before the answer came. Nothing is asked.
@@ -55,6 +84,7 @@ fn told(key: ActionKey, action: PendingAction) -> Followed {
         status: action.row.status,
         result: action.result,
         error: action.error,
+        outcome: None,
         at: time::now(),
     }
 }
@@ -72,11 +102,18 @@ impl Default for Standing {
     }
 }
 
+/// A decision that its source accepted: one of a submission.
+struct Promised {
+    past: Arc<Past>,
+    nth: usize,
+}
+
 /// The actions of one source that are not final yet.
 struct Trail<'a> {
     journal: &'a Journal,
     source: &'a Arc<dyn Source>,
     open: HashMap<ActionId, Standing>,
+    promised: HashMap<ActionId, Promised>,
     changes: &'a mpsc::Sender<Followed>,
 }
 
@@ -115,10 +152,13 @@ impl Trail<'_> {
             if standing.status != action.row.status || standing.error != action.error {
                 standing.status = action.row.status.clone();
                 standing.error.clone_from(&action.error);
-                if is_final {
+                let outcome = self.settle(&action).await;
+                // What somebody else decided is no end of ours.
+                if is_final && !matches!(outcome, Some(Outcome::Skipped { .. })) {
                     self.keep(&action).await;
                 }
-                self.changes.send(self.followed(action)).await.map_err(drop)?;
+                let followed = Followed { outcome, ..self.followed(action) };
+                self.changes.send(followed).await.map_err(drop)?;
             }
             if is_final || is_back {
                 heard.last().map(|id| self.open.remove(id));
@@ -131,6 +171,19 @@ impl Trail<'_> {
             });
         }
         Ok(())
+    }
+
+    /// What the action is by now proves what our accepted decision came to: written down at once, once.
+    async fn settle(&mut self, action: &PendingAction) -> Option<Outcome> {
+        let id = &action.row.id;
+        let Promised { past, nth } = self.promised.get(id)?;
+        let sent = past.items.get(*nth)?;
+        let outcome = reconcile::of_accepted(past, sent, self.source.as_ref(), action)?;
+        if let Err(error) = self.journal.note(&past.id, &[(sent.key.clone(), outcome.clone())]).await {
+            tracing::error!(%error, "cannot write to the journal what an accepted decision came to");
+        }
+        self.promised.remove(id);
+        Some(outcome)
     }
 
     /// What came of it is told in any case: the receipt is for later.

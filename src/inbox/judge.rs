@@ -1,6 +1,6 @@
 //! Telling from an action as it stands whether our decision landed.
 
-use crate::domain::{DecisionKind, Digest, Outcome, PendingAction, Timestamp, Untrusted};
+use crate::domain::{DecisionKind, Digest, Outcome, PendingAction, Status, Timestamp, Untrusted};
 
 /// How far two machines' clocks may lie apart before a moment is taken to be before ours.
 const CLOCKS_APART: i64 = 5 * 60 * 1_000;
@@ -28,6 +28,14 @@ impl Lost<'_> {
             (Some(true), DecisionKind::Approve | DecisionKind::ApproveWithEdits) => {
                 return Some(Outcome::Approved);
             }
+            // It ran, and what came afterwards has a name of the source's own, as with a step that was compensated.
+            (Some(false) | None, asked)
+                if asked.approves()
+                    && action.executed_at.is_some()
+                    && matches!(row.status, Status::Other(_)) =>
+            {
+                Outcome::Approved
+            }
             (Some(false) | None, asked) => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
         };
         let as_asked = matches!(outcome, Outcome::Approved | Outcome::Rejected);
@@ -35,6 +43,13 @@ impl Lost<'_> {
             return Some(outcome);
         }
         Some(Outcome::Skipped { status: Some(row.status.clone()), by: row.resolved_by.clone() })
+    }
+
+    /// What a decision came to that the source had accepted. `None` until its action says so: while it runs, it may run on
+    /// somebody else's decision.
+    pub(super) fn of_accepted(&self, action: &PendingAction) -> Option<Outcome> {
+        let is_proof = action.row.status != Status::Running || self.proof == Some(true);
+        self.outcome(action).filter(|_| is_proof && self.asked != DecisionKind::Retry)
     }
 
     fn may_be_ours(&self, action: &PendingAction) -> bool {
@@ -58,7 +73,6 @@ impl Lost<'_> {
 mod tests {
     use super::*;
     use crate::contract::action;
-    use crate::domain::Status;
 
     fn settled(more: &str) -> PendingAction {
         let head = r#"{"id":"1","toolName":"t","workspaceId":"w","toolInput":{"a":1}"#;
@@ -116,5 +130,28 @@ mod tests {
             "it came back"
         );
         assert_eq!(outcome(DecisionKind::Retry, None, "running"), skipped("running"));
+    }
+
+    #[test]
+    fn accepted_decision_is_ours_only_when_its_action_ended_as_asked() {
+        let came_to = |asked, proof, more: &str| {
+            let effective = Digest::of("t", "w", r#"{"a":1}"#);
+            let lost = Lost { asked, effective, begun_at: Timestamp::default(), subject: None, proof };
+            lost.of_accepted(&settled(more))
+        };
+        let (approve, reject) = (DecisionKind::Approve, DecisionKind::Reject);
+        let skipped = |word| Some(Outcome::Skipped { status: Some(Status::parse(word)), by: None });
+
+        assert_eq!(came_to(approve, None, r#""status":"pending""#), None);
+        assert_eq!(came_to(approve, None, r#""status":"running""#), None);
+        assert_eq!(came_to(approve, Some(true), r#""status":"running""#), Some(Outcome::Approved));
+        assert_eq!(came_to(approve, None, r#""status":"executed""#), Some(Outcome::Approved));
+        assert_eq!(came_to(approve, None, r#""status":"rejected""#), skipped("rejected"));
+        assert_eq!(came_to(reject, None, r#""status":"executed""#), skipped("executed"));
+        assert_eq!(came_to(reject, Some(false), r#""status":"rejected""#), skipped("rejected"));
+        let undone = r#""status":"undone","executedAt":"2026-04-21T18:02:12.000Z""#;
+        assert_eq!(came_to(approve, None, undone), Some(Outcome::Approved));
+        assert_eq!(came_to(approve, None, r#""status":"undone""#), skipped("undone"));
+        assert_eq!(came_to(DecisionKind::Retry, Some(true), r#""status":"executed""#), None);
     }
 }

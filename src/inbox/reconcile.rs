@@ -9,8 +9,8 @@ use super::submit::sent_as;
 use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Binding, DecisionKind, Outcome, PendingAction, SourceName, Staged,
-    SubmissionId,
+    ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, SourceName, Staged, SubmissionId,
+    Untrusted,
 };
 use crate::fault;
 use crate::journal::{Past, Sent, State};
@@ -72,7 +72,7 @@ struct Learnt {
 
 async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
     let mut by_source: HashMap<&SourceName, Vec<&Sent>> = HashMap::new();
-    for sent in past.items.iter().filter(|sent| is_open(sent)) {
+    for sent in past.items.iter().filter(|sent| sent.is_open()) {
         by_source.entry(&sent.key.source).or_default().push(sent);
     }
     let mut learnt = Learnt::default();
@@ -97,6 +97,8 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
                 Some(action) => judge(inbox, past, sent, source.as_ref(), action),
                 // It may be the one that cannot be read.
                 None if unreadable => None,
+                // It was taken, and may be told of later.
+                None if sent.outcome == Some(Outcome::Accepted) => None,
                 // While an approval runs, some sources do not tell of it: it may come back.
                 None if !is_over(inbox, past) => None,
                 None => Some(Outcome::Unknown { why: "the source does not know the action any more".into() }),
@@ -108,10 +110,6 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
         }
     }
     learnt
-}
-
-fn is_open(sent: &Sent) -> bool {
-    matches!(sent.outcome, None | Some(Outcome::Unknown { .. }))
 }
 
 /// What was sent with it has arrived by now, or never will.
@@ -128,10 +126,11 @@ fn judge(
     source: &dyn Source,
     action: &PendingAction,
 ) -> Option<Outcome> {
-    let (asked, subject): (DecisionKind, _) = (sent.decision.kind(), source.subject());
-    let proof = source.ours(action, &sent.decision, &key(past, sent, source.at_once()));
-    let (effective, begun_at, subject) = (sent.effective, past.begun_at, subject.as_ref());
-    let lost = Lost { asked, effective, begun_at, subject, proof };
+    if sent.outcome == Some(Outcome::Accepted) {
+        return of_accepted(past, sent, source, action);
+    }
+    let subject = source.subject();
+    let lost = lost(past, sent, source, action, subject.as_ref());
     let still_pending = || {
         // A request that was answered by silence may still be on its way, and what was taken may be settled later. Only a backend
         // that settles within its answer, and takes a decision once, holds nothing of a dead run.
@@ -142,6 +141,28 @@ fn judge(
         })
     };
     lost.outcome(action).or_else(still_pending)
+}
+
+/// What an accepted decision came to, by what its action became. `None`: it is still on its way.
+pub(super) fn of_accepted(
+    past: &Past,
+    sent: &Sent,
+    source: &dyn Source,
+    action: &PendingAction,
+) -> Option<Outcome> {
+    lost(past, sent, source, action, source.subject().as_ref()).of_accepted(action)
+}
+
+fn lost<'a>(
+    past: &Past,
+    sent: &Sent,
+    source: &dyn Source,
+    action: &PendingAction,
+    subject: Option<&'a Untrusted>,
+) -> Lost<'a> {
+    let proof = source.ours(action, &sent.decision, &key(past, sent, source.at_once()));
+    let (asked, effective, begun_at) = (sent.decision.kind(), sent.effective, past.begun_at);
+    Lost { asked, effective, begun_at, subject, proof }
 }
 
 /// The key under which a decision went: they are kept in the order in which they were sent.

@@ -86,8 +86,7 @@ async fn run(
     })
     .await;
     let report = report(&submission, &outcomes, left_pending);
-    let unknown = report.counts().unknown > 0;
-    let state = if unknown { State::Open } else { State::Done };
+    let state = if report.lines.iter().any(ReportLine::is_open) { State::Open } else { State::Done };
     if let Err(error) = inbox.journal.finish(submission.id(), state).await {
         // What was sent was sent: the report is right, and the next start reads the outcomes again.
         tracing::error!(%error, "cannot close a submission in the journal");

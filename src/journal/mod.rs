@@ -31,13 +31,14 @@ pub use past::{Past, Sent, State};
 pub use receipt::Receipt;
 pub use verify::{Checked, Head, Kept, Wrong};
 
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
     include_str!("../../assets/migrations/journal/0004_reason_text.sql"),
     include_str!("../../assets/migrations/journal/0005_receipts.sql"),
     include_str!("../../assets/migrations/journal/0006_minutes.sql"),
+    include_str!("../../assets/migrations/journal/0007_open.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.

@@ -37,7 +37,7 @@ pub struct Sent {
 /// How a submission ends for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Some outcomes are unknown, and reading may tell them later.
+    /// Some decisions are lost sight of, or accepted and not settled: reading may tell more later.
     Open,
     /// Nothing more will be learnt.
     Done,
@@ -46,6 +46,13 @@ pub enum State {
 type PastRow = (String, Option<String>, i64, Option<i64>, i64);
 type ItemRow =
     (String, Option<String>, String, String, String, String, String, String, Option<String>, Option<String>);
+
+impl Sent {
+    /// True while reading may tell more of it.
+    pub fn is_open(&self) -> bool {
+        self.outcome.as_ref().is_none_or(|outcome| outcome.is_open(self.decision.kind()))
+    }
+}
 
 impl Past {
     /// One line a decision; one without an outcome is unknown.
@@ -213,6 +220,20 @@ impl Journal {
             log.push(self.with_items(row).await?);
         }
         Ok(log)
+    }
+
+    /// The newest submission with a decision on this action, sent or about to be; `None` where there is none.
+    pub async fn newest_about(&self, key: &ActionKey) -> Result<Option<SubmissionId>, JournalError> {
+        let id: Option<String> = sqlx::query_scalar(
+            "SELECT s.id FROM item i JOIN submission s ON s.id = i.submission
+             WHERE i.source = $1 AND i.action = $2 AND s.state <> 'held' ORDER BY s.begun_at DESC, s.id DESC LIMIT 1",
+        )
+        .bind(key.source.as_str())
+        .bind(key.id.as_raw())
+        .fetch_optional(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        Ok(id.map(SubmissionId::new))
     }
 
     /// Every decision on one action that was sent, or was about to be, oldest first: when, by whom, and what.

@@ -15,6 +15,7 @@ mod identifier;
 pub mod inverse;
 mod rows;
 mod shown;
+mod skipped;
 #[cfg(test)]
 mod tests;
 mod units;
@@ -23,6 +24,7 @@ pub use badge::{Badge, Badges, LINES as BLANK_LINES, badges, badges_of_identifie
 pub use identifier::{identifier, identifier_part, name};
 pub use rows::{NARROWEST, column, hidden, row, styled};
 pub use shown::{Look, Piece, Shown};
+pub use skipped::skipped;
 
 /// Text for one line: line breaks become tokens.
 pub fn line(text: &Untrusted) -> Shown {

@@ -201,7 +201,7 @@ fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_
         // Not journaled, so not sent: this run does it. Sent: this run finds it settled, and says so.
         let expected = if ["submit.before", "submit.kept"].contains(&point) { 0 } else { 3 };
         assert_eq!(after.status.code(), Some(expected), "{point}: {said}");
-        let told = String::from_utf8_lossy(&after.stderr).contains("an earlier run broke off");
+        let told = String::from_utf8_lossy(&after.stderr).contains("earlier decisions, read again");
         assert_eq!(told, point != "submit.before", "{point}");
         eventually(&format!("{point}: it runs"), || {
             (agent::status(&gate.address, &ids[0]) == "executed").then_some(())

@@ -155,7 +155,7 @@ fn g16_a_reviewer_who_dies_while_a_decision_is_on_the_wire_decides_once() {
         let next = home.run(&["decide", "--approve", &id, "--json"]);
 
         let told = text(&next);
-        assert!(told.contains("an earlier run broke off; by reading: "), "{when:?}: {told}");
+        assert!(told.contains("earlier decisions, read again: "), "{when:?}: {told}");
         let (code, learnt) = match when {
             When::BeforeTheAnswer => (3, "1 approved, 0 rejected, 0 skipped, 0 failed"),
             When::MidBody | When::OnItsWay => (0, "0 approved, 0 rejected, 0 skipped, 1 failed"),

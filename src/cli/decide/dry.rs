@@ -210,7 +210,7 @@ fn as_text(
         decision_text(&key, item, can(&key))?;
     }
     for line in &plan.settled {
-        let outcome = report::outcome(&line.outcome, "");
+        let outcome = report::outcome(line.decision, &line.outcome, "");
         output::line(&format!("{}  {outcome}", output::identifier(line.key.id.untrusted())))?;
     }
     for (key, refusal) in &rehearsal.refused {

@@ -78,10 +78,18 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
         };
     }
     report.lines.extend(plan.settled);
-    let followed = follow(inbox, &report, args.follow).await;
+    let followed = follow(inbox, &mut report, args.follow).await;
     report::print(&report, &followed, args.json)?;
-    let failed_later = followed.values().any(|it| matches!(it.status, Status::Failed | Status::Unknown));
-    Ok(if failed_later { Exit::Failed } else { Exit::of(&report.counts()) })
+    Ok(exit(&report, &followed))
+}
+
+/// What was approved from here and failed later is a failure.
+fn exit(report: &Report, followed: &HashMap<ActionKey, Followed>) -> Exit {
+    let failed_later = report.lines.iter().any(|line| {
+        let at = followed.get(&line.key).map(|it| &it.status);
+        line.outcome == Outcome::Approved && matches!(at, Some(Status::Failed | Status::Unknown))
+    });
+    if failed_later { Exit::Failed } else { Exit::of(&report.counts()) }
 }
 
 fn frozen(
@@ -140,9 +148,15 @@ async fn tell_of_earlier(inbox: &Inbox) {
         Ok(settled) => {
             for earlier in settled.iter().filter(|earlier| !earlier.learnt.is_empty()) {
                 let counts = earlier.report.counts();
+                let accepted = Some(counts.accepted).filter(|n| *n > 0);
                 output::complain(&format!(
-                    "an earlier run broke off; by reading: {} approved, {} rejected, {} skipped, {} failed, {} unknown",
-                    counts.approved, counts.rejected, counts.skipped, counts.failed, counts.unknown
+                    "earlier decisions, read again: {} approved, {} rejected, {} skipped, {} failed, {} unknown{}",
+                    counts.approved,
+                    counts.rejected,
+                    counts.skipped,
+                    counts.failed,
+                    counts.unknown,
+                    accepted.map_or_else(String::new, |n| format!(", {n} accepted and not settled yet"))
                 ));
             }
         }
@@ -262,7 +276,8 @@ fn left_pending(entries: &HashMap<ActionKey, Entry>, draft: &Draft) -> u64 {
 }
 
 /// Where what was approved stands: what the answers told already, and with a limit what is learnt until then.
-async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap<ActionKey, Followed> {
+/// What a decision turned out to be that had only been accepted is in the report then.
+async fn follow(inbox: &Inbox, report: &mut Report, seconds: Option<u64>) -> HashMap<ActionKey, Followed> {
     let told = inbox.ended(report).into_iter();
     let mut latest: HashMap<_, _> = told.map(|followed| (followed.key.clone(), followed)).collect();
     let Some(seconds) = seconds else { return latest };
@@ -273,10 +288,17 @@ async fn follow(inbox: &Inbox, report: &Report, seconds: Option<u64>) -> HashMap
     let following = inbox.follow(keys, Duration::from_secs(seconds), changes);
     let collecting = async {
         while let Some(followed) = received.recv().await {
-            latest.insert(followed.key.clone(), followed);
+            let before = latest.remove(&followed.key).and_then(|it: Followed| it.outcome);
+            let outcome = followed.outcome.clone().or(before);
+            latest.insert(followed.key.clone(), Followed { outcome, ..followed });
         }
     };
     let all = text::count(open_actions, "action");
     output::waiting_for(|| format!("following {all}"), async { tokio::join!(following, collecting) }).await;
+    for line in &mut report.lines {
+        if let Some(outcome) = latest.get(&line.key).and_then(|it| it.outcome.clone()) {
+            line.outcome = outcome;
+        }
+    }
     latest
 }

@@ -161,7 +161,7 @@ fn outcome(row: &Row) -> Shown {
     let edits = if line.sent.decision.edits().is_some() { " with edits" } else { "" };
     let outcome = line.sent.outcome.as_ref().map_or_else(
         || "unknown, placet ended before there was an answer".to_owned(),
-        |outcome| report::outcome(outcome, edits),
+        |outcome| report::outcome(line.sent.decision.kind(), outcome, edits),
     );
     let then = line.followed.as_ref().map(|it| report::then(&it.status, it.error.as_ref()));
     // Every part of it has come through the door.

@@ -41,6 +41,7 @@ async fn followed(journal: &Journal, past: &Past) -> anyhow::Result<HashMap<Acti
             status: Status::parse(seen.status.as_raw()),
             result: None,
             error: seen.error,
+            outcome: None,
             at: Timestamp::from_millis(receipt.at),
         };
         Some((sent.key.clone(), followed))

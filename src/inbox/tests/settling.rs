@@ -45,3 +45,70 @@ async fn a_lost_answer_is_told_as_lost_and_read_but_never_sent_again() {
         assert_eq!(inbox.log(9).await.unwrap(), [], "it is no submission");
     }
 }
+
+/// A decision that the source accepted, and where its action stands from then on, look after look.
+async fn accepted(decision: Decision, stands: &[&str]) -> (House, Arc<Fake>, Inbox) {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.answers(Ok(vec![(ActionId::new("1"), Outcome::Accepted)]));
+    source.stands("1", stands);
+    let report = inbox.submit(submission("s-1", &[("s", None, "1", decision)]), 0).await.unwrap();
+    assert_eq!(outcomes(&report), [("1", Outcome::Accepted)]);
+    (house, source, inbox)
+}
+
+async fn followed(inbox: &Inbox) -> Vec<(Status, Option<Outcome>)> {
+    let (changes, mut followed) = mpsc::channel(16);
+    soon(inbox.follow(vec![key("s", "1")], Duration::from_secs(9), changes)).await;
+    let mut steps = Vec::new();
+    while let Some(step) = followed.recv().await {
+        steps.push((step.status, step.outcome));
+    }
+    steps
+}
+
+#[tokio::test]
+async fn accepted_decision_is_settled_by_what_its_action_became() {
+    let executed = Outcome::Skipped { status: Some(Status::Executed), by: None };
+    for (decision, ended, want, then) in [
+        (Decision::REJECT, "executed", executed, None),
+        (Decision::APPROVE, "executed", Outcome::Approved, Some(r#"{"status":"executed","error":null}"#)),
+    ] {
+        let ended = format!(r#""status":"{ended}""#);
+        let (_house, source, inbox) =
+            accepted(decision, &[r#""status":"pending""#, r#""status":"running""#, &ended]).await;
+
+        let steps = followed(&inbox).await;
+
+        assert_eq!(steps, [(Status::Running, None), (Status::Executed, Some(want.clone()))]);
+        let log = inbox.log(9).await.unwrap();
+        assert_eq!(log[0].items[0].outcome, Some(want));
+        let receipts = inbox.journal.receipts_of(&log[0].id).await.unwrap();
+        let told: Vec<_> =
+            receipts.iter().filter(|it| it.kind == "followed").map(|it| it.outcome.as_deref()).collect();
+        assert_eq!(
+            told,
+            then.map(Some).into_iter().collect::<Vec<_>>(),
+            "what others decided is not ours to follow"
+        );
+        assert!(inbox.reconcile().await.unwrap()[0].learnt.is_empty());
+        assert!(inbox.reconcile().await.unwrap().is_empty(), "nothing more can be learnt");
+        assert_eq!(source.sent().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn accepted_decision_is_settled_after_a_restart() {
+    let (house, source, inbox) = accepted(Decision::REJECT, &[r#""status":"pending""#]).await;
+    assert!(inbox.reconcile().await.unwrap()[0].learnt.is_empty(), "the source may take it yet");
+    end(inbox, &[&source]);
+
+    let next = house.inbox(&[&source]).await;
+    source.stands("1", &[r#""status":"executed""#]);
+    let settled = next.reconcile().await.unwrap();
+
+    let skipped = Outcome::Skipped { status: Some(Status::Executed), by: None };
+    assert_eq!(outcomes(&settled[0].report), [("1", skipped)]);
+    assert_eq!(settled[0].learnt, [key("s", "1")]);
+    assert!(next.reconcile().await.unwrap().is_empty());
+}

@@ -49,7 +49,7 @@ const TOOLS_RAN: Note = Note { on: On::Any, words: "tools may already have run" 
 const NO_TOOL: Note = Note { on: On::Any, words: "the engine names no tool: the name is the step's" };
 const NOT_TAKEN: Note = Note {
     on: On::Any,
-    words: "a decision was sent from here and the engine did not take it: check its workers",
+    words: "a decision was sent from here and the engine did not take it: check its workers; whatever is decided now, the first one runs",
 };
 const DROPPED: Note = Note {
     on: On::Any,

@@ -23,7 +23,13 @@ pub(super) fn settled(step: &Step, sent: Option<&Sent>, now: Timestamp) -> Pendi
     let rejected = status == Status::Rejected;
     let said = step.failure.message.clone().or_else(|| step.failure.reason.clone());
     let action = step.action(input, status);
-    PendingAction { error, reason: said.filter(|_| rejected), executed_at: step.ended_at, ..action }
+    let executed_at = match step.status.as_raw() {
+        "COMPLETED" | "FAILED" | "TIMED_OUT" if !rejected => step.ended_at,
+        // Only what ran is compensated.
+        "COMPENSATED" => step.ended_at.or(step.started_at),
+        _ => None,
+    };
+    PendingAction { error, reason: said.filter(|_| rejected), executed_at, ..action }
 }
 
 /// Where it stands, and what went wrong.

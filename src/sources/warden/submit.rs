@@ -21,6 +21,8 @@ const GONE: &str = "gone: the engine does not know this step any more";
 const ON_ITS_WAY: &str = "a decision from here is on its way to the engine";
 /// What stands in the place of a status while nobody knows how the first decision reads.
 const DECIDED: &str = "decided before, not taken by the engine yet";
+/// The same, where the engine told that it is on its way again.
+const REQUEUED: &str = "an earlier decision runs now, not this one";
 /// So many are sent at a time.
 const AT_ONCE: usize = 4;
 /// Characters of guidance that the engine takes.
@@ -100,6 +102,8 @@ impl Warden {
         match outcome {
             Ok(Outcome::Accepted) => self.sent.queued(&item.id),
             _ if lost => {}
+            // The earlier one is on its way again, and was noted.
+            Ok(Outcome::Skipped { .. }) if self.sent.get(&item.id).is_some_and(|sent| sent.queued) => {}
             // It did not land: what was sent before is what counts.
             _ => match earlier {
                 Some(earlier) => self.sent.note(&item.id, earlier),
@@ -153,7 +157,8 @@ impl Warden {
             "already_queued" if verb == Verb::Retry => {
                 Outcome::Unknown { why: "the engine had this very request before".into() }
             }
-            "already_queued" | "requeued" => self.first(item, said.as_raw() == "already_queued").await,
+            "requeued" => Outcome::Skipped { status: Some(self.requeued(item, earlier)), by: None },
+            "already_queued" => self.first(item).await,
             _ => {
                 let why = format!("the engine took the request and said {:?}", answer::message(reply));
                 Outcome::Unknown { why: why.into() }
@@ -161,8 +166,18 @@ impl Warden {
         })
     }
 
-    /// Somebody decided first, or we did long ago: it is never counted as this decision. One that is `over` is not queued again.
-    async fn first(&self, item: &Item, over: bool) -> Outcome {
+    /// An earlier decision had failed in the outbox and is on its way again, whatever was asked now: which one that is.
+    fn requeued(&self, item: &Item, earlier: Option<&Sent>) -> Status {
+        let Some(earlier) = earlier.filter(|earlier| earlier.kind != DecisionKind::Retry) else {
+            return Status::Other(REQUEUED.into());
+        };
+        self.sent.note(&item.id, Sent { at: self.now(), queued: true, ..earlier.clone() });
+        let what = if earlier.kind.approves() { "approval" } else { "rejection" };
+        Status::Other(format!("the earlier {what} from here runs now, not this decision").into())
+    }
+
+    /// Somebody decided first, or we did long ago: it is never counted as this decision.
+    async fn first(&self, item: &Item) -> Outcome {
         let step = match Place::of(&item.id) {
             Some(place) => self.step(&place).await.ok().flatten(),
             None => None,
@@ -171,7 +186,7 @@ impl Warden {
             .filter(|step| step.status.as_raw() != super::standing::AWAITING)
             .map(|step| super::standing::settled(&step, None, self.now()).row.status);
         let dropped = || self.sent.get(&item.id).is_some_and(|sent| sent.is_dropped(&sent.started));
-        if status.is_none() && over && dropped() {
+        if status.is_none() && dropped() {
             return Outcome::Failed { why: super::standing::DROPPED.into() };
         }
         Outcome::Skipped { status: Some(status.unwrap_or_else(|| Status::Other(DECIDED.into()))), by: None }

@@ -1,6 +1,8 @@
 //! What happened to an action, in order: by its source's timeline where there is one, and by what was sent from here.
 
-use crate::domain::{Decision, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json};
+use crate::domain::{
+    Decision, DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json,
+};
 use crate::inbox::{History, Problem, SentHere};
 use crate::text::{self, Shown};
 use crate::tui::model::Cached;
@@ -105,7 +107,7 @@ impl Page<'_> {
             Decision::Reject { reason } => self.more("reason", reason.clone()),
             Decision::Retry { guidance } => self.more("guidance", Some(guidance.clone())),
         }
-        self.more("answer", Some(answer(one.sent.outcome.as_ref())));
+        self.more("answer", Some(answer(one.sent.decision.kind(), one.sent.outcome.as_ref())));
     }
 
     fn edits(&mut self) {
@@ -173,16 +175,14 @@ const fn decision(decision: &Decision) -> (&'static str, Kind) {
 }
 
 /// What the source said to it.
-fn answer(outcome: Option<&Outcome>) -> String {
+fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
     match outcome {
         None => "none: it is not known whether it was sent".to_owned(),
         Some(Outcome::Approved) => "approved".to_owned(),
         Some(Outcome::Rejected) => "rejected".to_owned(),
         Some(Outcome::Accepted) => "taken, settled later".to_owned(),
         Some(Outcome::Skipped { status, by }) => {
-            let status = status.as_ref().map_or_else(|| "settled".to_owned(), |s| s.as_raw().to_owned());
-            let by = by.as_ref().map_or_else(|| "somebody else".to_owned(), |by| by.as_raw().to_owned());
-            format!("skipped: {status} by {by} first")
+            format!("skipped: {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
         }
         Some(Outcome::Failed { why }) => format!("refused: {}", why.as_raw()),
         Some(Outcome::Unknown { why }) => format!("unknown: {}", why.as_raw()),

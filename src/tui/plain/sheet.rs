@@ -147,9 +147,8 @@ fn trouble(line: &ReportLine) -> Option<String> {
     match &line.outcome {
         Outcome::Approved | Outcome::Rejected | Outcome::Accepted => None,
         Outcome::Skipped { status, by } => {
-            let was = status.as_ref().map_or_else(|| "settled".to_owned(), say::status);
-            let by = by.as_ref().map_or_else(String::new, |by| format!(" by {}", say::name(by)));
-            Some(format!("Skipped: {title}. It was {was}{by} before."))
+            let why = text::skipped(line.decision, status.as_ref(), by.as_ref()).plain();
+            Some(format!("Skipped: {title}. {}", say::sentence(&why)))
         }
         Outcome::Failed { why } => {
             Some(format!("Failed: {title}. It stays staged. {}", say::sentence(&foreign(why))))

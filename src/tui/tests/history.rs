@@ -118,7 +118,7 @@ fn the_timeline_says_when_who_and_why() {
 │                                                                                                  │
 │  Sent from here                                                                                  │
 ││ approve      2026-11-21 14:12:31 UTC  by kim@acme                                               │
-││   answer   skipped: approved by lee first                                                       │
+││   answer   skipped: approved by lee                                                             │
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │

@@ -17,7 +17,15 @@ fn briefed(desk: &mut Desk, paused: Option<i64>) {
 
 fn followed(id: &str, status: Status) -> What {
     let (key, title) = (key(id), format!("Issue number {id}").as_str().into());
-    What::Followed(Followed { key, title, status, result: None, error: None, at: Timestamp::default() })
+    What::Followed(Followed {
+        key,
+        title,
+        status,
+        result: None,
+        error: None,
+        outcome: None,
+        at: Timestamp::default(),
+    })
 }
 
 fn header(desk: &Desk) -> String {

@@ -218,7 +218,7 @@ fn the_report_settles_what_is_settled_and_keeps_what_failed() {
     assert_eq!(desk.staged(), "1A 3A", "failed ones stay staged");
     assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
     let screen = desk.screen();
-    assert!(screen.contains("skipped  Issue number 2  was approved by lee"), "{screen}");
+    assert!(screen.contains("skipped  Issue number 2  approved by lee"), "{screen}");
     assert!(screen.contains("failed   Issue number 1  ⟦U+202E⟧no"), "{screen}");
     assert!(screen.contains("left pending 1"), "{screen}");
     assert!(screen.contains("what failed stays staged"));
@@ -279,6 +279,7 @@ fn approved_actions_are_followed_until_they_ran() {
         status,
         result: None,
         error: error.map(Into::into),
+        outcome: None,
         at: Timestamp::default(),
     };
 

@@ -29,6 +29,7 @@ fn mixed() -> (Desk, Report) {
         status: Status::Executed,
         result: None,
         error: None,
+        outcome: None,
         at: Timestamp::default(),
     }));
     desk.press("<Enter>");
@@ -102,7 +103,8 @@ fn accepted() -> Desk {
 fn goes_on(desk: &mut Desk, id: &str, status: Status, error: Option<&str>) {
     let (title, error) = (format!("Issue number {id}"), error.map(crate::domain::Untrusted::from));
     let at = Timestamp::default();
-    let followed = Followed { key: key(id), title: title.into(), status, result: None, error, at };
+    let followed =
+        Followed { key: key(id), title: title.into(), status, result: None, error, outcome: None, at };
     desk.say(What::Followed(followed));
 }
 
@@ -135,4 +137,35 @@ fn an_id_that_a_source_uses_again_is_another_action_to_decide() {
 
     assert_eq!(desk.slot("2").state, State::Pending, "it was retried, and came back");
     assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())), "the list is only late");
+}
+
+/// The source accepted two opposite decisions, and the other one counted.
+#[test]
+fn accepted_decision_that_was_not_ours_is_told_as_skipped() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("xs");
+    desk.wait(500);
+    desk.press("y");
+    desk.reports(|_| Outcome::Accepted);
+    let outcome = Some(Outcome::Skipped { status: Some(Status::Executed), by: None });
+
+    desk.say(What::Followed(Followed {
+        key: key("1"),
+        title: "Issue number 1".into(),
+        status: Status::Executed,
+        result: None,
+        error: None,
+        outcome: outcome.clone(),
+        at: Timestamp::default(),
+    }));
+
+    let sheet = desk.model.last_report.clone().unwrap();
+    assert_eq!(Some(sheet.report.lines[0].outcome.clone()), outcome);
+    assert!(sheet.followed.is_empty());
+    assert!(matches!(&desk.slot("1").state, State::Settled(settled) if !settled.ours));
+    let message = desk.message();
+    assert!(
+        message.contains("SKIPPED, not ours") && message.contains("decided by someone else: executed"),
+        "{message}"
+    );
 }

@@ -67,6 +67,7 @@ fn the_report() {
         status: Status::Executed,
         result: None,
         error: None,
+        outcome: None,
         at: Timestamp::default(),
     }));
 
@@ -84,7 +85,7 @@ fn the_report() {
 │   .│                                                                                        │    │
 │   .│  left pending 1                                                                        │    │
 │    │  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
-│    │  skipped  Close stale ticket #1182  was rejected by lee                                │    │
+│    │  skipped  Close stale ticket #1182  rejected by lee                                    │    │
 │    │                                                                                        │    │
 │    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
 │    │                                                                                        │    │

@@ -40,8 +40,9 @@ fn line(line: &ReportLine) -> String {
         Outcome::Approved => "approved".to_owned(),
         Outcome::Rejected => "rejected".to_owned(),
         Outcome::Accepted => "accepted".to_owned(),
-        Outcome::Skipped { by: Some(by), .. } => why("skipped", by),
-        Outcome::Skipped { by: None, .. } => "skipped".to_owned(),
+        Outcome::Skipped { status, by } => {
+            format!("skipped, {}", text::skipped(line.decision, status.as_ref(), by.as_ref()).plain())
+        }
         Outcome::Failed { why: said } => why("failed", said),
         Outcome::Unknown { why: said } => why("unknown", said),
     };

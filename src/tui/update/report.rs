@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{
-    ActionKey, BatchKey, Followed, Outcome, Report, ReportLine, SourceName, Status, SubmissionId,
+    ActionKey, BatchKey, DecisionKind, Followed, Outcome, Report, ReportLine, SourceName, Status,
+    SubmissionId, Untrusted,
 };
 use crate::inbox::{Problem, Reconciled};
 use crate::text::{self, Shown};
@@ -171,6 +172,10 @@ pub(in crate::tui) fn summary(report: &Report) -> String {
 
 /// A decided action came further. It shows in its row, in the report, and failures in the status line too.
 pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
+    if let Some(Outcome::Skipped { status, by }) = &followed.outcome {
+        not_ours(model, followed, status.as_ref(), by.as_ref());
+        return Vec::new();
+    }
     if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
         let status = Some(followed.status.clone());
         let settled = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
@@ -198,6 +203,26 @@ pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
     Vec::new()
 }
 
+/// It was accepted, and somebody else's decision is the one that counted.
+fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by: Option<&Untrusted>) {
+    let asked = model.last_report.as_ref().and_then(|sheet| {
+        sheet.report.lines.iter().find(|line| line.key == followed.key).map(|line| line.decision)
+    });
+    let settled =
+        Settled { status: status.cloned(), by: by.cloned(), at: Some(model.now), ours: false, error: None };
+    model.queue.set_state(&followed.key, State::Settled(settled));
+    let open = match &mut model.modal {
+        Some(Modal::Report(sheet)) => Some(&mut **sheet),
+        Some(_) | None => None,
+    };
+    for sheet in open.into_iter().chain(model.last_report.as_mut()) {
+        note(sheet, followed);
+    }
+    let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
+    let title = text::line(&followed.title).cut(40);
+    model.tell(Tone::Bad, vec![Shown::ours("SKIPPED, not ours: "), title, Shown::ours(": "), why.cut(60)]);
+}
+
 /// It was retried and came back, or nobody took what the source had accepted.
 fn waits_again(model: &mut Model, followed: &Followed) {
     let what = Shown::ours(if followed.error.is_some() { "NOT TAKEN: " } else { "waits again: " });
@@ -210,7 +235,12 @@ fn waits_again(model: &mut Model, followed: &Followed) {
 }
 
 fn note(sheet: &mut ReportSheet, followed: &Followed) {
-    if sheet.report.lines.iter().any(|line| line.key == followed.key) {
+    let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == followed.key) else { return };
+    if let Some(outcome) = &followed.outcome {
+        line.outcome = outcome.clone();
+    }
+    // What somebody else decided is not followed.
+    if !matches!(line.outcome, Outcome::Skipped { .. }) {
         sheet.followed.insert(followed.key.clone(), followed.clone());
     }
 }
@@ -287,7 +317,7 @@ fn note_report(model: &mut Model, mut report: Report) {
 
 /// What we lost sight of is looked for again, and again.
 fn note_unknown(model: &mut Model, report: &Report) {
-    if report.counts().unknown > 0 {
+    if report.lines.iter().any(ReportLine::is_open) {
         model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
     }
 }

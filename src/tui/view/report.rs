@@ -120,18 +120,18 @@ fn trouble(line: &ReportLine, room: usize) -> Vec<Parts> {
     let (word, why) = match &line.outcome {
         Outcome::Approved | Outcome::Rejected | Outcome::Accepted => return Vec::new(),
         Outcome::Skipped { status, by } => {
-            let mut parts = vec![ours("skipped  ", theme::WARN), (title, theme::PLAIN)];
-            parts.extend([ours("  was ", theme::DIM), (words::status(status.as_ref()), theme::PLAIN)]);
-            if let Some(by) = by {
-                parts.extend([ours(" by ", theme::DIM), (text::name(by), theme::PLAIN)]);
-            }
-            return vec![parts];
+            let why = text::skipped(line.decision, status.as_ref(), by.as_ref());
+            return wrapped("skipped  ", theme::WARN, title, why, room);
         }
         Outcome::Failed { why } => ("failed   ", text::line(why)),
         Outcome::Unknown { why } => ("unknown  ", text::line(why)),
     };
+    wrapped(word, theme::BAD, title, why, room)
+}
+
+fn wrapped(word: &str, style: Style, title: text::Shown, why: text::Shown, room: usize) -> Vec<Parts> {
     let fits = word.len() + title.width() + 2 + why.width() <= room;
-    let mut first = vec![ours(word, theme::BAD), (title, theme::PLAIN)];
+    let mut first = vec![ours(word, style), (title, theme::PLAIN)];
     if fits {
         first.extend([ours("  ", theme::DIM), (why, theme::PLAIN)]);
         return vec![first];

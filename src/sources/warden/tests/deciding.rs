@@ -181,7 +181,7 @@ async fn trap_requeued_is_the_first_decision_again_and_not_ours() {
 
     let outcome = decide(&ours, &id, Decision::APPROVE).await;
 
-    assert_eq!(outcome, skipped(Status::Other("decided before, not taken by the engine yet".into())));
+    assert_eq!(outcome, skipped(Status::Other("an earlier decision runs now, not this one".into())));
     engine.with(&id, |step| step.first.as_mut().unwrap().failed = true);
     engine.pass(31);
     assert_eq!(decide(&theirs, &id, reject("no")).await, Outcome::Accepted, "it is the very same");
@@ -363,4 +363,56 @@ async fn nothing_but_decisions_and_retries_is_ever_posted() {
     assert!(posts.iter().all(|(line, _)| allowed(line)), "{posts:?}");
     assert_eq!(posts.len(), 4);
     assert_eq!([Verb::Decision, Verb::Retry].map(Verb::word), ["decision", "retry"]);
+}
+
+/// Two opposite decisions within milliseconds: both are queued, one is taken, and the other's row is dropped without a word.
+#[tokio::test]
+async fn race_of_opposite_decisions_is_settled_by_what_the_step_became() {
+    for (ours, theirs) in [(reject("no"), Decision::APPROVE), (Decision::APPROVE, reject("no"))] {
+        let engine = Engine::new();
+        let id = engine.hold("commit", ARGUMENTS);
+        let url = serve_engine(&engine).await;
+        let open = || opened(&engine, &url, config::Warden::default());
+        let (loser, winner) = (open(), open());
+        let action = load(&loser, &id).await;
+        engine.books().races = true;
+        assert_eq!(send(&winner, &action, theirs.clone()).await, Ok(Outcome::Accepted));
+        assert_eq!(send(&loser, &action, ours.clone()).await, Ok(Outcome::Accepted));
+        engine.work();
+
+        let after = load(&loser, &id).await;
+
+        let asked = ours.kind();
+        let came_to = Outcome::by_status(asked, &after.row.status, after.row.resolved_by.as_ref());
+        assert!(matches!(came_to, Some(Outcome::Skipped { .. })), "{after:?}");
+        assert_ne!(loser.ours(&after, &ours, "lost:0"), Some(true));
+        assert_eq!(engine.posts().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn requeued_names_the_decision_that_runs_now() {
+    let engine = Engine::new();
+    let id = engine.hold("commit", ARGUMENTS);
+    let url = serve_engine(&engine).await;
+    let open = || opened(&engine, &url, config::Warden::default());
+    let (first, other) = (open(), open());
+    engine.books().stalled = true;
+    assert_eq!(decide(&first, &id, Decision::APPROVE).await, Outcome::Accepted);
+    engine.books().drop_queue();
+    engine.pass(30);
+    let fails = || engine.with(&id, |step| step.first.as_mut().unwrap().failed = true);
+
+    fails();
+    let from_here = decide(&first, &id, reject("no")).await;
+    let words = "the earlier approval from here runs now, not this decision";
+    assert_eq!(from_here, skipped(Status::Other(words.into())));
+    assert!(rows(&first).await.is_empty(), "it is on its way again");
+    engine.books().drop_queue();
+    fails();
+    let elsewhere = decide(&other, &id, reject("no")).await;
+
+    assert_eq!(elsewhere, skipped(Status::Other("an earlier decision runs now, not this one".into())));
+    engine.work();
+    assert_eq!(load(&first, &id).await.row.status, Status::Executed);
 }

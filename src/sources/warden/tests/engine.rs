@@ -66,6 +66,8 @@ pub(super) struct Books {
     /// Requests until the queue is taken.
     lag: usize,
     pub(super) stalled: bool,
+    /// Decisions come so close together that the engine sees no key of another's.
+    pub(super) races: bool,
     /// Takes what is queued before it answers anything else.
     pub(super) quick: bool,
     /// Retried reason steps come back.

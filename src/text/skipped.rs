@@ -1,0 +1,54 @@
+//! Why a decision was skipped, in words: the same on every screen and in the shell.
+
+use super::{Shown, line, name};
+use crate::domain::{DecisionKind, Outcome, Status, Untrusted};
+
+/// `executed by lee`, `decided by someone else: rejected`, `approved already, by you or by someone else`, `expired`,
+/// `no longer in the source`: what became of an action that was asked for in the way `asked`, and who did it.
+pub fn skipped(asked: DecisionKind, status: Option<&Status>, by: Option<&Untrusted>) -> Shown {
+    let word = |status: &Status| line(&status.word());
+    match (status, by) {
+        (Some(status), Some(by)) => word(status).followed_by(Shown::ours(" by ")).followed_by(name(by)),
+        (None, Some(by)) => Shown::ours("decided by ").followed_by(name(by)),
+        (None, None) => Shown::ours("no longer in the source"),
+        (Some(status), None) => match Outcome::by_status(asked, status, None) {
+            Some(Outcome::Approved | Outcome::Rejected) => {
+                word(status).followed_by(Shown::ours(" already, by you or by someone else"))
+            }
+            _ if is_decided(status) => Shown::ours("decided by someone else: ").followed_by(word(status)),
+            _ => word(status),
+        },
+    }
+}
+
+/// Only a decision makes it so; what expired or was withdrawn had none.
+const fn is_decided(status: &Status) -> bool {
+    use Status as S;
+    matches!(status, S::Approved | S::Running | S::Executed | S::Failed | S::Unknown | S::Rejected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_decision_names_who_was_first_only_where_that_is_known() {
+        let lee = Untrusted::from("lee");
+        let told = |asked, status: Option<&str>, by| {
+            let status = status.map(Status::parse);
+            skipped(asked, status.as_ref(), by).plain()
+        };
+        let (approve, reject) = (DecisionKind::Approve, DecisionKind::Reject);
+
+        assert_eq!(told(approve, Some("rejected"), Some(&lee)), "rejected by lee");
+        assert_eq!(told(approve, None, Some(&lee)), "decided by lee");
+        assert_eq!(told(reject, Some("executed"), None), "decided by someone else: executed");
+        assert_eq!(told(approve, Some("rejected"), None), "decided by someone else: rejected");
+        let either = "executed already, by you or by someone else";
+        assert_eq!(told(approve, Some("executed"), None), either);
+        assert_eq!(told(reject, Some("rejected"), None), either.replace("executed", "rejected"));
+        assert_eq!(told(approve, Some("expired"), None), "expired");
+        assert_eq!(told(reject, Some("spicy"), None), "spicy");
+        assert_eq!(told(approve, None, None), "no longer in the source");
+    }
+}
