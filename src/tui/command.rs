@@ -286,7 +286,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
     spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Links, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take what is typed; open a link; close; keep and quit; in the palette: run").also("ok"),
     spec(Command::CopyThisLink, "copy-this-link", Group::Sheet, &[Place::Links], &["y"], "copy the link instead of opening it"),
-    spec(Command::ExportReport, "export-report", Group::Sheet, &[Place::Report], &["e"], "write the report as JSON to a new file in the state folder").also("save file"),
+    spec(Command::ExportReport, "export-report", Group::Sheet, &[Place::Report], &["w"], "write the report as JSON to a new file in the state folder").also("save file"),
     spec(Command::CopyReport, "copy-report", Group::Sheet, &[Place::Report], &["y"], "copy the report as text").also("yank clipboard"),
     spec(Command::ReviewInstead, "review-instead", Group::Sheet, &[Place::Quit], &["r"], "when leaving: stay, review and submit").also("submit send"),
     spec(Command::Discard, "discard", Group::Sheet, &[Place::Quit], &["D"], "when leaving: discard what is staged, after its count is typed, and quit").also("drop throw away"),

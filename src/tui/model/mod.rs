@@ -193,6 +193,8 @@ pub struct Model {
     /// What was said of its outcome is on the way.
     pub settling: Option<ActionKey>,
     pub last_report: Option<ReportSheet>,
+    /// One line says what was sent: from the answer until the next decision.
+    pub sent_line: bool,
     /// When what we lost sight of is looked for again.
     pub look_again: Option<Timestamp>,
     /// The reviewer has pressed a key: from now on arrivals are held back.
@@ -269,6 +271,7 @@ impl Model {
             on_the_way: HashMap::new(),
             settling: None,
             last_report: None,
+            sent_line: false,
             look_again: None,
             touched: false,
             restored: false,

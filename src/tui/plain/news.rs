@@ -81,6 +81,10 @@ pub(super) fn take(session: &mut Session, msg: Msg) {
     let counted = matches!(msg.what, What::Synced(..));
     let (was_sending, was_held) = (session.model.sending.is_some(), session.model.held.is_some());
     let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Settled(..));
+    let report = match &msg.what {
+        What::Submitted(id, Ok(_)) | What::Partly(id, _) => Some(id.clone()),
+        _ => None,
+    };
     if matches!(&msg.what, What::Followed(followed) if followed.status == Status::Executed) {
         session.news.executed += 1;
     }
@@ -99,10 +103,10 @@ pub(super) fn take(session: &mut Session, msg: Msg) {
     review_closed(session);
     let begun = !was_sending && session.model.sending.is_some();
     let answered = answered || begun || was_held != session.model.held.is_some();
-    let reported = matches!(session.model.modal, Some(Modal::Report(_)));
+    let last = session.model.last_report.as_ref().map(|last| last.report.id.clone());
     let heard = session.heard();
-    if reported {
-        send::reported(session);
+    if report.is_some() && report == last {
+        send::last(session);
     } else if let Some(heard) = heard {
         if answered { session.say(&heard) } else { session.news.note(heard) }
     }

@@ -87,10 +87,3 @@ pub(super) fn last(session: &mut Session) {
         Some(report) => session.say_all(&sheet::report(&session.model, &report)),
     }
 }
-
-/// The answer to a submission came, or it ended otherwise: the sheet in words.
-pub(super) fn reported(session: &mut Session) {
-    let Some(Modal::Report(open)) = session.model.modal.clone() else { return };
-    session.say_all(&sheet::report(&session.model, &open));
-    session.give(Given::Command(Command::Back));
-}

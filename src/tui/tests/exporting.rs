@@ -13,14 +13,15 @@ fn reported() -> Desk {
     desk.wait(500);
     desk.press("2<Enter>y");
     desk.accepts();
+    desk.press("gr");
     desk
 }
 
 #[test]
-fn e_writes_the_report_as_json_and_says_where() {
+fn w_writes_the_report_as_json_and_says_where() {
     let mut desk = reported();
 
-    desk.press("e");
+    desk.press("w");
 
     let Some(Effect::Export { folder, text }) = desk.effects.last() else { panic!("{:?}", desk.effects) };
     assert_eq!(folder, &PathBuf::from("/state"));

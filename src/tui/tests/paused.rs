@@ -67,7 +67,9 @@ fn what_was_approved_waits_and_is_not_stuck() {
     desk.press("y");
     desk.accepts();
 
-    assert_eq!(desk.message(), "sent: 2 approved; PAUSED: nothing approved is run until somebody resumes");
+    let line = "2 approved · 0 rejected · 0 skipped   PAUSED: nothing runs until somebody resumes   gr report";
+    assert!(desk.screen().contains(line), "{}", desk.screen());
+    desk.press("gr");
     assert!(desk.screen().contains("PAUSED: 2 wait until somebody resumes the gate; nothing is stuck"));
     desk.say(followed("1", Status::Executed));
     assert!(desk.screen().contains("PAUSED: 1 waits until"), "{}", desk.screen());

@@ -92,6 +92,7 @@ fn o_in_the_report_leads_to_the_first_that_somebody_else_decided() {
     desk.wait(500);
     desk.press("y");
     desk.reports(|_| crate::domain::Outcome::Skipped { status: None, by: Some("lee".into()) });
+    desk.press("gr");
     assert!(desk.screen().contains("o shows the first skipped"), "{}", desk.screen());
 
     desk.press("o");

@@ -217,6 +217,7 @@ fn the_report_settles_what_is_settled_and_keeps_what_failed() {
 
     assert_eq!(desk.staged(), "1A 3A", "failed ones stay staged");
     assert_eq!(desk.saved, [Write::Settle(vec![key("2")])]);
+    desk.press("gr");
     let screen = desk.screen();
     assert!(screen.contains("skipped  Issue number 2  approved by lee"), "{screen}");
     assert!(screen.contains("failed   Issue number 1  ⟦U+202E⟧no"), "{screen}");
@@ -234,7 +235,7 @@ fn an_unknown_outcome_is_neither_staged_nor_sent_again() {
     desk.press("y");
 
     desk.reports(|_| Outcome::Unknown { why: "no answer".into() });
-    desk.press("<Enter>s");
+    desk.press("s");
 
     assert_eq!(desk.staged(), "");
     assert_eq!(desk.slot("1").state, State::Unknown);
@@ -286,6 +287,7 @@ fn approved_actions_are_followed_until_they_ran() {
     desk.say(What::Followed(followed("1", Status::Executed, None)));
     desk.say(What::Followed(followed("2", Status::Failed, Some("403 from Linear"))));
 
+    desk.press("gr");
     let screen = desk.screen();
     assert!(screen.contains("after approval: 1 executed, 1 failed, 0 not finished"), "{screen}");
     assert!(screen.contains("FAILED  Issue number 2  403 from Linear"), "{screen}");
@@ -322,7 +324,7 @@ fn an_answer_does_not_take_a_form_away() {
     desk.accepts();
 
     assert!(matches!(desk.model.modal, Some(Modal::Edit(_))));
-    assert!(desk.message().contains("1 approved"));
+    assert!(desk.screen().contains("1 approved · 0 rejected"), "{}", desk.screen());
 }
 
 #[test]
@@ -383,5 +385,96 @@ fn what_arrived_while_it_was_sent_is_left_pending_too() {
     desk.accepts();
 
     assert_eq!(desk.model.last_report.as_ref().unwrap().report.left_pending, 3, "4 and 5 came meanwhile");
-    assert!(desk.message().contains("3 left pending"), "{}", desk.message());
+    desk.press("gr");
+    assert!(desk.screen().contains("left pending 3"), "{}", desk.screen());
+}
+
+/// Three decisions were sent and answered.
+fn answered(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height, few(5));
+    desk.press("aaxs");
+    desk.wait(500);
+    desk.press("y");
+    desk.accepts();
+    desk
+}
+
+fn ends(desk: &mut Desk, id: &str, status: Status) {
+    let (title, at) = (format!("Issue number {id}").as_str().into(), Timestamp::default());
+    desk.say(What::Followed(Followed {
+        key: key(id),
+        title,
+        status,
+        result: None,
+        error: None,
+        outcome: None,
+        at,
+    }));
+}
+
+#[test]
+fn the_answer_opens_nothing_and_takes_no_key() {
+    let mut desk = answered(100, 30);
+
+    assert!(desk.model.modal.is_none(), "{}", desk.screen());
+    desk.effects.clear();
+    desk.press("yy");
+    desk.press("<Esc>e");
+
+    let leaves = |effect: &Effect| matches!(effect, Effect::Copy(_) | Effect::Export { .. });
+    assert!(!desk.effects.iter().any(leaves), "{:?}", desk.effects);
+    assert!(matches!(desk.model.modal, Some(Modal::Edit(_))), "e edits");
+}
+
+#[test]
+fn one_line_says_what_was_sent_until_the_next_decision() {
+    let mut desk = answered(80, 24);
+    assert!(
+        desk.screen().contains(" 2 approved · 1 rejected · 0 skipped   gr report"),
+        "{}",
+        desk.screen()
+    );
+
+    ends(&mut desk, "1", Status::Executed);
+    ends(&mut desk, "2", Status::Failed);
+    desk.wait(3_600_000);
+    desk.say(What::Tick);
+    desk.press("jk");
+    let line = " 2 approved · 1 rejected · 0 skipped   then 1 ran · 1 failed   gr report";
+    assert!(desk.screen().contains(line), "{}", desk.screen());
+
+    desk.press("x");
+    assert!(!desk.screen().contains("gr report"), "{}", desk.screen());
+}
+
+#[test]
+fn a_later_failure_brings_the_line_back() {
+    let mut desk = answered(80, 24);
+    desk.press("x");
+
+    ends(&mut desk, "2", Status::Failed);
+    assert!(desk.message().starts_with("FAILED after approval"), "{}", desk.message());
+    desk.wait(31_000);
+    desk.say(What::Tick);
+
+    assert!(desk.screen().contains("then 1 failed"), "{}", desk.screen());
+}
+
+#[test]
+fn what_went_wrong_stands_first_where_the_line_is_too_long() {
+    for (width, height) in [(40, 10), (40, 24), (60, 20)] {
+        let mut desk = Desk::new(100, 30, few(5));
+        desk.press("aaxs");
+        desk.wait(500);
+        desk.press("y");
+        desk.reports(|kind| match kind {
+            DecisionKind::Reject => Outcome::Unknown { why: "no answer".into() },
+            _ => Outcome::Approved,
+        });
+        ends(&mut desk, "2", Status::Failed);
+        desk.say(What::Resize(width, height));
+        desk.model.message = None;
+
+        assert!(desk.screen().contains(" gr  1 unknown · then 1 failed"), "{}", desk.screen());
+    }
 }

@@ -32,7 +32,6 @@ fn mixed() -> (Desk, Report) {
         outcome: None,
         at: Timestamp::default(),
     }));
-    desk.press("<Enter>");
     (desk, report)
 }
 
@@ -115,6 +114,7 @@ fn what_was_accepted_is_followed_to_its_end_and_can_be_decided_again_when_it_wai
     assert!(desk.effects.contains(&Effect::Follow(keys)), "{:?}", desk.effects);
     assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())));
 
+    desk.press("gr");
     goes_on(&mut desk, "3", Status::Rejected, None);
     assert!(desk.screen().contains("since then: 0 executed, 0 failed, 1 rejected, 2 not finished"));
     goes_on(&mut desk, "1", Status::Pending, Some("check its workers"));

@@ -60,6 +60,7 @@ fn the_report() {
         DecisionKind::ApproveWithEdits => Outcome::Failed { why: "priority: 3 is not one of 0..2".into() },
         _ => Outcome::Skipped { status: Some(Status::Rejected), by: Some("lee".into()) },
     });
+    desk.press("gr");
 
     desk.say(What::Followed(Followed {
         key: key("pa-8841"),
@@ -89,7 +90,7 @@ fn the_report() {
 │    │                                                                                        │    │
 │    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
 │    │                                                                                        │    │
-│    │  Enter closes   e exports   y copies   o shows the first skipped                       │    │
+│    │  Enter closes   w writes a file   y copies   o shows the first skipped                 │    │
 │    └─ what failed stays staged ─────────────────────────────────────────────────────────────┘    │
 │                                            ││  Hidden characters: none.  225 bytes               │
 │                                            ││                                                    │

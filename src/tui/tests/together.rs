@@ -156,6 +156,8 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     let id = desk.submitted[0].id().clone();
     let so_far = report(&desk, Some("gate"), &Outcome::Approved);
     desk.say(What::Partly(id.clone(), so_far));
+    assert!(desk.screen().contains("1 on the way to warden   gr report"), "{}", desk.screen());
+    desk.press("gr");
     assert!(desk.screen().contains("on the way   1 to warden: it has not answered yet"), "{}", desk.screen());
     assert!(matches!(desk.slot("1").state, State::Settled(_)));
     assert_eq!(desk.model.queue.get(&at("warden", "1")).unwrap().state, State::Sending);
@@ -176,6 +178,7 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
     assert!(matches!(desk.model.queue.get(&at("warden", "1")).unwrap().state, State::Settled(_)));
     assert_eq!(follows(&desk), 2, "each is followed once");
     assert_eq!(desk.staged(), "2A");
+    desk.press("gr");
     let Some(Modal::Report(sheet)) = &desk.model.modal else { panic!("{}", desk.screen()) };
     assert!(sheet.waits.is_empty() && sheet.report.lines.len() == 2);
     assert_eq!(source().as_str(), "gate");

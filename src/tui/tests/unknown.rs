@@ -163,7 +163,6 @@ fn an_approval_from_here_that_was_lost_is_to_be_settled() {
     desk.accepts();
 
     assert_eq!(desk.slot("1").state, State::ToSettle);
-    desk.press("<Enter>");
     desk.wait(500);
     desk.press("t");
     assert!(matches!(desk.model.modal, Some(Modal::Settle(_))));

@@ -92,35 +92,28 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     model.recount();
     note_unknown(model, &report);
     report.left_pending = left_pending(model, &report);
-    let waits = follow.iter().any(|key| model.is_paused(&key.source));
-    let paused = if waits { "; PAUSED: nothing approved is run until somebody resumes" } else { "" };
     let waits = unanswered(model, &report.id);
-    let others: Vec<String> =
-        waits.iter().map(|(source, n)| format!("; {n} on the way to {source}")).collect();
-    let counts = report.counts();
-    let tone = if counts.failed + counts.unknown > 0 { Tone::Bad } else { Tone::Good };
-    model.tell(tone, vec![Shown::ours(format!("{}{}{paused}", summary(&report), others.concat()))]);
-    show(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, waits });
+    keep(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, waits });
     if !follow.is_empty() {
         effects.push(Effect::Follow(follow));
     }
     effects
 }
 
-/// Opens the sheet, or goes on with it where part of it is on screen. A form that was opened meanwhile is not taken away;
-/// `last-report` opens the sheet then.
-fn show(model: &mut Model, mut sheet: ReportSheet) {
+/// Keeps it for `last-report`, and says it in one line. Opens nothing: keys that are pressed now are meant for what is on screen.
+/// A sheet that shows part of it already goes on.
+fn keep(model: &mut Model, mut sheet: ReportSheet) {
     if let Some(last) = model.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
         sheet.followed.clone_from(&last.followed);
     }
-    match &mut model.modal {
-        None => model.modal = Some(Modal::Report(Box::new(sheet.clone()))),
-        Some(Modal::Report(open)) if open.report.id == sheet.report.id => {
-            **open = ReportSheet { top: open.top, ..sheet.clone() };
-        }
-        Some(_) => {}
+    if let Some(Modal::Report(open)) = &mut model.modal
+        && open.report.id == sheet.report.id
+    {
+        **open = ReportSheet { top: open.top, ..sheet.clone() };
     }
     model.last_report = Some(sheet);
+    model.sent_line = true;
+    model.message = None;
 }
 
 /// What is pending and undecided in the batches that were sent, as it is now: more may have come while they were on their
@@ -195,10 +188,12 @@ pub(super) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
         model.tell(Tone::Bad, parts);
     }
     if let Some(Modal::Report(sheet)) = &mut model.modal {
-        note(sheet, followed);
+        let _ = note(sheet, followed);
     }
     if let Some(sheet) = &mut model.last_report {
-        note(sheet, followed);
+        let ours = note(sheet, followed);
+        // The line comes back for what went wrong later.
+        model.sent_line |= ours && matches!(followed.status, Status::Failed | Status::Unknown);
     }
     Vec::new()
 }
@@ -216,7 +211,8 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
         Some(_) | None => None,
     };
     for sheet in open.into_iter().chain(model.last_report.as_mut()) {
-        note(sheet, followed);
+        // The line comes back for what went wrong later.
+        model.sent_line |= note(sheet, followed);
     }
     let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
     let title = text::line(&followed.title).cut(40);
@@ -234,8 +230,11 @@ fn waits_again(model: &mut Model, followed: &Followed) {
     model.recount();
 }
 
-fn note(sheet: &mut ReportSheet, followed: &Followed) {
-    let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == followed.key) else { return };
+/// False where the report is not about it.
+fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
+    let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == followed.key) else {
+        return false;
+    };
     if let Some(outcome) = &followed.outcome {
         line.outcome = outcome.clone();
     }
@@ -243,6 +242,7 @@ fn note(sheet: &mut ReportSheet, followed: &Followed) {
     if !matches!(line.outcome, Outcome::Skipped { .. }) {
         sheet.followed.insert(followed.key.clone(), followed.clone());
     }
+    true
 }
 
 /// What reading taught about submissions that a crash left open.

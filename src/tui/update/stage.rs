@@ -32,6 +32,7 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
         .collect();
     let Some(step) = model.draft.stage(staged) else { return Vec::new() };
     model.tally.done(&step.changes);
+    model.sent_line = false;
     // What stood in the way before does not any more. A journal that cannot be written is told in its own place.
     if model.message.as_ref().is_some_and(|message| message.tone == Tone::Bad) {
         model.message = None;

@@ -2,8 +2,9 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
+use crate::config::Borders;
 use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
 use crate::text;
 use crate::tui::command::Command;
@@ -41,8 +42,8 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: room as u16, ..body }, buf);
     let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
     let mut pen = Pen::new(buf, foot, 0);
-    pen.ours("Enter closes", theme::BOLD);
-    for (command, what) in [(Command::ExportReport, "exports"), (Command::CopyReport, "copies")] {
+    pen.ours(&format!("{} closes", model.settings.keymap.key(Command::Accept)), theme::BOLD);
+    for (command, what) in [(Command::ExportReport, "writes a file"), (Command::CopyReport, "copies")] {
         let key = model.settings.keymap.key(command);
         pen.ours(&format!("   {key} {what}"), theme::PLAIN);
     }
@@ -53,6 +54,115 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
     if top + room < lines.len() {
         pen.right(&format!("{} more lines (j)", lines.len() - top - room), theme::DIM);
     }
+}
+
+/// `9 approved · 1 rejected · 0 skipped   then 7 ran · 2 failed   gr report`: what was sent, until the next decision. Where that
+/// does not fit, what went wrong stands first.
+pub(super) fn sent(model: &Model, width: usize) -> Option<Parts> {
+    let sheet = model.last_report.as_ref().filter(|_| model.sent_line && !model.watches())?;
+    let counts = sheet.report.counts();
+    let skipped = if counts.skipped > 0 { theme::WARN } else { theme::GOOD };
+    let always = [
+        (counts.approved, "approved", theme::GOOD),
+        (counts.rejected, "rejected", theme::GOOD),
+        (counts.skipped, "skipped", skipped),
+    ];
+    let sometimes = [
+        (counts.accepted, "accepted", theme::GOOD),
+        (counts.failed, "failed", TROUBLE),
+        (counts.unknown, "unknown", TROUBLE),
+    ];
+    let sometimes = sometimes.into_iter().filter(|(n, ..)| *n > 0);
+    let first: Vec<Part> =
+        always.into_iter().chain(sometimes).map(|(n, word, style)| (format!("{n} {word}"), style)).collect();
+    let mut notes: Vec<Part> = Vec::new();
+    if counts.failed == sheet.report.lines.len() as u64 {
+        notes.push(("nothing landed, all stay staged".to_owned(), TROUBLE));
+    }
+    notes.extend(
+        sheet.waits.iter().map(|(source, n)| (format!("{n} on the way to {source}"), theme::WARN)),
+    );
+    if waiting(model, sheet) > 0 {
+        notes.push(("PAUSED: nothing runs until somebody resumes".to_owned(), theme::WARN));
+    }
+    let key = model.settings.keymap.key(Command::LastReport);
+    let line = OneLine { first, then: ended(sheet), notes, key };
+    let whole = line.parts(model);
+    let fits = whole.iter().map(|(part, _)| part.width()).sum::<usize>() <= width;
+    Some(if fits { whole } else { line.trouble_first(model) })
+}
+
+type Part = (String, Style);
+
+const TROUBLE: Style = theme::BAD.add_modifier(Modifier::BOLD);
+
+/// What became of those that were approved, one count a status.
+fn ended(sheet: &ReportSheet) -> Vec<Part> {
+    let words = [
+        (Status::Executed, "ran", theme::GOOD),
+        (Status::Failed, "failed", TROUBLE),
+        (Status::Unknown, "unknown", TROUBLE),
+        (Status::Rejected, "rejected", theme::GOOD),
+        (Status::Expired, "expired", theme::WARN),
+        (Status::Withdrawn, "withdrawn", theme::WARN),
+        (Status::Superseded, "superseded", theme::WARN),
+    ];
+    let with = |status: &Status| sheet.followed.values().filter(|it| it.status == *status).count();
+    let counted = words.into_iter().map(|(status, word, style)| (with(&status), word, style));
+    counted.filter(|(n, ..)| *n > 0).map(|(n, word, style)| (format!("{n} {word}"), style)).collect()
+}
+
+/// The parts of the line that says what was sent.
+struct OneLine {
+    first: Vec<Part>,
+    then: Vec<Part>,
+    notes: Vec<Part>,
+    key: String,
+}
+
+impl OneLine {
+    fn parts(&self, model: &Model) -> Parts {
+        let mut parts = vec![ours(" ", theme::PLAIN)];
+        join(model, &self.first, &mut parts);
+        if !self.then.is_empty() {
+            parts.push(ours("   then ", theme::PLAIN));
+            join(model, &self.then, &mut parts);
+        }
+        for (note, style) in &self.notes {
+            parts.extend([ours("   ", theme::PLAIN), ours(note.clone(), *style)]);
+        }
+        parts.extend([ours("   ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours(" report", theme::PLAIN)]);
+        parts
+    }
+
+    /// The key, and then whatever is no good news before the rest, which may be cut.
+    fn trouble_first(&self, model: &Model) -> Parts {
+        let then = self.then.iter().map(|(text, style)| (format!("then {text}"), *style));
+        let mut all: Vec<Part> = self.first.iter().cloned().chain(then).chain(self.notes.iter().cloned()).collect();
+        all.sort_by_key(|(_, style)| if *style == TROUBLE { 0 } else { 1 + usize::from(*style != theme::WARN) });
+        let mut parts = vec![ours(" ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours("  ", theme::PLAIN)];
+        join(model, &all, &mut parts);
+        parts
+    }
+}
+
+/// `1 a · 2 b`
+fn join(model: &Model, words: &[Part], parts: &mut Parts) {
+    let dot = if model.settings.borders == Borders::Line { " · " } else { ", " };
+    for (nth, (word, style)) in words.iter().enumerate() {
+        if nth > 0 {
+            parts.push(ours(dot, theme::DIM));
+        }
+        parts.push(ours(word.clone(), *style));
+    }
+}
+
+/// Approved, not run, and not about to: their source is paused.
+fn waiting(model: &Model, sheet: &ReportSheet) -> usize {
+    let ended = |line: &ReportLine| sheet.followed.get(&line.key).is_some_and(|at| at.status.is_final());
+    let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let open = sheet.report.lines.iter().filter(approved).filter(|line| !ended(line));
+    open.filter(|line| model.is_paused(&line.key.source)).count()
 }
 
 /// A column of the table: its heading, and which count it shows.
@@ -165,9 +275,7 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
     let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
     let since = if approvals { "after approval: " } else { "since then: " };
     let mut lines = vec![vec![ours(since, theme::DIM), ours(words.join(", "), theme::BOLD)]];
-    let ended = |line: &ReportLine| sheet.followed.get(&line.key).is_some_and(|at| at.status.is_final());
-    let open = sheet.report.lines.iter().filter(approved).filter(|line| !ended(line));
-    let waits = open.filter(|line| model.is_paused(&line.key.source)).count();
+    let waits = waiting(model, sheet);
     if waits > 0 {
         let verb = if waits == 1 { "waits" } else { "wait" };
         let line = format!("PAUSED: {waits} {verb} until somebody resumes the gate; nothing is stuck");

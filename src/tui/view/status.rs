@@ -11,7 +11,8 @@ use crate::tui::theme;
 use super::frame::rule;
 use super::hints;
 use super::pen::Pen;
-use super::words;
+use super::review::draw_lines;
+use super::{report, words};
 
 pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     rule(model, layout.rule, buf);
@@ -22,10 +23,14 @@ pub(super) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// What happened last, and which keys do what.
 pub(super) fn foot(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let apart = layout.message != layout.hints;
-    if apart || model.message.is_none() {
+    let sent = report::sent(model, usize::from(layout.message.width)).filter(|_| model.message.is_none());
+    if apart || (model.message.is_none() && sent.is_none()) {
         hints::draw(model, layout, buf);
     }
-    message(model, layout, buf);
+    match sent {
+        Some(parts) => draw_lines(&[parts], layout.message, buf),
+        None => message(model, layout, buf),
+    }
 }
 
 fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {

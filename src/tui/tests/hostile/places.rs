@@ -156,6 +156,8 @@ fn sent(case: &Case, desk: &mut Desk) {
         return;
     }
     desk.reports(|_| Outcome::Failed { why: case.text.as_str().into() });
+    look(case, "what was sent", desk);
+    desk.press("gr");
     look(case, "report", desk);
     desk.press("<Esc>");
     look(case, "after the report", desk);
