@@ -103,6 +103,16 @@ impl Draft {
         Some(step)
     }
 
+    /// The last step that stands.
+    pub fn last(&self) -> Option<&Step> {
+        self.steps.get(self.position.checked_sub(1)?)
+    }
+
+    /// The step that redoing would take again.
+    pub fn next(&self) -> Option<&Step> {
+        self.steps.get(self.position)
+    }
+
     /// Takes the last step back, and returns it.
     pub fn undo(&mut self) -> Option<Step> {
         let step = self.steps.get(self.position.checked_sub(1)?)?.clone();

@@ -1,6 +1,6 @@
 //! Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
 
-use crate::domain::{Finding, Timestamp};
+use crate::domain::{Finding, Step, Timestamp};
 use crate::tui::command::Command;
 
 /// A row that changed under the cursor takes no decision for so long.
@@ -24,6 +24,14 @@ pub enum Confirmed {
     Settle(Finding),
 }
 
+/// What a key did to what is staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// Staged or redone: the step is the last one.
+    Done(Step),
+    Undone(Step),
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     changed: Option<Timestamp>,
@@ -35,10 +43,12 @@ pub struct Guard {
     hasty: bool,
     /// The last command was the wide form of a verb.
     wide: bool,
-    last_key: Option<Timestamp>,
+    /// Characters of the present run: keys that each came right after another.
     run: usize,
-    /// The draft's position before the present run of keys.
-    before: usize,
+    /// What the keys of the present run did to what is staged.
+    moved: Vec<Moved>,
+    /// And that it was taken back.
+    took_back: bool,
 }
 
 impl Guard {
@@ -75,37 +85,51 @@ impl Guard {
         true
     }
 
-    /// Notes a key; `position` is the draft's before it.
-    pub fn key(&mut self, now: Timestamp, position: usize) {
-        let close = self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP);
-        if !close {
+    /// Notes any key, also one that is no character: an answer of the terminal holds escapes. Only characters can have been
+    /// pasted, and are counted.
+    pub fn pressed(&mut self, now: Timestamp, is_char: bool) {
+        self.hasty = self.is_close(now);
+        if !self.hasty {
             self.run = 0;
-            self.before = position;
+            self.moved.clear();
+            self.took_back = false;
         }
-        self.run += 1;
-        self.last_key = Some(now);
-    }
-
-    /// The keys come faster than anybody types: how many so far, and the draft's position before the first of them.
-    pub fn burst(&self) -> Option<(usize, usize)> {
-        (self.run >= BURST).then_some((self.run, self.before))
-    }
-
-    /// Notes any key, also one that is no character: an answer of the terminal holds escapes.
-    pub fn pressed(&mut self, now: Timestamp) {
-        self.hasty = self.last_pressed.is_some_and(|at| now.since(at) <= BURST_GAP);
+        self.run += usize::from(is_char);
         self.last_pressed = Some(now);
+    }
+
+    fn is_close(&self, now: Timestamp) -> bool {
+        self.last_pressed.is_some_and(|at| now.since(at) <= BURST_GAP)
+    }
+
+    /// How many keys came by now, where they come faster than anybody types. A key that comes later belongs to no burst: an
+    /// input method that hands over a word at once is followed by a person's Enter.
+    pub fn burst(&self, now: Timestamp) -> Option<usize> {
+        (self.run >= BURST && self.is_close(now)).then_some(self.run)
+    }
+
+    /// Notes what the present key did to what is staged.
+    pub fn moved(&mut self, moved: Moved) {
+        self.moved.push(moved);
+    }
+
+    /// What the keys of a burst did to what is staged, the last first: taken back once.
+    pub fn take_moved(&mut self, now: Timestamp) -> Vec<Moved> {
+        if self.burst(now).is_none() || self.moved.is_empty() {
+            return Vec::new();
+        }
+        self.took_back = true;
+        std::mem::take(&mut self.moved).into_iter().rev().collect()
+    }
+
+    /// What the keys of the present burst had staged was taken back.
+    pub const fn took_back(&self) -> bool {
+        self.took_back
     }
 
     /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.
     pub const fn is_hasty(&self) -> bool {
         self.hasty
-    }
-
-    /// A key that is no character comes right after such a run, as the end of a pasted line does. An input method that hands over
-    /// a word at once is followed by a person's Enter, later.
-    pub fn ends_burst(&self, now: Timestamp) -> bool {
-        self.burst().is_some() && self.last_key.is_some_and(|at| now.since(at) <= BURST_GAP)
     }
 
     /// Notes a command; true for the second wide verb in a row, which Caps Lock makes of two small ones.

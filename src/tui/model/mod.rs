@@ -53,7 +53,7 @@ pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
 pub use form::{Bulk, BulkRow, EditField, EditForm, Fate, Field, Kind, applied, element_title};
 pub(in crate::tui) use form::{cell, place_of, shown_key};
 pub use group::{Group, GroupBy, GroupKey, SortBy};
-pub use guard::{Confirmed, Guard};
+pub use guard::{Confirmed, Guard, Moved};
 pub use held::Held;
 pub use history::{Contexts, Histories, Stood, Told};
 pub use later::Later;
@@ -346,6 +346,13 @@ impl Model {
             Some(digest) => self.seen.of(key, &digest),
             None => self.seen.last(key).map(|(_, seen)| seen),
         }
+    }
+
+    /// A decision is staged, and on another content than the source lists now.
+    pub fn is_stale(&self, key: &ActionKey) -> bool {
+        let bound = self.draft.get(key).and_then(|staged| staged.digest);
+        let now = self.queue.get(key).and_then(|slot| slot.entry.row.digest);
+        bound.is_some_and(|bound| now.is_some_and(|now| now != bound))
     }
 
     /// The edits that are staged for an action, or those its draft text would send.

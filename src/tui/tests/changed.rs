@@ -45,6 +45,17 @@ fn what_changed_is_not_sent_and_the_review_leads_to_what_it_was_and_is() {
 }
 
 #[test]
+fn a_staged_row_that_changed_says_so_until_it_is_decided_again() {
+    let mut desk = changed(100, 30);
+    assert!(desk.message().contains("Pay changed after you decided it"), "{}", desk.message());
+    assert!(desk.screen().contains("(changed) Pay"), "{}", desk.screen());
+
+    desk.press("ua");
+
+    assert!(!desk.screen().contains("(changed)"), "{}", desk.screen());
+}
+
+#[test]
 fn the_edit_stands_beside_what_was_seen_and_what_is_now() {
     let mut desk = Desk::new(160, 45, vec![pay("1.10")]);
     desk.press("e<Down><C-u>7.70<C-s>");

@@ -134,6 +134,77 @@ fn a_burst_of_keys_decides_nothing() {
 }
 
 #[test]
+fn a_burst_that_undoes_is_taken_back_too() {
+    let mut desk = Desk::new(100, 30, few(9));
+    desk.press("ax");
+
+    for paste in ["uuj", "uaj", "uja"] {
+        desk.wait(500);
+        desk.hurry(paste, 2);
+        assert_eq!(desk.staged(), "1A 2X", "{paste}");
+        assert!(desk.message().ends_with("what they staged was taken back"), "{paste}: {}", desk.message());
+        assert_eq!(desk.model.tally.total().total(), 2, "{paste}");
+    }
+}
+
+#[test]
+fn a_burst_that_opens_the_review_leaves_no_sheet() {
+    let mut desk = Desk::new(100, 30, few(9));
+
+    desk.wait(500);
+    desk.hurry("asy", 2);
+
+    assert_eq!((desk.staged().as_str(), desk.model.modal.is_none()), ("", true), "{}", desk.screen());
+}
+
+/// What an input method hands over comes at once, and is no paste of commands.
+#[test]
+fn text_committed_at_once_keeps_its_decision_whatever_key_follows() {
+    for (next, millis) in [("<Down>", 5_000), ("j", 5_000), ("<Esc>", 20), ("<Tab>", 300), ("?", 20)] {
+        let mut desk = Desk::new(100, 30, few(9));
+        desk.press("X");
+        desk.wait(400);
+        desk.hurry("重複した請求です", 0);
+        desk.wait(200);
+        desk.press("<Enter>");
+        assert_eq!(desk.staged(), "1X", "{next}");
+        desk.wait(millis);
+
+        desk.hurry(next, 0);
+        desk.press("<Down><Esc>");
+
+        assert_eq!(desk.staged(), "1X", "{next}: {}", desk.message());
+    }
+}
+
+#[test]
+fn a_bulk_edit_of_text_committed_at_once_survives_esc() {
+    let mut desk = Desk::new(100, 30, few(9));
+    desk.press("  e<C-u>");
+    desk.hurry("Outage in EU", 0);
+    desk.press("<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>");
+    assert_eq!(desk.staged(), "1E 2E", "{}", desk.screen());
+
+    desk.wait(5_000);
+    desk.press("<Esc>");
+
+    assert_eq!(desk.staged(), "1E 2E", "{}", desk.message());
+}
+
+#[test]
+fn backspace_after_committed_text_clears_and_is_no_paste() {
+    let mut desk = Desk::new(100, 30, few(9));
+    desk.press("X");
+    desk.hurry("duplicate", 0);
+    desk.press("<Enter>");
+    desk.press("k<Backspace>");
+
+    assert_eq!(desk.staged(), "", "{}", desk.message());
+}
+
+#[test]
 fn a_paste_into_the_list_does_nothing_but_say_so() {
     let mut desk = Desk::new(100, 30, few(2));
 

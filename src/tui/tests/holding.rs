@@ -218,7 +218,11 @@ fn what_reached_no_source_is_not_called_sent_and_its_reason_is_whole() {
     desk.reports(|_| Outcome::Failed { why: why.into() });
 
     let line = "0 skipped · 2 failed   nothing landed, all stay staged";
-    assert!(desk.screen().contains(line) || desk.screen().contains("2 failed · nothing landed"), "{}", desk.screen());
+    assert!(
+        desk.screen().contains(line) || desk.screen().contains("2 failed · nothing landed"),
+        "{}",
+        desk.screen()
+    );
     desk.press("gr");
     let screen = desk.screen();
     let whole: String = screen.split_whitespace().filter(|word| !word.contains(['│', '─'])).collect();

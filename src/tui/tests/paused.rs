@@ -67,7 +67,8 @@ fn what_was_approved_waits_and_is_not_stuck() {
     desk.press("y");
     desk.accepts();
 
-    let line = "2 approved · 0 rejected · 0 skipped   PAUSED: nothing runs until somebody resumes   gr report";
+    let line =
+        "2 approved · 0 rejected · 0 skipped   PAUSED: nothing runs until somebody resumes   gr report";
     assert!(desk.screen().contains(line), "{}", desk.screen());
     desk.press("gr");
     assert!(desk.screen().contains("PAUSED: 2 wait until somebody resumes the gate; nothing is stuck"));

@@ -429,11 +429,7 @@ fn the_answer_opens_nothing_and_takes_no_key() {
 #[test]
 fn one_line_says_what_was_sent_until_the_next_decision() {
     let mut desk = answered(80, 24);
-    assert!(
-        desk.screen().contains(" 2 approved · 1 rejected · 0 skipped   gr report"),
-        "{}",
-        desk.screen()
-    );
+    assert!(desk.screen().contains(" 2 approved · 1 rejected · 0 skipped   gr report"), "{}", desk.screen());
 
     ends(&mut desk, "1", Status::Executed);
     ends(&mut desk, "2", Status::Failed);

@@ -6,7 +6,7 @@ use crate::domain::{
 use crate::journal::{Says, Write};
 use crate::text;
 use crate::tui::command::Command;
-use crate::tui::model::{GroupKey, Model, Settled, Slot, State, Tab, Tone};
+use crate::tui::model::{GroupKey, Modal, Model, Moved, Settled, Slot, State, Tab, Tone};
 use crate::tui::msg::Effect;
 
 use super::list::{self, Way};
@@ -363,21 +363,60 @@ pub(super) fn finish(model: &mut Model) {
 
 /// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
 pub(super) fn is_burst(model: &mut Model) -> bool {
-    let Some((keys, _)) = model.guard.burst() else { return false };
-    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?)"));
+    let Some(keys) = model.guard.burst(model.now) else { return false };
+    let back = if model.guard.took_back() { "; what they staged was taken back" } else { "" };
+    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?){back}"));
     true
 }
 
-/// The first keys of a burst were taken for typed ones: what they staged is undone.
+/// The first keys of a burst were taken for typed ones: what they did to what is staged is taken back. Nothing else is.
 pub(super) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
-    let Some((_, before)) = model.guard.burst() else { return Vec::new() };
-    if model.modal.is_some() || model.draft.position() <= before {
+    let moved = model.guard.take_moved(model.now);
+    if moved.is_empty() {
         return Vec::new();
     }
-    while model.draft.position() > before {
-        let Some(step) = model.draft.undo() else { break };
-        model.tally.undone(&step.changes);
+    // It was opened by the same keys, on what they staged.
+    if matches!(model.modal, Some(Modal::Review(_))) {
+        model.modal = None;
     }
     is_burst(model);
-    save(model, vec![Write::Position(before)])
+    moved.into_iter().flat_map(|moved| reverse(model, moved)).collect()
+}
+
+/// Back in the history where the step is its last one still; else as a step of its own.
+fn reverse(model: &mut Model, moved: Moved) -> Vec<Effect> {
+    let (step, taken_back) = match moved {
+        Moved::Done(step) if model.draft.last() == Some(&step) => (model.draft.undo(), true),
+        Moved::Undone(step) if model.draft.next() == Some(&step) => (model.draft.redo(), false),
+        Moved::Done(step) => return restage(model, step.changes.into_iter().map(|it| (it.key, it.before))),
+        Moved::Undone(step) => return restage(model, step.changes.into_iter().map(|it| (it.key, it.after))),
+    };
+    let Some(step) = step else { return Vec::new() };
+    if taken_back {
+        model.tally.undone(&step.changes);
+    } else {
+        model.tally.done(&step.changes);
+    }
+    let position = model.draft.position();
+    save(model, vec![Write::Position(position)])
+}
+
+fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Staged>)>) -> Vec<Effect> {
+    let open: Vec<_> = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending)).collect();
+    let Some(step) = model.draft.stage(open) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    let position = model.draft.position();
+    save(model, vec![Write::Step { position, step }])
+}
+
+/// What the key that was just taken did to what is staged, where `before` is the draft's position before it.
+pub(super) fn note_move(model: &mut Model, before: usize) {
+    let moved = match model.draft.position() {
+        now if now == before + 1 => model.draft.last().cloned().map(Moved::Done),
+        now if now + 1 == before => model.draft.next().cloned().map(Moved::Undone),
+        _ => None,
+    };
+    if let Some(moved) = moved {
+        model.guard.moved(moved);
+    }
 }

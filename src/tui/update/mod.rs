@@ -186,14 +186,19 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         return Vec::new();
     }
     model.touched = true;
-    model.guard.pressed(model.now);
     let chord = Chord::from(key);
-    // Only characters can have been pasted.
-    if chord.char().is_some() {
-        model.guard.key(model.now, model.draft.position());
-    }
+    model.guard.pressed(model.now, chord.char().is_some());
     let mut effects = alone::another_key(model);
     effects.extend(decide::take_back_burst(model));
+    let before = model.draft.position();
+    effects.extend(taken(model, key, chord));
+    decide::note_move(model, before);
+    effects
+}
+
+/// A key of the reviewer's: text, or part of a command.
+fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
+    let mut effects = Vec::new();
     let places = places(model);
     if model.chords.is_empty()
         && chord.char().is_some()

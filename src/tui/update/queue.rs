@@ -155,6 +155,7 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
         model.guard.changed(model.now);
     }
     merged.changed.iter().for_each(|key| model.preview.forget(key));
+    say_changed(model, merged);
     merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
     if !model.touched || model.queue.slots().is_empty() {
         let before = model.queue.cursor().cloned();
@@ -169,6 +170,25 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     super::settle::settled_elsewhere(model);
     effects.extend(drop_settled(model));
     effects
+}
+
+/// A decision on another content is not sent. Its row says so for as long as it stands.
+fn say_changed(model: &mut Model, merged: &Merged) {
+    let stale: Vec<&ActionKey> = merged.changed.iter().filter(|key| model.is_stale(key)).collect();
+    match stale.as_slice() {
+        [] => {}
+        [only] => {
+            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
+            let said = Shown::ours(" changed after you decided it: decide it again, or it is not sent");
+            model.tell(Tone::Bad, title.into_iter().chain([said]).collect());
+        }
+        many => {
+            let n = many.len();
+            model.warn(format!(
+                "{n} actions changed after you decided them: decide them again, or they are not sent"
+            ));
+        }
+    }
 }
 
 /// Marks go with what they were on: a decision on the marked ones is no longer what it was.

@@ -93,7 +93,9 @@ pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     model.tally.done(&step.changes);
+    let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
+    model.say(if changed == 1 { "redone".to_owned() } else { format!("redone: {changed} actions") });
     let position = model.draft.position();
     save(model, vec![Write::Position(position)])
 }

@@ -175,12 +175,13 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
             columns.tool + risk + columns.age
         }
     };
+    let changed = if slot.is_pending() && model.is_stale(key) { "(changed) " } else { "" };
     let title =
         if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
     let room = pen.left().saturating_sub(right + 1);
-    pen.ours(title, theme::KEY);
-    pen.column(&text::line(&slot.entry.row.title), room.saturating_sub(title.len()), theme::PLAIN)
-        .ours(" ", theme::PLAIN);
+    pen.ours(changed, theme::WARN).ours(title, theme::KEY);
+    let room = room.saturating_sub(changed.len() + title.len());
+    pen.column(&text::line(&slot.entry.row.title), room, theme::PLAIN).ours(" ", theme::PLAIN);
     if columns.tool > 0 {
         pen.column(&text::identifier(&slot.entry.row.tool), columns.tool - 2, theme::DIM)
             .ours("  ", theme::PLAIN);

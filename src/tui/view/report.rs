@@ -79,9 +79,7 @@ pub(super) fn sent(model: &Model, width: usize) -> Option<Parts> {
     if counts.failed == sheet.report.lines.len() as u64 {
         notes.push(("nothing landed, all stay staged".to_owned(), TROUBLE));
     }
-    notes.extend(
-        sheet.waits.iter().map(|(source, n)| (format!("{n} on the way to {source}"), theme::WARN)),
-    );
+    notes.extend(sheet.waits.iter().map(|(source, n)| (format!("{n} on the way to {source}"), theme::WARN)));
     if waiting(model, sheet) > 0 {
         notes.push(("PAUSED: nothing runs until somebody resumes".to_owned(), theme::WARN));
     }
@@ -131,16 +129,24 @@ impl OneLine {
         for (note, style) in &self.notes {
             parts.extend([ours("   ", theme::PLAIN), ours(note.clone(), *style)]);
         }
-        parts.extend([ours("   ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours(" report", theme::PLAIN)]);
+        parts.extend([
+            ours("   ", theme::PLAIN),
+            ours(self.key.clone(), theme::KEY),
+            ours(" report", theme::PLAIN),
+        ]);
         parts
     }
 
     /// The key, and then whatever is no good news before the rest, which may be cut.
     fn trouble_first(&self, model: &Model) -> Parts {
         let then = self.then.iter().map(|(text, style)| (format!("then {text}"), *style));
-        let mut all: Vec<Part> = self.first.iter().cloned().chain(then).chain(self.notes.iter().cloned()).collect();
-        all.sort_by_key(|(_, style)| if *style == TROUBLE { 0 } else { 1 + usize::from(*style != theme::WARN) });
-        let mut parts = vec![ours(" ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours("  ", theme::PLAIN)];
+        let mut all: Vec<Part> =
+            self.first.iter().cloned().chain(then).chain(self.notes.iter().cloned()).collect();
+        all.sort_by_key(
+            |(_, style)| if *style == TROUBLE { 0 } else { 1 + usize::from(*style != theme::WARN) },
+        );
+        let mut parts =
+            vec![ours(" ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours("  ", theme::PLAIN)];
         join(model, &all, &mut parts);
         parts
     }

@@ -156,7 +156,7 @@ pub(super) fn learnt(
 /// Enter on the form: stages an approval with what the draft changes, or shows what it changes in each of several actions.
 fn approve(model: &mut Model) -> Vec<Effect> {
     // A pasted line ends in Enter too.
-    if model.guard.ends_burst(model.now) && is_burst(model) {
+    if is_burst(model) {
         return Vec::new();
     }
     let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
