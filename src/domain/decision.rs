@@ -43,6 +43,15 @@ impl Decision {
         }
     }
 
+    /// Carries something that a person typed: edits, a comment, a reason, guidance.
+    pub const fn has_words(&self) -> bool {
+        match self {
+            Self::Approve { edits, comment } => edits.is_some() || comment.is_some(),
+            Self::Reject { reason } => reason.is_some(),
+            Self::Retry { .. } => true,
+        }
+    }
+
     pub const fn edits(&self) -> Option<&Edits> {
         match self {
             Self::Approve { edits, .. } => edits.as_ref(),

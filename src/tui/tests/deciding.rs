@@ -204,6 +204,96 @@ fn backspace_after_committed_text_clears_and_is_no_paste() {
     assert_eq!(desk.staged(), "", "{}", desk.message());
 }
 
+/// 1 is excluded with a reason, 2 approved with an edit, 3 approved with a comment, 4 plainly excluded.
+fn typed_for_each() -> Desk {
+    let mut desk = Desk::new(100, 30, few(6));
+    desk.press("Xduplicate<Enter>");
+    desk.press("e (EU)<Enter>");
+    desk.press("curgent<Enter>");
+    desk.press("x");
+    assert_eq!(desk.staged(), "1X 2E 3A 4X", "{}", desk.screen());
+    desk
+}
+
+#[test]
+fn a_bulk_key_leaves_words_and_edits_alone() {
+    for (keys, staged) in
+        [("*a", "1X 2E 3A 4A 5A 6A"), ("*x", "1X 2E 3A 4X 5X 6X"), ("*Xother<Enter>", "1X 2E 3A 4X 5X 6X")]
+    {
+        let mut desk = typed_for_each();
+        let kept = |desk: &Desk| {
+            let decision = |id| desk.model.draft.get(&key(id)).map(|staged| staged.decision.clone());
+            ["1", "2", "3"].map(decision)
+        };
+        let before = kept(&desk);
+        desk.press(keys);
+
+        assert_eq!((desk.staged().as_str(), kept(&desk)), (staged, before), "{keys}");
+        assert!(desk.message().contains("with words or edits"), "{keys}: {}", desk.message());
+        desk.press("u");
+        assert_eq!(desk.staged(), "1X 2E 3A 4X", "one step");
+    }
+}
+
+#[test]
+fn the_same_bulk_key_again_leaves_words_and_edits_alone() {
+    let mut desk = typed_for_each();
+    desk.press("gg*a");
+    assert_eq!(desk.staged(), "1X 2E 3A 4A 5A 6A", "{}", desk.screen());
+    // All of these are approved: the key again means undecided.
+    desk.press("ggjj     a");
+
+    assert_eq!(desk.staged(), "1X 2E 3A", "{}", desk.message());
+    assert!(desk.message().contains("2 with words or edits stay as before"), "{}", desk.message());
+}
+
+#[test]
+fn a_bulk_edit_leaves_words_alone() {
+    let mut desk = typed_for_each();
+    desk.press("gg*e (US)<Enter>");
+    desk.wait(500);
+    desk.press("<Enter>");
+
+    let reason = Decision::Reject { reason: Some("duplicate".to_owned()) };
+    assert_eq!(desk.model.draft.get(&key("1")).map(|staged| &staged.decision), Some(&reason));
+    assert!(desk.message().contains("left out"), "{}", desk.message());
+}
+
+#[test]
+fn a_single_key_says_what_it_replaced_and_u_brings_it_back() {
+    let told = [
+        ("ggja", "approve now; u brings back exclude, because \"duplicate\""),
+        ("ggjjx", "exclude now; u brings back approve with edits (title)"),
+        ("ggjja", "undecided again; u brings back approve with edits (title)"),
+        ("ggjjjx", "exclude now; u brings back approve, comment \"urgent\""),
+        ("ggj<Backspace>", "undecided again; u brings back exclude, because \"duplicate\""),
+        ("ggjjjjx", "undecided again; u brings back exclude"),
+    ];
+    for (keys, message) in told {
+        let mut desk = typed_for_each();
+        let before = desk.model.draft.clone();
+        desk.press(keys);
+        assert_eq!(desk.message(), message, "{keys}");
+
+        desk.press("u");
+        let decision = |desk: &Desk, id: &str| desk.model.draft.get(&key(id)).cloned();
+        for id in ["1", "2", "3", "4"] {
+            assert_eq!(decision(&desk, id), before.get(&key(id)).cloned(), "{keys} {id}");
+        }
+    }
+}
+
+#[test]
+fn an_edit_keeps_the_comment_beside_it() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("curgent<Enter>");
+    desk.press("ke (EU)<Enter>");
+
+    let staged = desk.model.draft.get(&key("1")).map(|staged| &staged.decision);
+    let kept = matches!(staged, Some(Decision::Approve { edits: Some(_), comment: Some(_) }));
+    assert!(kept, "{staged:?}");
+}
+
 #[test]
 fn a_paste_into_the_list_does_nothing_but_say_so() {
     let mut desk = Desk::new(100, 30, few(2));

@@ -40,7 +40,7 @@ fn one_key_decides_the_whole_turn_and_one_undo_takes_it_back() {
     assert_eq!(desk.staged(), "1X 2X 3X");
     desk.press("x");
     assert_eq!(desk.staged(), "", "the same key again takes it back");
-    assert_eq!(desk.message(), "the whole turn: 3 calls, undecided again");
+    assert_eq!(desk.message(), "the whole turn: 3 calls, undecided again; u brings back exclude");
 
     desk.press("a<Backspace>");
     assert_eq!(desk.staged(), "");

@@ -51,12 +51,12 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    let all = wanted.len() == targets.len()
-        && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
+    let left_out = targets.len() - wanted.len();
+    let all = left_out == 0 && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
     if all {
         return clear_targets(model, targets);
     }
-    let left_out = targets.len() - wanted.len();
+    let spared = spare(model, &mut wanted);
     let effects = stage(model, wanted);
     if left_out > 0 {
         let answers = locked.iter().any(|(key, _)| asks(model, key));
@@ -67,8 +67,40 @@ pub(super) fn approve(model: &mut Model) -> Vec<Effect> {
         };
         model.warn(format!("{left_out} of {} marked were left out: {why}", targets.len()));
     }
+    say_spared(model, spared);
     finish(model);
     effects
+}
+
+/// Takes out of what a key would do to marked actions the decisions that hold words or edits: somebody typed those for one action.
+/// Returns how many those are.
+pub(super) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
+    if model.queue.marks.is_empty() {
+        return 0;
+    }
+    let before = wanted.len();
+    let keeps = |(key, decision): &(ActionKey, Option<Decision>)| {
+        let staged = model.draft.get(key).map(|staged| &staged.decision);
+        staged.is_some_and(|staged| staged.has_words() && Some(staged) != decision.as_ref())
+    };
+    let kept: Vec<(ActionKey, String)> =
+        wanted.iter().filter(|one| keeps(one)).map(|(key, _)| (key.clone(), String::new())).collect();
+    wanted.retain(|one| !keeps(one));
+    turn::drop_parts(model, wanted, &kept);
+    before - wanted.len()
+}
+
+/// Beside what the same key said already.
+pub(super) fn say_spared(model: &mut Model, spared: usize) {
+    if spared == 0 {
+        return;
+    }
+    let verb = if spared == 1 { "stays" } else { "stay" };
+    let said = format!("{spared} with words or edits {verb} as before; decide such ones one by one");
+    match model.message.as_mut().filter(|message| message.at == model.now) {
+        Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
+        None => model.warn(said),
+    }
 }
 
 /// The decision that approving this action stages: with the edits of its form, when somebody typed some, and with the comment
@@ -150,23 +182,30 @@ pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
         let reason = super::reason::known_reason(model, &key);
         (key, Some(Decision::Reject { reason }))
     };
-    let wanted: Vec<_> = targets.into_iter().map(because).collect();
+    let mut wanted: Vec<_> = targets.into_iter().map(because).collect();
+    let spared = spare(model, &mut wanted);
     let effects = stage(model, wanted);
+    say_spared(model, spared);
     finish(model);
     effects
 }
 
-/// Back to undecided: always allowed, never moves on.
+/// Back to undecided: always allowed, never moves on. Who asks for it gets it, whatever was typed.
 pub(super) fn clear(model: &mut Model) -> Vec<Effect> {
     if is_burst(model) {
         return Vec::new();
     }
     let targets = turn::all_staged(model, targets(model));
-    clear_targets(model, targets)
+    stage(model, targets.into_iter().map(|key| (key, None)).collect())
 }
 
+/// Back to undecided, by the same key again.
 fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) -> Vec<Effect> {
-    stage(model, targets.into_iter().map(|key| (key, None)).collect())
+    let mut wanted: Vec<_> = targets.into_iter().map(|key| (key, None)).collect();
+    let spared = spare(model, &mut wanted);
+    let effects = stage(model, wanted);
+    say_spared(model, spared);
+    effects
 }
 
 /// The rest of this batch: what is undecided, was opened, is not high-risk, and may be approved without a second look.

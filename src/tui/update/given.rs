@@ -5,7 +5,7 @@ use crate::journal::EditText;
 use crate::tui::model::{Guard, Model, Tab};
 use crate::tui::msg::{Effect, Given};
 
-use super::decide::{approval, finish, ready};
+use super::decide::{approval, finish, ready, say_spared, spare};
 use super::reason::commented;
 use super::{edit, list, preview, review, seeing, settle, stage};
 
@@ -58,7 +58,9 @@ fn decide(
             }
         }
     }
+    let spared = spare(model, &mut wanted);
     let effects = stage::stage(model, wanted);
+    say_spared(model, spared);
     finish(model);
     effects
 }

@@ -10,7 +10,7 @@ use crate::tui::keymap::Chord;
 use crate::tui::model::{Modal, Model, ReasonForm, Slot};
 use crate::tui::msg::Effect;
 
-use super::decide::{approval, finish, ready, say_why_not};
+use super::decide::{approval, finish, ready, say_spared, say_why_not, spare};
 use super::stage::{self, stage};
 
 pub(super) fn open(model: &mut Model, says: Says) -> Vec<Effect> {
@@ -194,7 +194,9 @@ pub(super) fn accept(model: &mut Model) -> Vec<Effect> {
     }
     // A comment beside what was decided before moves nothing.
     let decided = says == Says::Comment && wanted.iter().all(|(key, _)| model.draft.get(key).is_some());
+    let spared = spare(model, &mut wanted);
     effects.extend(stage(model, wanted));
+    say_spared(model, spared);
     if !decided {
         finish(model);
     }

@@ -8,6 +8,8 @@ use crate::tui::command::Command;
 use crate::tui::model::{Model, State, Tally, Tone};
 use crate::tui::msg::Effect;
 
+mod replaced;
+
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
 pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) -> Vec<Effect> {
     if is_too_early(model) {
@@ -37,8 +39,12 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
     if model.message.as_ref().is_some_and(|message| message.tone == Tone::Bad) {
         model.message = None;
     }
-    if let Some(words) = super::turn::words(model, &step) {
-        model.say(words);
+    let turn = super::turn::words(model, &step);
+    let parts = replaced::parts(model, &step, turn.is_some());
+    let turn: Vec<Shown> = turn.map(Shown::ours).into_iter().collect();
+    if !turn.is_empty() || !parts.is_empty() {
+        let between = if turn.is_empty() || parts.is_empty() { "" } else { "; " };
+        model.tell(Tone::Plain, [turn, vec![Shown::ours(between)], parts].concat());
     }
     let position = model.draft.position();
     save(model, vec![Write::Step { position, step }])

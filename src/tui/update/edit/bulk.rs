@@ -60,6 +60,12 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fat
     if let Some(why) = lock(model, slot) {
         return Fate::LeftOut(format!("{why}: read it to its end first"));
     }
+    let staged = model.draft.get(key).map(|staged| &staged.decision);
+    // The form began with the edits of the first.
+    let its_own = |decision: &Decision| key == first && decision.kind().approves();
+    if staged.is_some_and(|decision| decision.has_words() && !its_own(decision)) {
+        return left_out("its staged decision has words or edits of its own");
+    }
     if key != first && model.edit_texts.contains_key(key) {
         return left_out("it has edits of its own");
     }
@@ -98,6 +104,14 @@ fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
     Vec::new()
 }
 
+/// What stands beside an approval already.
+pub(super) fn comment_of(model: &Model, key: &ActionKey) -> Option<String> {
+    match &model.draft.get(key)?.decision {
+        Decision::Approve { comment, .. } => comment.clone(),
+        Decision::Reject { .. } | Decision::Retry { .. } => None,
+    }
+}
+
 /// Every action to which the change applies, as one step.
 fn stage_all(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
@@ -113,7 +127,10 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
     let own = form.key.clone();
     let applies = |BulkRow { key, fate }| match fate {
-        Fate::Applies(edits) => Some((key, Some(Decision::Approve { edits, comment: None }))),
+        Fate::Applies(edits) => {
+            let comment = comment_of(model, &key);
+            Some((key, Some(Decision::Approve { edits, comment })))
+        }
         Fate::LeftOut(_) => None,
     };
     let wanted: Vec<_> = rows.into_iter().filter_map(applies).collect();
@@ -126,7 +143,7 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     effects.extend(stage::stage(model, wanted));
     finish(model);
     if left_out > 0 {
-        model.warn(format!("{staged} staged with these edits; {left_out} left out and undecided as before"));
+        model.warn(format!("{staged} staged with these edits; {left_out} left out, as they were"));
     } else {
         model.say(format!("{staged} staged with these edits"));
     }

@@ -173,8 +173,9 @@ fn approve(model: &mut Model) -> Vec<Effect> {
         model.warn(why);
         return Vec::new();
     }
+    let comment = bulk::comment_of(model, &key);
     let mut effects = close(model);
-    effects.extend(stage::stage(model, vec![(key, Some(Decision::Approve { edits, comment: None }))]));
+    effects.extend(stage::stage(model, vec![(key, Some(Decision::Approve { edits, comment }))]));
     finish(model);
     effects
 }
