@@ -1,5 +1,7 @@
 //! The whole job: an agent proposes over HTTP, a reviewer decides by keyboard, the executor runs exactly that.
 
+use std::time::{Duration, Instant};
+
 use super::support::agent;
 use super::support::eventually;
 use super::support::gate::{Address, Gate};
@@ -7,6 +9,8 @@ use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
 
 const SIZE: (u16, u16) = (100, 30);
+/// A sheet takes no keys for so long, and a little.
+pub(crate) const GUARD: Duration = Duration::from_millis(450);
 
 /// Numbers and a duplicate key that a careless reader would change.
 const EXACT: &str = r#"{"title":"Price of INV-8841", "price": 1.10,"n":18446744073709551616,"to":"a","to":"b","tiny":1e-400}"#;
@@ -151,11 +155,16 @@ pub(crate) fn confirm(inbox: &mut Pty) {
     inbox.wait_for("the sheet takes keys", |screen| screen.contains("Type ") || screen.contains("Press y"));
     let screen = inbox.screen();
     let count = screen.split("Type ").nth(1).and_then(|rest| rest.split(' ').next()).map(str::to_owned);
-    // A new sheet takes no keys for a moment, so that none goes to what the reviewer has not read.
+    // A new sheet takes no keys for a moment, so that none goes to what the reviewer has not read; one that comes too early
+    // starts that moment anew.
+    let mut pressed = Instant::now();
     eventually("the sheet is confirmed", || {
-        match &count {
-            Some(count) => inbox.send(&format!("\x7f\x7f\x7f{count}\r")),
-            None => inbox.send("y"),
+        if pressed.elapsed() > GUARD {
+            match &count {
+                Some(count) => inbox.send(&format!("\x7f\x7f\x7f{count}\r")),
+                None => inbox.send("y"),
+            }
+            pressed = Instant::now();
         }
         (!inbox.screen().contains("nothing has been sent yet")).then_some(())
     });

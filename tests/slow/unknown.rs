@@ -1,5 +1,8 @@
 //! An executor that was lost in mid-run, from the approval to the word of a human, against a real gate.
 
+use std::time::Instant;
+
+use super::job::GUARD;
 use super::support::agent::{self, propose, request, status};
 use super::support::eventually;
 use super::support::gate::Address;
@@ -36,8 +39,13 @@ fn two_lost(gate: &Address) -> [String; 2] {
 
 /// A new sheet, and a row that just changed, take no keys for a moment.
 pub(super) fn press_until(inbox: &mut Pty, key: &str, text: &str) {
+    let mut pressed = None::<Instant>;
     eventually(text, || {
-        inbox.send(key);
+        // A key that comes too early starts the time of a sheet anew.
+        if pressed.is_none_or(|at| at.elapsed() > GUARD) {
+            inbox.send(key);
+            pressed = Some(Instant::now());
+        }
         inbox.screen().contains(text).then_some(())
     });
 }

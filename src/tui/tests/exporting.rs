@@ -11,7 +11,7 @@ fn reported() -> Desk {
     desk.model.settings.place.state = PathBuf::from("/state");
     desk.press("axS");
     desk.wait(500);
-    desk.press("2<Enter>y");
+    desk.press("y");
     desk.accepts();
     desk.press("gr");
     desk

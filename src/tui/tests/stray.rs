@@ -7,6 +7,7 @@ use crate::tui::msg::What;
 use crate::tui::replies::{Heard, Replies};
 
 use super::desk::{Desk, few};
+use crate::tui::model::Modal;
 
 /// What terminals say by themselves, or when asked: DA1, DA2, DA3, DSR, cursor place, DECRQSS, DECRQM, XTVERSION, XTGETTCAP,
 /// OSC 4, 10, 11, 12 and 52, focus, kitty's keyboard and graphics, colour scheme.
@@ -206,4 +207,121 @@ fn g8_no_paste_sends_anything_bracketed_or_not() {
             noise.nothing_sent(&text);
         }
     }
+}
+
+/// Keys one by one, with frames and the passing of time between them as the program has them.
+struct Keyboard(Desk);
+
+impl Keyboard {
+    /// These were pressed as a person does, and what they opened is on screen.
+    fn after(keys: &str) -> Self {
+        let mut desk = Desk::new(100, 30, few(12));
+        desk.press(keys);
+        desk.drawn();
+        Self(desk)
+    }
+
+    fn rest(&mut self, millis: i64) {
+        let mut left = millis;
+        while left > 0 {
+            let frame = left.min(16);
+            self.0.wait(frame);
+            self.0.say(What::Wake);
+            self.0.drawn();
+            left -= frame;
+        }
+    }
+
+    fn key(&mut self, code: KeyCode) {
+        self.0.say(What::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    fn reviews(&self) -> bool {
+        matches!(self.0.model.modal, Some(Modal::Review(_)))
+    }
+}
+
+#[test]
+fn g8_sixty_thousand_random_keys_at_the_review_send_nothing() {
+    const OFTEN: &[u8] = b"yyyySs0123456789\rjk";
+    let mut random = Random::seeded();
+    let (mut keys, mut at_the_sheet) = (0, 0);
+    while keys < 60_000 {
+        // One is sent by a key, the other by its count.
+        let mut board = Keyboard::after(if random.below(2) == 0 { "axs" } else { "xxxxs" });
+        // A person looks at it first, perhaps.
+        board.rest(random.below(1_000) as i64);
+        board.key(KeyCode::Char('z'));
+        for _ in 0..300 {
+            board.rest(random.below(41) as i64);
+            let byte = match random.below(3) {
+                0 => OFTEN[random.below(OFTEN.len())],
+                _ => 0x20 + random.below(0x5f) as u8,
+            };
+            board.key(match byte {
+                b'\r' => KeyCode::Enter,
+                b'`' => KeyCode::Esc,
+                b'~' => KeyCode::Backspace,
+                byte => KeyCode::Char(char::from(byte)),
+            });
+            keys += 1;
+            at_the_sheet += usize::from(board.reviews());
+            assert!(board.0.submitted.is_empty(), "key {keys}");
+            if board.0.model.leaving {
+                break;
+            }
+        }
+        board.rest(100);
+        assert!(board.0.submitted.is_empty(), "after key {keys}");
+    }
+    assert!(at_the_sheet > 20_000, "{at_the_sheet} keys met the sheet");
+}
+
+#[test]
+fn g8_proper_keys_at_a_persons_pace_are_sent_every_time() {
+    let mut random = Random::seeded();
+    let mut sent = 0;
+    for nth in 0..100 {
+        let (staged, answer) = if nth % 2 == 0 { ("axs", "y") } else { ("xxxxs", "4\r") };
+        let mut board = Keyboard::after(staged);
+        board.rest(500 + random.below(1_500) as i64);
+        for c in answer.chars() {
+            board.key(if c == '\r' { KeyCode::Enter } else { KeyCode::Char(c) });
+            board.rest(60 + random.below(240) as i64);
+        }
+        sent += board.0.submitted.len();
+    }
+    assert_eq!(sent, 100);
+}
+
+/// One key in nine hundred milliseconds that means nothing: nobody reads the sheet.
+#[test]
+fn a_key_that_the_sheet_has_no_use_for_starts_its_time_anew() {
+    for (useless, opens) in
+        [("z", "axs"), ("5", "axs"), ("<Enter>", "axs"), ("o", "axs"), ("gx", "axs"), ("?<Esc>", "axs")]
+    {
+        let mut board = Keyboard::after(opens);
+        board.rest(900);
+        board.0.hurry(useless, 20);
+        board.rest(200);
+        board.key(KeyCode::Char('y'));
+        board.rest(100);
+        assert!(board.reviews() && board.0.submitted.is_empty(), "{useless}: {}", board.0.screen());
+
+        board.rest(400);
+        board.key(KeyCode::Char('y'));
+        board.rest(100);
+        assert_eq!(board.0.submitted.len(), 1, "{useless}: {}", board.0.screen());
+    }
+}
+
+#[test]
+fn reading_on_and_digits_of_the_count_do_not_start_it_anew() {
+    let mut board = Keyboard::after("xxxxs");
+    board.rest(500);
+    board.0.hurry("jk<PageDown>", 60);
+    board.0.hurry("y44<Backspace><Enter>", 60);
+    board.rest(100);
+
+    assert_eq!(board.0.submitted.len(), 1, "{}", board.0.screen());
 }

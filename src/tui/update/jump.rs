@@ -39,7 +39,7 @@ pub(super) fn changed(model: &mut Model) -> Vec<Effect> {
 fn to(model: &mut Model, key: Option<ActionKey>, none: &str) -> Vec<Effect> {
     let Some(key) = key else {
         model.say(none);
-        return Vec::new();
+        return super::review::absorbed(model);
     };
     let Some(index) = model.queue.index(&key) else {
         model.say("it is not in the list any more");

@@ -8,7 +8,7 @@ use crate::inbox::EventKind;
 use super::command::Command;
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::{Model, Opens};
+use super::model::{Model, Opens, Overlay};
 use super::msg::{Effect, Msg, What};
 
 mod alone;
@@ -199,6 +199,11 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 /// A key of the reviewer's: text, or part of a command.
 fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
     let mut effects = Vec::new();
+    // Who reads help does not read the sheet beneath it.
+    if matches!(model.overlay, Some(Overlay::Help(_))) {
+        review::absorbed(model);
+        settle::absorbed(model);
+    }
     let places = places(model);
     if model.chords.is_empty()
         && chord.char().is_some()

@@ -18,6 +18,7 @@ pub(super) fn ended(model: &mut Model, places: &[Place], last: Chord) -> Vec<Eff
         (Lookup::Command(Command::Back), _) => Vec::new(),
         (_, Lookup::Command(command)) => super::given(model, command),
         _ => {
+            super::review::absorbed(model);
             let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
             let written: String = before.iter().map(Chord::to_string).collect();
             let told = format!(

@@ -296,7 +296,7 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
 /// The confirm key. Where a count is asked for, it only says so.
 pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
     match open_review(model).map(|review| review.confirm.clone()) {
-        Some(Confirm::Key) if is_hasty(model) => Vec::new(),
+        Some(Confirm::Key) if is_hasty(model) => absorbed(model),
         Some(Confirm::Key) => super::alone::review(model),
         Some(Confirm::Count(count, _)) => {
             model.warn(format!("type {count} and Enter to send"));
@@ -306,8 +306,18 @@ pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
     }
 }
 
+/// A key that the sheet takes and does nothing with: whoever presses such keys is not reading it, so its time starts anew.
+pub(super) fn absorbed(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    if let Some(Modal::Review(sheet)) = &mut model.modal {
+        sheet.drawn = sheet.drawn.map(|_| now);
+    }
+    Vec::new()
+}
+
 /// A key that came before anybody can have read the sheet does nothing, and says so.
 fn too_early(model: &mut Model) -> Vec<Effect> {
+    absorbed(model);
     let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
     if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
         model.say("the sheet takes keys when it has been on screen for a moment: look, then press it again");
@@ -319,11 +329,11 @@ fn too_early(model: &mut Model) -> Vec<Effect> {
 pub(super) fn enter(model: &mut Model) -> Vec<Effect> {
     let count = match open_review(model).map(|review| &review.confirm) {
         Some(Confirm::Count(count, _)) => *count,
-        Some(Confirm::Key) => return Vec::new(),
+        Some(Confirm::Key) => return absorbed(model),
         None => return too_early(model),
     };
     if is_hasty(model) {
-        return Vec::new();
+        return absorbed(model);
     }
     let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
     if sheet.typed == count.to_string() {
@@ -352,8 +362,8 @@ pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
             sheet.typed.push(digit);
         }
-        (_, KeyCode::Backspace) => drop(sheet.typed.pop()),
-        _ => {}
+        (_, KeyCode::Backspace) if asks => drop(sheet.typed.pop()),
+        _ => return absorbed(model),
     }
     Vec::new()
 }

@@ -57,11 +57,23 @@ fn sheet(model: &mut Model) -> Option<&mut SettleSheet> {
     }
 }
 
-/// Only a key that was pressed at the sheet as it stands counts.
+/// Only a key that was pressed at the sheet as it stands counts. Any other starts its time anew.
 fn is_meant(model: &mut Model) -> bool {
     let now = model.now;
-    !is_burst(model)
-        && sheet(model).and_then(|sheet| sheet.drawn).is_some_and(|drawn| now.since(drawn) >= REST)
+    let meant = !is_burst(model)
+        && sheet(model).and_then(|sheet| sheet.drawn).is_some_and(|drawn| now.since(drawn) >= REST);
+    if !meant {
+        absorbed(model);
+    }
+    meant
+}
+
+/// A key that the sheet takes and does nothing with.
+pub(super) fn absorbed(model: &mut Model) {
+    let now = model.now;
+    if let Some(sheet) = sheet(model) {
+        sheet.drawn = sheet.drawn.map(|_| now);
+    }
 }
 
 /// What is done with the write is confirmed by another key; that it did not land does nothing more.
@@ -123,7 +135,10 @@ pub(super) fn to_reason(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else { return Vec::new() };
+    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else {
+        absorbed(model);
+        return Vec::new();
+    };
     if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {
         super::leave::back(model);
     } else {
