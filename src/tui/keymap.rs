@@ -53,9 +53,42 @@ pub enum KeymapError {
         "line {line}, [keys] {name}: {key:?} is no key; write a character, or Ctrl-X, Shift-Down, Space, Enter, Tab, F1, PageDown"
     )]
     UnknownKey { line: usize, name: &'static str, key: String },
+    #[error("line {line}, [keys] {name}: many terminals send {key:?} as {sent_as}; choose another key")]
+    SentAs { line: usize, name: &'static str, key: String, sent_as: &'static str },
+    #[error(
+        "line {line}, [keys] {key:?} would both ask ({asks:?}) and confirm ({confirms:?}); give one of them another key"
+    )]
+    AsksAndConfirms { line: usize, key: String, asks: &'static str, confirms: &'static str },
+    #[error("line {line}, [keys] {name:?} has no key, and nothing works without it; give it one")]
+    NoKey { line: usize, name: &'static str },
     #[error("line {line}, [keys] {key:?} means both {first:?} and {second:?}; give one of them another key")]
     Conflict { line: usize, key: String, first: &'static str, second: &'static str },
 }
+
+/// Commands that ask, and those that answer what they ask.
+const CONFIRMED: [(Command, &[Command]); 5] = [
+    (Command::ReviewBatch, &[Command::Confirm, Command::Accept]),
+    (Command::ReviewAll, &[Command::Confirm, Command::Accept]),
+    (Command::Settle, &[Command::Confirm, Command::Landed, Command::NotLanded, Command::RunAgain]),
+    (Command::Quit, &[Command::Accept, Command::Discard]),
+    (Command::OpenLink, &[Command::Accept]),
+];
+
+/// Of each of these, one must have a key: what has none can be given by its name in the palette, but not these.
+const NEEDED: [&[Command]; 12] = [
+    &[Command::Down],
+    &[Command::Up],
+    &[Command::Approve],
+    &[Command::Exclude],
+    &[Command::Undo],
+    &[Command::ReviewBatch, Command::ReviewAll],
+    &[Command::Confirm],
+    &[Command::Accept],
+    &[Command::Back],
+    &[Command::Help],
+    &[Command::Quit],
+    &[Command::Interrupt],
+];
 
 fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
@@ -85,6 +118,9 @@ impl Keymap {
                     key: written.clone(),
                 })?;
                 let (command, places, name) = (spec.command, spec.places, spec.name);
+                if let Some(sent_as) = chords.iter().find_map(|chord| chord.sent_as()) {
+                    return Err(KeymapError::SentAs { line, name, key: written, sent_as });
+                }
                 let new = Binding { chords, command, places, name, written, line };
                 if let Some(old) = bindings.iter().find(|old| old.conflicts(&new)) {
                     let (line, key) = (old.line.max(new.line), new.written);
@@ -93,7 +129,31 @@ impl Keymap {
                 bindings.push(new);
             }
         }
-        Ok(Self { bindings })
+        let keymap = Self { bindings };
+        keymap.asks_and_confirms().map_or(Ok(()), Err)?;
+        keymap.without(keys).map_or(Ok(keymap), Err)
+    }
+
+    /// A key that opens a question and would answer it, too: pressed twice, it decides unread.
+    fn asks_and_confirms(&self) -> Option<KeymapError> {
+        CONFIRMED.iter().find_map(|(asks, confirms)| {
+            let mut asking = self.bindings.iter().filter(|binding| binding.command == *asks);
+            asking.find_map(|ask| {
+                let answers =
+                    |it: &&Binding| confirms.contains(&it.command) && it.chords.first() == ask.chords.last();
+                let answer = self.bindings.iter().find(answers)?;
+                let (line, key) = (ask.line.max(answer.line), answer.written.clone());
+                Some(KeymapError::AsksAndConfirms { line, key, asks: ask.name, confirms: answer.name })
+            })
+        })
+    }
+
+    /// A command that nothing works without, and that lost its keys.
+    fn without(&self, keys: &Keys) -> Option<KeymapError> {
+        let lost = NEEDED.iter().find(|any| any.iter().all(|command| self.keys(*command).is_empty()))?;
+        let spec = COMMANDS.iter().find(|spec| lost.contains(&spec.command))?;
+        let line = keys.bound.get(spec.name).map_or(0, |bound| bound.line);
+        Some(KeymapError::NoKey { line, name: spec.name })
     }
 
     /// No keys at all: a command is called by a word, where it has one.
@@ -154,6 +214,13 @@ impl Keymap {
         bound.map(|binding| binding.written.as_str()).collect()
     }
 
+    /// The first key of a command that is no character: where text is typed, a character is text.
+    pub fn key_in_text(&self, command: Command) -> String {
+        let bound = self.bindings.iter().filter(|binding| binding.command == command);
+        let mut named = bound.filter(|binding| binding.chords.iter().all(|chord| chord.char().is_none()));
+        named.next().map_or_else(|| self.key(command), |binding| short(&binding.written))
+    }
+
     /// The first key of a command, as short as it can be written.
     pub fn key(&self, command: Command) -> String {
         self.keys(command).first().map_or_else(|| "(no key)".to_owned(), |key| short(key))
@@ -200,6 +267,18 @@ impl Chord {
 
     pub fn code(self) -> KeyCode {
         self.code
+    }
+
+    /// The key that a terminal without an extended keyboard protocol sends the same byte for.
+    fn sent_as(self) -> Option<&'static str> {
+        match self.code {
+            _ if !self.modifiers.contains(KeyModifiers::CONTROL) => None,
+            KeyCode::Char('i') | KeyCode::Tab => Some("Tab"),
+            KeyCode::Char('m' | 'j') | KeyCode::Enter => Some("Enter"),
+            KeyCode::Char('[' | '3') | KeyCode::Esc => Some("Esc"),
+            KeyCode::Char('?' | '8') | KeyCode::Backspace => Some("Backspace"),
+            _ => None,
+        }
     }
 }
 

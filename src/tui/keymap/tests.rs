@@ -76,7 +76,7 @@ fn a_replaced_key_is_the_only_one() {
 
     assert_eq!(keymap.lookup(&chords("F5"), &list), Lookup::Command(Command::Approve));
     assert_eq!(keymap.lookup(&chords("a"), &list), Lookup::Nothing);
-    assert_eq!(with("approve", &[]).unwrap().key(Command::Approve), "(no key)");
+    assert_eq!(with("comment", &[]).unwrap().key(Command::Comment), "(no key)");
 }
 
 #[test]
@@ -128,4 +128,63 @@ fn sequences_shift_and_capitals_are_read_alike() {
     assert_eq!(keymap.lookup(&chords("g g"), &list), Lookup::Command(Command::Top));
     assert_eq!(keymap.lookup(&[shifted], &list), Lookup::Command(Command::ApproveRest));
     assert_eq!(keymap.lookup(&chords("y"), &list), Lookup::Prefix, "y sends only from the sheet");
+}
+
+#[test]
+fn keys_that_plain_terminals_send_as_others_are_refused() {
+    for (key, sent_as) in [
+        ("Ctrl-I", "Tab"),
+        ("Ctrl-i", "Tab"),
+        ("Ctrl-M", "Enter"),
+        ("Ctrl-J", "Enter"),
+        ("Ctrl-Enter", "Enter"),
+        ("Ctrl-[", "Esc"),
+        ("Ctrl-?", "Backspace"),
+        ("g Ctrl-I", "Tab"),
+    ] {
+        let error = with("comment", &[key]).unwrap_err().to_string();
+        let told =
+            format!("line 12, [keys] comment: many terminals send {key:?} as {sent_as}; choose another key");
+        assert_eq!(error, told);
+    }
+    for key in ["Ctrl-K", "Alt-i", "Alt-Enter", "i", "Shift-PageDown"] {
+        assert!(with("comment", &[key]).is_ok(), "{key}");
+    }
+}
+
+#[test]
+fn one_key_for_asking_and_confirming_is_refused() {
+    for (name, key, asks) in [
+        ("confirm", "s", "review-batch"),
+        ("confirm", "S", "review-all"),
+        ("accept", "s", "review-batch"),
+        ("not-landed", "t", "settle"),
+        ("discard", "q", "quit"),
+    ] {
+        let error = with(name, &[key]).unwrap_err().to_string();
+        let told = format!(
+            "line 12, [keys] {key:?} would both ask ({asks:?}) and confirm ({name:?}); give one of them another key"
+        );
+        assert_eq!(error, told);
+    }
+    assert!(with("review-all", &["g y"]).is_err(), "y y after g would send");
+    assert!(with("accept", &["q"]).is_err() && with("accept", &["o"]).is_err());
+    assert!(with("confirm", &["Y"]).is_ok());
+}
+
+#[test]
+fn what_nothing_works_without_keeps_a_key() {
+    for name in
+        ["down", "up", "approve", "exclude", "undo", "confirm", "accept", "back", "help", "quit", "interrupt"]
+    {
+        let error = with(name, &[]).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            format!("line 12, [keys] {name:?} has no key, and nothing works without it; give it one")
+        );
+    }
+    assert!(with("review-all", &[]).is_ok(), "the other of the two is left");
+    let none = ["review-batch", "review-all"].map(|name| (name.to_owned(), Bound { keys: vec![], line: 7 }));
+    let error = Keymap::new(&Keys { bound: none.into(), ..Keys::default() }).unwrap_err();
+    assert_eq!(error, KeymapError::NoKey { line: 7, name: "review-batch" });
 }

@@ -365,3 +365,86 @@ fn the_hint_bar_says_what_matters_here_and_only_what_works() {
     desk.press("?");
     assert_eq!(bar(&desk), " Esc back");
 }
+
+/// With every key that a sheet, a hint or a message may name bound to another one.
+fn rebound(width: u16, height: u16) -> Desk {
+    let keys = [
+        ("confirm", "Y"),
+        ("accept", "F4"),
+        ("back", "F9"),
+        ("page-down", "F7"),
+        ("next-field", "F3"),
+        ("undo", "F6"),
+        ("exclude", "F8"),
+        ("interrupt", "Ctrl-X"),
+        ("last-report", "F2"),
+    ];
+    let keys = keys.map(|(name, key)| (name.to_owned(), Bound { keys: vec![key.to_owned()], line: 1 }));
+    let mut desk = Desk::new(width, height, few(5));
+    desk.model.settings.keymap = Keymap::new(&Keys { bound: keys.into(), ..Keys::default() }).unwrap();
+    desk
+}
+
+#[test]
+fn every_named_key_is_the_one_that_is_bound() {
+    let say = |desk: &Desk, here: &str, told: &[&str]| {
+        let screen = desk.screen();
+        for word in told {
+            assert!(screen.contains(word), "{here}: {word}\n{screen}");
+        }
+        for old in
+            ["Press y", "Esc", "Enter to", "Enter closes", "Enter keep", "Enter excl", "PageDown", "Ctrl-C"]
+        {
+            assert!(!screen.contains(old), "{here}: {old}\n{screen}");
+        }
+    };
+    let mut desk = rebound(100, 14);
+    desk.press("aas");
+    desk.wait(500);
+    say(&desk, "a sheet", &["Press Y to send. F9 goes back.", "more lines (F7)"]);
+    desk.press("Y");
+    desk.accepts();
+    say(&desk, "what was sent", &["F2 report"]);
+    desk.press("<F2>");
+    say(&desk, "the report", &["F4 closes"]);
+    desk.press("<F9>");
+    desk.press("X");
+    say(&desk, "a reason", &["F4 excludes   F9 closes"]);
+    desk.press("<F9>q");
+    let mut desk = rebound(100, 30);
+    for _ in 0..4 {
+        desk.press("<F8>");
+    }
+    desk.press("s");
+    desk.wait(500);
+    say(&desk, "a count", &["Type 4 and F4 to send. F9 goes back."]);
+    desk.press("Y");
+    say(&desk, "a count", &["type 4 and F4 to send"]);
+    desk.press("<F9>q");
+    say(&desk, "leaving", &["F4 keep and quit", "F9 stay"]);
+    desk.press("D");
+    say(&desk, "discarding", &["type 4 and F4 to discard", "F9 stay"]);
+    desk.press("<F9>,");
+    say(&desk, "a prefix", &["F9 leaves"]);
+    desk.press("<F9>:");
+    say(&desk, "the palette", &["F4 runs   F3 completes   F9 closes"]);
+    desk.press("<F9>?");
+    let screen = desk.screen();
+    assert!(screen.contains("F7 scroll   F9 closes"), "{screen}");
+    desk.press("<F9><Tab>/x");
+    say(&desk, "a search", &["F4 keeps   F9 ends"]);
+    desk.press("<F9><F9>'");
+    say(&desk, "saved filters", &["F9 closes"]);
+    desk.press("<F9><C-x>");
+    assert_eq!(desk.message(), "Ctrl-X again quits and keeps what is staged");
+}
+
+/// Help texts name commands, never a key that may be bound otherwise.
+#[test]
+fn no_help_text_names_a_key() {
+    for spec in COMMANDS {
+        for key in ["Esc", "Enter", "Space", "Tab", "`n`", "`N`", " v "] {
+            assert!(!spec.help.contains(key), "{}: {}", spec.name, spec.help);
+        }
+    }
+}

@@ -108,7 +108,8 @@ pub(super) fn say_spared(model: &mut Model, spared: usize) {
 pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
     let Some(slot) = model.queue.get(key) else { return Err("this action is gone".to_owned()) };
     if slot.entry.row.unreadable.is_some() {
-        return Err("it cannot be read, so it cannot be approved; x rejects it".to_owned());
+        let exclude = model.settings.keymap.key(Command::Exclude);
+        return Err(format!("it cannot be read, so it cannot be approved; {exclude} rejects it"));
     }
     if let Some(why) = lock(model, slot) {
         let keys = &model.settings.keymap;

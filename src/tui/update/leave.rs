@@ -2,6 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
+use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
 use crate::tui::model::{Focus, Modal, Model};
 use crate::tui::msg::Effect;
@@ -102,7 +103,8 @@ pub(super) fn interrupt(model: &mut Model) -> Vec<Effect> {
     if model.overlay.take().is_none() && model.modal.is_some() {
         effects = back(model);
     }
-    model.say("Ctrl-C again quits and keeps what is staged");
+    let key = model.settings.keymap.key(Command::Interrupt);
+    model.say(format!("{key} again quits and keeps what is staged"));
     effects
 }
 

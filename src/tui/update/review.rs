@@ -295,11 +295,12 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
 
 /// The confirm key. Where a count is asked for, it only says so.
 pub(super) fn confirm(model: &mut Model) -> Vec<Effect> {
-    match open_review(model).map(|review| review.confirm.clone()) {
+    match &open_review(model).map(|review| review.confirm.clone()) {
         Some(Confirm::Key) if is_hasty(model) => absorbed(model),
         Some(Confirm::Key) => super::alone::review(model),
         Some(Confirm::Count(count, _)) => {
-            model.warn(format!("type {count} and Enter to send"));
+            let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
+            model.warn(format!("type {count} and {accept} to send"));
             Vec::new()
         }
         None => too_early(model),

@@ -110,7 +110,8 @@ pub(super) fn saved(model: &Model, area: Rect, buf: &mut Buffer) {
     let filters = &model.settings.triage.filters;
     let height = filters.len().min(9) as u16 + 4;
     let key = model.settings.keymap.key(Command::SavedFilters);
-    let note = format!("1 to 9 applies   {key} clears   Esc closes");
+    let back = model.settings.keymap.key(Command::Back);
+    let note = format!("1 to 9 applies   {key} clears   {back} closes");
     let body = open(model, area, (64.min(area.width), height.max(6)), "Saved filters", &note, buf);
     if filters.is_empty() {
         Pen::new(buf, body, 1).ours("None yet. [[filter]] in the configuration makes one.", theme::PLAIN);

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
-use crate::tui::command::{ASKS, COMMANDS};
+use crate::tui::command::{ASKS, COMMANDS, Command};
 use crate::tui::find::{self, Entry, HelpLine, KEYS};
 use crate::tui::keymap::short;
 use crate::tui::layout::{Layout, above_message, sheet_text};
@@ -38,8 +38,11 @@ fn help(model: &Model, finder: &Finder, screen: Rect, buf: &mut Buffer) -> Optio
     let lines = find::help(model, &finder.text(), usize::from(list.width));
     let height = usize::from(list.height);
     let top = finder.at.min(lines.len().saturating_sub(height));
+    let keys = &model.settings.keymap;
+    let (down, page) = (keys.key_in_text(Command::Down), keys.key_in_text(Command::PageDown));
+    let back = keys.key_in_text(Command::Back);
     let note = format!(
-        "{}-{} of {}   Down PageDown scroll   Esc closes",
+        "{}-{} of {}   {down} {page} scroll   {back} closes",
         (top + 1).min(lines.len()),
         (top + height).min(lines.len()),
         lines.len()
@@ -85,7 +88,10 @@ fn palette(model: &Model, finder: &Finder, area: Rect, buf: &mut Buffer) -> Opti
         Rect { x: area.x + (area.width - width) / 2, y: area.bottom().saturating_sub(height), width, height };
     let entries = find::entries(model, &finder.text());
     let all = COMMANDS.len() + ASKS.len();
-    let note = format!("{} of {all}   Enter runs   Tab completes   Esc closes", entries.len());
+    let keys = &model.settings.keymap;
+    let (run, complete) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::NextField));
+    let back = keys.key_in_text(Command::Back);
+    let note = format!("{} of {all}   {run} runs   {complete} completes   {back} closes", entries.len());
     Clear.render(outer, buf);
     frame(model, outer, "Command", &note, theme::PLAIN, buf);
     let body = sheet_text(outer);
@@ -133,6 +139,7 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
             Some((short(key), spec.help))
         })
         .collect();
+    let leaves = format!("{} leaves", model.settings.keymap.key(Command::Back));
     let begun: String = model.chords.iter().map(ToString::to_string).collect();
     let over = if layout.preview.is_empty() { above_message(layout, screen) } else { layout.preview };
     // As many columns as it takes, where each has room for a few words.
@@ -145,14 +152,14 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
         Clear.render(row, buf);
         Pen::new(buf, row, 0)
             .ours(&format!(" {begun} then {}   ", keys.join(" ")), theme::BOLD)
-            .ours("Esc leaves", theme::DIM);
+            .ours(&leaves, theme::DIM);
         return;
     }
     let tall = rows.len().div_ceil(columns);
     let height = tall as u16 + 2;
     let outer = Rect { y: over.bottom() - height, height, ..over };
     Clear.render(outer, buf);
-    frame(model, outer, &format!("{begun} then"), "Esc leaves", theme::PLAIN, buf);
+    frame(model, outer, &format!("{begun} then"), &leaves, theme::PLAIN, buf);
     let body = sheet_text(outer);
     for (nth, (key, help)) in rows.iter().enumerate() {
         let x = body.x + ((nth / tall) * width) as u16;

@@ -268,9 +268,11 @@ fn note(model: &Model, layout: &Layout) -> String {
     let at = position(model, layout);
     if let Some(search) = &model.preview.search {
         let more = if search.typing {
-            "Enter keeps   Esc ends".to_owned()
+            let (keep, end) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
+            format!("{keep} keeps   {end} ends")
         } else {
-            format!("{} {} others   Esc ends", key(Command::NextUndecided), key(Command::PreviousUndecided))
+            let (next, previous) = (key(Command::NextUndecided), key(Command::PreviousUndecided));
+            format!("{next} {previous} others   {} ends", key(Command::Back))
         };
         return format!("{}   {more}", searching(search));
     }

@@ -39,16 +39,18 @@ pub(super) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buf
     }
     let foot = Rect { y: body.bottom().saturating_sub(2), height: 1.min(body.height), ..body };
     let mut pen = Pen::new(buf, foot, 0);
+    let keys = &model.settings.keymap;
+    let (accept, back) = (keys.key(Command::Accept), keys.key(Command::Back));
     if let Some(typed) = typed {
-        let ask = format!("type {staged} and Enter to discard and quit: {typed}_");
-        pen.ours(&ask, theme::BOLD).ours("   Esc", theme::KEY).ours(" stay", theme::PLAIN);
+        let ask = format!("type {staged} and {accept} to discard and quit: {typed}_   ");
+        pen.ours(&ask, theme::BOLD).ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
         return;
     }
-    pen.ours("Enter", theme::KEY).ours(" keep and quit   ", theme::BOLD);
+    pen.ours(&accept, theme::KEY).ours(" keep and quit   ", theme::BOLD);
     if staged > 0 {
         for (command, what) in [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")] {
             pen.ours(&model.settings.keymap.key(command), theme::KEY).ours(what, theme::PLAIN);
         }
     }
-    pen.ours("Esc", theme::KEY).ours(" stay", theme::PLAIN);
+    pen.ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
 }

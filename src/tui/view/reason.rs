@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use crate::domain::{ReasonRule, Untrusted};
 use crate::journal::Says;
 use crate::text;
+use crate::tui::command::Command;
 use crate::tui::model::{Model, ReasonForm};
 use crate::tui::theme;
 
@@ -22,7 +23,9 @@ pub(super) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
         Says::Comment => ("Approve, with a comment", "approves"),
         Says::Guidance => ("Try again, with guidance", "asks for another try"),
     };
-    let note = format!("Enter {does}   Esc closes and keeps the text");
+    let keys = &model.settings.keymap;
+    let (accept, back) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
+    let note = format!("{accept} {does}   {back} closes and keeps the text");
     let reasons: &[String] = if form.says == Says::Reason { &model.settings.reasons } else { &[] };
     let listed = reasons.len().min(LISTED) as u16;
     let height = if listed > 0 { 9 + listed } else { 8 };

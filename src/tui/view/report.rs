@@ -52,7 +52,8 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
         pen.ours(&format!("   {key} shows the first skipped"), theme::PLAIN);
     }
     if top + room < lines.len() {
-        pen.right(&format!("{} more lines (j)", lines.len() - top - room), theme::DIM);
+        let down = model.settings.keymap.key(Command::Down);
+        pen.right(&format!("{} more lines ({down})", lines.len() - top - room), theme::DIM);
     }
 }
 

@@ -46,10 +46,11 @@ pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: body.height - foot, ..body }, buf);
     let foot = Rect { y: body.bottom() - foot, height: foot, ..body };
     if top + room < lines.len() {
+        let page = model.settings.keymap.key(Command::PageDown);
         Pen::new(buf, foot, 0)
-            .ours(&format!("… {} more lines (PageDown)", lines.len() - top - room), theme::DIM);
+            .ours(&format!("… {} more lines ({page})", lines.len() - top - room), theme::DIM);
     }
-    how(review, &sheet.typed, foot, buf)
+    how(model, review, &sheet.typed, foot, buf)
 }
 
 pub(super) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {
@@ -276,17 +277,24 @@ fn rest(all: usize, word: &str, lines: &mut Vec<Parts>) {
     }
 }
 
-/// What it takes to send. Going back is always Esc. Returns where a count is typed.
-fn how(review: &Review, typed: &str, area: Rect, buf: &mut Buffer) -> Option<Position> {
+/// What it takes to send, and to go back. Returns where a count is typed.
+fn how(model: &Model, review: &Review, typed: &str, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let mut pen = Pen::new(buf, area, 1);
+    let keys = &model.settings.keymap;
+    let back = keys.key(Command::Back);
     let mut cursor = None;
     match (&review.submission, &review.confirm) {
         (None, _) => {
-            pen.ours("Nothing can be sent; everything stays staged. Esc goes back.", theme::BOLD);
+            let line = format!("Nothing can be sent; everything stays staged. {back} goes back.");
+            pen.ours(&line, theme::BOLD);
         }
-        (Some(_), Confirm::Key) => drop(pen.ours("Press y to send. Esc goes back.", theme::BOLD)),
+        (Some(_), Confirm::Key) => {
+            let line = format!("Press {} to send. {back} goes back.", keys.key(Command::Confirm));
+            pen.ours(&line, theme::BOLD);
+        }
         (Some(_), Confirm::Count(count, why)) => {
-            pen.ours(&format!("Type {count} and Enter to send. Esc goes back.   "), theme::BOLD);
+            let accept = keys.key(Command::Accept);
+            pen.ours(&format!("Type {count} and {accept} to send. {back} goes back.   "), theme::BOLD);
             let mut field = pen.position();
             field.x += 2 + typed.len() as u16;
             cursor = Some(field);

@@ -37,10 +37,10 @@ pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
             .ours(follows, theme::DIM);
     }
     let mut pen = Pen::new(buf, body, 7);
-    let (label, hint) = ("reason > ", "   Enter ends it");
+    let (label, hint) = ("reason > ", format!("   {} ends it", keys.key_in_text(Command::Accept)));
     pen.ours(label, if sheet.typing { theme::KEY } else { theme::DIM });
     if sheet.typing {
-        pen.right(hint, theme::DIM);
+        pen.right(&hint, theme::DIM);
     }
     let taken = (label.len() + hint.len()) as u16;
     let field = Rect {

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{ActionKey, Decision, Edits, merge};
+use crate::tui::command::Command;
 use crate::tui::model::{Bulk, BulkRow, Fate, Modal, Model, Slot, applied};
 use crate::tui::msg::Effect;
 use crate::tui::update::list::{Way, shift};
@@ -118,7 +119,8 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     let Some(bulk) = list(model).filter(|bulk| now.since(bulk.since) >= SETTLE) else { return Vec::new() };
     let applies = bulk.applies();
     if applies == 0 {
-        model.warn("it applies to none of the marked actions; Esc goes back to the form");
+        let back = model.settings.keymap.key_in_text(Command::Back);
+        model.warn(format!("it applies to none of the marked actions; {back} goes back to the form"));
         return Vec::new();
     }
     // Once more, with what is known now: somebody else may have been faster.

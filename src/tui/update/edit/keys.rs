@@ -5,6 +5,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::tui::command::Command;
 use crate::tui::model::{EditField, EditForm, Field, Kind, Modal, Model};
 use crate::tui::msg::Effect;
 use crate::tui::update::leave;
@@ -42,10 +43,12 @@ fn approve_changed(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
     if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
         let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.can.answer);
+        let keys = &model.settings.keymap;
+        let (back, approve) = (keys.key_in_text(Command::Back), keys.key(Command::Approve));
         model.say(if asks {
-            "the answer is not written yet: write it, then Enter approves with it; Esc closes"
+            format!("the answer is not written yet: write it, then Enter approves with it; {back} closes")
         } else {
-            "nothing is changed; Esc closes, and the approve key approves it as proposed"
+            format!("nothing is changed; {back} closes, and {approve} approves it as proposed")
         });
         return Vec::new();
     }

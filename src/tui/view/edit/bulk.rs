@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::domain::{Edits, Untrusted, json};
 use crate::text::{self, Shown};
+use crate::tui::command::Command;
 use crate::tui::layout::sheet;
 use crate::tui::model::{BulkRow, EditForm, Fate, Model, cell};
 use crate::tui::theme;
@@ -37,9 +38,12 @@ pub(super) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer)
     let mut pen = Pen::new(buf, inside, foot);
     if applies > 0 {
         let what = text::count(applies, "approval");
-        pen.ours(&format!("Enter stages {what} with these edits; u undoes them together. "), theme::BOLD);
+        let undo = model.settings.keymap.key(Command::Undo);
+        let line = format!("Enter stages {what} with these edits; {undo} undoes them together. ");
+        pen.ours(&line, theme::BOLD);
     }
-    pen.ours("Esc: back to the form", theme::DIM);
+    let back = model.settings.keymap.key_in_text(Command::Back);
+    pen.ours(&format!("{back}: back to the form"), theme::DIM);
     if rows.len() > shown {
         pen.right(&format!("{}-{} of {}", top + 1, top + shown, rows.len()), theme::DIM);
     }

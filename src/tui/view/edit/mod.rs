@@ -35,7 +35,7 @@ pub(super) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer)
         fields::draw(model, form, &parts, buf)
     };
     will_be_sent(model, form, parts.foot, buf);
-    buttons(form, parts.foot, buf);
+    buttons(model, form, parts.foot, buf);
     caret
 }
 
@@ -193,7 +193,7 @@ fn judged(form: &EditForm) -> &'static str {
     }
 }
 
-fn buttons(form: &EditForm, area: Rect, buf: &mut Buffer) {
+fn buttons(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) {
     let style = |field| if form.field == field { theme::SELECTED } else { Style::new() };
     let mut pen = Pen::new(buf, area, area.height.saturating_sub(1));
     let approve = if form.bulk.is_some() { "[show what it changes]" } else { "[approve with these edits]" };
@@ -205,8 +205,10 @@ fn buttons(form: &EditForm, area: Rect, buf: &mut Buffer) {
     for (field, label) in all {
         pen.ours(label, style(field)).ours("  ", theme::PLAIN);
     }
-    let hint = if form.field == EditField::Text { "Tab: next" } else { "Enter presses" };
-    pen.right(hint, theme::DIM);
+    let next = model.settings.keymap.key_in_text(Command::NextField);
+    let hint =
+        if form.field == EditField::Text { format!("{next}: next") } else { "Enter presses".to_owned() };
+    pen.right(&hint, theme::DIM);
 }
 
 /// What Enter does in the field.
