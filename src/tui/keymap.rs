@@ -61,6 +61,10 @@ pub enum KeymapError {
     AsksAndConfirms { line: usize, key: String, asks: &'static str, confirms: &'static str },
     #[error("line {line}, [keys] {name:?} has no key, and nothing works without it; give it one")]
     NoKey { line: usize, name: &'static str },
+    #[error(
+        "line {line}, [keys] {name:?} needs a key that is no character, too: where text is typed, a character is text"
+    )]
+    OnlyCharacters { line: usize, name: &'static str },
     #[error("line {line}, [keys] {key:?} means both {first:?} and {second:?}; give one of them another key")]
     Conflict { line: usize, key: String, first: &'static str, second: &'static str },
 }
@@ -148,12 +152,24 @@ impl Keymap {
         })
     }
 
-    /// A command that nothing works without, and that lost its keys.
+    /// A command that nothing works without, and that lost its keys, or those that work where text is typed.
     fn without(&self, keys: &Keys) -> Option<KeymapError> {
-        let lost = NEEDED.iter().find(|any| any.iter().all(|command| self.keys(*command).is_empty()))?;
-        let spec = COMMANDS.iter().find(|spec| lost.contains(&spec.command))?;
-        let line = keys.bound.get(spec.name).map_or(0, |bound| bound.line);
-        Some(KeymapError::NoKey { line, name: spec.name })
+        let line = |name: &str| keys.bound.get(name).map_or(0, |bound| bound.line);
+        let lost = NEEDED.iter().find(|any| any.iter().all(|command| self.keys(*command).is_empty()));
+        if let Some(spec) = COMMANDS.iter().find(|spec| lost.is_some_and(|lost| lost.contains(&spec.command)))
+        {
+            return Some(KeymapError::NoKey { line: line(spec.name), name: spec.name });
+        }
+        let in_text = |spec: &&Spec| matches!(spec.command, Command::Accept | Command::Back);
+        let mut needed = COMMANDS.iter().filter(in_text);
+        let spec = needed.find(|spec| self.named_keys(spec.command).next().is_none())?;
+        Some(KeymapError::OnlyCharacters { line: line(spec.name), name: spec.name })
+    }
+
+    /// The keys of a command that are no characters.
+    fn named_keys(&self, command: Command) -> impl Iterator<Item = &Binding> {
+        let bound = self.bindings.iter().filter(move |binding| binding.command == command);
+        bound.filter(|binding| binding.chords.iter().all(|chord| chord.char().is_none()))
     }
 
     /// No keys at all: a command is called by a word, where it has one.
@@ -216,9 +232,8 @@ impl Keymap {
 
     /// The first key of a command that is no character: where text is typed, a character is text.
     pub fn key_in_text(&self, command: Command) -> String {
-        let bound = self.bindings.iter().filter(|binding| binding.command == command);
-        let mut named = bound.filter(|binding| binding.chords.iter().all(|chord| chord.char().is_none()));
-        named.next().map_or_else(|| self.key(command), |binding| short(&binding.written))
+        let named = self.named_keys(command).next();
+        named.map_or_else(|| self.key(command), |binding| short(&binding.written))
     }
 
     /// The first key of a command, as short as it can be written.

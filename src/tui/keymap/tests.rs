@@ -188,3 +188,12 @@ fn what_nothing_works_without_keeps_a_key() {
     let error = Keymap::new(&Keys { bound: none.into(), ..Keys::default() }).unwrap_err();
     assert_eq!(error, KeymapError::NoKey { line: 7, name: "review-batch" });
 }
+
+#[test]
+fn what_takes_and_leaves_text_has_a_key_that_is_no_character() {
+    for name in ["accept", "back"] {
+        let error = with(name, &["T"]).unwrap_err();
+        assert_eq!(error, KeymapError::OnlyCharacters { line: 12, name });
+        assert!(with(name, &["T", "F4"]).is_ok());
+    }
+}

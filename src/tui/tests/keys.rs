@@ -264,8 +264,9 @@ fn every_command_is_in_the_palette_under_its_name() {
 #[test]
 fn a_character_is_a_character_where_text_is_typed() {
     let mut desk = Desk::new(100, 30, few(3));
-    let keys = [("back", "Q"), ("accept", "T")];
-    let keys = keys.map(|(name, key)| (name.to_owned(), Bound { keys: vec![key.to_owned()], line: 1 }));
+    let keys = [("back", ["Q", "Esc"]), ("accept", ["T", "Enter"])];
+    let keys =
+        keys.map(|(name, keys)| (name.to_owned(), Bound { keys: keys.map(str::to_owned).to_vec(), line: 1 }));
     let keys = Keys { bound: keys.into(), ..Keys::default() };
     desk.model.settings.keymap = Keymap::new(&keys).unwrap();
 
