@@ -5,7 +5,7 @@ use crate::contract::fields::Fields;
 use crate::contract::pointer;
 use crate::domain::{Check, Untrusted, Verdict};
 use crate::net::http::Reply;
-use crate::sources::{SourceError, answer, check};
+use crate::sources::{SourceError, Synced, answer, check};
 
 impl AgentsApi {
     /// Each step stands on the one before it; after one that failed nothing more is asked.
@@ -27,7 +27,13 @@ impl AgentsApi {
             return checks;
         }
         checks.push(self.whoami().await);
-        checks.push(check::list(self.list().await));
+        let listed = self.list().await;
+        let pending = match &listed {
+            Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. }) => rows.len(),
+            Err(_) => 0,
+        };
+        checks.push(check::list(listed));
+        checks.extend(creators(self.known.foreign(), pending));
         checks
     }
 
@@ -46,6 +52,18 @@ impl AgentsApi {
     }
 }
 
+/// Whoever lists an action may not be allowed to decide it.
+fn creators(foreign: usize, pending: usize) -> Option<Check> {
+    (foreign > 0).then(|| {
+        Check::warn(
+            "creators",
+            format!("other users created {foreign} of {pending} pending; on Data Machine only the creator can decide"),
+            "decide them as their creators, or let the site allow this user with the filter \
+             datamachine_pending_action_current_scope",
+        )
+    })
+}
+
 fn address(index: &Reply) -> Result<Check, Check> {
     const WHAT: &str = "address";
     if !site::is_rest(index) {
@@ -53,7 +71,7 @@ fn address(index: &Reply) -> Result<Check, Check> {
         return Err(Check::bad(
             WHAT,
             found,
-            "check `url`: it is the site's address, without /wp-json and /wp-admin",
+            "check `url`: it is the site's address, as a visitor has it (not /wp-admin)",
         ));
     }
     let name = Fields::of(&index.text).and_then(|fields| fields.text("name"));

@@ -15,6 +15,8 @@ pub(super) struct Known(Mutex<Inner>);
 struct Inner {
     /// A decision on it was refused while it was pending.
     refused: HashSet<ActionId>,
+    /// Another user created it.
+    foreign: HashSet<ActionId>,
     /// As it stood when the request that decided it was answered.
     ended: HashMap<ActionId, PendingAction>,
     order: VecDeque<ActionId>,
@@ -29,9 +31,30 @@ impl Known {
         self.inner().refused.contains(id)
     }
 
-    /// Refusals of what is listed no more are forgotten.
-    pub(super) fn listed(&self, ids: &HashSet<&ActionId>) {
-        self.inner().refused.retain(|id| ids.contains(id));
+    pub(super) fn is_foreign(&self, id: &ActionId) -> bool {
+        self.inner().foreign.contains(id)
+    }
+
+    /// How many of what was listed last another user created.
+    pub(super) fn foreign(&self) -> usize {
+        self.inner().foreign.len()
+    }
+
+    /// Of an action that was read by itself.
+    pub(super) fn created(&self, id: &ActionId, foreign: bool) {
+        let mut inner = self.inner();
+        if foreign {
+            inner.foreign.insert(id.clone())
+        } else {
+            inner.foreign.remove(id)
+        };
+    }
+
+    /// All that is listed, and which of it another user created. What is listed no more is forgotten.
+    pub(super) fn listed(&self, ids: &HashSet<&ActionId>, foreign: HashSet<ActionId>) {
+        let mut inner = self.inner();
+        inner.refused.retain(|id| ids.contains(id));
+        inner.foreign = foreign;
     }
 
     pub(super) fn end(&self, action: PendingAction) {

@@ -46,12 +46,18 @@ const REFUSED: Note = Note {
     on: On::Any,
     words: "the site refused a decision on it: it lists more than this user may decide, or nothing there runs this kind",
 };
+/// Other hosts have rules of their own, and a site can change this one.
+const NOT_OURS: Note = Note {
+    on: On::Any,
+    words: "another user created it: on Data Machine only its creator can decide it (Context names the creator)",
+};
 const WHO: Note = Note {
     on: On::Any,
     words: "the site does not say who this user is, and takes no decision without it (see placet doctor)",
 };
 const NOTES: [Note; 3] = [RESUMES_NOT, RUNS, REASON];
 const NOTES_REFUSED: [Note; 4] = [REFUSED, RESUMES_NOT, RUNS, REASON];
+const NOTES_NOT_OURS: [Note; 4] = [NOT_OURS, RESUMES_NOT, RUNS, REASON];
 const NOTES_WHO: [Note; 1] = [WHO];
 
 #[derive(Debug)]
@@ -70,6 +76,7 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         SourceKind::AgentsApi(settings) => settings.clone(),
         _ => Settings::default(),
     };
+    let config = &SourceConfig { url: site::address(&config.url).to_owned(), ..config.clone() };
     Ok(Arc::new(AgentsApi {
         name: config.name.clone(),
         site: Site::new(super::http(config, patience)?),
@@ -96,7 +103,13 @@ impl Source for AgentsApi {
         if self.subject().is_none() {
             return Capabilities { notes: &NOTES_WHO, ..Capabilities::READ_ONLY };
         }
-        let notes: &[Note] = if self.known.was_refused(&row.id) { &NOTES_REFUSED } else { &NOTES };
+        let notes: &[Note] = if self.known.was_refused(&row.id) {
+            &NOTES_REFUSED
+        } else if self.known.is_foreign(&row.id) {
+            &NOTES_NOT_OURS
+        } else {
+            &NOTES
+        };
         Capabilities { reason: ReasonRule::Optional, notes, ..Capabilities::PLAIN }
     }
 

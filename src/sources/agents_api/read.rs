@@ -8,7 +8,7 @@ use super::{AgentsApi, READ_LIMIT, site, wire};
 use crate::config::AgentsApi as Settings;
 use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, PendingAction, Untrusted, json};
-use crate::sources::{SourceError, Synced, answer};
+use crate::sources::{Source as _, SourceError, Synced, answer};
 
 /// What Data Machine gives at most.
 const PAGE: usize = 200;
@@ -61,15 +61,26 @@ struct Page {
 impl AgentsApi {
     /// Everything pending.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
-        let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut rows, mut unreadable, mut foreign) = (Vec::new(), Vec::new(), HashSet::new());
         for item in self.pending().await? {
             match item {
-                Ok(action) => rows.push(action.row),
+                Ok(action) => {
+                    if self.is_foreign(&action) {
+                        foreign.insert(action.row.id.clone());
+                    }
+                    rows.push(action.row);
+                }
                 Err(bad) => unreadable.push(bad),
             }
         }
-        self.known.listed(&rows.iter().map(|row| &row.id).collect());
+        self.known.listed(&rows.iter().map(|row| &row.id).collect(), foreign);
         Ok(Synced::All { rows, unreadable, revision: None })
+    }
+
+    /// Another user created it, as far as the site tells both names.
+    fn is_foreign(&self, action: &PendingAction) -> bool {
+        let creator = action.requested_by.as_ref().map_or("", Untrusted::as_raw);
+        creator.starts_with("user:") && self.subject().is_some_and(|us| us.as_raw() != creator)
     }
 
     /// All pages. Hosts differ in how much they give, and whether they know pages at all: it goes on until one brings nothing new.
@@ -161,7 +172,10 @@ impl AgentsApi {
             return Ok(None);
         }
         Ok(Some(match wire::action(raw, &self.settings) {
-            Ok(action) if action.row.id == *id => Ok(action),
+            Ok(action) if action.row.id == *id => {
+                self.known.created(id, self.is_foreign(&action));
+                Ok(action)
+            }
             Ok(_) => {
                 let what = "another action came than was asked for";
                 Err(Unreadable { what, raw: raw.into(), id: Some(id.clone()) })

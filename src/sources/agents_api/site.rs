@@ -109,6 +109,16 @@ impl Site {
     }
 }
 
+/// The address of a site, also from the address of its REST API, which is easily taken for it.
+pub(super) fn address(url: &str) -> &str {
+    let rest = |at: &usize| url.get(at + "/wp-json".len()..).unwrap_or_default();
+    let api = url
+        .match_indices("/wp-json")
+        .map(|(at, _)| at)
+        .find(|at| matches!(rest(at).chars().next(), None | Some('/')));
+    api.and_then(|at| url.get(..at)).unwrap_or(url)
+}
+
 /// WordPress answers in JSON, its refusals included; what stands before it (a web server, a theme's "not found") does not.
 pub(super) fn is_rest(reply: &Reply) -> bool {
     reply.text.trim_start().starts_with(['{', '['])

@@ -16,6 +16,10 @@ use crate::sources::{SourceError, answer};
 
 const CHANGED: &str = "changed since you looked: its input, or its summary, preview, expiry or metadata";
 const GONE: &str = "gone: the site does not know this action any more";
+const THREW_CODE: &str = "ability_callback_exception";
+const THREW: &str =
+    "the code that runs it on the site broke off, and may have done its work before: check the site";
+const MAY_HAVE_RUN: &str = "the site cannot tell whether it ran: check the site";
 const NOBODY: &str = "the site does not say who this user is, and takes no decision without it";
 
 /// Before each look at an action that was there a moment ago and is not now: while somebody's approval runs, it is not told.
@@ -107,6 +111,7 @@ impl AgentsApi {
         match (reply.status, site::code(&reply).as_ref().map_or("", Untrusted::as_raw)) {
             (200..=299, _) => self.taken(&sending, &reply),
             (400, "ability_invalid_input") => Ok(refusal(&reply)),
+            (500, THREW_CODE) => Ok(unknown(THREW, &reply)),
             (404, "rest_ability_not_found" | "rest_no_route" | "")
             | (403, "rest_ability_cannot_execute" | "") => Err(site::refusal(&reply)),
             (400 | 403 | 404 | 409 | 410 | 412 | 422, _) => Ok(self.refused(&sending, &reply).await),
@@ -155,15 +160,14 @@ impl AgentsApi {
 
     /// A refusal says little; where the action stands says more.
     async fn refused(&self, sending: &Sending<'_>, reply: &Reply) -> Outcome {
-        let unknown = |what: &str| {
-            let said = answer::message(reply);
-            Outcome::Unknown { why: format!("{what}; the site had said: {}", said.as_raw()).into() }
-        };
+        if sending.approves() && may_have_run(reply) {
+            return unknown(MAY_HAVE_RUN, reply);
+        }
         for pause in LOOKS {
             tokio::time::sleep(pause).await;
             match self.ask_for(&sending.item.id).await {
-                Err(error) => return unknown(&format!("refused, and then it {error}")),
-                Ok(Some(Err(_))) => return unknown("refused, and it cannot be read any more"),
+                Err(error) => return unknown(&format!("refused, and then it {error}"), reply),
+                Ok(Some(Err(_))) => return unknown("refused, and it cannot be read any more", reply),
                 Ok(Some(Ok(action))) if action.row.status.is_pending() => {
                     self.known.refuse(&sending.item.id);
                     return refusal(reply);
@@ -187,9 +191,17 @@ impl AgentsApi {
         }
         match data(reply) {
             Some(_) => Outcome::Skipped { status: None, by: None },
-            None => unknown("refused, and the site does not know the action any more"),
+            None => unknown("refused, and the site does not know the action any more", reply),
         }
     }
+}
+
+/// Data Machine could not write down that it ran. Its words are looked at because the rest of the refusal is that of a failed run,
+/// and a run that may have happened must not be told as failed.
+fn may_have_run(reply: &Reply) -> bool {
+    let kind = data(reply).and_then(|data| data.text("kind"));
+    kind.is_some_and(|kind| kind.as_raw() == "no_receipt")
+        || answer::message(reply).as_raw().contains("may have completed")
 }
 
 /// Data Machine names the kind once it has taken the action out to run it, and leaves it out while it only looks for it. Where
@@ -212,6 +224,11 @@ fn refusal(reply: &Reply) -> Outcome {
 
 fn skipped(action: &PendingAction) -> Outcome {
     Outcome::Skipped { status: Some(action.row.status.clone()), by: action.row.resolved_by.clone() }
+}
+
+fn unknown(what: &str, reply: &Reply) -> Outcome {
+    let said = answer::message(reply);
+    Outcome::Unknown { why: format!("{what}. The site said: {}", said.as_raw()).into() }
 }
 
 fn failed(why: &str) -> Outcome {

@@ -42,6 +42,41 @@ async fn a_site_that_works_is_told_step_by_step() {
 }
 
 #[tokio::test]
+async fn doctor_says_how_many_actions_other_users_created() {
+    let desk = Desk::at(GOOD).await;
+    desk.site.put(|_| ());
+    desk.site.put(|kept| kept.creator = 1);
+
+    let told = words(&desk.source.check().await);
+
+    let want =
+        "warn creators: other users created 1 of 2 pending; on Data Machine only the creator can decide -> ";
+    assert!(told.last().is_some_and(|line| line.starts_with(want)), "{told:?}");
+}
+
+#[tokio::test]
+async fn the_address_of_the_rest_api_is_taken_for_the_sites() {
+    use crate::sources::agents_api::site::address;
+    for (url, want) in [
+        ("https://a.example", "https://a.example"),
+        ("https://a.example/wp-json", "https://a.example"),
+        ("https://a.example/blog/wp-json/wp/v2", "https://a.example/blog"),
+        ("https://a.example/wp-jsonx", "https://a.example/wp-jsonx"),
+    ] {
+        assert_eq!(address(url), want);
+    }
+    let desk = Desk::at(GOOD).await;
+    desk.site.put(|_| ());
+    let config = config(&format!("{}/wp-json", desk.url));
+    let source = crate::sources::open_in_a_hurry(&config, Duration::from_secs(20)).unwrap();
+
+    let told = words(&source.check().await);
+
+    assert_eq!(told.first().map(String::as_str), Some("good address: WordPress answers -> "));
+    assert_eq!(told.last().map(String::as_str), Some("good list: 1 pending -> "));
+}
+
+#[tokio::test]
 async fn every_way_in_which_a_site_does_not_work_has_a_sentence_of_its_own() {
     let of = [
         (

@@ -125,6 +125,23 @@ async fn what_deciding_means_is_told_before_a_key_and_a_refusal_is_told_from_the
 }
 
 #[tokio::test]
+async fn a_row_of_another_creator_says_so_before_a_key() {
+    let desk = Desk::at_data_machine().await;
+    let (ours, theirs) = (desk.site.put(|_| ()), desk.site.put(|kept| kept.creator = 1));
+    let rows = desk.listed().await.unwrap().0;
+    let note = |id: &ActionId| {
+        let row = rows.iter().find(|row| row.id == *id).unwrap();
+        desk.source.capabilities(row).told().remove(0).1.into_owned()
+    };
+
+    assert!(note(&theirs).starts_with("another user created it: on Data Machine only its creator"));
+    assert!(!note(&ours).contains("another user"), "{}", note(&ours));
+    desk.site.with(&theirs, |kept| kept.creator = 7);
+    desk.get(&theirs).await;
+    assert!(!note(&theirs).contains("another user"), "what was read later counts");
+}
+
+#[tokio::test]
 async fn an_answer_that_does_not_say_what_was_asked_is_no_success() {
     let desk = Desk::at_data_machine().await;
     let id = desk.site.put(|kept| kept.kind = "mute".to_owned());

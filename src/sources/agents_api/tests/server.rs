@@ -197,6 +197,18 @@ fn decided(kept: &mut Kept, host: Host, decision: &str, named: &str) -> Response
         }
         return refusal(400, "pending_action_resolution_failed", "It exploded.", named);
     }
+    if decision == "accepted" && kept.kind == "torn" {
+        kept.status = "applying".to_owned();
+        let named = named.replace("\"torn\"", "\"no_receipt\"");
+        let words = "The mutation may have completed, but its claim could not be finalized.";
+        return refusal(400, "pending_action_resolution_failed", words, &named);
+    }
+    if decision == "accepted" && kept.kind == "throws" {
+        kept.status = "applying".to_owned();
+        let words = "The callback threw an exception: out of paper";
+        let body = format!(r#"{{"code":"ability_callback_exception","message":"{words}","data":null}}"#);
+        return sent(500, body);
+    }
     kept.status = decision.to_owned();
     if kept.kind == "mute" {
         return ok("<br />\n<b>Warning</b>: it printed something".to_owned());

@@ -19,6 +19,23 @@ async fn wordpress_forgets_what_failed_after_it_was_accepted_and_the_refusal_is_
 }
 
 #[tokio::test]
+async fn a_run_that_may_have_landed_is_unknown_and_not_failed() {
+    let desk = Desk::at_data_machine().await;
+    for (kind, words, said) in [
+        ("torn", "cannot tell whether it ran: check the site", "The mutation may have completed"),
+        ("throws", "may have done its work before: check the site", "threw an exception: out of paper"),
+    ] {
+        let id = desk.site.put(|kept| kept.kind = kind.to_owned());
+
+        let outcome = desk.approve(&id).await;
+
+        assert!(matches!(outcome, Outcome::Unknown { .. }), "{kind}: {outcome:?}");
+        assert!(why(&outcome).contains(words) && why(&outcome).contains(said), "{outcome:?}");
+        assert_eq!(desk.source.ended(&id), None, "{kind}: nothing says that it ended");
+    }
+}
+
+#[tokio::test]
 async fn wordpress_refuses_with_one_code_and_what_it_means_is_read() {
     let desk = Desk::at_data_machine().await;
     let foreign = desk.site.put(|kept| kept.creator = 1);
