@@ -75,7 +75,7 @@ fn fact(fact: &Fact) -> std::io::Result<()> {
     let lines = match &fact.value {
         FactValue::Id(id) => vec![text::identifier(id)],
         FactValue::Text(value) => text::lines(value.as_raw()),
-        FactValue::Json(value) => text::lines(&json::pretty(value.as_str())),
+        FactValue::Json(value) => text::lines(&json::pretty(&json::legible(value.as_str()))),
     };
     if let [only] = lines.as_slice() {
         return output::line(&format!("│ {name:<18}  {}{at}", only.plain()));

@@ -148,14 +148,16 @@ fn text_form(key: &ActionKey, action: &PendingAction, told: &[String]) -> anyhow
     doubts(action)?;
     output::line(if lost { "\nwhat ran:" } else { "" })?;
     let effective = action.effective_input.as_ref();
-    for line in text::lines(&json::pretty(effective.unwrap_or(&action.input).as_str())) {
+    // Escapes are written out for a reader; `--raw` and `--json` have the bytes.
+    let input = json::pretty(&json::legible(effective.unwrap_or(&action.input).as_str()));
+    for line in text::lines(&input) {
         output::line(&format!("│ {}", line.plain()))?;
     }
     if !lost {
         field("error", action.error.as_ref())?;
     }
     if let Some(result) = &action.result {
-        field("result", Some(&Untrusted::from(result.as_str())))?;
+        field("result", Some(&json::legible(result.as_str()).as_ref().into()))?;
     }
     field("agent says", action.summary.as_ref())?;
     Ok(())

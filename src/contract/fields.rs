@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
 
     /// A string's meaning, or for an object or an array its written form: nothing is lost.
     pub fn text_or_json(&self, name: &str) -> Option<Untrusted> {
-        self.text(name).or_else(|| self.raw(name).map(Untrusted::from))
+        self.text(name).or_else(|| self.raw(name).map(|raw| json::legible(raw).as_ref().into()))
     }
 
     pub fn time(&self, name: &str) -> Option<Timestamp> {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use keys::{DoubtfulKeys, doubtful_keys, duplicate_keys};
-pub use layout::{compact, pretty};
+pub use layout::{compact, legible, pretty};
 pub use loose::{Items, items};
 #[cfg(test)]
 pub(super) use scan::NO_VALUE;

@@ -1,5 +1,7 @@
 //! White space in and out of a JSON text; every other byte stays.
 
+use std::borrow::Cow;
+
 use super::{Scanner, Token, TokenKind};
 
 /// So many levels are indented; what is deeper stands below each other. Else a text that is small on the wire would be
@@ -39,6 +41,48 @@ pub fn compact(text: &str) -> String {
             }
         }
     }
+}
+
+/// The same JSON with its escapes written out where a reader is better served: `\u00e9` is `é`, `\/` is `/`. What ends a string
+/// stays escaped, as do controls and half surrogate pairs, so that it reads back as the same value. For showing, never for running.
+pub fn legible(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        let (meaning, length) = written_out(escape);
+        out.push_str(before);
+        match meaning {
+            Some(c) => out.push(c),
+            None => out.push_str(escape.get(..length).unwrap_or(escape)),
+        }
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    if out.is_empty() && rest.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// What the escape at the beginning stands for, where it may be written out, and how long it is.
+fn written_out(escape: &str) -> (Option<char>, usize) {
+    let Some(kind) = escape.chars().nth(1) else { return (None, escape.len()) };
+    if kind == '/' {
+        return (Some('/'), 2);
+    }
+    if kind != 'u' {
+        return (None, 1 + kind.len_utf8());
+    }
+    let unit = |at: usize| {
+        let digits = escape.get(at..at + 6)?.strip_prefix("\\u")?;
+        digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    };
+    let Some(first) = unit(0) else { return (None, 2) };
+    let units = std::iter::once(first).chain(unit(6));
+    let c = char::decode_utf16(units).next().and_then(Result::ok);
+    let plain = c.filter(|c| !c.is_control() && !matches!(c, '"' | '\\'));
+    (plain, 6 * c.map_or(1, char::len_utf16))
 }
 
 struct Pretty {
@@ -115,6 +159,25 @@ mod tests {
         assert_eq!(compact(&pretty(&deep)), deep);
         let long = format!("{}{}1{}", "[".repeat(500), "1,".repeat(600_000), "]".repeat(500));
         assert!(pretty(&long).len() <= 11 * long.len());
+    }
+
+    #[test]
+    fn escapes_are_written_out_and_mean_the_same() {
+        for (written, want) in [
+            (r#"["Caf\u00e9","\u65e5\u672c","\ud83d\ude00"]"#, "[\"Café\",\"日本\",\"😀\"]"),
+            (r#"{"u":"https:\/\/a.example\/\u003cb\u003e"}"#, r#"{"u":"https://a.example/<b>"}"#),
+            (
+                r#"["\u0022","\u005c","\u0000","\u009f","\n","\"","\\u00e9"]"#,
+                r#"["\u0022","\u005c","\u0000","\u009f","\n","\"","\\u00e9"]"#,
+            ),
+            (r#"["\ud83d","\ude00\ud83d","\ud83d\u0041"]"#, r#"["\ud83d","\ude00\ud83d","\ud83dA"]"#),
+            (r#"["\u202e"]"#, "[\"\u{202e}\"]"),
+            ("[1.10,{}]", "[1.10,{}]"),
+            (r"\u00", r"\u00"),
+            ("\\", "\\"),
+        ] {
+            assert_eq!(legible(written), want, "{written}");
+        }
     }
 
     #[test]

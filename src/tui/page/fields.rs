@@ -166,13 +166,14 @@ pub(in crate::tui) fn readable(value: &str) -> String {
             || (meaning.starts_with(['{', '[', '"']) && RawJson::parse(meaning.as_ref()).is_ok())
             || (!meaning.contains('\n') && meaning.trim() != meaning)
             || meaning.parse::<f64>().is_ok();
-        return if ambiguous { value.to_owned() } else { meaning.into_owned() };
+        return if ambiguous { json::legible(value).into_owned() } else { meaning.into_owned() };
     }
     if !value.starts_with(['{', '[']) {
         return value.to_owned();
     }
-    let compact = json::compact(value);
-    if compact.len() <= 40 { compact } else { json::pretty(value) }
+    let value = json::legible(value);
+    let compact = json::compact(&value);
+    if compact.len() <= 40 { compact } else { json::pretty(&value) }
 }
 
 fn flagged(writer: &mut Writer, flags: &Flags) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::contract::tool::{Field, Unit};
-use crate::domain::json::Member;
+use crate::domain::json::{self, Member};
 use crate::text::{self, Shown};
 
 use super::Kind;
@@ -96,8 +96,13 @@ impl<'a> Column<'a> {
     }
 
     fn text(&self, member: &Member<'_>, object: &[Member<'_>]) -> Shown {
-        let value = member.value.get(..4 * WIDEST).unwrap_or(member.value);
-        let readable = if value.len() < member.value.len() { value.to_owned() } else { readable(value) };
+        let begins = |text: &str, most: usize| text.floor_char_boundary(most);
+        // An escape is six times as long as what it stands for.
+        let raw = member.value.get(..begins(member.value, 24 * WIDEST)).unwrap_or_default();
+        let value = json::legible(raw);
+        let start = value.get(..begins(&value, 4 * WIDEST)).unwrap_or_default();
+        let whole = raw.len() == member.value.len() && start.len() == value.len();
+        let readable = if whole { readable(&value) } else { start.to_owned() };
         let unit =
             self.field.and_then(|field| field.unit.as_ref()).filter(|unit| !matches!(unit, Unit::Word(_)));
         match unit.and_then(|unit| units::after(unit, member.value, object)) {

@@ -280,3 +280,15 @@ What approving does
   more of it
 "#);
 }
+
+#[test]
+fn escapes_are_written_out_in_lists_and_tables() {
+    assert_eq!(readable(r#"["Caf\u00e9","https:\/\/a.example"]"#), r#"["Café","https://a.example"]"#);
+    assert_eq!(readable(r#"" Caf\u00e9 ""#), r#"" Café ""#, "quotes tell where it ends");
+    let rows =
+        r#"{"rows":[{"name":"Caf\u00e9","n":1},{"name":"Z\u00fcrich","n":2}],"tags":["\u65e5\u672c"]}"#;
+    let shown = text("unknown_tool", rows, None, 60);
+    for word in ["Café", "Zürich", "日本"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+}

@@ -208,7 +208,7 @@ impl<'a, 'w> Values<'a, 'w> {
     }
 
     fn json(&mut self, indent: usize, value: &str) {
-        self.writer.json(indent.min(DEEPEST), json::pretty(value));
+        self.writer.json(indent.min(DEEPEST), json::pretty(&json::legible(value)));
     }
 
     pub(super) fn line(&mut self, indent: usize, kind: Kind, text: &Shown) {
