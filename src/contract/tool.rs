@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+mod telling;
+
 pub use super::show::{Field, Form, Reversible, Showing, Unit};
 
 use super::show::FileField;
@@ -112,17 +114,34 @@ pub fn showing(tool: &str) -> Option<&'static Showing> {
 }
 
 impl Definition {
-    /// The same for a backend whose tools nobody described: without anything telling it is the call, as in `scrap machine=lathe-2`.
-    pub fn title_of_call(&self, tool: &str, input: &str) -> String {
-        let title = self.title(tool, input);
-        if title == tool { bounded(&call(tool, input)) } else { title }
+    /// The same beside the words that the agent has for it. They stand alone where they name what the input would be told by.
+    pub fn title_beside(&self, tool: &str, input: &str, words: &str) -> String {
+        let telling = telling::parts(inner(input));
+        let all_said = |parts: &[String]| parts.iter().all(|part| words.contains(part.as_str()));
+        if !telling.is_empty() && !all_said(&telling) {
+            return bounded(&format!("{} · {words}", self.title(tool, input)));
+        }
+        match telling::plain(inner(input)) {
+            plain if telling.is_empty() && !plain.is_empty() => {
+                bounded(&format!("{words} · {}", plain.join(" ")))
+            }
+            _ => bounded(words),
+        }
     }
 
-    /// One line for a list. Never fails: without a fitting template it is a telling field of the input, or the tool's name.
+    /// One line for a list, made of the input, so that two actions of one tool can be told apart. Never fails: without a fitting
+    /// template it is the tool's name and the telling fields of the input, else its plain ones (`scrap machine=lathe-2`).
     pub fn title(&self, tool: &str, input: &str) -> String {
         let filled = self.title.as_deref().and_then(|template| fill(template, input));
-        let title = filled.or_else(|| telling_field(input)).unwrap_or_else(|| tool.to_owned());
-        bounded(&title)
+        bounded(&filled.unwrap_or_else(|| telling::title(tool, inner(input))))
+    }
+}
+
+/// The arguments themselves, where they stand alone in an object around them.
+fn inner(input: &str) -> &str {
+    match json::members(input).as_deref() {
+        Some([only]) if only.value.starts_with('{') => only.value,
+        _ => input,
     }
 }
 
@@ -150,19 +169,6 @@ fn fill(template: &str, input: &str) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
-}
-
-fn telling_field(input: &str) -> Option<String> {
-    ["title", "subject", "name", "summary", "path", "query", "id"]
-        .iter()
-        .find_map(|key| said(at(input, key)?))
-}
-
-/// The tool's name with what is plain in its input.
-fn call(tool: &str, input: &str) -> String {
-    let members = json::members(input).unwrap_or_default();
-    let plain = members.into_iter().filter_map(|member| Some((member.key.text, said(member.value)?)));
-    plain.take(4).fold(tool.to_owned(), |title, (key, value)| format!("{title} {key}={value}"))
 }
 
 /// A string's meaning or a number as written; nothing for containers, nulls and empty strings.
@@ -236,6 +242,51 @@ mod tests {
     }
 
     #[test]
+    fn a_title_of_an_unknown_tool_is_made_of_its_telling_fields() {
+        let title = |input| definition("act").title("act", input);
+        for (input, want) in [
+            (
+                r#"{"amount":129.90,"currency":"EUR","to":"ada@a.example","why":"x"}"#,
+                "act 129.90 EUR to ada@a.example",
+            ),
+            (
+                r#"{"subject":"Hello","to":["ada@a.example","bob@b.example"]}"#,
+                "act Hello · to ada@a.example and 1 more",
+            ),
+            (r#"{"path":"/srv/a.txt","content":"…"}"#, "act /srv/a.txt"),
+            (r#"{"name":"Caf\u00e9","id":7}"#, "act Café · id 7"),
+            (r#"{"order_id":"O-9","customer":"Ada"}"#, "act to Ada · order_id O-9"),
+            (r#"{"payload":{"title":"in it"}}"#, "act in it"),
+            (r#"{"machine":"lathe-2","at":[1],"n":1.10,"why":null}"#, "act machine=lathe-2 at=[1] n=1.10"),
+            (r#"{"a":{"b":"deep"},"c":1}"#, "act a.b=deep c=1"),
+            ("{}", "act"),
+            ("17", "act 17"),
+        ] {
+            assert_eq!(title(input), want, "{input}");
+        }
+    }
+
+    #[test]
+    fn a_hundred_actions_of_an_unknown_tool_have_a_hundred_titles() {
+        let inputs =
+            (0..100).map(|n| format!(r#"{{"kind":"charge","order":{{"number":"O-{n}","items":[{n}]}}}}"#));
+        let titles: std::collections::HashSet<_> =
+            inputs.map(|input| definition("charge").title("charge", &input)).collect();
+
+        assert_eq!(titles.len(), 100);
+    }
+
+    #[test]
+    fn words_of_the_agent_stand_alone_where_they_say_what_the_input_says() {
+        let beside = |input, words| definition("act").title_beside("act", input, words);
+
+        assert_eq!(beside(r#"{"title":"Hello","post_status":"draft"}"#, "Publish Hello"), "Publish Hello");
+        assert_eq!(beside(r#"{"title":"Hello"}"#, "Publish a post"), "act Hello · Publish a post");
+        assert_eq!(beside(r#"{"n":[1,2]}"#, "Do it"), "Do it · n=[1,2]");
+        assert_eq!(beside("[]", "Do it"), "Do it");
+    }
+
+    #[test]
     fn a_title_is_filled_from_the_input() {
         let input = r#"{"title":"a\nb","items":[{"name":"x"},{}],"n":1.10}"#;
 
@@ -244,15 +295,8 @@ mod tests {
             "2 items, first x, 1.10"
         );
         assert_eq!(fill("{missing}", input), None);
-        assert_eq!(definition("no_such_tool").title("no_such_tool", input), "a b");
+        assert_eq!(definition("no_such_tool").title("no_such_tool", input), "no_such_tool a b");
         assert_eq!(definition("no_such_tool").title("no_such_tool", "[]"), "no_such_tool");
-        let of_call = |input| definition("scrap").title_of_call("scrap", input);
-        assert_eq!(
-            of_call(r#"{"machine":"lathe-2","at":[1],"n":1.10,"why":null}"#),
-            "scrap machine=lathe-2 n=1.10"
-        );
-        assert_eq!(of_call(r#"{"title":"a b"}"#), "a b");
-        assert_eq!(of_call("{}"), "scrap");
         assert_eq!(
             definition("x").title("x", &format!("{{\"title\":\"{}\"}}", "é".repeat(500))).chars().count(),
             TITLE_MAX

@@ -47,7 +47,7 @@ async fn a_row_is_light_and_the_whole_is_whole() {
     for list in [&row, &full] {
         let facts =
             ["title", "risk", "agent", "size", "status"].map(|name| list.at(&format!("/items/0/{name}")));
-        assert_eq!(facts, ["Hello", "high", "a", "28", "pending"]);
+        assert_eq!(facts, ["t Hello", "high", "a", "28", "pending"]);
         assert_eq!(list.at("/revision"), (BORN + 1).to_string());
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::AgentsApi as Settings;
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
-use crate::contract::{pointer, time};
+use crate::contract::{pointer, time, tool};
 use crate::domain::{
     ActionId, BatchId, Digest, Effect, PendingAction, RawJson, Risk, Row, Status, Timestamp, Untrusted, json,
 };
@@ -44,7 +44,7 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
     let error = fields.text_or_json("resolutionError").filter(|error| !is_nothing(error.as_raw()));
     let status = status(word.as_raw(), error.is_some());
     let found = |pointers: &[&str]| pointers.iter().find_map(|pointer| text_at(text, pointer));
-    let tool = settings.tool_pointer.as_deref().and_then(|pointer| text_at(text, pointer));
+    let named = settings.tool_pointer.as_deref().and_then(|pointer| text_at(text, pointer));
     let session = match &settings.session_pointer {
         Some(pointer) => found(&[pointer.as_str()]),
         None => found(&SESSIONS),
@@ -52,7 +52,11 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
     let result = fields.json("resolutionResult").filter(|_| !status.is_pending());
     let resolved_at = moment(&fields, "resolvedAt");
     let executed_at = resolved_at.filter(|_| matches!(status, Status::Executed | Status::Failed));
-    let title = fields.text("summary").filter(|title| !title.is_empty()).unwrap_or_else(|| kind.clone());
+    let known = tool::definition(kind.as_raw());
+    let title = match fields.text("summary").filter(|title| !title.is_empty()) {
+        Some(words) => known.title_beside(kind.as_raw(), input.as_str(), words.as_raw()),
+        None => known.title(kind.as_raw(), input.as_str()),
+    };
     let row = Row {
         batch: Some(batch(&kind, session.as_ref())),
         workspace: workspace(&fields),
@@ -66,7 +70,7 @@ pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, U
         resolved_at,
         resolved_by: fields.text("resolver").filter(|who| !who.is_empty()),
         session,
-        ..Row::new(id, tool.unwrap_or(kind), title)
+        ..Row::new(id, named.unwrap_or(kind), title.into())
     };
     let raw = RawJson::parse(text).map_err(|_| unreadable("it is no valid JSON"))?;
     Ok(PendingAction {

@@ -3,7 +3,7 @@
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::contract::tool;
-use crate::domain::{ActionId, BatchId, Digest, PendingAction, RawJson, Risk, Row, Status, Untrusted, json};
+use crate::domain::{ActionId, BatchId, Digest, PendingAction, RawJson, Risk, Row, Status, json};
 
 /// Every request of a list; `None` when it is none.
 pub(super) fn list(text: &str) -> Option<Vec<Result<PendingAction, Unreadable>>> {
@@ -38,7 +38,10 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
     let known = tool::definition(tool.as_raw());
     let title = fields.text("description").filter(|words| !words.is_empty());
     let run = fields.text("runId").filter(|run| !run.is_empty());
-    let title = title.unwrap_or_else(|| Untrusted::from(known.title_of_call(tool.as_raw(), input.as_str())));
+    let title = match title {
+        Some(words) => known.title_beside(tool.as_raw(), input.as_str(), words.as_raw()),
+        None => known.title(tool.as_raw(), input.as_str()),
+    };
     Ok(Row {
         // It has no batches: what one run waits for is decided together, each by itself.
         batch: run.as_ref().map(|run| BatchId::new(run.as_raw())),
@@ -51,7 +54,7 @@ fn row(fields: &Fields<'_>, input: &RawJson) -> Result<Row, &'static str> {
         expires_at: fields.time("expiresAt"),
         resolved_at: fields.time("decidedAt"),
         resolved_by: fields.text("decidedBy"),
-        ..Row::new(ActionId::new(id.as_raw()), tool, title)
+        ..Row::new(ActionId::new(id.as_raw()), tool, title.into())
     })
 }
 

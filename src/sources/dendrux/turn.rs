@@ -119,7 +119,7 @@ impl Turn {
     /// One call of it, decided or not.
     pub(super) fn action(&self, call: &Call) -> PendingAction {
         let known = tool::definition(call.name.as_raw());
-        let title = known.title_of_call(call.name.as_raw(), call.params.as_str());
+        let title = known.title(call.name.as_raw(), call.params.as_str());
         let input = match self.waits {
             // A form has a place for the result then, and what was called stands beside it.
             Waits::Result => object(&[("call", call.params.as_str()), ("result", "null")]),

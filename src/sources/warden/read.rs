@@ -10,6 +10,7 @@ use super::wire::{self, Held, Page, Step};
 use super::{Known, Warden, answer, standing};
 use crate::config::ReviewKind;
 use crate::contract::action::Unreadable;
+use crate::contract::tool;
 use crate::domain::{ActionId, BatchId, PendingAction, Row, Untrusted};
 use crate::net::http::Reply;
 use crate::net::url;
@@ -96,7 +97,7 @@ impl Warden {
                 self.learn_names(&HashSet::from([place.trace.as_str()])).await;
                 let sent = self.sent.get(&place.id());
                 let action = standing::settled(&step, sent.as_ref(), self.now());
-                let row = self.titled(action.row, &step.place, step.step_id());
+                let row = self.titled(action.row, action.input.as_str(), &step.place, step.step_id());
                 Ok(Some(Ok(PendingAction { row, ..action })))
             }
             Found::Nowhere => Ok(None),
@@ -215,19 +216,20 @@ impl Warden {
     }
 
     fn called(&self, held: &Held) -> Row {
-        self.titled(held.action.row.clone(), &held.place, &held.step_id)
+        self.titled(held.action.row.clone(), held.action.input.as_str(), &held.place, &held.step_id)
     }
 
     /// Named and grouped by its definition: a run holds one step at a time, so that what many runs hold at the same step is what
-    /// is decided together.
-    fn titled(&self, row: Row, place: &Place, step: &Untrusted) -> Row {
+    /// is decided together. No field of theirs says what it is about, so that is told from what is held.
+    fn titled(&self, row: Row, input: &str, place: &Place, step: &Untrusted) -> Row {
         let definition = self.names.of(&place.trace);
         let definition = definition.or_else(|| row.agent.clone()).unwrap_or_else(|| "(no name)".into());
         let (definition, step) = (definition.as_raw(), step.as_raw());
         let name = row.tool.as_raw();
         let batch = Some(BatchId::new(format!("{definition}/{step}")));
-        let step = if name == step { step.to_owned() } else { format!("{name} ({step})") };
-        let title = format!("{definition} · {step}");
+        let call = tool::definition(name).title(name, input);
+        let step = if name == step { String::new() } else { format!(" ({step})") };
+        let title = format!("{call} · {definition}{step}");
         Row { title: title.into(), batch, ..row }
     }
 }

@@ -28,7 +28,10 @@ fn what_runs_keeps_its_bytes_and_php_writes_a_list_for_nothing_at_all() {
     assert_eq!(action.input.as_str(), r#"{"ids":[1,2],"n":1.10,"big":18446744073709551616,"a":1,"a":2}"#);
     assert_eq!((&action.row.workspace, &action.row.session, &action.result), (&None, &None, &None));
     assert_eq!(action.row.batch, Some(BatchId::new("delete_posts")));
-    assert_eq!(action.row.title, Untrusted::from("Delete 2 posts"));
+    assert_eq!(
+        action.row.title,
+        Untrusted::from("Delete 2 posts · ids=[1,2] n=1.10 big=18446744073709551616 a=1")
+    );
     assert_eq!(action.preview.unwrap().as_str(), r#""two \u201cposts\u201d""#);
     for input in ["[]", "null", "\"text\"", "17", "{}"] {
         assert_eq!(with("apply_input", input).input.as_str(), input, "any JSON is kept as it came");

@@ -15,7 +15,7 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
     assert_eq!(rows, [send.row.clone(), draft.row.clone()], "the newest first");
     assert_eq!(draft.input.as_str(), r#"{"title":"Refund","amount":1.10,"n":18446744073709551616}"#);
     assert_eq!(send.input.as_str(), ARGUMENTS);
-    assert_eq!(draft.row.title, "answer-d-draft@0.3.0 · Step draft (draft)".into());
+    assert_eq!(draft.row.title, "Step draft Refund · answer-d-draft@0.3.0 (draft)".into());
     assert_eq!(draft.row.batch.as_ref().unwrap().as_raw(), "answer-d-draft@0.3.0/draft");
     assert_eq!(draft.row.agent, Some("desk-worker@2.1.0".into()));
     let told = |action: &PendingAction| {
@@ -108,8 +108,8 @@ async fn a_name_that_cannot_be_had_hides_no_row() {
     let asked = engine.books().log.len();
     rows(&source).await;
 
-    assert_eq!(before[0].title, "desk-worker@2.1.0 · Step draft (draft)".into());
-    assert_eq!(after[0].title, "answer-d-draft@0.3.0 · Step draft (draft)".into());
+    assert_eq!(before[0].title, "Step draft Refund · desk-worker@2.1.0 (draft)".into());
+    assert_eq!(after[0].title, "Step draft Refund · answer-d-draft@0.3.0 (draft)".into());
     assert_eq!(engine.books().log.len(), asked + 1, "what is known is not asked for again");
 }
 

@@ -1,0 +1,116 @@
+//! What tells one call of a tool from another: a few fields that most tools have, by the names that most tools give them.
+
+use super::said;
+use crate::domain::json::{self, Member};
+
+const LABELS: [&str; 9] =
+    ["title", "subject", "name", "summary", "path", "file_path", "file", "query", "command"];
+const AMOUNTS: [&str; 5] = ["amount", "total", "sum", "price", "value"];
+const RECIPIENTS: [&str; 8] =
+    ["to", "recipient", "recipients", "email", "customer", "customer_email", "user", "assignee"];
+/// A label before other parts is cut here, so that they stay in sight.
+const LABEL: usize = 60;
+/// So many fields are told where none is telling, and so wide a list or object among them.
+const PLAIN: usize = 4;
+const SHORT: usize = 40;
+
+/// The tool's name, and what tells this call from another.
+pub(super) fn title(tool: &str, input: &str) -> String {
+    let telling = joined(input);
+    let parts = if telling.is_empty() { plain(input).join(" ") } else { telling };
+    format!("{tool} {parts}").trim_end().to_owned()
+}
+
+/// What the telling fields say, each by itself.
+pub(super) fn parts(input: &str) -> Vec<String> {
+    let members = json::members(input).unwrap_or_default();
+    let found = [label(&members), amount(&members), recipient(&members), id(&members).map(|(_, id)| id)];
+    found.into_iter().flatten().collect()
+}
+
+/// `Hello · 129.90 EUR to ada@a.example · id 7`; empty where nothing tells.
+fn joined(input: &str) -> String {
+    let members = json::members(input).unwrap_or_default();
+    let recipient = recipient(&members).map(|recipient| format!("to {recipient}"));
+    let deed: Vec<String> = [amount(&members), recipient].into_iter().flatten().collect();
+    let deed = Some(deed.join(" ")).filter(|deed| !deed.is_empty());
+    let id = id(&members).map(|(key, id)| format!("{key} {id}"));
+    let label = label(&members).map(|label| match deed.is_some() || id.is_some() {
+        true if label.chars().count() > LABEL => label.chars().take(LABEL - 1).chain(['…']).collect(),
+        _ => label,
+    });
+    [label, deed, id].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// The value under the first of these names that has one. Of a key that stands twice, the last one.
+fn first<'a>(members: &'a [Member<'a>], names: &[&str]) -> Option<&'a str> {
+    let of = |name: &&str| members.iter().rev().find(|member| member.key.text.eq_ignore_ascii_case(name));
+    names.iter().find_map(|name| of(name).map(|member| member.value).filter(|value| say(value).is_some()))
+}
+
+fn label(members: &[Member<'_>]) -> Option<String> {
+    say(first(members, &LABELS)?)
+}
+
+/// A number with its currency. A number alone may be anything.
+fn amount(members: &[Member<'_>]) -> Option<String> {
+    let (amount, currency) = (say(first(members, &AMOUNTS)?)?, say(first(members, &["currency"])?)?);
+    Some(format!("{amount} {currency}"))
+}
+
+fn recipient(members: &[Member<'_>]) -> Option<String> {
+    say(first(members, &RECIPIENTS)?)
+}
+
+/// What is called an id, by its whole name or by its end.
+fn id<'a>(members: &'a [Member<'a>]) -> Option<(&'a str, String)> {
+    let whole = |name: &str| ["id", "number", "key", "slug"].contains(&name);
+    let is_id = |name: &str| whole(name) || name.ends_with("_id") || name.ends_with("Id");
+    let ids = || members.iter().filter(|member| is_id(&member.key.text));
+    let found = ids().find(|member| whole(&member.key.text)).or_else(|| ids().next())?;
+    Some((found.key.text.as_ref(), say(found.value)?))
+}
+
+/// A value, or the first of a list and how many there are beside it.
+fn say(value: &str) -> Option<String> {
+    let Some(elements) = json::elements(value) else { return said(value) };
+    let (first, rest) = elements.split_first()?;
+    let first = said(first)?;
+    Some(if rest.is_empty() { first } else { format!("{first} and {} more", rest.len()) })
+}
+
+/// `machine=lathe-2`, `a.b=deep`: the first fields that can be said in short.
+pub(super) fn plain(input: &str) -> Vec<String> {
+    let Some(members) = json::members(input) else {
+        let value = json::legible(input);
+        let is_short = !matches!(value.as_ref(), "[]" | "null") && value.len() <= SHORT;
+        return is_short.then(|| said(&value).unwrap_or_else(|| value.into_owned())).into_iter().collect();
+    };
+    let mut parts = Vec::new();
+    for member in &members {
+        match json::members(member.value) {
+            Some(inner) => {
+                let of = |inner: &Member<'_>| {
+                    Some(format!("{}.{}={}", member.key.text, inner.key.text, short(inner.value)?))
+                };
+                parts.extend(inner.iter().filter_map(of));
+            }
+            None => parts.extend(short(member.value).map(|value| format!("{}={value}", member.key.text))),
+        }
+        if parts.len() >= PLAIN {
+            break;
+        }
+    }
+    parts.truncate(PLAIN);
+    parts
+}
+
+fn short(value: &str) -> Option<String> {
+    said(value).or_else(|| {
+        if value.len() > 4 * SHORT {
+            return None;
+        }
+        let compact = json::compact(&json::legible(value));
+        (compact.starts_with('[') && compact.len() > 2 && compact.len() <= SHORT).then_some(compact)
+    })
+}
