@@ -52,6 +52,12 @@ impl Record<'_> {
         Some(Fate { at: fate.at.or(resumed.at), ..fate })
     }
 
+    /// When the run went on after this pause, as far as that is told.
+    pub(super) fn went_on(&self) -> Option<Timestamp> {
+        let resumed = self.turn().iter().find(|event| is(event, "run.resumed"));
+        resumed.and_then(|event| event.at).or(self.run.updated)
+    }
+
     /// The events of this turn: up to the next pause.
     fn turn(&self) -> &[Happened] {
         let end = self.events.iter().position(|event| is(event, "run.paused"));
@@ -165,7 +171,7 @@ impl Record<'_> {
 }
 
 impl Fate {
-    fn of(status: Status) -> Self {
+    pub(super) fn of(status: Status) -> Self {
         Self { status, result: None, error: None, reason: None, at: None }
     }
 }

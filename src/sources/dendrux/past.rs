@@ -12,11 +12,20 @@ use super::turn::{Call, Question, Turn, Waits};
 use super::wire::{self, Decided};
 use super::{Dendrux, Road, lock};
 use crate::contract::action::Unreadable;
-use crate::domain::{PendingAction, RawJson, Untrusted};
+use crate::contract::time;
+use crate::domain::{PendingAction, RawJson, Status, Timestamp, Untrusted};
 use crate::sources::SourceError;
 
 /// Somebody decided, and the call has not come to its end: dendrux writes down only then how it was decided.
-pub(super) const UNTOLD: &str = "somebody decided it a moment ago, and nothing is written yet of how";
+pub(super) const UNTOLD: &str =
+    "somebody decided it; dendrux writes down how when the calls of its turn are done";
+/// The same for so long that the app may have died with it: then nothing is ever written.
+pub(super) const SILENT: &str = "somebody decided it, and its run wrote nothing since: the app may be gone. Look at the app, and at what \
+                                 the call writes to";
+/// A rejection is written within this: whatever takes longer runs.
+const WRITTEN: i64 = 2_000;
+/// Longer than most tools take.
+const RUNS: i64 = 15 * 60 * 1_000;
 /// Calls a page, and so many pages at most.
 const PAGE: usize = 1_000;
 const PAGES_MAX: usize = 20;
@@ -59,7 +68,8 @@ impl Dendrux {
             _ => return None,
         };
         let ours = lock(&self.memory).ours(&place.id());
-        Some(match record.fate(place.call.as_deref(), ours) {
+        let fate = record.fate(place.call.as_deref(), ours);
+        Some(match fate.or_else(|| unwritten(record.went_on(), time::now())) {
             Some(fate) => Ok(told(action, fate, decided)),
             None => Err(Unreadable {
                 what: UNTOLD,
@@ -113,6 +123,22 @@ fn turn(id: &str, run: &Run, pause: &Pause) -> Option<Turn> {
     })
 }
 
+/// A call of a run that went on then, of which nothing is written. `None`: that was a moment ago, and it may be a rejection.
+fn unwritten(since: Option<Timestamp>, now: Timestamp) -> Option<Fate> {
+    let fate = |status, why: &str| Some(Fate { error: Some(why.into()), at: since, ..Fate::of(status) });
+    match since {
+        Some(at) if at <= now && now.since(at) < WRITTEN => None,
+        Some(at) if now.since(at) >= RUNS => fate(Status::Unknown, SILENT),
+        // Clocks differ.
+        Some(_) | None => fate(Status::Running, UNTOLD),
+    }
+}
+
+/// It is told as running because nothing is written, and nothing says that it was approved.
+pub(super) fn is_unwritten(action: &PendingAction) -> bool {
+    action.error.as_ref().is_some_and(|why| [UNTOLD, SILENT].contains(&why.as_raw()))
+}
+
 fn told(mut action: PendingAction, fate: Fate, decided: &Decided) -> PendingAction {
     let pending = fate.status.is_pending();
     action.row.status = fate.status;
@@ -123,4 +149,21 @@ fn told(mut action: PendingAction, fate: Fate, decided: &Decided) -> PendingActi
     action.reason = fate.reason;
     action.terms = None;
     action
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unwritten_call_is_running_and_after_long_unknown() {
+        let since = Timestamp::from_millis(1_000_000_000);
+        let status = |millis| unwritten(Some(since), since.plus_millis(millis)).map(|fate| fate.status);
+
+        assert_eq!(status(0), None, "it may be a rejection");
+        assert_eq!((status(WRITTEN), status(RUNS - 1)), (Some(Status::Running), Some(Status::Running)));
+        assert_eq!(status(-60_000), Some(Status::Running), "clocks differ");
+        assert_eq!(status(RUNS), Some(Status::Unknown));
+        assert_eq!(unwritten(None, since).map(|fate| fate.status), Some(Status::Running));
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::body::{self, Parcel};
+use super::past::is_unwritten;
 use super::place::{self, Place};
 use super::turn::{Turn, Waits};
 use super::{Dendrux, Road, answer, lock};
@@ -194,6 +195,7 @@ impl Dendrux {
         let ids: Vec<ActionId> = items.iter().map(|item| item.id.clone()).collect();
         let found = self.read(&ids).await?;
         let by_id = |one: super::read::Full| match one {
+            Ok(action) if is_unwritten(&action) => Some((action.row.id, Err(()))),
             Ok(action) => Some((action.row.id.clone(), Ok(action))),
             Err(bad) => bad.id.map(|id| (id, Err(()))),
         };

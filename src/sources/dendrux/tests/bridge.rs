@@ -7,7 +7,7 @@ use super::world::Reached;
 use super::*;
 use crate::domain::{Briefing, Fact, FactValue, Status, Together, Verdict};
 use crate::net::testing::serve;
-use crate::sources::dendrux::past::UNTOLD;
+use crate::sources::dendrux::past::{SILENT, UNTOLD};
 use crate::sources::{Signal, SourceError};
 
 const WAITS: &str = "waiting_approval";
@@ -191,18 +191,22 @@ async fn until_something_is_written_only_who_decided_knows_how() {
         run.status = "running".to_owned();
         run.rows.clear();
         run.events.truncate(run.pause() + 2);
+        run.of_now = true;
     });
 
     assert_eq!(get(&ours, &ids[0]).await.row.status, Status::Running);
     assert_eq!(get(&ours, &ids[1]).await.row.status, Status::Rejected);
-    let found = other.get(&ids).await.unwrap();
-    assert!(
-        found.iter().all(|one| one.as_ref().is_err_and(|bad| bad.what == UNTOLD && bad.id.is_some())),
-        "{found:?}"
-    );
+    for (id, tool) in ids.iter().zip(["buy", "scrap"]) {
+        let action = get(&other, id).await;
+        assert_eq!((action.row.status, action.error), (Status::Running, Some(UNTOLD.into())));
+        assert_eq!((action.row.title, action.input.as_str()), (tool.into(), "{}"));
+    }
     let told = other.submit(&late, "s:0").await.unwrap();
     let running = Outcome::Skipped { status: Some(Status::Running), by: None };
     assert!(told.iter().all(|(_, outcome)| *outcome == running), "{told:?}");
+    reached.with_run(&ids[0], |run| run.of_now = false);
+    let action = get(&other, &ids[0]).await;
+    assert_eq!((action.row.status, action.error), (Status::Unknown, Some(SILENT.into())));
 }
 
 #[tokio::test]

@@ -80,6 +80,8 @@ pub(super) struct Run {
     pub(super) failure: Option<&'static str>,
     /// What stands in place of the date of its pause.
     pub(super) date: Option<&'static str>,
+    /// Its events happened a minute ago.
+    pub(super) of_now: bool,
     /// A member that nobody knows, with a comma before it.
     pub(super) odd: &'static str,
     pub(super) broken: bool,

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::house::{Call, Event, Kind, Run};
 use super::writes;
+use crate::contract::time;
 use crate::sources::tests::{Fault, Faults};
 
 pub(super) struct House {
@@ -223,7 +224,7 @@ fn events(run: &Run, query: &str, kind: Kind) -> String {
             r#"{{"sequence_index":{index},"iteration_index":1,"event_type":"{}","correlation_id":{call},"data":{},"created_at":"{}"}}"#,
             event.kind,
             event.data,
-            date(index, kind),
+            if run.of_now { time::write(time::now().plus_millis(-60_000)) } else { date(index, kind) },
         )
     };
     let items: Vec<_> = run.events.iter().enumerate().skip(from).take(limit).map(item).collect();
