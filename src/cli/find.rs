@@ -16,6 +16,8 @@ use super::{Exit, Usage};
 
 /// For all sources to look.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// For the others, once something that is looked for is found.
+const SOME: Duration = Duration::from_secs(15);
 /// For the others, once everything that is looked for is found.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -63,7 +65,12 @@ pub(super) async fn find(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result
     let mut answers = HashMap::new();
     let collecting = async {
         while let Ok(Some((source, answer))) = {
-            let patience = if all_found(sought, &answers) { GRACE } else { PATIENCE };
+            let found = |one: &&Sought<'_>| is_found(one, &answers);
+            let patience = match sought.iter().filter(found).count() {
+                0 => PATIENCE,
+                n if n == sought.len() => GRACE,
+                _ => SOME,
+            };
             tokio::time::timeout(patience, looks.next()).await
         } {
             answers.insert(source, answer);
@@ -84,12 +91,9 @@ async fn look<'a>(inbox: &Inbox, source: &'a SourceName, keys: &[ActionKey]) -> 
     (source, Answer { loaded, lists })
 }
 
-fn all_found(sought: &[Sought<'_>], answers: &HashMap<&SourceName, Answer>) -> bool {
-    let found = |one: &Sought<'_>| {
-        let loaded = answers.iter().filter(|(source, _)| one.is_in(source)).flat_map(|(_, it)| &it.loaded);
-        loaded.into_iter().any(|(key, action)| one.is(key) && action.is_ok())
-    };
-    !answers.is_empty() && sought.iter().all(found)
+fn is_found(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> bool {
+    let loaded = answers.iter().filter(|(source, _)| one.is_in(source)).flat_map(|(_, it)| &it.loaded);
+    loaded.into_iter().any(|(key, action)| one.is(key) && action.is_ok())
 }
 
 fn pick(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> anyhow::Result<Looked> {

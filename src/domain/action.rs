@@ -183,6 +183,11 @@ impl Row {
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
+
+    /// Its source still lists it, and nothing can be decided any more.
+    pub fn is_pending_and_expired(&self, now: Timestamp) -> bool {
+        self.status.is_pending() && self.has_expired(now)
+    }
 }
 
 impl PendingAction {

@@ -18,7 +18,7 @@
 
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use crate::domain::{DecisionKind, Entry, Timestamp};
+use crate::domain::{DecisionKind, Entry, SourceName, Timestamp};
 
 mod exact;
 mod parse;
@@ -191,6 +191,24 @@ impl Filter {
         })
     }
 
+    /// Fails where it names a source and none of these is called so: it would find nothing, and nobody would know why.
+    pub fn check_sources(&self, names: &[SourceName]) -> Result<(), FilterError> {
+        let mut finder = Finder::default();
+        let texts = self.terms.iter().filter_map(|term| match &term.want {
+            Want::Field(Field::Source, texts) => Some(texts),
+            _ => None,
+        });
+        for text in texts.flatten() {
+            if !names.is_empty() && !names.iter().any(|name| finder.is_text(Some(name.as_str()), text)) {
+                let known = names.iter().map(SourceName::as_str).collect::<Vec<_>>().join(", ");
+                let before = self.text.find("source:").and_then(|at| self.text.get(..at)).unwrap_or_default();
+                let what = Mistake::NoSource { name: text.word.text.clone(), known };
+                return Err(FilterError { at: before.chars().count() + 1, what });
+            }
+        }
+        Ok(())
+    }
+
     /// Whatever this holds for, `other` held for a moment before: it is enough to look at those.
     pub fn narrows(&self, other: &Self) -> bool {
         other.terms.iter().all(|old| self.terms.iter().any(|new| new.implies(old)))
@@ -254,14 +272,7 @@ impl Finder {
             }),
             Want::Field(field, texts) => {
                 let found = field.of(entry);
-                let hay = found.unwrap_or_default();
-                texts.iter().any(|text| match text.part {
-                    Part::Same => hay == text.word.text,
-                    _ if found.is_none() => false,
-                    Part::Any => self.contains(hay, &text.word),
-                    Part::Beginning => self.begins(hay, &text.word),
-                    Part::Whole => self.is_all(hay, &text.word),
-                })
+                texts.iter().any(|text| self.is_text(found, text))
             }
             Want::Exact(word) => {
                 Field::ALL.iter().any(|field| field.of(entry).is_some_and(|hay| self.contains(hay, word)))
@@ -270,6 +281,17 @@ impl Finder {
                 Field::NAMES.iter().any(|field| field.of(entry).is_some_and(|hay| self.is_like(hay, word)))
                     || self.begins(entry.key.id.as_raw(), word)
             }
+        }
+    }
+
+    fn is_text(&mut self, found: Option<&str>, text: &FieldText) -> bool {
+        let hay = found.unwrap_or_default();
+        match text.part {
+            Part::Same => hay == text.word.text,
+            _ if found.is_none() => false,
+            Part::Any => self.contains(hay, &text.word),
+            Part::Beginning => self.begins(hay, &text.word),
+            Part::Whole => self.is_all(hay, &text.word),
         }
     }
 

@@ -39,6 +39,7 @@ mod watch;
 
 pub use event::{Connection, Event, EventKind};
 pub use past::{History, Listing, Next, SentHere};
+pub(crate) use patient::in_time;
 pub use problem::Problem;
 pub use report_json::{ReportJson, outcome_words};
 pub use tools::Tool;
@@ -56,6 +57,9 @@ pub struct Inbox {
     misses: Arc<watch::Misses>,
     risks: Arc<HashMap<SourceName, Risks>>,
 }
+
+/// Whoever prints or shows waits so long for the other sources once one has answered.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// How often, and for how long.
 #[derive(Clone, Copy, Debug)]

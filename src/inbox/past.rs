@@ -4,9 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
-
-use super::{Inbox, Problem, list};
+use super::{GRACE, Inbox, Problem, in_time, list};
 use crate::contract::time;
 use crate::domain::{
     ActionKey, Entry, HistoryEvent, ListQuery, Records, SourceName, Status, Timestamp, Untrusted,
@@ -78,9 +76,15 @@ pub(super) async fn listed(
 ) -> Listing {
     let mut listing = Listing { at: time::now(), ..Listing::default() };
     let trails = next.map_or_else(|| trails(inbox, of, &mut listing), |next| next.0);
+    let names: Vec<SourceName> = trails.iter().map(|trail| trail.source.clone()).collect();
     let read = trails.into_iter().map(|trail| filled(inbox, statuses, trail));
+    let read = in_time(read, GRACE, |(.., problem)| problem.is_none()).await;
     let mut trails = Vec::new();
-    for (trail, unreadable, problem) in join_all(read).await {
+    for (name, read) in names.iter().zip(read) {
+        let Some((trail, unreadable, problem)) = read else {
+            listing.problems.push(Problem::silent(name, GRACE));
+            continue;
+        };
         listing.problems.extend(problem);
         listing.unreadable.extend(unreadable.into_iter().map(|raw| (trail.source.clone(), raw)));
         trails.push(trail);

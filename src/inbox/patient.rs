@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::stream::BoxStream;
+use futures_util::StreamExt as _;
+use futures_util::stream::{BoxStream, FuturesUnordered};
+use tokio::time::Instant;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
@@ -61,6 +63,32 @@ impl Patient {
     }
 }
 
+/// All that is answered in time, in the order of the questions: once one answer is `good`, the others have so long. `None` was
+/// silent.
+pub(crate) async fn in_time<T>(
+    questions: impl IntoIterator<Item = impl Future<Output = T>>,
+    grace: Duration,
+    good: impl Fn(&T) -> bool,
+) -> Vec<Option<T>> {
+    let ask = |(nth, question)| async move { (nth, question.await) };
+    let mut asked: FuturesUnordered<_> = questions.into_iter().enumerate().map(ask).collect();
+    let mut answers: Vec<Option<T>> = std::iter::repeat_with(|| None).take(asked.len()).collect();
+    let mut until: Option<Instant> = None;
+    loop {
+        let next = match until {
+            Some(until) => tokio::time::timeout_at(until, asked.next()).await.unwrap_or(None),
+            None => asked.next().await,
+        };
+        let Some((nth, answer)) = next else { return answers };
+        if until.is_none() && good(&answer) {
+            until = Some(Instant::now() + grace);
+        }
+        if let Some(place) = answers.get_mut(nth) {
+            *place = Some(answer);
+        }
+    }
+}
+
 /// What was asked may have been done all the same: nobody knows.
 async fn within<T>(
     limit: Duration,
@@ -113,7 +141,7 @@ impl Source for Patient {
             vec![Check::bad(
                 "answer",
                 found,
-                "look at the backend and its log, and at what is between it and here",
+                "look at the backend, at its log, and at the network in between",
             )]
         })
     }
@@ -176,6 +204,31 @@ impl Source for Patient {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use super::in_time;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_silent_holds_up_no_answer_of_another() {
+        let answers = |seconds: [u64; 3]| async move {
+            let begun = tokio::time::Instant::now();
+            let asked = seconds.map(|after| async move {
+                tokio::time::sleep(Duration::from_secs(after)).await;
+                after
+            });
+            let answers = in_time(asked, Duration::from_secs(5), |after| *after > 1).await;
+            (answers, begun.elapsed().as_secs())
+        };
+
+        assert_eq!(answers([600, 2, 6]).await, (vec![None, Some(2), Some(6)], 7));
+        assert_eq!(
+            answers([1, 30, 34]).await,
+            (vec![Some(1), Some(30), Some(34)], 34),
+            "one that is no good"
+        );
+        assert_eq!(answers([1, 1, 1]).await.1, 1);
+    }
+
     /// What is not passed on is answered by the trait's default, and nobody would notice.
     #[test]
     fn every_question_is_passed_on() {

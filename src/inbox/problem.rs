@@ -1,5 +1,7 @@
 //! A request that failed.
 
+use std::time::Duration;
+
 use crate::domain::{SourceName, Untrusted};
 use crate::journal::JournalError;
 use crate::sources::SourceError;
@@ -15,6 +17,14 @@ pub struct Problem {
 impl Problem {
     pub(super) fn of(source: &SourceName, error: &SourceError) -> Self {
         Self { source: Some(source.clone()), what: error.to_string(), why: error.why().cloned() }
+    }
+}
+
+impl Problem {
+    /// The others answered, and this source was not waited for any longer.
+    pub(crate) fn silent(source: &SourceName, after: Duration) -> Self {
+        let what = format!("did not answer within {} s and is left out", after.as_secs());
+        Self { source: Some(source.clone()), what, why: None }
     }
 }
 

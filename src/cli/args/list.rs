@@ -96,7 +96,7 @@ pub struct ListArgs {
     /// At most so many
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Only this source
+    /// Only this source. Of several, one that is silent 5 s after another answered is named and left out
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
     /// Which columns, in which order; in the table and in CSV

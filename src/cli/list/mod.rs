@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use serde::Serialize;
 
 use crate::config::NamedFilter;
 use crate::contract::action::RowBody;
 use crate::domain::{Entry, SourceName, Status, Timestamp};
-use crate::inbox::{Inbox, Problem, Rows, Synced};
+use crate::inbox::{GRACE, Inbox, Problem, Rows, Synced, in_time};
 use crate::text;
 
 use super::args::{ListArgs, Listed, Order};
@@ -60,7 +59,7 @@ pub async fn list(
     saved: &[NamedFilter],
     now: Timestamp,
 ) -> anyhow::Result<Exit> {
-    let mut wanted = Wanted::of(args, saved, now)?;
+    let mut wanted = Wanted::of(args, saved, &inbox.source_names(), now)?;
     let sources = chosen(inbox, args.source.as_deref())?;
     if args.line {
         return line::print(inbox, &sources, &mut wanted).await;
@@ -116,10 +115,12 @@ async fn queued(
     wanted: &mut Wanted,
 ) {
     let asks = |status: &Status| args.status.iter().any(|it| it.is_queued() && it.status() == *status);
-    let asking = join_all(sources.iter().map(|source| synced(inbox, source, PATIENCE)));
+    let asking = sources.iter().map(|source| synced(inbox, source, PATIENCE));
+    let asking = in_time(asking, GRACE, |(_, synced)| synced.is_ok());
     let all = || format!("asking {}", text::count(sources.len(), "source"));
-    for (source, synced) in output::waiting_for(all, asking).await {
-        match synced {
+    let answers = output::waiting_for(all, asking).await;
+    for (source, answer) in sources.iter().zip(answers) {
+        match answer.map_or_else(|| Err(Problem::silent(source, GRACE)), |(_, synced)| synced) {
             Ok(synced) => {
                 found.reached = true;
                 found.problems.extend(synced.unreadable.into_iter().map(|why| unreadable(source, why)));
@@ -229,6 +230,11 @@ fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyho
             columns::text(&found.entries, args, several, now)?;
             output::line(&word)?;
         }
+    }
+    let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();
+    if expired > 0 {
+        let expired = text::count(expired, "action");
+        output::line(&format!("! {expired} expired: nothing can be decided there any more"))?;
     }
     if found.more {
         output::line("! there are more; a greater --limit shows them")?;

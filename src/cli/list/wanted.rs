@@ -3,7 +3,7 @@
 use crate::cli::Usage;
 use crate::cli::args::ListArgs;
 use crate::config::NamedFilter;
-use crate::domain::{DecisionKind, Entry, Status, Timestamp};
+use crate::domain::{DecisionKind, Entry, SourceName, Status, Timestamp};
 use crate::inbox::filter::{Filter, Finder, Is, Subject};
 
 /// A filter and what it takes to apply it.
@@ -16,14 +16,21 @@ pub(super) struct Wanted {
 impl Wanted {
     /// The saved filter and the written one, both of which must hold. A mistake, an unknown name and a word that only a screen
     /// can answer are told as wrong arguments.
-    pub(super) fn of(args: &ListArgs, saved: &[NamedFilter], now: Timestamp) -> Result<Self, Usage> {
+    pub(super) fn of(
+        args: &ListArgs,
+        saved: &[NamedFilter],
+        sources: &[SourceName],
+        now: Timestamp,
+    ) -> Result<Self, Usage> {
         let mut text = args.filter.join(" ");
         if let Some(name) = &args.saved {
             let found =
                 saved.iter().find(|filter| filter.name == *name).ok_or_else(|| unknown(name, saved))?;
             text = format!("{} {text}", found.text);
         }
-        let filter = Filter::parse(&text).map_err(|error| Usage(format!("the filter: {error}")))?;
+        let wrong = |error| Usage(format!("the filter: {error}"));
+        let filter = Filter::parse(&text).map_err(wrong)?;
+        filter.check_sources(sources).map_err(wrong)?;
         if let Some(word) = filter.only_on_screen() {
             return Err(Usage(format!(
                 "the filter: {word} is something that only a screen knows; without one there are is:high, is:unknown and \

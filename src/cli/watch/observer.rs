@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::contract::time;
 use crate::domain::{Flows, Minute, Revision, SourceName};
 use crate::inbox::figures::{Ask, Board, Figures};
-use crate::inbox::{Connection, Event, EventKind, Inbox, Problem, Synced};
+use crate::inbox::{Connection, Event, EventKind, GRACE, Inbox, Problem, Synced};
 
 /// When everything is known and nothing more comes for so long, what a stream says at its beginning was said.
 const QUIET: Duration = Duration::from_millis(100);
@@ -99,9 +99,13 @@ impl Observer {
         &self.problems
     }
 
-    /// Until all sources answered, or until then.
-    pub(super) async fn first(&mut self, until: Instant) {
+    /// Until all sources answered, or until then; a source that hangs holds up the numbers of no other for long.
+    pub(super) async fn first(&mut self, mut until: Instant) {
+        let mut reached = false;
         while !self.sources.iter().all(|source| self.answered(source)) {
+            if !std::mem::replace(&mut reached, self.reached()) && reached {
+                until = until.min(Instant::now() + GRACE);
+            }
             if timeout_at(until, self.step()).await.is_err() {
                 return;
             }

@@ -19,6 +19,8 @@ pub enum Mistake {
     UnknownField { name: String, nearest: &'static str },
     #[error("{field}: takes {takes}")]
     Value { field: &'static str, takes: &'static str },
+    #[error("there is no source {name:?}; the sources are: {known}")]
+    NoSource { name: String, known: String },
 }
 
 /// A field's name, and what it takes.

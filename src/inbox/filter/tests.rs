@@ -45,6 +45,25 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
     Known { entry: Entry { key, row, can: Capabilities::READ_ONLY }, staged: None, is: vec![Is::Unopened] }
 }
 
+#[test]
+fn a_source_that_nobody_has_is_told() {
+    let names = [SourceName::new("gate"), SourceName::new("team-gate")];
+    let told =
+        |text: &str| Filter::parse(text).unwrap().check_sources(&names).map_err(|error| error.to_string());
+
+    for known in
+        ["source:gate", "source:team", "source:=gate", "tool:nosuch", "-source:nosuch source:gate", ""]
+    {
+        let refused = known.starts_with('-');
+        assert_eq!(told(known).is_err(), refused, "{known}");
+    }
+    assert_eq!(
+        told("risk:high source:nosuch").unwrap_err(),
+        "there is no source \"nosuch\"; the sources are: gate, team-gate (at character 11)"
+    );
+    assert_eq!(Filter::parse("source:x").unwrap().check_sources(&[]), Ok(()), "nothing is known of any");
+}
+
 fn outage() -> Known {
     known("Escalate: outage in EU region", "create_linear_issue", "support-bot", "high", 90)
 }

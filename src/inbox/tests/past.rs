@@ -57,6 +57,24 @@ async fn a_source_that_fails_hides_no_other_and_one_that_cannot_is_told() {
 }
 
 #[tokio::test]
+async fn a_source_that_hangs_holds_up_no_page_of_another() {
+    let house = House::new();
+    let (a, b) = (Fake::new("a"), Fake::new("b"));
+    lists(&a, &[&[("a1", 1)]]);
+    b.state().hangs = true;
+    let inbox = house.inbox(&[&a, &b]).await;
+    tokio::time::pause();
+    let begun = tokio::time::Instant::now();
+
+    let listing = inbox.listed(&[Status::Failed], None).await;
+
+    assert_eq!((ids(&listing), listing.next.is_none()), (vec!["a1"], true));
+    let told: Vec<_> = listing.problems.iter().map(|problem| problem.what.as_str()).collect();
+    assert_eq!(told, ["did not answer within 5 s and is left out"]);
+    assert!(begun.elapsed() <= Duration::from_secs(6), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
 async fn a_history_is_the_sources_timeline_and_what_this_journal_sent() {
     let house = House::new();
     let (a, b) = (Fake::new("a"), Fake::new("b"));

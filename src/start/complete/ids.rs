@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
-
 use crate::config::{Config, SourceConfig, TokenFrom};
+use crate::inbox::in_time;
 use crate::sources::{self, Synced};
 
 use crate::start::embedded;
 
 /// Whoever pressed the key waits.
 const PATIENCE: Duration = Duration::from_millis(1_500);
+/// For the others, once a source has something to offer.
+const GRACE: Duration = Duration::from_millis(300);
 /// A shell shows no more.
 const MOST: usize = 200;
 
@@ -24,9 +25,9 @@ pub(super) fn pending(config: &Config) -> Vec<String> {
     let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
     let quiet = |source: &&SourceConfig| !matches!(source.token, Some(TokenFrom::Command(_)));
     let asked = config.sources.iter().chain(&running).filter(quiet).map(of);
-    let found = runtime.block_on(join_all(asked));
+    let found = runtime.block_on(in_time(asked, GRACE, |ids| !ids.is_empty()));
     runtime.shutdown_background();
-    found.into_iter().flatten().take(MOST).collect()
+    found.into_iter().flatten().flatten().take(MOST).collect()
 }
 
 async fn of(config: &SourceConfig) -> Vec<String> {

@@ -121,6 +121,9 @@ pub(super) fn standing(model: &Model, slot: &Slot) -> String {
         State::ToSettle => {
             "It was approved and ran, and its outcome is unknown: settle says what became of it.".to_owned()
         }
+        State::Settled(settled) if settled.status == Some(Status::Expired) => {
+            "Expired: it can no longer be decided.".to_owned()
+        }
         State::Settled(settled) => {
             let how = settled.status.as_ref().map_or_else(|| "settled".to_owned(), status);
             let by = match &settled.by {

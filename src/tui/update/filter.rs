@@ -2,7 +2,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use crate::domain::{DecisionKind, Entry};
+use crate::domain::{DecisionKind, Entry, SourceName};
 use crate::inbox::filter::{Filter, Is, Subject};
 use crate::tui::model::{Cursor, FilterLine, Modal, Model, Slot, State};
 use crate::tui::msg::Effect;
@@ -55,7 +55,9 @@ pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
 /// The text is another one. While it cannot be read, the list stays as it was.
 fn changed(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
-    match Filter::parse(&line.text()) {
+    let names: Vec<SourceName> = model.sources.iter().map(|source| source.name.clone()).collect();
+    let read = Filter::parse(&line.text());
+    match read.and_then(|filter| filter.check_sources(&names).map(|()| filter)) {
         Ok(filter) => {
             line.error = None;
             let narrows = line.narrows;
