@@ -196,7 +196,7 @@ async fn look(config: &SourceConfig) -> Vec<Check> {
 async fn checked(source: &dyn Source, limit: Duration) -> Vec<Check> {
     tokio::time::timeout(limit, source.check()).await.unwrap_or_else(|_| {
         let found = format!("no answer within {} s", limit.as_secs());
-        let advice = "look at the backend and its log, and at what is between it and here";
+        let advice = "look at the backend, at its log, and at the network in between";
         vec![Check::bad("answer", found, advice)]
     })
 }

@@ -346,6 +346,11 @@ impl Inbox {
         self.journal.restore().await.map_err(Problem::from)
     }
 
+    /// Where it is kept which rules could not deliver their last notice.
+    pub fn undelivered(&self) -> notify::Undelivered {
+        notify::Undelivered::beside(self.journal.path())
+    }
+
     /// Keeps what a newcomer learned. When that cannot be, some hints are shown again.
     pub async fn learn(&self, learned: Learned) {
         let journal = self.journal.clone();

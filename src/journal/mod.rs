@@ -172,6 +172,11 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Closes the database; waits for what is under way. The desk is free for the next run when the last clone is gone.
     pub async fn close(&self) {
         self.database.close().await;

@@ -24,7 +24,9 @@ pub(super) fn refusal(reply: &Reply) -> SourceError {
         403 => SourceError::Forbidden { why },
         429 => SourceError::RateLimited { retry_after: reply.retry_after },
         408 | 500.. => SourceError::Unreachable { why },
-        300..=399 => SourceError::Refused { why: "it redirects; set `url` to where it really is".into() },
+        300..=399 => {
+            SourceError::Refused { why: "it redirects: set `url` to the address that it leads to".into() }
+        }
         100..=299 => SourceError::Protocol { why },
         _ => SourceError::Refused { why },
     }

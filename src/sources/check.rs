@@ -42,10 +42,8 @@ pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
         SourceError::NotSent { .. } => {
             "check `url`, and that the backend runs there and can be reached from here"
         }
-        SourceError::Unreachable { .. } => "the connection was made and then lost: look at the backend's log",
-        SourceError::Protocol { .. } => {
-            "check `url` and `kind`: something else than that backend answers there"
-        }
+        SourceError::Unreachable { .. } => "the connection broke off: look at the log of the backend",
+        SourceError::Protocol { .. } => "check `url` and `kind`: another program answers there",
         SourceError::Unauthorized => "get a fresh token, and check token_env, token_file or token_command",
         SourceError::Forbidden { .. } => "ask whoever runs the backend for the rights that this token lacks",
         SourceError::RateLimited { .. } => "wait, or raise watch.poll_seconds",

@@ -274,7 +274,7 @@ pub enum SourceError {
     #[error("gave no usable answer")]
     Unreachable { why: Untrusted },
     /// An answer that makes no sense; what was sent may or may not have landed.
-    #[error("answered what this version does not understand")]
+    #[error("sent an answer that placet does not understand")]
     Protocol { why: Untrusted },
     #[error("refuses the token: wrong, expired or revoked")]
     Unauthorized,

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use crate::cli::args::DoctorArgs;
 use crate::cli::{self, Exit};
+use crate::config::Config;
 use crate::config::paths::Paths;
-use crate::config::{Config, SourceConfig};
 use crate::domain::Check;
 use crate::inbox::notify;
 use crate::journal::Journal;
 use crate::tui;
 
 use super::embedded::{Embedded, Heir};
-use super::logging;
+use super::{headless, logging};
 
 /// Less room than this is told of, in bytes.
 const LITTLE_ROOM: u64 = 200 << 20;
@@ -40,12 +40,12 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
         |name| std::env::var(name).ok(),
         tui::check_terminal().is_ok(),
     ));
-    checks.extend(notify::look(&config.notify).await);
+    checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
     let (gate, embedded) = gate(&config).await;
     checks.extend(gate);
     findings.here(checks)?;
-    let own = embedded.iter().map(Embedded::source);
-    let sources: Vec<SourceConfig> = config.sources.iter().cloned().chain(own).collect();
+    // Under the name that decisions are sent with, so that it can be told.
+    let sources = headless::named(&config, embedded.as_ref());
     let looked = match cli::chosen(sources, args) {
         Ok(sources) => cli::doctor(&mut findings, &sources).await,
         Err(unknown) => Err(unknown.into()),

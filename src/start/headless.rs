@@ -47,11 +47,15 @@ pub(super) fn sources_of(
     config: &Config,
     embedded: Option<&Embedded>,
 ) -> anyhow::Result<Vec<Arc<dyn Source>>> {
-    let own: Vec<SourceConfig> = embedded.iter().map(|embedded| embedded.source()).collect();
-    let configured = config.sources.iter().chain(&own);
+    named(config, embedded).iter().map(|source| Ok(sources::open(source)?)).collect()
+}
+
+/// The same as they are configured, with the name that decisions go under: the configured one, else the login name.
+pub(super) fn named(config: &Config, embedded: Option<&Embedded>) -> Vec<SourceConfig> {
+    let own = embedded.map(Embedded::source);
     let reviewer = config.reviewer.clone().or_else(login_name);
-    let named = |source: &SourceConfig| SourceConfig { reviewer: reviewer.clone(), ..source.clone() };
-    configured.map(|source| Ok(sources::open(&named(source))?)).collect()
+    let named = |source: SourceConfig| SourceConfig { reviewer: reviewer.clone(), ..source };
+    config.sources.iter().cloned().chain(own).map(named).collect()
 }
 
 impl Open {

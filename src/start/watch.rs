@@ -13,12 +13,13 @@ pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit>
     let mut end = EndSignals::listen()?;
     let open = headless::open(paths).await?;
     let watch = &open.config().watch;
-    let watched = match if args.once { Ok(None) } else { Caller::new(open.config()) } {
-        Ok(caller) => {
-            let watching = Watching { targets: watch.targets, reviewers: watch.reviewers, caller };
-            cli::watch(open.inbox(), args, watching, end.next()).await
-        }
-        Err(refused) => Err(refused.into()),
-    };
+    let watched =
+        match if args.once { Ok(None) } else { Caller::new(open.config(), open.inbox().undelivered()) } {
+            Ok(caller) => {
+                let watching = Watching { targets: watch.targets, reviewers: watch.reviewers, caller };
+                cli::watch(open.inbox(), args, watching, end.next()).await
+            }
+            Err(refused) => Err(refused.into()),
+        };
     open.close(watched).await
 }

@@ -73,7 +73,7 @@ pub async fn run(
     let (ui, host) = (&config.ui, Host::of(variable));
     let depth = if ui.low_bandwidth { Depth::of(variable).min(Depth::Names) } else { Depth::of(variable) };
     let theme = Theme::load(&ui.theme, depth)?;
-    let ways = Ways::new(&config.notify)?;
+    let ways = Ways::new(&config.notify)?.remembering(inbox.undelivered());
     // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
     let signals = Signals::new()?;
     let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };

@@ -8,9 +8,6 @@ use super::source::SourceFigures;
 use super::sums::Sums;
 use super::{Alert, AlertKind, SourceBoard};
 
-/// Minutes down, at least, so that no source that is down counts as nothing.
-const LEAST_DOWN: u64 = 1;
-
 /// `failed`: after it was approved, in the last hour.
 pub(super) fn of(
     source: &SourceFigures,
@@ -23,27 +20,27 @@ pub(super) fn of(
     let growing = u64::from(board.standing.growing_for);
     let grows = u128::from(growing) * 60_000 > targets.growing.as_millis();
     let counts = [
-        (AlertKind::Down, down(source, board, now)),
         (AlertKind::Failed, failed),
         (AlertKind::Unknown, board.standing.unknown),
         (AlertKind::HighRisk, sums.high_late),
         (AlertKind::Expiring, sums.expiring),
         (AlertKind::OverTarget, board.standing.over_target),
         (AlertKind::Growing, if grows { growing } else { 0 }),
-        (AlertKind::Blocked, sums.blocked),
+        (AlertKind::Blocked, if sums.blocked > 0 { board.blocked } else { 0 }),
     ];
     let alert = |(kind, count)| Alert { kind, source: source.name.clone(), count };
-    counts.into_iter().filter(|(_, count)| *count > 0).map(alert).collect()
+    let down = down(source, board, now).map(|minutes| (AlertKind::Down, minutes));
+    down.into_iter().chain(counts.into_iter().filter(|(_, count)| *count > 0)).map(alert).collect()
 }
 
-/// For how many minutes its numbers are old.
-fn down(source: &SourceFigures, board: &SourceBoard, now: Timestamp) -> u64 {
+/// For how many minutes its numbers are old; 0 in the first one.
+fn down(source: &SourceFigures, board: &SourceBoard, now: Timestamp) -> Option<u64> {
     let refused = matches!(source.connection, Connection::Refused { .. });
     // A list that fails once is tried again within seconds.
     let unheard = source.problem && source.heard.is_none();
     if !(board.stale || refused || unheard) {
-        return 0;
+        return None;
     }
     let since = source.heard.or(source.down_since).unwrap_or(now);
-    (now.since(since) / Minute::MILLIS).unsigned_abs().max(LEAST_DOWN)
+    Some((now.since(since).max(0) / Minute::MILLIS).unsigned_abs())
 }

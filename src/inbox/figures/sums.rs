@@ -42,7 +42,7 @@ pub(super) struct Sums {
     pub(super) expiring: u64,
     /// Missions that wait for a decision.
     pub(super) missions: u64,
-    /// Those that wait for longer than the target.
+    /// Those of which an action waits for longer than the target.
     pub(super) blocked: u64,
 }
 

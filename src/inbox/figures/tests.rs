@@ -246,6 +246,7 @@ fn every_alert_has_its_reason_and_goes_with_it() {
     let mut figures = figures();
     let mut rows = vec![row("old", "kim", -3_601, Status::Pending), row("lost", "kim", -5, Status::Unknown)];
     rows[0].mission = Some("m-1".into());
+    rows.push(Row { mission: Some("m-2".into()), ..row("young", "kim", -1, Status::Pending) });
     rows.push(Row { risk: crate::domain::Risk::High, ..row("risky", "kim", -901, Status::Pending) });
     rows.push(Row { expires_at: Some(at(600)), ..row("expiring", "kim", -1, Status::Pending) });
     rows.push(Row { expires_at: Some(at(-1)), ..row("over", "kim", -1, Status::Pending) });
@@ -257,9 +258,13 @@ fn every_alert_has_its_reason_and_goes_with_it() {
     };
     assert_eq!(
         told(&figures, 0),
-        [(K::Unknown, 1), (K::HighRisk, 1), (K::Expiring, 1), (K::OverTarget, 1), (K::Blocked, 1)]
+        [(K::Unknown, 1), (K::HighRisk, 1), (K::Expiring, 1), (K::OverTarget, 1), (K::Blocked, 2)]
     );
+    assert_eq!(figures.board(hour(), at(0)).sources[0].blocked, 2, "the same number as the alert has");
     assert_eq!(told(&figures, 71)[0], (K::Down, 1), "silent for longer than it may be");
+    let mut new = self::figures();
+    new.not_listed(&source(), "cannot be reached", at(0));
+    assert_eq!(told(&new, 5), [(K::Down, 0)], "down, and not for a minute yet");
 
     figures.listed(&all(Vec::new()), at(80));
     assert_eq!(told(&figures, 80), []);

@@ -26,8 +26,8 @@ pub struct Notices {
     /// Sources whose figures say something, and since when.
     heard: BTreeMap<SourceName, Timestamp>,
     looked: Option<Timestamp>,
-    /// Rules whose last notice did not get through.
-    failing: BTreeSet<usize>,
+    /// Rules whose last notice did not get through, and why.
+    failing: BTreeMap<usize, String>,
 }
 
 /// What a rule looks at: one kind of event, of one source; `None` is all that the rule is about.
@@ -57,7 +57,7 @@ impl Notices {
             owed: BTreeSet::new(),
             told: None,
         });
-        let (watched, heard, failing) = (watched.collect(), BTreeMap::new(), BTreeSet::new());
+        let (watched, heard, failing) = (watched.collect(), BTreeMap::new(), BTreeMap::new());
         Self { watched, targets, heard, looked: None, failing }
     }
 
@@ -90,12 +90,19 @@ impl Notices {
     }
 
     /// What became of a notice of this rule; true when that it failed is news. It is told once, until a notice gets through again.
-    pub fn came_to(&mut self, rule: usize, failed: bool) -> bool {
-        if failed {
-            return self.failing.insert(rule);
+    pub fn came_to(&mut self, rule: usize, failed: Option<&str>) -> bool {
+        match failed {
+            Some(why) => self.failing.insert(rule, why.to_owned()).is_none(),
+            None => {
+                self.failing.remove(&rule);
+                false
+            }
         }
-        self.failing.remove(&rule);
-        false
+    }
+
+    /// Why notices do not get through, one sentence a rule that names it.
+    pub fn failing(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.failing.values().map(String::as_str)
     }
 
     /// Which sources say something for the first time.

@@ -1,10 +1,12 @@
 //! Whether the rules would work: for whoever asks before something is due. Nothing is sent.
 
 use crate::config::{NotifyRule, NotifyTo};
+use crate::contract::time;
 use crate::domain::Check;
 use crate::program;
 
 use super::hook::{self, Hook};
+use super::undelivered::Undelivered;
 
 /// Fails for the first rule that would not work, with a sentence that names it.
 pub async fn check(rules: &[NotifyRule]) -> Result<(), String> {
@@ -14,13 +16,22 @@ pub async fn check(rules: &[NotifyRule]) -> Result<(), String> {
     Ok(())
 }
 
-/// The same of every rule, for `placet doctor`.
-pub async fn look(rules: &[NotifyRule]) -> Vec<Check> {
+/// The same of every rule, for `placet doctor`, and which of them could not deliver their last notice.
+pub async fn look(rules: &[NotifyRule], undelivered: &Undelivered) -> Vec<Check> {
     const WHAT: &str = "notify";
+    const ADVICE: &str = "look at the receiver and at placet.log; this goes when a notice gets through";
+    let failures = undelivered.read();
     let mut checks = Vec::new();
     for rule in rules {
         checks.push(match one(rule).await {
-            Ok(()) => Check::good(WHAT, rule.to_string()),
+            Ok(()) => match failures.get(&rule.to_string()) {
+                Some((at, why)) => {
+                    let found =
+                        format!("{rule}: its last notice, {}, was not delivered: {why}", time::write(*at));
+                    Check::warn(WHAT, found, ADVICE)
+                }
+                None => Check::good(WHAT, rule.to_string()),
+            },
             Err((what, advice)) => Check::bad(WHAT, format!("{rule}: {what}"), advice),
         });
     }

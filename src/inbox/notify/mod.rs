@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, NotifyRule, NotifyTo};
+use crate::contract::time;
 use crate::program::{self, How, Late};
 
 use super::figures::Board;
@@ -16,8 +17,10 @@ use super::notices::{Notice, Notices, Wall};
 
 mod check;
 mod hook;
+mod undelivered;
 
 pub use check::{check, look};
+pub use undelivered::Undelivered;
 
 use hook::Hook;
 
@@ -38,6 +41,8 @@ pub struct NotifyError {
 pub struct Ways {
     /// By the number of the rule.
     by_rule: Arc<BTreeMap<usize, Way>>,
+    /// Where it is kept which of them failed.
+    undelivered: Option<Undelivered>,
     telling: TaskTracker,
     ending: CancellationToken,
 }
@@ -75,6 +80,12 @@ impl Ways {
         Ok(Self { by_rule: Arc::new(ways), ..Self::default() })
     }
 
+    /// Keeps which rules fail, for `placet doctor`.
+    #[must_use]
+    pub fn remembering(self, undelivered: Undelivered) -> Self {
+        Self { undelivered: Some(undelivered), ..self }
+    }
+
     /// Tells it on a task of its own, and says there what became of it: an error is a sentence of ours that names the rule. Does nothing
     /// for a rule that needs a screen.
     pub fn tell<F>(&self, notice: Notice, and_then: impl FnOnce(Result<(), String>) -> F + Send + 'static)
@@ -85,6 +96,7 @@ impl Ways {
             return;
         }
         let (ways, ending) = (Arc::clone(&self.by_rule), self.ending.clone());
+        let undelivered = self.undelivered.clone();
         drop(self.telling.spawn(async move {
             let Some(way) = ways.get(&notice.rule) else { return };
             let told = tokio::select! {
@@ -93,6 +105,12 @@ impl Ways {
             };
             if let Err(why) = &told {
                 tracing::warn!(why, rule = way.name, "a notification was not delivered");
+            }
+            if let Some(undelivered) = undelivered {
+                let (rule, failed) = (way.name.clone(), told.as_ref().err().cloned());
+                let note = move || undelivered.note(&rule, failed.as_deref(), time::now());
+                // Whether it is kept or not: what became of the notice is told all the same.
+                drop(tokio::task::spawn_blocking(note).await);
             }
             and_then(told.map_err(|why| format!("{}: {why}", way.name))).await;
         }));
@@ -133,13 +151,14 @@ pub struct Caller {
 
 impl Caller {
     /// `None` where no rule goes to a command or a webhook.
-    pub fn new(config: &Config) -> Result<Option<Self>, NotifyError> {
+    pub fn new(config: &Config, undelivered: Undelivered) -> Result<Option<Self>, NotifyError> {
         let rules: Vec<_> =
             config.notify.iter().filter(|rule| !rule.to.is_of_the_screen()).cloned().collect();
         if rules.is_empty() {
             return Ok(None);
         }
-        let (notices, ways) = (Notices::new(&rules, config.watch.targets), Ways::new(&rules)?);
+        let (notices, ways) =
+            (Notices::new(&rules, config.watch.targets), Ways::new(&rules)?.remembering(undelivered));
         Ok(Some(Self { notices, ways, zone: jiff::tz::TimeZone::system() }))
     }
 

@@ -39,6 +39,16 @@ fn notice(rule: usize) -> Notice {
     Notice { rule, at: Timestamp::from_millis(NOON), told: vec![told], pending: 141, high: 4, oldest: None }
 }
 
+/// Of an inbox in this folder.
+fn kept_in(folder: &Path) -> Undelivered {
+    Undelivered::beside(&folder.join("journal.db"))
+}
+
+/// Nothing can be kept there.
+fn kept() -> Undelivered {
+    kept_in(Path::new("/no-such-folder"))
+}
+
 fn secret(folder: &Path, text: &str) -> TokenFrom {
     use std::os::unix::fs::PermissionsExt as _;
     let file = folder.join("secret");
@@ -78,7 +88,7 @@ fn is_signed(headers: &HeaderMap, body: &str) -> bool {
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
     mac.update(format!("{}.{}.{body}", header("webhook-id"), header("webhook-timestamp")).as_bytes());
     let seconds: i64 = header("webhook-timestamp").parse().unwrap();
-    let now = crate::contract::time::now().as_millis() / 1_000;
+    let now = time::now().as_millis() / 1_000;
     let given = header("webhook-signature");
     let given = BASE64_STANDARD.decode(given.strip_prefix("v1,").unwrap()).unwrap();
     (now - 60..=now).contains(&seconds) && mac.verify_slice(&given).is_ok()
@@ -170,7 +180,7 @@ async fn a_receiver_that_is_not_public_must_be_allowed() {
         config("[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"no-such-program-here\"]")
             .notify;
     assert!(check(&program).await.unwrap_err().contains("give its full path in command"));
-    let looked = look(&program).await;
+    let looked = look(&program, &kept()).await;
     assert_eq!((looked[0].what, looked[0].verdict), ("notify", crate::domain::Verdict::Bad));
 }
 
@@ -222,7 +232,7 @@ async fn a_command_gets_counts_and_nothing_that_is_foreign_and_a_storm_is_two_li
     };
     let bell = "[[notify]]\non = [\"over-target\"]\nto = \"bell\"\n";
     let config = config(&format!("{bell}{}{}", rule("text"), rule("json")));
-    let mut caller = Caller::new(&config).unwrap().unwrap();
+    let mut caller = Caller::new(&config, kept()).unwrap().unwrap();
     caller.look(&hostile(NOON, 0));
 
     // Nineteen minutes, a look every hundred milliseconds, and more each time.
@@ -246,7 +256,33 @@ async fn a_command_gets_counts_and_nothing_that_is_foreign_and_a_storm_is_two_li
     let one = r#"{"version":1,"type":"placet.alert","at":"2026-11-20T12:00:01.000Z","kind":"over-target","source":"gate","count":10,"pending":7,"highRisk":2,"oldestSeconds":null}"#;
     assert!(json.lines().any(|line| line == one), "{json}");
     assert_eq!((json.lines().count(), json.ends_with('\n')), (2, true));
-    assert!(Caller::new(&self::config(bell)).unwrap().is_none(), "a bell needs a screen");
+    assert!(Caller::new(&self::config(bell), kept()).unwrap().is_none(), "a bell needs a screen");
+}
+
+#[tokio::test]
+async fn doctor_names_a_rule_that_did_not_deliver_until_it_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().join("there");
+    let script = format!("cat >/dev/null; test -e {}", there.display());
+    let rule =
+        format!("[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"sh\", \"-c\", {script:?}]");
+    let rules = config(&rule).notify;
+    let tell = async || {
+        let ways = Ways::new(&rules).unwrap().remembering(kept_in(folder.path()));
+        let (told, mut answers) = mpsc::channel(1);
+        ways.tell(notice(1), move |answer| async move { drop(told.send(answer).await) });
+        answers.recv().await.unwrap()
+    };
+
+    assert!(tell().await.is_err());
+    let found = look(&rules, &kept_in(folder.path())).await.remove(0);
+    assert_eq!(found.verdict, crate::domain::Verdict::Warn);
+    assert!(found.found.starts_with("notify rule 1 (command, line 1): its last notice, "), "{}", found.found);
+    assert!(found.found.contains("was not delivered: the command failed"), "{}", found.found);
+    std::fs::write(there, "").unwrap();
+    assert_eq!(tell().await, Ok(()));
+    let found = look(&rules, &kept_in(folder.path())).await.remove(0);
+    assert_eq!(found.verdict, crate::domain::Verdict::Good);
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use crate::net::url;
 use crate::sources::{SourceError, answer};
 
 const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
-const EXPIRED: &str = "expired: the time to decide it is over, and its server would not mind";
+const EXPIRED: &str = "expired: it can no longer be decided (its server would still take a decision)";
 const GONE: &str = "gone: the source does not know this action any more";
 /// The server drops a connection that sends more than 1 MB (`maxBodyBytes`), without an answer.
 const BODY_MAX: usize = 1_000_000;
@@ -129,7 +129,7 @@ impl ConfusedAi {
     async fn verified(&self, fresh: &Fresh<'_>, reply: &Reply) -> Result<Outcome, SourceError> {
         let item = fresh.item;
         let Ok(action) = wire::read(&reply.text) else {
-            return Ok(self.reread(item, "it answered what this version does not understand").await);
+            return Ok(self.reread(item, "it sent an answer that placet does not understand").await);
         };
         if action.row.id != item.id || action.digest() != fresh.action.digest() && !item.unreadable {
             let why = "it says that it decided something else than was asked";

@@ -34,7 +34,7 @@ pub async fn run(
     (why, opens): (Why, Opens),
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
-    let ways = Ways::new(&config.notify)?;
+    let ways = Ways::new(&config.notify)?.remembering(inbox.undelivered());
     let mut signals = Signals::new()?;
     let settings = Settings {
         keymap: word::keymap(),

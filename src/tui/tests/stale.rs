@@ -114,6 +114,18 @@ fn a_sign_of_life_says_nothing_of_data_that_is_not_here_yet() {
 }
 
 #[test]
+fn a_notice_that_a_list_cannot_be_read_goes_when_it_is_read() {
+    let mut desk = Desk::new(100, 30, few(1));
+    let problem = Problem { source: Some(source()), what: "cannot be reached".to_owned(), why: None };
+    desk.say(What::Synced(source(), Err(problem)));
+    assert!(desk.screen().contains("the list could not be read"), "{}", desk.screen());
+
+    desk.changes(Vec::new());
+
+    assert!(!desk.screen().contains("could not be read"), "{}", desk.screen());
+}
+
+#[test]
 fn what_was_decided_on_old_counts_can_be_sent_and_the_sheet_says_how_old_they_are() {
     let mut desk = at_work(80, 24);
     desk.wait(90_000);

@@ -6,7 +6,9 @@ use crate::text::{self, Shown};
 use crate::tui::model::{Later, Merged, Modal, Model, Slot, State, Syncing, Tone};
 use crate::tui::msg::Effect;
 
-use super::stage::{settle, tell_problem};
+use super::stage::{problem_parts, settle, tell_problem};
+
+const NOT_READ: &str = "the list could not be read: ";
 
 pub(super) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
     let now = model.now;
@@ -106,12 +108,13 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             (source.problem, source.told) = (Some(problem.clone()), true);
             // It stands beside the source's name; said every time, it would hide everything else that is said.
             if !known {
-                tell_problem(model, "the list could not be read: ", &problem);
+                tell_problem(model, NOT_READ, &problem);
             }
             Vec::new()
         }
         Ok(synced) => {
-            (source.problem, source.told) = (None, false);
+            let problem = source.problem.take();
+            source.told = false;
             source.heard = Some(now);
             source.listed = true;
             source.subject = synced.subject;
@@ -120,6 +123,9 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             source.unreadable = synced.unreadable;
             if let Some(item) = news {
                 unreadable(model, name, &item);
+            }
+            if let Some(problem) = problem {
+                readable_again(model, name, &problem);
             }
             match &mut model.frozen {
                 Some(later) => {
@@ -138,6 +144,15 @@ pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
         effects.extend(sync(model, name));
     }
     effects
+}
+
+/// Says no longer that the source could not be read, and lets its actions be read again.
+fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
+    let said = problem_parts(NOT_READ, problem);
+    if model.message.as_ref().is_some_and(|message| message.parts == said) {
+        model.message = None;
+    }
+    model.preview.problems.retain(|key, _| key.source != *name);
 }
 
 /// An item that cannot be read hides no other, and is not hidden either.

@@ -213,6 +213,10 @@ pub(super) fn taken_back(
 
 /// A problem in one line: our words, then theirs.
 pub(super) fn tell_problem(model: &mut Model, before: &str, problem: &Problem) {
+    model.tell(Tone::Bad, problem_parts(before, problem));
+}
+
+pub(super) fn problem_parts(before: &str, problem: &Problem) -> Vec<Shown> {
     let mut parts = vec![Shown::ours(before)];
     if let Some(source) = &problem.source {
         parts.push(Shown::ours(format!("{source} ")));
@@ -222,5 +226,5 @@ pub(super) fn tell_problem(model: &mut Model, before: &str, problem: &Problem) {
         parts.push(Shown::ours(": "));
         parts.push(text::line(why));
     }
-    model.tell(Tone::Bad, parts);
+    parts
 }

@@ -134,7 +134,7 @@ fn call_by_rules(model: &mut Model) -> Vec<Effect> {
 
 /// A rule that fails is told of once, until it gets through again.
 pub(super) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) -> Vec<Effect> {
-    let is_news = model.notices.came_to(rule, answer.is_err());
+    let is_news = model.notices.came_to(rule, answer.as_ref().err().map(String::as_str));
     if let Err(why) = answer
         && is_news
     {

@@ -23,8 +23,9 @@ pub(super) fn line(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let mut kinds: BTreeMap<AlertKind, Vec<&Alert>> = BTreeMap::new();
     let open = watch.board.alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert));
     open.for_each(|alert| kinds.entry(alert.kind).or_default().push(alert));
-    let said: Vec<(String, Style)> =
+    let mut said: Vec<(String, Style)> =
         kinds.iter().map(|(kind, alerts)| (together(model, *kind, alerts), style(*kind))).collect();
+    said.extend(not_notified(model).map(|words| (words, theme::WARN)));
     let quiet = quiet(model);
     let mut pen = Pen::new(buf, area, 0);
     if said.is_empty() {
@@ -63,6 +64,17 @@ pub(super) fn line(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     if pen.left() >= quiet.len() {
         pen.ours(&quiet, theme::DIM);
     }
+}
+
+/// `not notified: notify rule 1 (webhook, line 5): the receiver cannot be reached`: others may rely on being told.
+fn not_notified(model: &Model) -> Option<String> {
+    let mut failing = model.notices.failing();
+    let (first, more) = (failing.next()?, failing.len());
+    Some(if more == 0 {
+        format!("not notified: {first}")
+    } else {
+        format!("{} rules cannot notify", more + 1)
+    })
 }
 
 /// `   2 acknowledged, 1 muted`
