@@ -180,12 +180,15 @@ fn send_all(inbox: &mut Pty) {
     confirm(inbox);
     // What a `y` too many began is left.
     inbox.send("\x1b");
-    inbox.wait("1 approved · 1 rejected · 0 skipped");
+    // One line says what was sent; what failed since is told over it.
+    inbox.wait_for("the answer", |it| {
+        it.contains("1 approved · 1 rejected") || it.contains("FAILED after approval")
+    });
     inbox.send("gr");
-    inbox.wait("left pending");
+    inbox.wait_for("the report with what failed", |it| it.contains("left pending") && it.contains("FAILED"));
     assert_steady(inbox);
     inbox.send("\x1b");
-    inbox.wait("FAILED");
+    inbox.wait_gone("left pending");
     // What the command said, in every tab.
     inbox.send("Gk");
     for _ in 0..5 {
