@@ -79,7 +79,11 @@ async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool)
     let context = inbox.context(key).await;
     let pending = action.row.status.is_pending();
     let told = if pending { inbox.capabilities(&key.source, &action.row).told() } else { Vec::new() };
-    let told: Vec<String> = told.into_iter().map(|(_, words)| words.into_owned()).collect();
+    let mut told: Vec<String> = told.into_iter().map(|(_, words)| words.into_owned()).collect();
+    let flags = text::Flags::of(action).reasons();
+    if pending && !flags.is_empty() {
+        told.push(format!("look twice: {}", flags.join(", ")));
+    }
     if json {
         let raw: Box<RawValue> = serde_json::from_str(action.raw.as_str().trim())?;
         return output::json(&ShowJson {

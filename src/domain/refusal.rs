@@ -24,6 +24,11 @@ pub enum Refusal {
     ReadOnly(ActionKey),
     #[error("this action cannot be read, so nobody can know what approving it would do; it can be rejected")]
     Unreadable(ActionKey),
+    #[error(
+        "it asks for a second look ({1}), and nothing says that anybody read it: read it with `placet show`, then approve it with its \
+         digest in --from"
+    )]
+    Flagged(ActionKey, String),
     #[error("this source cannot apply edits")]
     EditsUnsupported(ActionKey),
     #[error("it asks for an answer: approve it with edits that fill it in")]
@@ -57,6 +62,7 @@ impl Refusal {
             | Self::Expired(key)
             | Self::ReadOnly(key)
             | Self::Unreadable(key)
+            | Self::Flagged(key, _)
             | Self::EditsUnsupported(key)
             | Self::AnswerRequired(key)
             | Self::RejectUnsupported(key)

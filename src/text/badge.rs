@@ -118,8 +118,7 @@ pub fn badges(text: &str) -> Badges {
         let line = line_of_split(line);
         blank = if line.trim().is_empty() { blank + 1 } else { 0 };
         any |= blank > LINES;
-        let odd = line.bytes().any(|byte| byte != b'\t' && !(0x20..0x7f).contains(&byte));
-        if odd || line.contains(WIDE_GAP) || line.matches('\t').count() >= REPEATS {
+        if is_odd(line) {
             of_line(line, &mut badges);
         }
     }
@@ -132,7 +131,9 @@ pub fn badges(text: &str) -> Badges {
 /// The badges of text that has its place on one line, where a line break is a control character like others.
 pub fn badges_of_line(text: &str) -> Badges {
     let mut badges = Badges::default();
-    of_line(text, &mut badges);
+    if is_odd(text) {
+        of_line(text, &mut badges);
+    }
     badges
 }
 
@@ -152,6 +153,13 @@ const WIDE_GAP: &str = "                                ";
 
 fn line_of_split(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// Not only printable ASCII without wide gaps: most text needs no closer look.
+fn is_odd(line: &str) -> bool {
+    line.bytes().any(|byte| byte != b'\t' && !(0x20..0x7f).contains(&byte))
+        || line.contains(WIDE_GAP)
+        || line.matches('\t').count() >= REPEATS
 }
 
 fn of_line(line: &str, badges: &mut Badges) {

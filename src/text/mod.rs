@@ -9,6 +9,7 @@ mod badge;
 mod class;
 mod cluster;
 pub mod csv;
+mod flags;
 mod identifier;
 /// For tests and fuzzers alone.
 #[cfg(any(test, fuzzing))]
@@ -21,6 +22,7 @@ mod tests;
 mod units;
 
 pub use badge::{Badge, Badges, LINES as BLANK_LINES, badges, badges_of_identifier, badges_of_line};
+pub use flags::Flags;
 pub use identifier::{identifier, identifier_part, name};
 pub use rows::{NARROWEST, column, hidden, row, styled};
 pub use shown::{Look, Piece, Shown};

@@ -145,6 +145,29 @@ fn an_action_that_is_decided_twice_is_refused_however_its_source_is_named() {
 }
 
 #[test]
+fn misleading_input_is_approved_by_its_digest_only() {
+    let (_gate_home, gate, home) = served();
+    let body = r#"{"toolName":"write_note","toolInput":{"to":"a\u200bb"},"workspaceId":"default"}"#;
+    let id = agent::propose(&gate.address, body);
+    for more in [&["--dry-run"][..], &[]] {
+        let refused = home.run(&[&["decide", "--approve", &id], more].concat());
+        assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+        assert!(said(&refused).contains("it asks for a second look (invisible"), "{}", said(&refused));
+    }
+    assert_eq!(agent::status(&gate.address, &id), "pending");
+
+    let shown = home.run(&["show", &id, "--json"]);
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert!(shown["beforeDeciding"].to_string().contains("look twice: invisible"), "{shown}");
+    let from = home.path().join("decisions.json");
+    let digest = shown["digest"].as_str().unwrap();
+    let decision = format!(r#"[{{"id":"{id}","decision":"approve","digest":"{digest}"}}]"#);
+    std::fs::write(&from, decision).unwrap();
+    let approved = home.run(&["decide", "--from", from.to_str().unwrap()]);
+    assert_eq!(approved.status.code(), Some(0), "{}", said(&approved));
+}
+
+#[test]
 fn wrong_arguments_of_every_command_end_with_2_and_say_what_is_wrong() {
     let home = Home::with_config(
         "[[filter]]\nname = \"old\"\ntext = \"age:>1h\"\n[gate]\nlisten = \"127.0.0.1:0\"\n",

@@ -32,6 +32,8 @@ use wish::{Wish, Word, twice, wishes};
 struct Plan {
     draft: Draft,
     loaded: HashMap<ActionKey, PendingAction>,
+    /// Approvals that name no content, of actions that ask for a second look; with the reasons for that.
+    flagged: Vec<(ActionKey, String)>,
     /// Settled by somebody else before anything was sent: skipped.
     settled: Vec<ReportLine>,
 }
@@ -103,7 +105,17 @@ fn frozen(
         let pending = entries.values().filter(|entry| entry.row.status.is_pending());
         pending.filter(|entry| entry.batch() == *batch).count()
     };
+    if let Some((key, why)) = plan.flagged.iter().find(|(key, _)| plan.draft.get(key).is_some()) {
+        return Err(Refusal::Flagged(key.clone(), why.clone()));
+    }
     freeze(id, plan.draft.iter(), &plan.loaded, can, pending_in, now)
+}
+
+/// Why a bare id does not approve this action. A digest comes from `show --json`, which tells the same.
+fn asks_for_a_look(wish: &Wish, action: &PendingAction) -> Option<String> {
+    let bare = matches!(wish.decision, Word::Approve) && wish.digest.is_none();
+    let reasons = if bare { text::Flags::of(action).reasons() } else { Vec::new() };
+    (!reasons.is_empty()).then(|| reasons.join(", "))
 }
 
 /// Freezes as often as it takes to know everything that is refused, and why.
@@ -185,12 +197,14 @@ async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Resul
         if !keys.insert(key.clone()) {
             return Err(twice(key.id.untrusted()).into());
         }
+        let flagged = asks_for_a_look(&wish, &action);
         let staged = stage(&key, &action, wish, now)?;
         if !action.row.status.is_pending() || action.row.has_expired(now) {
             plan.settled.push(settled(key, &action, &staged));
             continue;
         }
         plan.draft.stage([(key.clone(), Some(staged))]);
+        plan.flagged.extend(flagged.map(|why| (key.clone(), why)));
         plan.loaded.insert(key, action);
     }
     Ok((plan, missing))
@@ -301,4 +315,31 @@ async fn follow(inbox: &Inbox, report: &mut Report, seconds: Option<u64>) -> Has
         }
     }
     latest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ActionId, Row};
+
+    fn wish(text: &str) -> Wish {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn bare_id_approves_no_action_that_asks_for_a_look() {
+        let input = RawJson::parse(r#"{"to":"a"}"#).unwrap();
+        let of = |tool: &str| {
+            let row = Row::new(ActionId::new("1"), tool.into(), "Plain".into());
+            PendingAction::new(row, input.clone(), RawJson::null())
+        };
+        let (plain, odd) = (of("save_document"), of("save_docum\u{435}nt"));
+        let bare = wish(r#"{"id":"1","decision":"approve"}"#);
+
+        assert_eq!(asks_for_a_look(&bare, &plain), None);
+        assert_eq!(asks_for_a_look(&bare, &odd).as_deref(), Some("mixed-script"));
+        assert_eq!(asks_for_a_look(&wish(r#"{"id":"1","decision":"reject"}"#), &odd), None);
+        let bound = format!(r#"{{"id":"1","decision":"approve","digest":"{}"}}"#, odd.digest());
+        assert_eq!(asks_for_a_look(&wish(&bound), &odd), None);
+    }
 }

@@ -64,7 +64,7 @@ pub use modal::{
     Goes, LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
 };
 pub use overlay::{Finder, Overlay};
-pub use preview::{Cached, Flags, Place as PreviewPlace, Preview, Tab, around};
+pub use preview::{Cached, Place as PreviewPlace, Preview, Tab};
 pub use queue::{Cursor, Line, Queue};
 pub use reading::Reading;
 pub use search::Search;

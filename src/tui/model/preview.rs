@@ -3,13 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::domain::json::{self, Scanner, TokenKind};
-use crate::domain::{ActionKey, Digest, PendingAction, Row, Timestamp};
+use crate::domain::{ActionKey, Digest, PendingAction, Timestamp};
 use crate::inbox::Problem;
-use crate::text::{self, Badge, Badges};
+use crate::text::Flags;
 use crate::tui::page::Page;
 
-use super::Search;
+use super::{Search, Slot};
 
 /// So many actions are kept.
 const KEPT: usize = 256;
@@ -21,23 +20,6 @@ pub struct Cached {
     /// Computed here, from the bytes that are shown.
     pub digest: Digest,
     pub flags: Flags,
-}
-
-/// What a reviewer could overlook in an input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flags {
-    /// Characters that a terminal would obey, hide or reorder.
-    pub hidden: usize,
-    /// Keys that stand more than once.
-    pub duplicates: Vec<String>,
-    /// Keys that look like another one of their object.
-    pub alike: Vec<String>,
-    /// Strings that do not decode cleanly.
-    pub broken: usize,
-    /// `NaN` and the like, in a number's place.
-    pub odd: usize,
-    /// In a word each, of the input and of the names and words around it.
-    pub badges: Badges,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +107,7 @@ impl Preview {
     /// Keeps an action, and lets go of the one kept longest.
     pub fn keep(&mut self, key: &ActionKey, action: PendingAction) {
         let digest = action.digest();
-        let flags = Flags::of_action(&action);
+        let flags = Flags::of(&action);
         self.problems.remove(key);
         if self.cache.insert(key.clone(), Arc::new(Cached { action, digest, flags })).is_none() {
             self.order.push_back(key.clone());
@@ -150,58 +132,12 @@ impl Preview {
     }
 }
 
-impl Flags {
-    /// Looks into every key and string of the input, escapes decoded.
-    pub fn of(input: &str) -> Self {
-        let json::DoubtfulKeys { duplicates, alike } = json::doubtful_keys(input);
-        let mut flags = Self { duplicates, alike, ..Self::default() };
-        let mut scanner = Scanner::new(input);
-        while let Ok(Some(token)) = scanner.next_token() {
-            if matches!(token.kind, TokenKind::Key | TokenKind::String) {
-                let decoded = json::decode(token.text);
-                flags.broken += usize::from(decoded.lossy);
-                flags.hidden += text::hidden(&decoded.text);
-                flags.badges = flags.badges.with(text::badges(&decoded.text));
-            }
-            flags.odd += usize::from(json::ODD_WORDS.contains(&token.text));
-        }
-        if flags.broken > 0 {
-            flags.badges.add(Badge::Broken);
-        }
-        if !flags.duplicates.is_empty() {
-            flags.badges.add(Badge::DuplicateKey);
-        }
-        flags
+impl super::Model {
+    /// What could be overlooked in an action, as far as it is known here.
+    pub fn flags_of(&self, slot: &Slot) -> Flags {
+        let cached = self.preview.cached(&slot.entry.key);
+        cached.map_or_else(|| Flags::of_row(&slot.entry.row), |cached| cached.flags.clone())
     }
-
-    /// The same, and what is around the input.
-    pub fn of_action(action: &PendingAction) -> Self {
-        let mut flags = Self::of(action.input.as_str());
-        flags.badges = flags.badges.with(around(&action.row));
-        flags
-    }
-
-    /// `bidi, padding`: what asks for a second look. Empty where nothing does.
-    pub fn words(&self) -> String {
-        self.badges.alarms().map(Badge::word).collect::<Vec<_>>().join(", ")
-    }
-
-    pub fn any(&self) -> bool {
-        self.hidden > 0
-            || self.broken > 0
-            || self.odd > 0
-            || !self.duplicates.is_empty()
-            || !self.alike.is_empty()
-            || self.badges.alarms().next().is_some()
-    }
-}
-
-/// The badges of a row: its title, its tool, and who asks.
-pub fn around(row: &Row) -> Badges {
-    let names = [row.agent.as_ref(), row.mission.as_ref()].into_iter().flatten();
-    let names = names.map(|name| text::badges_of_line(name.as_raw()));
-    let row = text::badges_of_line(row.title.as_raw()).with(text::badges_of_identifier(row.tool.as_raw()));
-    names.fold(row, Badges::with)
 }
 
 impl Tab {

@@ -6,8 +6,8 @@ use crate::contract::action;
 use crate::contract::tool::{self, Reversible, Showing};
 use crate::domain::json::{self, Decoded, Member};
 use crate::domain::{RawJson, Status, Untrusted};
-use crate::text::{self, Badge, Shown};
-use crate::tui::model::{Cached, Flags};
+use crate::text::{self, Badge, Flags, Shown};
+use crate::tui::model::Cached;
 
 use super::context::moment;
 use super::said::Said;

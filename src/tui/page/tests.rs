@@ -5,15 +5,16 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::domain::json::{self, Scanner, TokenKind};
+use crate::text::Flags;
 use crate::tui::desk::{action, key};
-use crate::tui::model::{Cached, Flags, Tab};
+use crate::tui::model::{Cached, Tab};
 
 use super::*;
 
 fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {
     let mut action = action(&format!("1 {tool} agent low 1"), "x", input);
     action.preview = preview.map(|preview| crate::domain::RawJson::parse(preview.to_owned()).unwrap());
-    Cached { digest: action.digest(), flags: Flags::of(input), action }
+    Cached { digest: action.digest(), flags: Flags::of(&action), action }
 }
 
 fn page(cached: &Cached, tab: Tab, width: u16) -> Page {

@@ -97,6 +97,10 @@ pub(super) fn action(model: &Model, slot: &Slot) -> String {
     if !standing.is_empty() {
         said.push(standing);
     }
+    let flags = model.flags_of(slot).reasons();
+    if slot.is_pending() && !flags.is_empty() {
+        said.push(format!("Warning: look twice: {}.", flags.join(", ")));
+    }
     let told = if slot.is_pending() { slot.entry.can.told() } else { Vec::new() };
     if !told.is_empty() {
         let told: Vec<_> = told.iter().map(|(_, words)| words.as_ref()).collect();

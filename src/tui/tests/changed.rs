@@ -119,6 +119,48 @@ fn what_is_flagged_is_not_sent_unread_however_it_was_staged() {
     assert!(screen.contains("flagged: read it to the end first"), "{screen}");
 }
 
+/// Actions of a plain input whose names could be taken for others.
+fn misleading() -> [PendingAction; 3] {
+    let plain = || action("9 create_linear_issue support low 1", "Plain", r#"{"to":"a"}"#);
+    let (mut letter, mut line, mut title) = (plain(), plain(), plain());
+    letter.row.tool = "save_docum\u{435}nt".into();
+    line.row.tool = "read_file\nrisk: low".into();
+    title.row.title = "pay\u{202e}100".into();
+    [letter, line, title]
+}
+
+#[test]
+fn misleading_name_is_locked_before_it_was_opened() {
+    for odd in misleading() {
+        let mut actions = few(3);
+        actions.push(odd.clone());
+        let mut desk = Desk::new(100, 30, actions);
+        desk.answers = false;
+        desk.press("*a");
+
+        assert!(!desk.staged().contains("9A"), "{:?}: {}", odd.row.tool, desk.staged());
+        assert!(desk.message().contains("1 of 4 marked were left out"), "{}", desk.message());
+    }
+}
+
+#[test]
+fn misleading_name_of_what_was_listed_plainly_is_locked_at_the_review() {
+    for odd in misleading() {
+        let mut actions = few(3);
+        actions.push(action("9 create_linear_issue support low 1", "Plain", r#"{"to":"a"}"#));
+        let mut desk = Desk::new(100, 30, actions);
+        desk.answers = false;
+        desk.press("*a");
+        assert!(desk.staged().contains("9A"), "{} {}", desk.staged(), desk.message());
+        desk.answers = true;
+        desk.world.insert(key("9"), odd);
+        desk.press("S");
+
+        let screen = desk.screen();
+        assert!(screen.contains("flagged: read it to the end first"), "{screen}");
+    }
+}
+
 #[test]
 fn everything_is_read_first_where_the_configuration_asks_for_it() {
     let mut desk = Desk::new(100, 30, few(3));

@@ -236,7 +236,7 @@ impl Subject for Looked<'_> {
             Is::Staged => self.staged().is_some(),
             Is::Undecided => slot.is_pending() && model.draft.get(key).is_none(),
             Is::Marked => model.queue.marks.contains(key),
-            Is::Flagged => model.preview.cached(key).is_some_and(|cached| cached.flags.any()),
+            Is::Flagged => model.flags_of(slot).any(),
             Is::High => slot.entry.row.risk.is_high(),
             Is::New => slot.fresh,
             Is::Unknown => matches!(slot.state, State::ToSettle | State::Unknown),

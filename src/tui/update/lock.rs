@@ -1,14 +1,15 @@
 //! What must have been read before it can be approved: the domain's rule, asked of what this screen knows.
 
 use crate::domain::{self, ActionKey, Lock, PendingAction, Seen, Sight};
-use crate::tui::model::{Flags, Model, Slot};
+use crate::text::Flags;
+use crate::tui::model::{Model, Slot};
 
 /// Why an action must be seen in full first; `None` when it may be approved.
 pub(in crate::tui) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
     domain::lock(Sight {
         seen: model.seen_of(slot),
         risk: &slot.entry.row.risk,
-        flagged: model.preview.cached(&slot.entry.key).is_some_and(|cached| cached.flags.any()),
+        flagged: model.flags_of(slot).any(),
         size: slot.entry.row.size,
         read_first: model.settings.read_first,
     })
@@ -23,7 +24,7 @@ pub(super) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> O
     domain::lock(Sight {
         seen: None,
         risk: &action.row.risk,
-        flagged: Flags::of(action.input.as_str()).any(),
+        flagged: Flags::of(action).any(),
         size: action.input.as_str().len() as u64,
         read_first: model.settings.read_first,
     })

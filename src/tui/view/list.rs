@@ -8,7 +8,7 @@ use crate::domain::Together;
 use crate::text;
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Group, GroupBy, GroupKey, Line, Model, Settled, Slot, SortBy, State, around};
+use crate::tui::model::{Focus, Group, GroupBy, GroupKey, Line, Model, Settled, Slot, SortBy, State};
 use crate::tui::theme;
 
 use super::frame::frame;
@@ -231,12 +231,7 @@ fn flags(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
     pen.ours(" ", theme::PLAIN);
     pen.ours(if high { "!" } else { " " }, theme::WARN);
     pen.ours(if unopened { "*" } else { " " }, theme::KEY);
-    let cached = model.preview.cached(&slot.entry.key);
-    let twice = match cached {
-        Some(cached) => cached.flags.any(),
-        None => around(&slot.entry.row).alarms().next().is_some(),
-    };
-    pen.ours(if open && twice { "#" } else { " " }, theme::WARN);
+    pen.ours(if open && model.flags_of(slot).any() { "#" } else { " " }, theme::WARN);
 }
 
 /// A settled row stays in place and says what became of it, and by whom.

@@ -196,3 +196,16 @@ fn the_end_of_the_input_recalls_what_a_person_confirmed_and_a_script_waits_for_i
     talk.accepts();
     assert!(talk.left && talk.submitted.len() == 1, "{}", talk.heard);
 }
+
+#[test]
+fn misleading_tool_name_is_told_and_not_approved_unread() {
+    let mut odd = action("1 create_linear_issue support low 5", "Plain", r#"{"to":"a"}"#);
+    odd.row.tool = "save_docum\u{435}nt".into();
+    let mut talk = Talk::new(TERMINAL, vec![odd]);
+    assert!(talk.heard.contains("Warning: look twice: mixed-script."), "{}", talk.heard);
+
+    let heard = talk.types("approve");
+
+    assert_eq!(talk.staged(), "");
+    assert!(heard.contains("flagged, so it must be read to its end first"), "{heard}");
+}

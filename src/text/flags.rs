@@ -1,0 +1,206 @@
+//! What a reviewer could overlook in an action: judged in one place for the lock, the list, the preview, the review and the shell.
+
+use crate::domain::json::{self, Scanner, TokenKind};
+use crate::domain::{BatchId, Effect, PendingAction, Risk, Row, Untrusted};
+
+use super::{Badge, Badges, badges, badges_of_identifier, badges_of_line, hidden};
+
+/// What asks for a second look at an action.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Characters of the input that a terminal would obey, hide or reorder.
+    pub hidden: usize,
+    /// Keys of the input that stand more than once.
+    pub duplicates: Vec<String>,
+    /// Keys of the input that look like another one of their object.
+    pub alike: Vec<String>,
+    /// Strings that do not decode cleanly.
+    pub broken: usize,
+    /// `NaN` and the like, in a number's place.
+    pub odd: usize,
+    /// In a word each, of everything foreign that is shown of the action.
+    pub badges: Badges,
+}
+
+impl Flags {
+    /// Judges everything foreign that a decision is made by: names, ids, title, input, and what the agent says of it.
+    pub fn of(action: &PendingAction) -> Self {
+        let mut flags = Self::of_row(&action.row);
+        let json::DoubtfulKeys { duplicates, alike } = json::doubtful_keys(action.input.as_str());
+        (flags.duplicates, flags.alike) = (duplicates, alike);
+        flags.hidden = flags.add_json(action.input.as_str());
+        if let Some(preview) = &action.preview {
+            flags.add(badges_of_json(preview.as_str()));
+        }
+        if let Some(summary) = &action.summary {
+            flags.add(badges(summary.as_raw()));
+        }
+        for name in [&action.requested_by, &action.tool_call].into_iter().flatten() {
+            flags.add(badges_of_line(name.as_raw()));
+        }
+        if flags.broken > 0 {
+            flags.badges.add(Badge::Broken);
+        }
+        if !flags.duplicates.is_empty() {
+            flags.badges.add(Badge::DuplicateKey);
+        }
+        flags
+    }
+
+    /// The same of a row in a list, where the rest is not known yet.
+    pub fn of_row(row: &Row) -> Self {
+        let mut flags = Self::default();
+        let batch = row.batch.as_ref().map(BatchId::untrusted);
+        for id in [Some(&row.tool), Some(row.id.untrusted()), batch].into_iter().flatten() {
+            flags.add(badges_of_identifier(id.as_raw()));
+        }
+        let names = [&row.agent, &row.mission, &row.workspace, &row.session, &row.run, &row.checkpoint];
+        let words = [risk_word(&row.risk), row.effect.as_ref().and_then(effect_word), Some(&row.title)];
+        for text in names.into_iter().map(Option::as_ref).chain(words).flatten() {
+            flags.add(badges_of_line(text.as_raw()));
+        }
+        flags
+    }
+
+    /// `bidi, padding`: what asks for a second look. Empty where nothing does.
+    pub fn words(&self) -> String {
+        self.badges.alarms().map(Badge::word).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Something asks for a second look.
+    pub fn any(&self) -> bool {
+        self.hidden > 0
+            || self.broken > 0
+            || self.odd > 0
+            || !self.duplicates.is_empty()
+            || !self.alike.is_empty()
+            || self.badges.alarms().next().is_some()
+    }
+
+    /// Every reason for a second look in a line, for places without a preview.
+    pub fn reasons(&self) -> Vec<String> {
+        let counted = [
+            (self.duplicates.len(), "duplicate key"),
+            (self.alike.len(), "key that looks like another"),
+            (self.odd, "value that is no JSON"),
+            (self.hidden, "hidden character"),
+        ];
+        let counted = counted.into_iter().filter(|(n, _)| *n > 0);
+        let words = Some(self.words()).filter(|words| !words.is_empty());
+        words.into_iter().chain(counted.map(|(n, what)| format!("{what}: {n}"))).collect()
+    }
+
+    fn add(&mut self, badges: Badges) {
+        self.badges = self.badges.with(badges);
+    }
+
+    /// Looks into every key and string, escapes decoded. Returns how many characters of it are hidden.
+    fn add_json(&mut self, text: &str) -> usize {
+        let mut unseen = 0;
+        let mut scanner = Scanner::new(text);
+        while let Ok(Some(token)) = scanner.next_token() {
+            if matches!(token.kind, TokenKind::Key | TokenKind::String) {
+                let decoded = json::decode(token.text);
+                self.broken += usize::from(decoded.lossy);
+                unseen += hidden(&decoded.text);
+                self.add(badges(&decoded.text));
+            }
+            self.odd += usize::from(json::ODD_WORDS.contains(&token.text));
+        }
+        unseen
+    }
+}
+
+fn badges_of_json(text: &str) -> Badges {
+    let mut flags = Flags::default();
+    flags.add_json(text);
+    if flags.broken > 0 {
+        flags.badges.add(Badge::Broken);
+    }
+    flags.badges
+}
+
+/// A word that this version does not know.
+const fn risk_word(risk: &Risk) -> Option<&Untrusted> {
+    match risk {
+        Risk::Other(word) => Some(word),
+        Risk::Low | Risk::Medium | Risk::High | Risk::Critical => None,
+    }
+}
+
+const fn effect_word(effect: &Effect) -> Option<&Untrusted> {
+    match effect {
+        Effect::Other(word) => Some(word),
+        Effect::Read | Effect::Write | Effect::External | Effect::Destructive => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ActionId, RawJson};
+
+    /// The two tools that went through unopened, and what else can be written so.
+    const ODD: &str = "save_docum\u{435}nt";
+
+    fn plain() -> PendingAction {
+        let row = Row {
+            agent: Some("refunds-agent".into()),
+            ..Row::new(ActionId::new("a-1"), "save_document".into(), "Save the plan".into())
+        };
+        let input = RawJson::parse(r#"{"title":"Plan"}"#).unwrap();
+        PendingAction::new(row, input.clone(), input)
+    }
+
+    fn with(change: impl FnOnce(&mut PendingAction)) -> Flags {
+        let mut action = plain();
+        change(&mut action);
+        Flags::of(&action)
+    }
+
+    #[test]
+    fn plain_action_has_no_flag() {
+        assert!(!Flags::of(&plain()).any());
+        assert!(Flags::of(&plain()).reasons().is_empty());
+    }
+
+    #[test]
+    fn every_foreign_field_of_an_action_is_judged() {
+        let odd = || Some(Untrusted::from(ODD));
+        let json = || RawJson::parse(format!(r#"{{"note":"{ODD}"}}"#)).unwrap();
+        let all = [
+            ("tool", with(|a| a.row.tool = ODD.into())),
+            ("line break in a tool", with(|a| a.row.tool = "read_file\nrisk: low".into())),
+            ("title", with(|a| a.row.title = ODD.into())),
+            ("id", with(|a| a.row.id = ActionId::new(ODD))),
+            ("batch", with(|a| a.row.batch = Some(BatchId::new(ODD)))),
+            ("agent", with(|a| a.row.agent = odd())),
+            ("mission", with(|a| a.row.mission = odd())),
+            ("workspace", with(|a| a.row.workspace = odd())),
+            ("session", with(|a| a.row.session = odd())),
+            ("run", with(|a| a.row.run = odd())),
+            ("checkpoint", with(|a| a.row.checkpoint = odd())),
+            ("risk", with(|a| a.row.risk = Risk::parse(ODD))),
+            ("effect", with(|a| a.row.effect = Some(Effect::parse(ODD)))),
+            ("input", with(|a| a.input = json())),
+            ("preview", with(|a| a.preview = Some(json()))),
+            ("summary", with(|a| a.summary = odd())),
+            ("requester", with(|a| a.requested_by = odd())),
+            ("call", with(|a| a.tool_call = odd())),
+        ];
+        for (field, flags) in all {
+            assert!(flags.any(), "{field}");
+            assert!(!flags.reasons().is_empty(), "{field}");
+        }
+    }
+
+    #[test]
+    fn names_of_people_in_other_scripts_are_no_flag() {
+        let flags = with(|action| {
+            action.row.agent = Some("Агент возвратов".into());
+            action.row.workspace = Some("büro".into());
+            action.row.title = "世界へ: Grüße, 3 €".into();
+        });
+        assert!(!flags.any(), "{flags:?}");
+    }
+}
