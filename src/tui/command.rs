@@ -261,7 +261,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::CopyLink, "copy-link", Group::Look, &[Place::Inbox], &["y u"], "copy a link in its input").also("yank clipboard url"),
     spec(Command::CopyShell, "copy-command", Group::Look, &[Place::Inbox], &["y c"], "copy the command that shows it in a shell").also("yank clipboard cli"),
     spec(Command::OpenLink, "open-link", Group::Look, &[Place::Inbox], &["o"], "open a link in its input; its target is shown first").also("browser url"),
-    spec(Command::Reload, "reload", Group::View, &[Place::Inbox, Place::Watch], &["R"], "reload, and take in what was held back").also("refresh sync"),
+    spec(Command::Reload, "reload", Group::View, &[Place::Inbox, Place::Watch], &["R"], "reload: take in what is new, let go of what is settled").also("refresh sync"),
     spec(Command::Inbox, "inbox", Group::View, &[Place::Inbox, Place::Watch], &["g i", "V p"], "back to what is pending, from a list of what is over or the watch view").hint("inbox").also("pending queue home"),
     spec(Command::View(ViewKind::Approved), "view-approved", Group::View, &[Place::Inbox], &["V a"], "what is approved and waits, or runs").also("running list status"),
     spec(Command::View(ViewKind::Executed), "view-executed", Group::View, &[Place::Inbox], &["V e"], "what was executed, with its result").also("done list status audit"),

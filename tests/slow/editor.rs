@@ -20,7 +20,7 @@ fn in_the_form(home: &Home, code: &str) -> Pty {
     let line = format!("sh '{}'", script.display());
     let mut inbox = Pty::start_with(home, (100, 30), &["demo"], &[("EDITOR", &line), ("CODE", code)]);
     inbox.wait("[Rendered]");
-    // From the first key on arrivals are held back, and the cursor stays where it is.
+    // From the first key on the cursor stays where it is.
     inbox.send("n");
     inbox.wait("seen in full");
     inbox.send("E");

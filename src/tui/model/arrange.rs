@@ -1,4 +1,4 @@
-//! Where each row of the list stands: order, groups, filter, folds. All of it at the reviewer's word only.
+//! Where each row of the list stands: order, groups, filter, folds. All of it changes only when the reviewer asks.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::{Cursor, Group, GroupBy, GroupKey, Line, Queue, Slot, SortBy, State};
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 impl Queue {
-    /// Takes in what was held back and lets go of what is settled. The cursor stays on its row, on its line of the screen,
+    /// Takes in what waits and lets go of what is settled. The cursor stays on its row, on its line of the screen,
     /// or goes to the nearest row that is left. What a filter shows must be found out anew: [`Self::filter`].
     pub fn take_in(&mut self) {
         let nearest = self.survivors();
@@ -103,7 +103,7 @@ impl Queue {
     }
 
     /// After rows moved: the cursor is on its row, or else near it, on the same line of the screen.
-    fn stay(&mut self, near: Option<u32>, screen_line: usize) {
+    pub(super) fn stay(&mut self, near: Option<u32>, screen_line: usize) {
         let is_there = match &self.cursor {
             Some(Cursor::Action(key)) => self.is_shown(key),
             Some(Cursor::Header(key)) => self.find_group(key).is_some_and(|group| !group.is_single()),
@@ -125,6 +125,10 @@ impl Queue {
 
     fn put_in_order(&mut self) {
         self.order = self.sort_by.order(&self.slots);
+        self.put_in_ranks();
+    }
+
+    pub(super) fn put_in_ranks(&mut self) {
         for (rank, index) in self.order.iter().enumerate() {
             if let Some(slot) = self.slots.get_mut(*index as usize) {
                 slot.rank = rank as u32;
@@ -161,7 +165,7 @@ impl Queue {
     }
 
     /// Groups of what is shown, each where its first action stands.
-    fn arrange(&mut self) {
+    pub(super) fn arrange(&mut self) {
         self.arrangement += 1;
         self.groups.clear();
         self.group_of_bucket.clear();

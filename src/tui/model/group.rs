@@ -1,10 +1,9 @@
-//! What stands together in the list, and in which order. A new grouping or order is applied when the reviewer asks for it, and
-//! when rows are taken in; never by itself.
+//! What stands together in the list, and in which order. A new grouping or order is applied when the reviewer asks for it.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-use crate::domain::{BatchKey, SourceName, Untrusted};
+use crate::domain::{BatchKey, Row, SourceName, Untrusted};
 
 use super::shape::Shape;
 use super::{Slot, State};
@@ -98,6 +97,22 @@ impl SortBy {
             Self::Tool => "tool",
             Self::Source => "source",
         }
+    }
+
+    /// Which of two actions stands first, as [`Self::order`] has it.
+    pub(super) fn compare(self, a: &Slot, b: &Slot) -> Ordering {
+        let (one, other) = (&a.entry.row, &b.entry.row);
+        let waits = |slot: &Slot| slot.state != State::ToSettle;
+        let expiry = |row: &Row| (row.expires_at.is_none(), row.expires_at);
+        let by = match self {
+            Self::Age => Ordering::Equal,
+            Self::Risk => other.risk.rank().cmp(&one.risk.rank()),
+            Self::Expiry => expiry(one).cmp(&expiry(other)),
+            Self::Tool => one.tool.cmp(&other.tool),
+            Self::Source => a.entry.key.source.cmp(&b.entry.key.source),
+        };
+        let key = |slot: &Slot| (slot.entry.row.created_at, slot.entry.key.clone());
+        waits(a).cmp(&waits(b)).then(by).then_with(|| key(a).cmp(&key(b)))
     }
 
     /// Indices of all actions in this order. What is to be settled goes first.

@@ -35,13 +35,15 @@ impl Queue {
         self.anchor = None;
     }
 
-    /// Ends the range; what can be decided of it is marked now.
-    pub fn keep_range(&mut self) {
-        let Some((first, last)) = self.range() else { return };
+    /// Ends the range; what can be decided of it and `takes` is marked now. Returns how many it did not take.
+    pub fn keep_range(&mut self, takes: impl Fn(&ActionKey) -> bool) -> usize {
+        let Some((first, last)) = self.range() else { return 0 };
         self.anchor = None;
         let lines = self.lines.get(first..=last).unwrap_or_default();
-        let found: Vec<ActionKey> = lines.iter().flat_map(|line| self.marked_with(*line)).collect();
+        let found = lines.iter().flat_map(|line| self.marked_with(*line));
+        let (found, left): (Vec<ActionKey>, Vec<ActionKey>) = found.partition(takes);
         self.mark(found);
+        left.len()
     }
 
     /// What marking a line marks: a folded group is all of its actions, an open one stands for itself.

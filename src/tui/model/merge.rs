@@ -1,4 +1,4 @@
-//! What a sync brings into the list: known rows change in place, new ones are held back, settled ones stay where they are.
+//! What a sync brings into the list: known rows change in place, new ones wait to come in, settled ones stay where they are.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub struct Merged {
 }
 
 impl Queue {
-    /// Takes what a sync brought: known rows change in place, new ones are held back.
+    /// Takes what a sync brought: known rows change in place, new ones wait to come in.
     pub fn merge(&mut self, source: &SourceName, rows: Rows) -> Merged {
         let mut merged = Merged::default();
         match rows {

@@ -18,6 +18,7 @@ use crate::journal::{EditText, Learned, Says};
 pub use crate::text::hidden;
 
 mod arrange;
+mod arrivals;
 mod dwell;
 mod filter;
 mod form;
@@ -48,6 +49,7 @@ mod view;
 mod watch;
 mod window;
 
+pub use arrivals::Arrivals;
 pub use dwell::{Dwell, Looked};
 pub use filter::{Before, FilterLine, Filtering, SavedFilter, Scan};
 pub use form::{Bulk, BulkRow, EditField, EditForm, Fate, Field, Kind, applied, element_title};
@@ -171,6 +173,7 @@ pub struct Model {
     pub overlay: Option<Overlay>,
     pub message: Option<Message>,
     pub guard: Guard,
+    pub arrivals: Arrivals,
     /// What was confirmed just now, and is done when no other key follows at once.
     pub confirmed: Option<(Timestamp, Confirmed)>,
     pub chords: Vec<Chord>,
@@ -197,7 +200,7 @@ pub struct Model {
     pub sent_line: bool,
     /// When what we lost sight of is looked for again.
     pub look_again: Option<Timestamp>,
-    /// The reviewer has pressed a key: from now on arrivals are held back.
+    /// The reviewer has pressed a key: from now on nothing moves above the cursor.
     pub touched: bool,
     /// The journal was read: what is staged and seen is complete.
     pub restored: bool,
@@ -257,6 +260,7 @@ impl Model {
             overlay: None,
             message: None,
             guard: Guard::default(),
+            arrivals: Arrivals::default(),
             confirmed: None,
             chords: Vec::new(),
             theme: Theme::Names,

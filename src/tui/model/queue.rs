@@ -1,5 +1,5 @@
-//! The list: actions in groups, in the order they are shown. Rows never move by themselves: arrivals are held back and settled
-//! actions stay in place until [`Queue::take_in`]; a grouping, an order or a filter changes when the reviewer asks.
+//! The list: actions in groups, in the order they are shown. Arrivals come in where they move nothing between the top of the
+//! screen and the cursor ([`Queue::admit`]); settled actions stay in place until [`Queue::take_in`].
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,6 +25,7 @@ pub enum Line {
 pub struct Queue {
     pub(super) slots: Vec<Slot>,
     pub(super) by_key: HashMap<ActionKey, u32>,
+    /// Arrivals that wait to come into the list.
     pub(super) held: HashMap<ActionKey, Entry>,
     pub(super) group_by: GroupBy,
     pub(super) sort_by: SortBy,
@@ -76,7 +77,7 @@ impl Queue {
         self.held.values()
     }
 
-    /// Those that were held back and can be decided.
+    /// Those that wait to come into the list and can be decided.
     pub fn held_pending(&self) -> impl Iterator<Item = &Entry> {
         self.held().filter(|entry| entry.row.status.is_pending())
     }

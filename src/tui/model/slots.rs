@@ -9,8 +9,10 @@ use super::arrange::NOWHERE;
 pub struct Slot {
     pub entry: Entry,
     pub state: State,
-    /// Came with the last reload.
+    /// Came since the last reload.
     pub fresh: bool,
+    /// When it came into the list that somebody was at already.
+    pub came: Option<Timestamp>,
     /// Index of its group, where the filter shows it.
     pub(super) group: u32,
     /// Index of the group it would be in without a filter.
@@ -49,14 +51,14 @@ pub struct Settled {
 }
 
 impl Slot {
-    pub(super) fn arrived(entry: Entry) -> Self {
+    pub fn arrived(entry: Entry) -> Self {
         let state = Self::outstanding(&entry);
-        Self { entry, state, fresh: true, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+        Self { entry, state, fresh: true, came: None, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
     }
 
     /// In a list of what is over: it belongs to no group, and nothing is decided on it.
     pub(super) fn over(entry: Entry, state: State) -> Self {
-        Self { entry, state, fresh: false, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+        Self { entry, state, fresh: false, came: None, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
     }
 
     pub const fn is_pending(&self) -> bool {

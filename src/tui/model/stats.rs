@@ -1,4 +1,4 @@
-//! Counts over the whole queue, held-back arrivals included; made anew after each sync, not per frame.
+//! Counts over the whole queue, waiting arrivals included; made anew after each sync, not per frame.
 
 use std::collections::HashSet;
 
@@ -39,7 +39,7 @@ impl Stats {
             Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),
             None => Some(entry),
         };
-        // What is held back is on nobody's screen yet: what expires there needs no row to be marked.
+        // What waits is on nobody's screen yet: what expires there needs no row to be marked.
         let on_time = |entry: &&Entry| !entry.row.has_expired(now);
         let known = open.chain(queue.held_pending().filter(on_time)).filter_map(present);
         let arrived = later.into_iter().flat_map(|later| later.arrived(queue)).filter(on_time);

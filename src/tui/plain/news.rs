@@ -186,7 +186,7 @@ pub(super) fn tell(session: &mut Session) {
     }
 }
 
-/// `3 new actions; 44 pending. reload takes them in.`
+/// `Actions: 3 new; 44 pending.`
 fn counted(session: &mut Session) -> Option<String> {
     let news = &mut session.news;
     let (arrived, settled, executed) = (
@@ -200,9 +200,7 @@ fn counted(session: &mut Session) -> Option<String> {
     if said.is_empty() {
         return None;
     }
-    let held =
-        if arrived > 0 && session.model.queue.n_held() > 0 { " reload takes in what is new." } else { "" };
-    Some(format!("Actions: {}; {} pending.{held}", said.join(", "), session.model.stats.pending))
+    Some(format!("Actions: {}; {} pending.", said.join(", "), session.model.stats.pending))
 }
 
 pub(super) fn quiet(session: &mut Session, quiet: bool) {

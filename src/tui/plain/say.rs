@@ -61,7 +61,7 @@ pub(super) fn risk(risk: &Risk) -> String {
     }
 }
 
-/// `Action 2 of 41`: its place in the list. Nothing moves there until the next reload.
+/// `Action 2 of 41`: its place in the list.
 pub(super) fn place(model: &Model, slot: &Slot) -> String {
     let (mut nth, mut total) = (0, 0);
     for line in model.queue.lines() {
@@ -189,11 +189,11 @@ pub(super) fn counts(model: &Model) -> String {
     format!("{}.", said.join(", "))
 }
 
-/// `2 new actions are held back; reload takes them in.`
+/// `2 new actions above come in when you move on.`
 pub(super) fn held(model: &Model) -> Option<String> {
     match model.queue.n_held() {
         0 => None,
-        1 => Some("1 new action is held back; reload takes it in.".to_owned()),
-        held => Some(format!("{held} new actions are held back; reload takes them in.")),
+        1 => Some("1 new action above comes in when you move on.".to_owned()),
+        held => Some(format!("{held} new actions above come in when you move on.")),
     }
 }

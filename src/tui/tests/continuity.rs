@@ -99,7 +99,7 @@ async fn play(seed: u64) {
             client.step(Duration::from_millis(1)).await;
         }
         if chance.below(3) == 0 {
-            // A reviewer at work: arrivals are held back, and counted all the same.
+            // A reviewer at work: some arrivals wait, and are counted all the same.
             client.desk.model.touched = !client.desk.model.touched;
         }
     }

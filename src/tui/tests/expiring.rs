@@ -157,10 +157,12 @@ fn a_source_whose_clock_is_behind_gets_no_decision_but_the_last_word() {
 }
 
 #[test]
-fn what_is_held_back_and_runs_out_is_counted_no_more() {
+fn arrival_that_expires_while_it_waits_is_counted_no_more() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("k");
-    desk.changes(queue(2, MINUTE));
+    let mut late = queue(2, MINUTE).remove(1);
+    late.row.created_at = Timestamp::from_millis(NOW - 90 * MINUTE);
+    desk.changes(vec![late]);
     assert_eq!((desk.model.stats.pending, desk.model.queue.n_held()), (2, 1));
 
     tick(&mut desk, MINUTE);

@@ -112,7 +112,7 @@ fn checkpoints_in_two_panes() {
 
     insta::assert_snapshot!(top(&desk, 16), @r"
  placet   gate   pending 6   undecided 6                                   as kim@acme  LIVE  14:22
- nothing held back                                   blocked until decided: 2 agents   oldest 1h00m
+                                                     blocked until decided: 2 agents   oldest 1h00m
 ┌─ Queue by checkpoint ──────────────────────┐
 │  v checkpoint onboarding  2 batches    3/3 │
 │ + .    Issue about login             1h00m │
@@ -140,7 +140,7 @@ fn shapes_in_two_panes() {
 
     insta::assert_snapshot!(top(&desk, 16), @r"
  placet   gate   pending 6   undecided 6                                   as kim@acme  LIVE  14:22
- nothing held back                                   blocked until decided: 2 agents   oldest 1h00m
+                                                     blocked until decided: 2 agents   oldest 1h00m
 ┌─ Queue by shape ───────────────────────────┐
 │  .    Issue about login              1h00m │
 │  .    Guide for login                  50m │

@@ -99,7 +99,7 @@ fn the_timeline_says_when_who_and_why() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
- nothing held back
+
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ refund_payment   billing                                                                         │
 │ risk HIGH   seen in full   40m old                                                               │

@@ -10,7 +10,7 @@ use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 #[test]
 fn what_failed_on_a_narrow_screen() {
     insta::assert_snapshot!(looking(80, 24).screen(), @r"
- placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
+ placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 ── Failed   as of 14:22 ────────────────────────────────────────── row 1 of 3 ──
 > Refund 120 EUR to alice  card expired                    lee               3m
   Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway       kim@acme       1h05m
@@ -41,7 +41,7 @@ fn what_failed_on_a_narrow_screen() {
 fn what_failed_in_two_panes() {
     insta::assert_snapshot!(looking(100, 30).screen(), @r"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
- held back: 1 new (R shows)                            blocked until decided: 3 agents   oldest 44m
+                                                       blocked until decided: 3 agents   oldest 44m
 ┌─ Failed   as of 14:22 ─────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │> Refund 120 EUR t…  card expired        3m ││ refund_payment   billing                           │
 │  Refund 3 EUR to …  HTTP 502 ⟦ESC⟧…  1h05m ││ risk HIGH   seen no   40m old                      │
@@ -77,7 +77,7 @@ fn what_failed_in_two_panes() {
 fn what_failed_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).screen(), @r"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
- held back: 1 new (R shows)                                                                                                                          oldest 44m
+                                                                                                                                                     oldest 44m
 ┌─ Queues ───────────────────┐┌─ Failed   as of 14:22 ──────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     8 ││> Refund 120 EUR to alice  card expired             lee               3m ││ refund_payment   billing                            │
 │ agents blocked           3 ││  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gatew… kim@acme       1h05m ││ risk HIGH   seen no   40m old                       │
@@ -195,7 +195,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
     assert_eq!(asks(&desk)[0].1, Ask::Decided { skip: 0 });
     insta::assert_snapshot!(desk.screen(), @r"
  placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
- nothing held back                                      blocked until decided: 1 agent   oldest 59m
+                                                        blocked until decided: 1 agent   oldest 59m
 ┌─ Decided by me   as of 14:22 ──────────────┐┌─ Preview ──────────────────────────────────────────┐
 │> E Refund 9 EU… executed   kim@acme    30m ││ refund_payment   billing                           │
 │  X Refund 8 EU… approved   lee         30m ││ risk HIGH   seen no   1h30m old                    │

@@ -29,7 +29,7 @@ fn to_decide(width: u16, height: u16) -> Desk {
 fn recommendations_side_by_side_on_a_large_screen() {
     insta::assert_snapshot!(to_decide(160, 45).screen(), @r#"
  placet   gate   pending 3   undecided 3                                                                                               as kim@acme  LIVE  14:22
- nothing held back                                                                                                                                    oldest 9m
+                                                                                                                                                      oldest 9m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     3 ││> .  * Save 2 recommendations          save_recommendations  low      9m ││ save_recommendations   roadmap                      │
 │ agents blocked           3 ││  . !* Mail to mei@example.com         send_email            HIGH     8m ││ risk low   seen no   9m old                         │
@@ -83,7 +83,7 @@ fn a_refund_beside_the_list() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet   gate   pending 3   undecided 3                                   as kim@acme  LIVE  14:22
- nothing held back                                      blocked until decided: 3 agents   oldest 9m
+                                                        blocked until decided: 3 agents   oldest 9m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  .    Save 2 recommendations            9m ││ refund_payment   billing                           │
 │  . !  Mail to mei@example.com           8m ││ risk CRITICAL   seen in full   7m old              │
@@ -181,7 +181,7 @@ fn raw_with_a_fold() {
 
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
- nothing held back                                       blocked until decided: 1 agent   oldest 1m
+                                                         blocked until decided: 1 agent   oldest 1m
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ deploy   agent                                                                                   │
 │ risk low   seen in full   1m old                                                                 │

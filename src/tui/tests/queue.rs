@@ -4,7 +4,8 @@ use crate::domain::{BatchKey, Briefing, Draft, Revision, Staged, Timestamp};
 use crate::domain::{Decision, Status};
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::{Restored, Write};
-use crate::tui::model::{Cursor, State};
+use crate::rounds::{Random, rounds};
+use crate::tui::model::{Cursor, GroupBy, SortBy, State};
 use crate::tui::msg::{Effect, What};
 
 use super::desk::{CAN, Desk, action, decided, few, key, source};
@@ -23,7 +24,7 @@ fn syncs(desk: &mut Desk) -> Vec<Effect> {
 }
 
 #[test]
-fn arrivals_are_held_back_once_the_reviewer_has_begun() {
+fn arrival_above_the_cursor_waits_for_the_next_move() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("j");
     let before = desk.screen();
@@ -33,12 +34,174 @@ fn arrivals_are_held_back_once_the_reviewer_has_begun() {
     assert_eq!(desk.here(), "2");
     let row = |screen: &str| screen.lines().position(|line| line.starts_with("│>"));
     assert_eq!(row(&desk.screen()), row(&before));
-    assert!(desk.screen().contains("held back: 1 new (R shows)"));
+    assert!(desk.screen().contains(" 1 new above"), "{}", desk.screen());
     assert!(desk.screen().contains("pending 4"), "counts are of now");
-    desk.press("R");
-    assert_eq!(desk.here(), "2", "the cursor is an identity");
-    assert_eq!(desk.model.queue.at(), 3);
-    assert!(!desk.screen().contains("held back: 1"));
+    desk.press("?<Esc>");
+    assert_eq!(desk.model.queue.n_held(), 1, "nothing moved");
+    desk.press("j");
+    assert_eq!(desk.here(), "3", "the cursor is an identity");
+    assert_eq!(desk.model.queue.at(), 4);
+    assert!(!desk.screen().contains("new above"));
+}
+
+#[test]
+fn arrival_below_the_cursor_comes_in_at_once() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("j");
+
+    desk.changes(few(3).split_off(2));
+
+    assert!(desk.screen().contains("Issue number 3"), "{}", desk.screen());
+    assert!(!desk.screen().contains("new above"), "{}", desk.screen());
+    assert_eq!((desk.here().as_str(), desk.model.queue.at()), ("2", 2));
+}
+
+#[test]
+fn arrival_above_the_screen_comes_in_and_moves_nothing_on_it() {
+    let mut desk = Desk::new(80, 24, few(60));
+    desk.press("Gkk");
+    let list = |desk: &Desk| -> Vec<String> {
+        let rows = desk.model.layout().rows;
+        let screen = desk.screen();
+        screen.lines().skip(usize::from(rows.y)).take(usize::from(rows.height)).map(str::to_owned).collect()
+    };
+    let before = list(&desk);
+
+    desk.changes(vec![newcomer()]);
+
+    assert_eq!(list(&desk), before);
+    assert!(desk.model.queue.get(&key("0")).is_some() && desk.model.queue.n_held() == 0);
+}
+
+#[test]
+fn emptied_list_takes_everything_in() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("j");
+    desk.changes(few(2).into_iter().map(|action| decided(action, Status::Rejected, "lee")).collect());
+
+    desk.changes(vec![newcomer()]);
+
+    assert!(desk.screen().contains("Came late, made early"), "{}", desk.screen());
+    desk.press("n");
+    assert_eq!(desk.here(), "0");
+}
+
+#[test]
+fn n_finds_what_waits_above() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("x");
+    desk.changes(vec![newcomer()]);
+    desk.press("x");
+    assert_eq!(desk.staged(), "1X 2X");
+    assert!(desk.message().starts_with("1 just arrived: n goes there"), "{}", desk.message());
+
+    desk.press("n");
+
+    assert_eq!(desk.here(), "0");
+}
+
+#[test]
+fn arrival_is_decided_only_after_250_ms_on_screen() {
+    for (after, staged) in [(100, ""), (249, ""), (250, "3X")] {
+        let mut desk = Desk::new(100, 30, few(2));
+        desk.press("j");
+        desk.changes(few(3).split_off(2));
+        desk.wait(5_000);
+        desk.drawn();
+        desk.hurry("j", 50);
+        desk.hurry("x", after - 50);
+
+        assert_eq!(desk.staged(), staged, "{after}: {}", desk.message());
+    }
+}
+
+#[test]
+fn cursor_does_not_go_on_to_what_just_arrived() {
+    for (after, here) in [(100, "2"), (249, "2"), (250, "3")] {
+        let mut desk = Desk::new(100, 30, few(2));
+        desk.press("x");
+        desk.changes(few(3).split_off(2));
+        desk.drawn();
+        desk.hurry("x", after);
+
+        assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1X 2X", here), "{after}");
+    }
+}
+
+#[test]
+fn keys_for_many_rows_leave_out_what_just_arrived() {
+    for (keys, marked) in [("*", 2), ("vG ", 2)] {
+        for (after, more) in [(249, 0), (250, 2)] {
+            let mut desk = Desk::new(100, 30, few(2));
+            desk.press("jk");
+            desk.changes(few(4).split_off(2));
+            desk.drawn();
+            desk.hurry(keys, after / keys.len() as i64 + i64::from(after == 250));
+
+            assert_eq!(desk.model.queue.marks.len(), marked + more, "{keys} {after}");
+            let said = desk.message().contains("2 just arrived, not marked");
+            assert_eq!(said, more == 0, "{keys} {after}: {}", desk.message());
+        }
+    }
+}
+
+#[test]
+fn approving_the_rest_leaves_out_what_just_arrived() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("jk");
+    desk.changes(few(4).split_off(2));
+    desk.drawn();
+    desk.hurry("A", 249);
+
+    assert_eq!(desk.staged(), "1A 2A");
+    assert!(desk.message().ends_with("; 2 just arrived, not marked"), "{}", desk.message());
+}
+
+/// What stands on screen from its first line to the cursor.
+fn above(desk: &Desk) -> Vec<Option<Cursor>> {
+    let queue = &desk.model.queue;
+    let lines = queue.lines().get(queue.top..=queue.at()).unwrap_or_default();
+    lines.iter().map(|line| queue.identity(*line)).collect()
+}
+
+#[test]
+fn no_arrival_moves_what_stands_between_the_top_and_the_cursor() {
+    let mut random = Random::seeded();
+    let (mut came, mut waited) = (0, 0);
+    for round in 0..rounds(150, 5_000) {
+        let some = |random: &mut Random, id: usize| {
+            let tool = ["t", "u", "v", "w", "x", "y"][random.below(6)];
+            let risk = ["low", "medium", "high"][random.below(3)];
+            let spec = format!("{id} {tool} agent {risk} {}", random.below(100));
+            action(&spec, &format!("Title {}", random.below(3)), "{}")
+        };
+        let n = 1 + random.below(40);
+        let mut desk =
+            Desk::new(100, 16 + random.below(20) as u16, (0..n).map(|id| some(&mut random, id)).collect());
+        desk.model.queue.sort([SortBy::Age, SortBy::Risk, SortBy::Tool][random.below(3)]);
+        desk.model.queue.regroup([GroupBy::Batch, GroupBy::Source, GroupBy::Shape][random.below(3)]);
+        for _ in 0..=random.below(30) {
+            desk.press(["j", "k", "zc", "zo", "G", "gg", "n"][random.below(7)]);
+        }
+        for step in 0..8 {
+            let (before, cursor) = (above(&desk), desk.model.queue.cursor().cloned());
+            let new =
+                (0..1 + random.below(3)).map(|nth| some(&mut random, 1_000 + step * 10 + nth)).collect();
+            desk.changes(new);
+
+            assert_eq!(desk.model.queue.cursor().cloned(), cursor, "round {round}");
+            assert_eq!(above(&desk), before, "round {round}");
+            waited += desk.model.queue.n_held();
+            desk.press(["j", "k", "G", "gg", "?<Esc>"][random.below(5)]);
+            if desk.model.queue.cursor().cloned() != cursor {
+                assert_eq!(desk.model.queue.n_held(), 0, "round {round}");
+            }
+        }
+        came += desk.model.queue.slots().len() - n;
+        let shown: usize = desk.model.queue.groups().iter().map(|group| group.slots.len()).sum();
+        assert_eq!(shown, desk.model.queue.slots().len(), "round {round}: every row is in a group");
+    }
+    assert!(came > 500 && waited > 100, "{came} came, {waited} waited: the test sees nothing");
 }
 
 #[test]

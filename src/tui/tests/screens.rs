@@ -77,7 +77,7 @@ fn three_panes() {
 
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
- held back: 1 new (R shows)                                                                                                                          oldest 44m
+                                                                                                                                                     oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue   refunds-agent                 │
 │ agents blocked           3 ││   A    Refund double-charge INV-8841                        med     44m ││ risk medium   seen in full   32m old                │
@@ -87,10 +87,10 @@ fn three_panes() {
 │   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││  your edits replace: title (the Diff tab shows them)│
 │   medium       3  ######## ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
 │   low          2  ######   ││  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │││ title        Escalate: EU outage                   │
-│                            ││  v google_drive_write  drive-sync                      2 of 2 undecided │││ team         SUP                                   │
+│                            ││  v google_drive_write  drive-sync                      3 of 3 undecided │││ team         SUP                                   │
 │ Age                        ││   .  * Overwrite Q3 plan.docx                               med     22m │││ priority     3                                     │
 │   < 15 m       2  ###      ││   . !* Create Meeting notes 11-20                           spi…    12m │││ assignee     null                                  │
-│   15-60 m      6  ######## ││                                                                         │││ labels       ["outage","eu"]                       │
+│   15-60 m      6  ######## ││   . !* Create Meeting notes 11-20                           spi…    12m │││ labels       ["outage","eu"]                       │
 │   1-4 h        0           ││                                                                         │││ description                                        │
 │   > 4 h        0           ││                                                                         │││   Three enterprise clients in eu-west-1 report     │
 │                            ││                                                                         │││   502s since 13:40 UTC.                            │
@@ -116,7 +116,7 @@ fn three_panes() {
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
 │                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 3 of 11 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-17 of 17 ───────────────────────────┘
+└────────────────────────────┘└─ row 3 of 12 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-17 of 17 ───────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                                                                             unopened approvals 0
 
@@ -132,7 +132,7 @@ fn two_panes() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
- held back: 1 new (R shows)                            blocked until decided: 3 agents   oldest 44m
+                                                       blocked until decided: 3 agents   oldest 44m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
 │   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   32m old               │
@@ -142,9 +142,10 @@ fn two_panes() {
 │   X    Close stale ticket #1182        30m │││ title                                             │
 │   ~    Reopen LIN-399    rejected by maria │││ -   Escalate: EU outage                           │
 │  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…     28m │││ +   [now] Escalate: EU outage                     │
-│  v google_drive_write  drive-sync      2/2 ││                                                    │
+│  v google_drive_write  drive-sync      3/3 ││                                                    │
 │   .  * Overwrite Q3 plan.docx          22m ││  5 other keys stay as proposed; a changed key is   │
 │   . !* Create Meeting notes 11-20      12m ││  replaced as a whole                               │
+│   . !* Create Meeting notes 11-20      12m ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │
@@ -155,8 +156,7 @@ fn two_panes() {
 │                                            ││                                                    │
 │                                            ││                                                    │
 │                                            ││                                                    │
-│                                            ││                                                    │
-└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
+└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                 unopened approvals 0
 
@@ -171,7 +171,7 @@ fn list_above_preview() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
+ placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 ────────────────────────────────────────────────────────────────────────────────
   v create_linear_issue  refunds-agent                         1 of 3 undecided
    A    Refund double-charge INV-8841                               med     44m
@@ -181,7 +181,7 @@ fn list_above_preview() {
    X    Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
 > . ! #Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
-  v google_drive_write  drive-sync                             2 of 2 undecided
+  v google_drive_write  drive-sync                             3 of 3 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
 ── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-7 of 14 ──
   ! hidden characters: 1, shown as ⟦…⟧
@@ -201,7 +201,7 @@ fn list_above_preview() {
 #[test]
 fn the_smallest_list() {
     insta::assert_snapshot!(at_work(40, 10).screen(), @r"
- placet  8 pending  1 new          LIVE
+ placet  8 pending     LIVE  oldest 44m
   v create_linear_issue  refunds-a… 1/3
    A  * Refund double-charge IN…    44m
 >  E  * Escalate: EU outage         32m

@@ -33,7 +33,7 @@ fn the_review() {
 │  v google│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
 │   .  * Ov│     E  Escalate: EU outage                                                 │          │
 │   . !* Cr│        title  "[now] Escalate: EU outage"                                  │          │
-│          │     A  Refund double-charge INV-8841                                       │          │
+│   . !* Cr│     A  Refund double-charge INV-8841                                       │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
 │          │     X  Close stale ticket #1182                                            │          │
 │          │                                                                            │report    │
@@ -85,7 +85,7 @@ fn the_report() {
 │  v │  all                                              1         0         1         1      │    │
 │   .│                                                                                        │    │
 │   .│  left pending 1                                                                        │    │
-│    │  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
+│   .│  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
 │    │  skipped  Close stale ticket #1182  rejected by lee                                    │    │
 │    │                                                                                        │    │
 │    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
@@ -96,7 +96,7 @@ fn the_report() {
 │                                            ││                                                    │
 │                                            ││  What approving does                               │
 │                                            ││    creates one issue in Linear                     │
-└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
+└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 ");
 }
@@ -131,7 +131,7 @@ fn the_edit_form() {
 │ └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘ │
 │                                            ││  What approving does                               │
 │                                            ││    creates one issue in Linear                     │
-└─ row 3 of 11 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
+└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
 "#);
 }
@@ -143,7 +143,7 @@ fn a_hostile_action_in_full() {
     desk.press("nnz");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet  8 pending  5 undecided  3 staged  1 new  as kim@acme  LIVE  oldest 44m
+ placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 ── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-14 of 14 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
   ! hidden characters: 1, shown as ⟦…⟧
@@ -183,7 +183,7 @@ fn nothing_pending() {
 
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
- nothing held back
+
 
     Nothing is pending.
 
@@ -260,7 +260,7 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
     desk.press("<Tab><Tab><Tab> ");
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
- nothing held back                                       blocked until decided: 1 agent   oldest 5m
+                                                         blocked until decided: 1 agent   oldest 5m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
 │ │  send_email   Your refund                                                                    │ │
@@ -298,7 +298,7 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
     desk.press("<Tab>");
     insta::assert_snapshot!(desk.screen(), @r#"
  placet   gate   pending 1   undecided 1                                                                                               as kim@acme  LIVE  14:22
- nothing held back                                                                                                                                    oldest 5m
+                                                                                                                                                      oldest 5m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email   support                                │
 │ agents blocked           1 ││                                                                         ││ risk low   seen in full   5m old                    │

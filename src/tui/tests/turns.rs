@@ -87,11 +87,31 @@ fn a_turn_that_grew_is_refused_until_all_of_it_is_shown() {
     assert!(refusal(&desk.model).starts_with("its turn changed since you decided it: 1 new call"));
     desk.press("<Esc>");
 
-    desk.press("uja");
-    assert!(desk.message().starts_with("its turn grew: 1 new call held back"), "{}", desk.message());
+    desk.press("u");
     assert_eq!(desk.staged(), "");
-    desk.press("Ra");
+    desk.press("a");
     assert_eq!(desk.staged(), "1A 2A 3A");
+}
+
+#[test]
+fn turn_with_a_call_that_waits_or_just_arrived_is_refused() {
+    let mut desk = Desk::with(100, 30, few(2), SAME);
+    desk.press("j");
+    let mut early = few(3).remove(2);
+    early.row.created_at = crate::domain::Timestamp::from_millis(0);
+    desk.changes(vec![early]);
+    desk.press("a");
+    assert!(desk.message().starts_with("its turn grew: 1 new call above"), "{}", desk.message());
+
+    desk.press("R");
+    desk.changes(few(4).split_off(3));
+    desk.drawn();
+    desk.hurry("a", 249);
+    assert!(desk.message().starts_with("its turn grew: 1 new call just arrived"), "{}", desk.message());
+    assert_eq!(desk.staged(), "");
+    desk.wait(100);
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A 2A 3A 4A");
 }
 
 #[test]

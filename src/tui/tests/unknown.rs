@@ -36,7 +36,7 @@ fn they_stand_first_in_a_group_of_their_own() {
         desk.screen().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
     insta::assert_snapshot!(list.join("\n"), @r"
  placet   gate   pending 3   undecided 3   2 UNKNOWN          
- nothing held back                                      blocke
+                                                        blocke
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ─────
 │  v outcome unknown: t settles these      2 ││ create_linear_
 │>  ?    Issue number 4       UNKNOWN    56m ││ risk low   see
@@ -140,14 +140,14 @@ fn they_go_when_anybody_settled_them() {
 }
 
 #[test]
-fn a_new_one_is_held_back_and_counted() {
+fn new_unknown_above_the_cursor_waits_and_is_counted() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.press("j");
 
     desk.changes(vec![lost(few(2).remove(1))]);
 
     assert_eq!((desk.model.stats.unknown, desk.model.stats.pending), (1, 1));
-    assert!(desk.screen().contains("held back: 1 new (R shows)"));
+    assert!(desk.screen().contains(" 1 new above"));
     desk.changes(vec![decided(few(2).remove(1), Status::Failed, "lee")]);
     assert_eq!(desk.model.stats.unknown, 0);
 }

@@ -94,7 +94,7 @@ pub(super) fn asks(desk: &Desk) -> Vec<(u64, Ask)> {
 fn the_queue_is_as_it_was_when_one_comes_back() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("jax ");
-    desk.changes(few(7).split_off(6));
+    desk.changes(vec![action("0 create_linear_issue support low 90", "Early", "{}")]);
     let (here, staged, marks) = (desk.here(), desk.staged(), desk.model.queue.marks.clone());
     assert!(!marks.is_empty() && desk.model.queue.n_held() == 1);
     desk.pages.push_back(page(&failed()));

@@ -9,7 +9,7 @@ use crate::tui::command::Command;
 use crate::tui::model::{GroupKey, Modal, Model, Moved, Settled, Slot, State, Tab, Tone};
 use crate::tui::msg::Effect;
 
-use super::list::{self, Way};
+use super::list;
 use super::lock::lock;
 use super::stage::{is_too_early, save, stage};
 use super::turn;
@@ -219,13 +219,15 @@ pub(super) fn approve_rest(model: &mut Model) -> Vec<Effect> {
         say_to_settle(model);
         return Vec::new();
     }
-    let (mut wanted, mut unopened, mut high, mut other) = (Vec::new(), 0, 0, 0);
+    let (mut wanted, mut unopened, mut high, mut new, mut other) = (Vec::new(), 0, 0, 0, 0);
     for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
         let key = &slot.entry.key;
         if !slot.is_pending() || model.draft.get(key).is_some() {
             continue;
         }
-        if slot.entry.row.risk.is_high() {
+        if model.arrivals.is_just_listed(key, model.now) {
+            new += 1;
+        } else if slot.entry.row.risk.is_high() {
             high += 1;
         } else if model.seen_of(slot).is_none() {
             unopened += 1;
@@ -253,7 +255,8 @@ pub(super) fn approve_rest(model: &mut Model) -> Vec<Effect> {
     let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
     let word = model.queue.group_by().word();
     let shown = if model.queue.shown().is_some() { " as far as it is shown" } else { "" };
-    model.say(format!("approved the rest of this {word}{shown}: {approved}{left}"));
+    let new = list::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
+    model.say(format!("approved the rest of this {word}{shown}: {approved}{left}{new}"));
     effects
 }
 
@@ -306,6 +309,11 @@ fn ready_at_all(model: &mut Model) -> Result<(), ()> {
     }
     if model.queue.marks.is_empty() && model.guard.just_changed(model.now) {
         model.warn("the row under the cursor just changed: look again, then decide");
+        return Err(());
+    }
+    let is_new = |slot: &Slot| model.arrivals.is_unseen(&slot.entry.key, model.now);
+    if model.queue.marks.is_empty() && model.queue.here().is_some_and(is_new) {
+        model.warn("the row under the cursor just arrived: look, then decide");
         return Err(());
     }
     Ok(())
@@ -387,11 +395,17 @@ pub(super) fn finish(model: &mut Model) {
         return;
     }
     let staged_here = |slot: &Slot| model.draft.get(&slot.entry.key).is_some();
-    if model.here().is_some_and(staged_here) && !list::step_to_undecided(model, Way::Down) {
+    if model.here().is_some_and(staged_here)
+        && let Err(new) = list::advance(model)
+    {
         let (batch, all) =
             (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
         let what = if model.queue.shown().is_some() { "everything shown" } else { "everything" };
-        let said = format!("{what} is decided: {batch} or {all} reviews and submits");
+        let next = model.settings.keymap.key(Command::NextUndecided);
+        let said = match new {
+            0 => format!("{what} is decided: {batch} or {all} reviews and submits"),
+            new => format!("{new} just arrived: {next} goes there; {batch} or {all} reviews and submits"),
+        };
         // What was said of a whole turn an instant ago is still news.
         match model.message.as_mut().filter(|message| message.at == model.now && message.tone == Tone::Plain)
         {

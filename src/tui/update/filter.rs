@@ -1,9 +1,11 @@
 //! The filter of the list: written in a line of its own, followed while it is written, kept or put back.
 
+use std::collections::HashSet;
+
 use crossterm::event::{KeyCode, KeyEvent};
 
-use crate::domain::{DecisionKind, Entry, SourceName};
-use crate::inbox::filter::{Filter, Is, Subject};
+use crate::domain::{ActionKey, DecisionKind, Entry, SourceName};
+use crate::inbox::filter::{Filter, Finder, Is, Subject};
 use crate::tui::model::{Cursor, FilterLine, Modal, Model, Slot, State};
 use crate::tui::msg::Effect;
 
@@ -178,6 +180,15 @@ pub(super) fn again(model: &mut Model) {
     let Some(filter) = filter else { return };
     model.filtering.begin(filter, false, &model.queue, model.now);
     finish(model);
+}
+
+/// What waits to come into the list, and would not be shown there.
+pub(super) fn hidden(model: &Model) -> HashSet<ActionKey> {
+    let Some(filter) = &model.filtering.applied else { return HashSet::new() };
+    let mut finder = Finder::default();
+    let waiting = model.queue.held().map(|entry| Slot::arrived(entry.clone()));
+    let hides = waiting.filter(|slot| !finder.holds(filter, &Looked { model, slot }, model.now));
+    hides.map(|slot| slot.entry.key).collect()
 }
 
 /// Whether the search is over.

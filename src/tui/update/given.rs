@@ -2,7 +2,7 @@
 
 use crate::domain::{ActionKey, Capabilities, Decision, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;
-use crate::tui::model::{Guard, Model, Tab};
+use crate::tui::model::{Arrivals, Guard, Model, Tab};
 use crate::tui::msg::{Effect, Given};
 
 use super::decide::{approval, finish, ready, say_spared, spare};
@@ -15,6 +15,7 @@ pub(super) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
     }
     // How close together keys came says nothing about a line; who reads lines has guards of their own.
     model.guard = Guard::default();
+    model.arrivals = Arrivals::default();
     match given {
         Given::Command(command) => seeing(model, command),
         Given::Go(key) => go(model, &key),

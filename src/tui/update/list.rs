@@ -1,5 +1,6 @@
 //! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
 
+use crate::domain::ActionKey;
 use crate::tui::command::{COMMANDS, Command, Group};
 use crate::tui::model::{Cursor, Focus, Line, Modal, Model};
 use crate::tui::msg::Effect;
@@ -171,7 +172,8 @@ pub(super) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
     if model.view.is_some() {
         return super::views::refuse(model);
     }
-    if !step_to_undecided(model, way) {
+    let found = step_to_undecided(model, way);
+    if !found && !(super::queue::arrive_all(model) && step_to_undecided(model, way)) {
         let shown =
             if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
         model.say(shown);
@@ -179,20 +181,32 @@ pub(super) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(super) fn step_to_undecided(model: &mut Model, way: Way) -> bool {
-    match find_undecided(model, way) {
-        Some(index) => {
-            model.queue.go_to_action(index);
-            true
-        }
-        None => false,
-    }
+fn step_to_undecided(model: &mut Model, way: Way) -> bool {
+    let found = find_undecided(model, way, |_| true);
+    found.map(|index| model.queue.go_to_action(index)).is_some()
 }
 
-fn find_undecided(model: &Model, way: Way) -> Option<u32> {
+/// On to the next undecided action after a decision, past those that just came on screen. Returns how many of these there are
+/// where there is nothing else.
+pub(super) fn advance(model: &mut Model) -> Result<(), usize> {
+    let is_stop = |key: &ActionKey| !model.arrivals.is_no_stop(key, model.now);
+    if let Some(index) = find_undecided(model, Way::Down, is_stop) {
+        model.queue.go_to_action(index);
+        return Ok(());
+    }
+    let new = model.queue.after_cursor().filter(|index| is_undecided(model, *index)).count();
+    Err(new + model.queue.held_pending().count())
+}
+
+fn is_undecided(model: &Model, index: u32) -> bool {
+    let slot = model.queue.slot(index);
+    slot.is_some_and(|slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none())
+}
+
+fn find_undecided(model: &Model, way: Way, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
     let undecided = |index: &u32| {
-        let slot = model.queue.slot(*index);
-        slot.is_some_and(|slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none())
+        let key = model.queue.slot(*index).map(|slot| &slot.entry.key);
+        is_undecided(model, *index) && key.is_some_and(&is_stop)
     };
     let here = model.here().map(|slot| &slot.entry.key);
     let other = |index: &u32| model.queue.slot(*index).map(|slot| &slot.entry.key) != here;
@@ -206,18 +220,43 @@ fn find_undecided(model: &Model, way: Way) -> Option<u32> {
 /// Marks or unmarks, and goes down. With a range open it is the range that is marked.
 pub(super) fn mark(model: &mut Model) -> Vec<Effect> {
     if model.queue.has_range() {
-        model.queue.keep_range();
+        keep_range(model);
         return Vec::new();
     }
-    let keys = model.queue.pending_here();
+    let (keys, left) = listed(model, model.queue.pending_here());
     model.queue.turn_marks(keys);
+    say_left_out(model, left);
     down(model, 1)
+}
+
+/// Those of them that were in the list when the key was meant, and how many were not.
+fn listed(model: &Model, keys: Vec<ActionKey>) -> (Vec<ActionKey>, usize) {
+    let (new, known): (Vec<_>, Vec<_>) =
+        keys.into_iter().partition(|key| model.arrivals.is_just_listed(key, model.now));
+    (known, new.len())
+}
+
+/// What a key for many rows says of those that it does not take.
+pub(super) fn just_arrived(left: usize) -> Option<String> {
+    (left > 0).then(|| format!("{left} just arrived, not marked"))
+}
+
+fn say_left_out(model: &mut Model, left: usize) {
+    if let Some(said) = just_arrived(left) {
+        model.warn(said);
+    }
+}
+
+fn keep_range(model: &mut Model) {
+    let (arrivals, now) = (&model.arrivals, model.now);
+    let left = model.queue.keep_range(|key| !arrivals.is_just_listed(key, now));
+    say_left_out(model, left);
 }
 
 /// Begins a range at the cursor, or ends it.
 pub(super) fn range(model: &mut Model) -> Vec<Effect> {
     if model.queue.has_range() {
-        model.queue.keep_range();
+        keep_range(model);
     } else {
         model.queue.begin_range();
     }
@@ -227,7 +266,7 @@ pub(super) fn range(model: &mut Model) -> Vec<Effect> {
 /// A command that decides is about what the range marks.
 pub(super) fn end_range(model: &mut Model, command: Command) {
     if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
-        model.queue.keep_range();
+        keep_range(model);
     }
 }
 
@@ -242,16 +281,17 @@ pub(super) fn extend(model: &mut Model, way: Way) -> Vec<Effect> {
 /// Marks everything that is shown; when all of it is, nothing is marked any more.
 pub(super) fn mark_shown(model: &mut Model) -> Vec<Effect> {
     model.queue.drop_range();
-    let keys = model.queue.shown_pending();
+    let (keys, left) = listed(model, model.queue.shown_pending());
     model.queue.turn_marks(keys);
     let (marked, hidden) = (model.queue.marks.len(), model.queue.marks_hidden());
-    model.say(match (marked, hidden) {
+    let said = match (marked, hidden) {
         (0, _) => "nothing is marked".to_owned(),
         (_, 0) => format!("{} marked", crate::text::count(marked, "action")),
         _ => {
             format!("{} marked, {hidden} of them hidden by the filter", crate::text::count(marked, "action"))
         }
-    });
+    };
+    model.say(just_arrived(left).map_or(said.clone(), |left| format!("{said}; {left}")));
     Vec::new()
 }
 

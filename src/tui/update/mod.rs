@@ -79,6 +79,9 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
     figures::feed(model, &msg.what);
+    let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
+    let moves = matches!(msg.what, What::Key(_) | What::Given(_) | What::Mouse(_));
+    let stood = if moves { model.queue.cursor().cloned() } else { None };
     let mut effects = dwell::pass(model, &msg.what);
     effects.extend(expiry::sweep(model));
     effects.extend(route(model, msg.what));
@@ -89,6 +92,10 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     }
     order::count(model, &effects);
     list::keep_in_view(model);
+    if brings || moves {
+        queue::arrive(model, moves && model.queue.cursor() != stood.as_ref());
+        list::keep_in_view(model);
+    }
     effects.extend(preview::follow(model));
     effects.extend(group::read_ahead(model));
     effects.extend(watch::follow(model));
@@ -141,7 +148,10 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Drawn if model.overlay.is_some() || !model.chords.is_empty() || model.watches() => {
             dwell::drawn(model, true)
         }
-        What::Drawn => [preview::drawn(model), dwell::drawn(model, false)].concat(),
+        What::Drawn => {
+            queue::drawn(model);
+            [preview::drawn(model), dwell::drawn(model, false)].concat()
+        }
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
         What::Exported(answer) => export::exported(model, answer),
         What::BoardExported(answer) => watch::exported(model, answer),

@@ -60,7 +60,7 @@ pub(super) fn sync_all(model: &mut Model) -> Vec<Effect> {
     names.iter().flat_map(|name| sync(model, name)).collect()
 }
 
-/// Takes in what was held back, lets go of what is settled, and asks again.
+/// Takes in what waits, lets go of what is settled, and asks again.
 pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
     model.message = None;
     // Who asks for what is new gets it, frozen or not.
@@ -95,6 +95,40 @@ pub(super) fn take_in(model: &mut Model) {
     model.queue.take_in();
     super::filter::again(model);
     model.recount();
+}
+
+/// Takes arrivals into the list: those that move nothing between the top of the screen and the cursor; all of them after a move,
+/// and where nothing is left to do. A list that somebody froze stays as it is.
+pub(super) fn arrive(model: &mut Model, moved: bool) {
+    if model.queue.n_held() == 0 || model.frozen.is_some() || model.filtering.scan.is_some() {
+        return;
+    }
+    let hidden = super::filter::hidden(model);
+    let all = moved || model.queue.is_emptied();
+    let came = model.queue.admit(all, &hidden, model.now);
+    if !came.is_empty() {
+        model.arrivals.listed(came, model.now);
+        model.dirty = true;
+        model.recount();
+    }
+}
+
+/// Takes in everything that waits, for a key that looks for it. False where nothing does, or the list is frozen.
+pub(super) fn arrive_all(model: &mut Model) -> bool {
+    let before = model.queue.n_held();
+    arrive(model, true);
+    model.queue.n_held() < before
+}
+
+/// A frame shows the list as it is.
+pub(super) fn drawn(model: &mut Model) {
+    if model.arrivals.is_empty() || model.view.is_some() {
+        return;
+    }
+    let rows = model.layout().rows.height;
+    let here = model.queue.here().map(|slot| &slot.entry.key);
+    let drawn = model.queue.on_lines(model.queue.top, usize::from(rows)).chain(here);
+    model.arrivals.drawn(drawn, model.now);
 }
 
 pub(super) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) -> Vec<Effect> {

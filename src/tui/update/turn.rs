@@ -45,9 +45,14 @@ fn calls(model: &Model, turn: &BatchKey) -> Result<Vec<ActionKey>, String> {
     let held = model.queue.held_pending().filter(|entry| entry.batch() == *turn).count();
     if held > 0 {
         let (new, key) = (text::count(held, "new call"), model.settings.keymap.key(Command::Reload));
-        return Err(format!("its turn grew: {new} held back; {key} shows it, then decide the whole turn"));
+        return Err(format!("its turn grew: {new} above; {key} shows it, then decide the whole turn"));
     }
     let calls: Vec<&Slot> = model.queue.calls(turn);
+    let new = calls.iter().filter(|call| model.arrivals.is_unseen(&call.entry.key, model.now)).count();
+    if new > 0 {
+        let new = text::count(new, "new call");
+        return Err(format!("its turn grew: {new} just arrived; look, then decide the whole turn"));
+    }
     let hidden = calls.iter().filter(|slot| model.queue.is_filtered_out(&slot.entry.key)).count();
     if hidden > 0 {
         return Err(format!(

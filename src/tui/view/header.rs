@@ -6,7 +6,6 @@ use ratatui::buffer::Buffer;
 
 use crate::domain::{SourceName, Untrusted};
 use crate::text::{self, Shown};
-use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
 use crate::tui::model::Model;
 use crate::tui::theme;
@@ -45,7 +44,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
     filter::short(model, "  ", &mut pen);
     if model.queue.n_held() > 0 {
-        pen.ours(&format!("  {} new", model.queue.n_held()), theme::WARN);
+        pen.ours(&format!("  {} new above", model.queue.n_held()), theme::WARN);
     }
     let (state, good) = several(model, pen.left());
     let both = if oldest.is_empty() { format!("{state} ") } else { format!("{state}  {oldest} ") };
@@ -92,7 +91,7 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         filter::short(model, "   ", &mut pen);
     }
     if one_line && model.queue.n_held() > 0 {
-        pen.ours(&format!("   {} new", model.queue.n_held()), theme::WARN);
+        pen.ours(&format!("   {} new above", model.queue.n_held()), theme::WARN);
     }
     let right = format!("{state}  {clock} ");
     who(model).draw(&right, &mut pen);
@@ -102,14 +101,9 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
     let mut pen = Pen::new(buf, layout.header, 1);
     filter::long(model, &mut pen);
-    match model.queue.n_held() {
-        0 if model.filtering.applied.is_some() || model.frozen.is_some() => &mut pen,
-        0 => pen.ours(" nothing held back", theme::DIM),
-        held => {
-            let key = model.settings.keymap.key(Command::Reload);
-            pen.ours(&format!(" held back: {held} new ({key} shows)"), theme::WARN)
-        }
-    };
+    if model.queue.n_held() > 0 {
+        pen.ours(&format!(" {} new above", model.queue.n_held()), theme::WARN);
+    }
     for source in model.sources.iter().filter(|_| model.sources.len() > 1) {
         let (word, good) = words::connection(source, model.now);
         if !good {

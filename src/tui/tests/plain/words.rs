@@ -160,14 +160,14 @@ fn news_is_one_line_now_and_then_and_can_be_kept_back() {
     }
     assert_eq!(talk.waits(2), "", "not right after an answer");
     let heard = talk.waits(3);
-    assert_eq!(heard, "\nActions: 3 new; 5 pending. reload takes in what is new.\n> ");
+    assert_eq!(heard, "\nActions: 3 new; 5 pending.\n> ");
 
     talk.types("quiet");
     talk.changes(few(6).split_off(5));
     assert_eq!(talk.waits(10), "");
     talk.types("speak");
     assert!(talk.waits(5).contains("Actions: 1 new; 6 pending."));
-    assert!(talk.types("reload").contains("4 new actions taken in."));
+    assert!(talk.types("go 6").contains("Action 6 of 6"), "{}", talk.heard);
 }
 
 #[test]

@@ -44,10 +44,11 @@ pub(super) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
     let held = model.queue.held_pending().filter(|entry| entry.batch() == staged.batch).count();
     let calls = model.queue.calls(&staged.batch);
     let open = calls.iter().filter(|call| model.draft.get(&call.entry.key).is_none());
-    let came = open.filter(|call| call.fresh && call.entry.row.created_at > since).count();
+    let came =
+        open.filter(|call| call.fresh && call.came.unwrap_or(call.entry.row.created_at) >= since).count();
     let new = text::count(held + came, "new call");
     let key = model.settings.keymap.key(Command::Reload);
     (held + came > 0).then(|| {
-        format!("its turn changed since you decided it: {new}; {key} takes in what is held back, then decide it again")
+        format!("its turn changed since you decided it: {new}; {key} shows what is new, then decide it again")
     })
 }
