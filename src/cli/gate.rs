@@ -1,8 +1,10 @@
 //! `placet gate token|pause|resume|settle|backup|audit`: what the gate's owner does on its machine, on the database itself.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
@@ -15,11 +17,12 @@ use crate::contract::time;
 use crate::domain::Untrusted;
 use crate::gate::{AuditHead, Gate, Scope, Settled, TokenInfo, UnknownScope};
 
+use crate::private;
 use crate::sqlite;
 
-use super::args::{AuditCommand, OwnerCommand, PauseArgs, SettleArgs, SettleAs, TokenCommand};
-use super::output;
+use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, SettleAs, TokenCommand};
 use super::{Exit, Usage, VERSION};
+use super::{log, output};
 
 impl OwnerCommand {
     /// The database that the command line names.
@@ -28,6 +31,7 @@ impl OwnerCommand {
             Self::Token { database, .. } | Self::Audit { database, .. } => database,
             Self::Pause(args) | Self::Resume(args) => &args.database,
             Self::Settle(args) => &args.database,
+            Self::Prune(args) => &args.database,
         };
         named.database.as_deref()
     }
@@ -45,6 +49,7 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
         OwnerCommand::Pause(args) => pause(&gate, &args, true, who).await,
         OwnerCommand::Resume(args) => pause(&gate, &args, false, who).await,
         OwnerCommand::Settle(args) => settle(&gate, args, who.unwrap_or("somebody on this machine")).await,
+        OwnerCommand::Prune(args) => prune(&gate, &args, bare.keep_settled, who).await,
         OwnerCommand::Audit { command, .. } => audit(&gate, command).await,
     };
     gate.close().await;
@@ -94,6 +99,49 @@ async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit
     let now = output::cell(&action.row.status.word(), 20);
     output::line(&format!("it is {} now", now.trim_end()))?;
     Ok(Exit::Done)
+}
+
+async fn prune(
+    gate: &Gate,
+    args: &PruneArgs,
+    keep_settled: Option<Duration>,
+    who: Option<&str>,
+) -> anyhow::Result<Exit> {
+    let now = time::now();
+    let before = match (&args.before, keep_settled) {
+        (Some(text), _) => log::moment(text, now)?,
+        (None, Some(keep)) => now.plus_millis(-i64::try_from(keep.as_millis()).unwrap_or(i64::MAX)),
+        (None, None) => {
+            let how = "gate.keep_settled is off; say what to prune with --before, like --before 90d";
+            return Err(Usage(how.to_owned()).into());
+        }
+    };
+    let mut export = args.export.as_deref().map(new_file).transpose()?;
+    let pruned = gate.prune(before, who, |lines| kept(export.as_mut(), lines)).await?;
+    let what = match pruned.actions {
+        1 => "1 action that was".to_owned(),
+        many => format!("{many} actions that were"),
+    };
+    let said = format!("pruned: {what} settled before {}", time::write(before));
+    output::line(&match &args.export {
+        Some(path) => format!("{said}; exported to {}", path.display()),
+        None => said,
+    })?;
+    Ok(Exit::Done)
+}
+
+fn new_file(path: &Path) -> anyhow::Result<File> {
+    let opened = private::options().write(true).create_new(true).open(path);
+    opened.with_context(|| format!("cannot create {}; it must not be there yet", path.display()))
+}
+
+/// On disk before what it says is gone.
+fn kept(file: Option<&mut File>, lines: &[String]) -> anyhow::Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    for line in lines {
+        writeln!(file, "{line}").context("cannot write the export; nothing that is not in it was pruned")?;
+    }
+    file.sync_all().context("cannot write the export; nothing that is not in it was pruned")
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
+use crate::config::time_span;
 use crate::domain::Untrusted;
 use crate::inbox::Problem;
 use crate::text::{self, Shown};
@@ -174,15 +175,7 @@ pub(super) fn age(millis: i64) -> String {
 /// `45s`, `90m`, `12h` or `30d`.
 pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
     let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
-    let (digits, seconds) = match text.char_indices().next_back() {
-        Some((at, 's')) => (text.get(..at), 1),
-        Some((at, 'm')) => (text.get(..at), 60),
-        Some((at, 'h')) => (text.get(..at), 60 * 60),
-        Some((at, 'd')) => (text.get(..at), 24 * 60 * 60),
-        _ => (None, 0),
-    };
-    let number: u64 = digits.and_then(|digits| digits.parse().ok()).filter(|&n| n > 0).ok_or_else(wrong)?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
+    time_span(text).ok_or_else(wrong)
 }
 
 #[cfg(test)]

@@ -230,6 +230,10 @@ pub struct GateConfig {
     pub tls: Option<TlsFiles>,
     /// Something in front of the gate speaks TLS.
     pub behind_proxy: bool,
+    /// How long an approval waits for an agent to claim the action, unless its tool says otherwise.
+    pub approval_ttl: Duration,
+    /// For how long settled actions are kept; `None`: for ever.
+    pub keep_settled: Option<Duration>,
     pub tools: BTreeMap<String, ToolConfig>,
 }
 
@@ -256,6 +260,8 @@ pub struct ToolConfig {
     pub timeout: Duration,
     /// Proposals expire after so long unless they say otherwise; `None` is never.
     pub expires_after: Option<Duration>,
+    /// How long an approval waits for an agent to claim the action; `None`: as the gate has it.
+    pub approval_ttl: Option<Duration>,
     /// The file with the JSON Schema of its input.
     pub schema: Option<PathBuf>,
     /// `None`: the built-in one; an empty one: the proposer's own.
@@ -321,6 +327,19 @@ impl GateConfig {
     }
 }
 
+/// `45s`, `90m`, `12h` or `30d`; `None` for anything else, and for no time at all.
+pub fn time_span(text: &str) -> Option<Duration> {
+    let (digits, seconds) = match text.char_indices().next_back()? {
+        (at, 's') => (text.get(..at)?, 1),
+        (at, 'm') => (text.get(..at)?, 60),
+        (at, 'h') => (text.get(..at)?, 60 * 60),
+        (at, 'd') => (text.get(..at)?, 24 * 60 * 60),
+        _ => return None,
+    };
+    let number: u64 = digits.parse().ok().filter(|&number| number > 0)?;
+    number.checked_mul(seconds).map(Duration::from_secs)
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -348,6 +367,7 @@ impl Default for ToolConfig {
             retry: Retry::Manual,
             timeout: Duration::from_mins(1),
             expires_after: None,
+            approval_ttl: None,
             schema: None,
             preview: None,
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::paths::Paths;
-use super::{Bound, Config, Keys, NamedFilter, Targets, Watch};
+use super::{Bound, Config, Keys, NamedFilter, Targets, Watch, time_span};
 
 mod gate;
 mod notify;
@@ -179,6 +179,19 @@ fn reasons(given: Vec<String>) -> Result<Vec<String>, String> {
     match given.iter().find(|reason| reason.trim().is_empty() || reason.contains(['\n', '\r'])) {
         Some(wrong) => Err(format!("reviewer.reasons has {wrong:?}; a reason is one line of text")),
         None => Ok(given.into_iter().map(|reason| reason.trim().to_owned()).collect()),
+    }
+}
+
+/// A time like `7d` that makes sense: `least` seconds at least, and ten years at most.
+fn span(key: &str, given: &str, least: u64) -> Result<Duration, String> {
+    let span = time_span(given)
+        .ok_or_else(|| format!("{key} {given:?} is no time; write it like \"12h\" or \"30d\""))?;
+    match span.as_secs() {
+        short if short < least => {
+            Err(format!("{key} is {given}; the least is {}", if least < DAY { "1m" } else { "1d" }))
+        }
+        long if long > 3_650 * DAY => Err(format!("{key} is {given}; the most is 3650d")),
+        _ => Ok(span),
     }
 }
 

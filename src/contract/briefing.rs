@@ -15,6 +15,8 @@ pub struct BriefingBody {
     pub blocked_missions: u64,
     /// Actions whose outcome nobody knows; a human settles them.
     pub unknown: u64,
+    /// Approvals that no agent claimed in three quarters of their time.
+    pub lapsing: u64,
     /// Since when nothing approved is run here; absent while it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_at: Option<String>,
@@ -52,6 +54,7 @@ pub fn read(data: &str) -> Option<Briefing> {
         pending,
         blocked_missions: fields.number("blockedMissions"),
         unknown: fields.number("unknown"),
+        lapsing: fields.number("lapsing"),
         paused: fields.time("pausedAt"),
         batches: batches.into_iter().filter_map(read_batch).collect(),
         revision: fields.number("revision").map(Revision),

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::whole;
+
 /// `POST /api/pending-actions`. Identity that is missing here is read from `toolInput`, which stays as it is.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,7 +43,12 @@ pub struct Propose {
     #[serde(default, alias = "expires_at", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// Seconds from now; not together with `expiresAt`.
-    #[serde(default, alias = "ttl_seconds", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        alias = "ttl_seconds",
+        deserialize_with = "whole::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub ttl_seconds: Option<u64>,
     /// The pending action this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]

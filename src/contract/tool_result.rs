@@ -7,6 +7,18 @@ use crate::domain::{PendingAction, Status, Untrusted, json};
 /// The words for a rejection without a reason.
 pub const DECLINED: &str = "User declined to run this tool.";
 
+/// The words for an approval that nobody took.
+const LAPSED: &str = "A human approved this call, but nobody ran it in time. It did not run.";
+
+/// What a model reads of a rejection: a full sentence, so that it takes the reason for a human's and not for the tool's output.
+pub fn denial(reason: Option<&str>) -> String {
+    let reason = reason.map(str::trim).unwrap_or_default();
+    match reason.strip_suffix('.').unwrap_or(reason) {
+        "" => DECLINED.to_owned(),
+        reason => format!("A human rejected this call: {reason}. Do not repeat it unchanged."),
+    }
+}
+
 /// The result of a tool call that went through the gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,7 +45,8 @@ impl ToolResult {
             }
             Status::Failed => said(&action.error, "The tool failed."),
             Status::Unknown => said(&action.error, "Nobody knows whether the tool ran."),
-            Status::Rejected => said(&action.reason, DECLINED),
+            Status::Rejected => denial(action.reason.as_ref().map(Untrusted::as_raw)),
+            Status::Expired if action.row.has_lapsed() => LAPSED.to_owned(),
             Status::Expired => "Nobody decided in time; the tool did not run.".to_owned(),
             Status::Withdrawn => "The proposal was withdrawn; the tool did not run.".to_owned(),
             Status::Superseded => "Another proposal took its place; the tool did not run.".to_owned(),
@@ -48,4 +61,22 @@ impl ToolResult {
 
 fn meaning(result: &str) -> String {
     if result.starts_with('"') { json::decode(result).text.into_owned() } else { result.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rejection_reads_as_a_full_sentence() {
+        for reason in ["not on a Friday", "not on a Friday.", " not on a Friday. "] {
+            assert_eq!(
+                denial(Some(reason)),
+                "A human rejected this call: not on a Friday. Do not repeat it unchanged."
+            );
+        }
+        for nothing in [None, Some(""), Some(" "), Some(".")] {
+            assert_eq!(denial(nothing), DECLINED);
+        }
+    }
 }

@@ -151,6 +151,11 @@ pub struct PendingAction {
 }
 
 impl Row {
+    /// It expired after a human approved it: nobody ran it in time. What expires undecided has nobody who resolved it.
+    pub fn has_lapsed(&self) -> bool {
+        self.status == Status::Expired && self.resolved_by.is_some()
+    }
+
     /// A pending row of which nothing else is known; medium is the risk of what nobody called by one.
     pub fn new(id: ActionId, tool: Untrusted, title: Untrusted) -> Self {
         Self {

@@ -12,6 +12,8 @@ pub enum AlertKind {
     HighRisk,
     /// Pending, and expires soon.
     Expiring,
+    /// Approved, and no agent claims it: it lapses soon.
+    Lapsing,
     OverTarget,
     /// More comes than goes, for so many minutes.
     Growing,
@@ -20,12 +22,13 @@ pub enum AlertKind {
 }
 
 impl AlertKind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Down,
         Self::Failed,
         Self::Unknown,
         Self::HighRisk,
         Self::Expiring,
+        Self::Lapsing,
         Self::OverTarget,
         Self::Growing,
         Self::Blocked,
@@ -39,6 +42,7 @@ impl AlertKind {
             Self::Unknown => "unknown",
             Self::HighRisk => "high-risk",
             Self::Expiring => "expiring",
+            Self::Lapsing => "lapsing",
             Self::OverTarget => "over-target",
             Self::Growing => "growing",
             Self::Blocked => "blocked",

@@ -10,6 +10,8 @@ pub struct Briefing {
     pub blocked_missions: Option<u64>,
     /// Actions whose outcome nobody knows, where the source counts them.
     pub unknown: Option<u64>,
+    /// Approvals that no agent claimed in three quarters of their time, where the source counts them.
+    pub lapsing: Option<u64>,
     /// Since when nothing approved is run there; `None` while it is, or where the source does not tell.
     pub paused: Option<Timestamp>,
     pub batches: Vec<BatchCount>,

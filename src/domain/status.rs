@@ -5,6 +5,7 @@ use super::Untrusted;
 /// The state of an action (DESIGN section 5).
 ///
 /// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed | unknown`,
+/// `approved → expired` where nobody runs it in time,
 /// `unknown → executed | failed` by a late result of the very run that was lost, or `→ executed | failed | approved` by a human.
 /// On the seed's wire `running` reads as `approved`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,8 @@ pub enum StatusStep {
     Approve,
     Reject,
     Expire,
+    /// It was approved, and nobody ran it in time.
+    Lapse,
     Withdraw,
     Supersede,
     /// An executor took it under a lease.
@@ -105,7 +108,7 @@ impl Status {
         match (self, step) {
             (Self::Pending, S::Approve) | (Self::Running | Self::Unknown, S::Requeue) => Ok(Self::Approved),
             (Self::Pending, S::Reject) => Ok(Self::Rejected),
-            (Self::Pending, S::Expire) => Ok(Self::Expired),
+            (Self::Pending, S::Expire) | (Self::Approved, S::Lapse) => Ok(Self::Expired),
             (Self::Pending, S::Withdraw) => Ok(Self::Withdrawn),
             (Self::Pending, S::Supersede) => Ok(Self::Superseded),
             (Self::Approved, S::Dispatch) => Ok(Self::Running),
@@ -122,10 +125,11 @@ impl Status {
 mod tests {
     use super::*;
 
-    const STEPS: [StatusStep; 10] = [
+    const STEPS: [StatusStep; 11] = [
         StatusStep::Approve,
         StatusStep::Reject,
         StatusStep::Expire,
+        StatusStep::Lapse,
         StatusStep::Withdraw,
         StatusStep::Supersede,
         StatusStep::Dispatch,
@@ -153,6 +157,15 @@ mod tests {
             assert!(STEPS.iter().all(|&step| status.after(step).is_err()), "{status:?}");
         }
     }
+
+    #[test]
+    fn only_an_approval_lapses() {
+        for status in ["pending", "running", "unknown", "executed", "rejected", "expired"] {
+            assert!(Status::parse(status).after(StatusStep::Lapse).is_err(), "{status} lapsed");
+        }
+        assert_eq!(Status::Approved.after(StatusStep::Lapse), Ok(Status::Expired));
+    }
+
     #[test]
     fn what_is_unknown_becomes_known_or_is_run_again() {
         assert!(Status::Unknown.is_final());

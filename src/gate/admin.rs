@@ -26,6 +26,11 @@ impl Gate {
         if workspace.trim().is_empty() || workspace == audit::WHOLE_GATE {
             return Err(GateError::Workspace(workspace.to_owned()));
         }
+        // Blanks around a name make no other subject of it.
+        let subject = subject.trim();
+        if subject.is_empty() {
+            return Err(GateError::Refused("a token needs a subject: who it is for".to_owned()));
+        }
         let millis = lifetime.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
         let expires_at = millis.map(|millis| self.inner.clock.now().plus_millis(millis));
         let (token, secret) = Token::issue(subject, workspace, scopes, expires_at);

@@ -55,6 +55,7 @@ pub(crate) enum ApiError {
         at: Option<Timestamp>,
     },
     StaleFence(String),
+    InvalidBatch(String),
     Paused(String),
     Changed(String),
     UnsupportedType,
@@ -76,6 +77,7 @@ impl ApiError {
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
             Self::InvalidState { .. } => (StatusCode::CONFLICT, "INVALID_STATE"),
             Self::StaleFence(_) => (StatusCode::CONFLICT, "STALE_FENCE"),
+            Self::InvalidBatch(_) => (StatusCode::CONFLICT, "INVALID_BATCH"),
             Self::Paused(_) => (StatusCode::CONFLICT, "PAUSED"),
             Self::Changed(_) => (StatusCode::PRECONDITION_FAILED, "CHANGED"),
             Self::UnsupportedType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
@@ -93,6 +95,7 @@ impl ApiError {
             | Self::Forbidden(message)
             | Self::NotFound(message)
             | Self::StaleFence(message)
+            | Self::InvalidBatch(message)
             | Self::Paused(message)
             | Self::Changed(message)
             | Self::Invalid(message)
@@ -137,7 +140,9 @@ impl From<Refused> for ApiError {
     fn from(refused: Refused) -> Self {
         let message = refused.to_string();
         match refused {
-            Refused::Missing | Refused::MissingBatch | Refused::MissingCheckpoint => Self::NotFound(message),
+            Refused::Missing | Refused::Pruned | Refused::MissingBatch | Refused::MissingCheckpoint => {
+                Self::NotFound(message)
+            }
             Refused::Foreign | Refused::Own | Refused::NotProposer => Self::Forbidden(message),
             Refused::State { status, by, at } => Self::InvalidState { status, by, at },
             Refused::Changed(_) => Self::Changed(message),
@@ -145,6 +150,7 @@ impl From<Refused> for ApiError {
             Refused::KeyReused => Self::KeyReused(message),
             Refused::Full(_) => Self::TooMany(message, 60),
             Refused::StaleFence => Self::StaleFence(message),
+            Refused::CrossesWorkspaces(_) => Self::InvalidBatch(message),
             Refused::Paused => Self::Paused(message),
         }
     }

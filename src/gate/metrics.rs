@@ -136,7 +136,7 @@ impl Metrics {
         match kind {
             "created" => drop(self.0.proposals.inc()),
             "dispatched" => drop(self.0.dispatches.inc()),
-            "approved" | "rejected" | "expired" | "withdrawn" | "superseded" => {
+            "approved" | "rejected" | "expired" | "lapsed" | "withdrawn" | "superseded" => {
                 self.0.settled.get_or_create(&Outcome { outcome: kind }).inc();
             }
             "executed" | "failed" | "lost" | "requeued" | "settled" => {

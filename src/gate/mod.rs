@@ -17,6 +17,7 @@ mod executor;
 mod first;
 mod limits;
 mod metrics;
+mod prune;
 mod reconcile;
 mod router;
 mod routes;
@@ -29,6 +30,7 @@ mod tls;
 mod tool;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -63,6 +65,13 @@ fn tls(config: &GateConfig) -> Result<Option<Tls>, ConfigError> {
     loaded.map_err(|what| config.error(what))
 }
 
+/// What a prune came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Actions that are gone.
+    pub actions: u64,
+}
+
 /// One gate over one database. Clones are the same gate.
 #[derive(Debug, Clone)]
 pub struct Gate {
@@ -83,6 +92,8 @@ struct Inner {
     hosts: Vec<String>,
     limits: Limits,
     workspace: String,
+    /// For how long settled actions are kept; `None`: for ever.
+    keep_settled: Option<Duration>,
     /// Tells this database's first tokens from those of another one in the same folder.
     token_prefix: String,
     rate: Rate,
@@ -117,6 +128,7 @@ impl Gate {
             hosts: config.hosts.clone(),
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
+            keep_settled: config.keep_settled,
             token_prefix: first::prefix(&config.database),
             rate: Rate::default(),
             streams: Streams::default(),

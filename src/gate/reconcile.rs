@@ -1,17 +1,20 @@
 //! What time and crashes leave behind: at start and every 5 seconds.
 //!
-//! Pending actions past their time expire. Runs whose lease ran out are run again or handed to a human. Approved actions
-//! that never ran are found by the dispatcher, which is woken each time: committing and scheduling are two steps, and
-//! a crash between them loses nothing.
+//! Pending actions past their time expire, and so do approvals that no agent took. Runs whose lease ran out are run again or
+//! handed to a human. Approved actions that never ran are found by the dispatcher, which is woken each time: committing and
+//! scheduling are two steps, and a crash between them loses nothing. Once an hour, what was settled long ago is pruned.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 
 use super::Gate;
 use super::audit::{AuditHead, WHOLE_GATE};
+use super::error::GateError;
 use super::executor::restarting;
-use super::store::StoreError;
+use super::store::{Counts, StoreError};
+use crate::domain::Timestamp;
 use crate::fault;
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -19,6 +22,8 @@ const EVERY: Duration = Duration::from_secs(5);
 const ROUNDS: usize = 100;
 /// Answers under an `Idempotency-Key` are kept for a day.
 const REPLIES_KEPT_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+/// Between two looks for what is to be pruned: each makes every inbox list again. Milliseconds.
+const PRUNE_EVERY_MILLIS: i64 = 60 * 60 * 1_000;
 /// How far back can be asked how actions came and went. Milliseconds.
 pub(crate) const FLOWS_ASKED_MILLIS: i64 = 48 * 60 * 60 * 1_000;
 /// Counted minutes are kept for an hour longer, so that none is dropped that somebody asks for just then.
@@ -30,7 +35,8 @@ pub(crate) async fn run(gate: Gate) {
 }
 
 async fn sweeps(gate: Gate) {
-    let mut heads = Vec::new();
+    let (mut heads, mut lapsing) = (Vec::new(), HashMap::new());
+    let mut pruned_at = None;
     let mut timer = tokio::time::interval(EVERY);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -44,6 +50,12 @@ async fn sweeps(gate: Gate) {
         if let Err(error) = sweep(&gate).await {
             // The next sweep tries again; until then nothing is lost, only late.
             tracing::warn!(%error, "a sweep failed");
+        }
+        if let Err(error) = prune(&gate, &mut pruned_at).await {
+            tracing::warn!(%error, "cannot prune what was settled long ago");
+        }
+        if let Err(error) = tell_of_lapsing(&gate, &heads, &mut lapsing).await {
+            tracing::warn!(%error, "cannot count approvals that nobody takes");
         }
     }
 }
@@ -61,18 +73,55 @@ async fn tell_of_others(gate: &Gate, heads: &mut Vec<AuditHead>) -> Result<(), S
     Ok(())
 }
 
+/// Prunes what the configuration does not keep, if the last time is an hour ago.
+pub(crate) async fn prune(gate: &Gate, last: &mut Option<Timestamp>) -> Result<(), GateError> {
+    let now = gate.inner.clock.now();
+    let Some(keep) = gate.inner.keep_settled else { return Ok(()) };
+    if last.is_some_and(|last| now.since(last) < PRUNE_EVERY_MILLIS) {
+        return Ok(());
+    }
+    *last = Some(now);
+    let before = now.plus_millis(-i64::try_from(keep.as_millis()).unwrap_or(i64::MAX));
+    let pruned = gate.prune(before, None, |_| Ok::<_, GateError>(())).await?;
+    if pruned.actions > 0 {
+        tracing::info!(actions = pruned.actions, "pruned what was settled long ago");
+    }
+    Ok(())
+}
+
+/// An approval that no agent takes comes near its end without anything happening, so nobody would be told of it.
+async fn tell_of_lapsing(
+    gate: &Gate,
+    heads: &[AuditHead],
+    told: &mut HashMap<String, u64>,
+) -> Result<(), StoreError> {
+    for AuditHead { workspace, revision, .. } in heads.iter().filter(|head| head.workspace != WHOLE_GATE) {
+        let counts = Counts { workspace: workspace.clone(), ..Counts::default() };
+        let lapsing = gate.store().lapsing(&counts).await?;
+        let before = told.insert(workspace.clone(), lapsing).unwrap_or_default();
+        if lapsing != before {
+            gate.inner.events.publish(workspace, *revision);
+        }
+        if lapsing > before {
+            tracing::warn!(workspace, lapsing, "approvals wait for an agent and will lapse");
+        }
+    }
+    Ok(())
+}
+
 /// One sweep. What it cannot do in so many rounds it leaves to the next.
 pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     gate.inner.events.approved();
     // Each is tried, whatever became of the one before.
     let expired = rounds(gate, || gate.store().expire()).await;
+    let lapsed = rounds(gate, || gate.store().lapse()).await;
     fault::point("sweep.middle");
     let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe())).await;
     let forgotten = gate.store().forget_replies(REPLIES_KEPT_MILLIS).await;
     let forgotten = forgotten.and(gate.store().forget_flows(FLOWS_KEPT_MILLIS).await);
-    let (expired, recovered) = (expired?, recovered?);
-    if expired + recovered > 0 {
-        tracing::info!(expired, recovered, "swept");
+    let (expired, lapsed, recovered) = (expired?, lapsed?, recovered?);
+    if expired + lapsed + recovered > 0 {
+        tracing::info!(expired, lapsed, recovered, "swept");
     }
     forgotten.map(drop)
 }

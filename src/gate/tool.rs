@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 use super::executor;
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
@@ -19,6 +20,7 @@ pub(crate) struct Tools {
     schemas: BTreeMap<String, Schema>,
     targets: Targets,
     default: ToolConfig,
+    approval_ttl: Duration,
     /// What each configuration comes to; compared before anything runs.
     policies: BTreeMap<String, Digest>,
 }
@@ -46,6 +48,7 @@ impl Tools {
             schemas,
             targets,
             default: ToolConfig::default(),
+            approval_ttl: config.approval_ttl,
         })
     }
 
@@ -58,6 +61,7 @@ impl Tools {
             schemas: BTreeMap::new(),
             targets: Targets::none_listed(),
             default: ToolConfig::default(),
+            approval_ttl: Duration::MAX,
         }
     }
 
@@ -101,6 +105,27 @@ impl Tools {
         run.into_iter().chain(self.denied.iter().cloned()).collect()
     }
 
+    /// How long an approval of this tool waits for an agent.
+    pub(crate) fn approval_ttl(&self, name: &str) -> Duration {
+        self.get(name).approval_ttl.unwrap_or(self.approval_ttl)
+    }
+
+    /// Tools whose approved actions agents take, by how long an approval waits for one.
+    pub(crate) fn taken_by_agents(&self) -> Vec<(Which, Duration)> {
+        let own = |(name, tool): (&String, &ToolConfig)| {
+            let is_theirs = tool.executor == Executor::Pull && !self.is_denied(name);
+            Some((Which::Only(name.clone()), tool.approval_ttl.filter(|_| is_theirs)?))
+        };
+        let mut taken: Vec<_> = self.iter().filter_map(own).collect();
+        let mut others = self.taken_here();
+        others.extend(taken.iter().filter_map(|(which, _)| match which {
+            Which::Only(name) => Some(name.clone()),
+            Which::AllBut(_) => None,
+        }));
+        taken.push((Which::AllBut(others), self.approval_ttl));
+        taken
+    }
+
     /// Tools that may be run twice.
     pub(crate) fn safe(&self) -> Vec<String> {
         self.names(|tool| tool.retry == Retry::Safe)
@@ -121,6 +146,13 @@ impl Tools {
             preview: mine.preview.clone().or_else(|| known.preview.clone()),
         }
     }
+}
+
+/// Tools by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Which {
+    Only(String),
+    AllBut(Vec<String>),
 }
 
 /// A proposer may raise the risk, never lower it.

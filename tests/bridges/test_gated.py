@@ -196,7 +196,8 @@ class Running(unittest.TestCase):
         self.gate.work_once()
 
         self.assertEqual((decided.status, decided.reason), ("rejected", "not on a Friday"))
-        self.assertEqual(decided.tool_result, {"toolCallId": None, "ok": False, "content": "not on a Friday"})
+        denial = "A human rejected this call: not on a Friday. Do not repeat it unchanged."
+        self.assertEqual(decided.tool_result, {"toolCallId": None, "ok": False, "content": denial})
         said = self.gate.wait(without, LIMIT).tool_result
         self.assertEqual(said and said["content"], "User declined to run this tool.")
         self.assertEqual(self.ran, [])

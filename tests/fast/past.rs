@@ -43,6 +43,8 @@ async fn desk() -> Desk {
         hosts: Vec::new(),
         tls: None,
         behind_proxy: false,
+        approval_ttl: Duration::from_hours(168),
+        keep_settled: None,
         tools: [
             ("works".to_owned(), tool("cat")),
             ("fails".to_owned(), tool("echo 'card expired' >&2; exit 1")),

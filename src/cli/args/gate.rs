@@ -37,6 +37,8 @@ pub enum OwnerCommand {
     Resume(PauseArgs),
     /// Say what became of an action whose outcome is unknown
     Settle(SettleArgs),
+    /// Delete what was settled long ago; the audit keeps that it was there
+    Prune(PruneArgs),
     /// Check, print and anchor the record of everything that happened
     Audit {
         #[command(flatten)]
@@ -72,6 +74,18 @@ pub struct SettleArgs {
     /// How you know; kept in the audit
     #[arg(long)]
     pub reason: Option<String>,
+    #[command(flatten)]
+    pub database: DatabaseArg,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct PruneArgs {
+    /// Only what was settled before: a time ago like 90d, or a moment like 2026-11-22T08:00:00Z [default: gate.keep_settled]
+    #[arg(long, value_name = "TIME")]
+    pub before: Option<String>,
+    /// First write what goes to this new file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
     #[command(flatten)]
     pub database: DatabaseArg,
 }

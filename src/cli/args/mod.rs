@@ -13,8 +13,8 @@ mod watch;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
-    AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, ServeArgs, SettleArgs,
-    SettleAs, TokenCommand,
+    AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
+    SettleArgs, SettleAs, TokenCommand,
 };
 pub use list::{LIST_COLUMNS, ListArgs, Listed, Order, ShowArgs};
 pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs, ShiftArgs};

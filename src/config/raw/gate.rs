@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::line_of;
 use super::tool::RawTool;
+use super::{DAY, line_of, span};
 use crate::config::paths::Paths;
 use crate::config::{GateConfig, Limits, TlsFiles};
+
+/// Nothing is pruned.
+const OFF: &str = "off";
+/// In seconds.
+const MINUTE: u64 = 60;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -25,6 +30,8 @@ pub(super) struct RawGate {
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     behind_proxy: bool,
+    approval_ttl: String,
+    keep_settled: String,
     tools: BTreeMap<Spanned<String>, RawTool>,
 }
 
@@ -54,6 +61,8 @@ impl Default for RawGate {
             tls_cert: None,
             tls_key: None,
             behind_proxy: false,
+            approval_ttl: "7d".to_owned(),
+            keep_settled: OFF.to_owned(),
             tools: BTreeMap::new(),
         }
     }
@@ -122,6 +131,11 @@ impl RawGate {
             hosts: self.hosts.iter().map(|name| host(name)).collect::<Result<_, _>>()?,
             tls,
             behind_proxy: self.behind_proxy,
+            approval_ttl: span("gate.approval_ttl", &self.approval_ttl, MINUTE)?,
+            keep_settled: match self.keep_settled.as_str() {
+                OFF => None,
+                given => Some(span("gate.keep_settled", given, DAY)?),
+            },
             tools,
         })
     }

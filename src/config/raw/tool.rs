@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::{DAY, seconds};
+use super::{DAY, seconds, span};
 use crate::config::{Executor, Retry, ToolConfig};
 use crate::domain::{Effect, PreviewShape, Risk};
 
@@ -22,6 +22,7 @@ pub(super) struct RawTool {
     retry: RawRetry,
     timeout_seconds: Option<u64>,
     expires_after_seconds: Option<u64>,
+    approval_ttl: Option<String>,
     schema: Option<PathBuf>,
     preview: Option<RawPreview>,
 }
@@ -97,6 +98,16 @@ impl RawTool {
             },
             expires_after: match self.expires_after_seconds {
                 Some(given) => Some(seconds("expires_after_seconds", given, 365 * DAY)?),
+                None => None,
+            },
+            approval_ttl: match self.approval_ttl {
+                Some(_) if self.executor != RawExecutor::Pull => {
+                    return Err(
+                        "approval_ttl belongs to executor \"pull\": the gate runs the others at once"
+                            .to_owned(),
+                    );
+                }
+                Some(given) => Some(span("approval_ttl", &given, 60)?),
                 None => None,
             },
             schema: self.schema.map(|path| folder.join(path)),

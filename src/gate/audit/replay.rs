@@ -1,6 +1,6 @@
 //! The audit played again: what each action, token and pause must look like now, and where the tables say otherwise.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Deserialize;
 
@@ -22,6 +22,8 @@ pub(crate) struct Replay {
     kept: HashMap<(String, u64), String>,
     chains: BTreeMap<String, Chain>,
     actions: HashMap<String, Expected>,
+    /// Actions that were pruned, which must be gone.
+    pruned: HashSet<String>,
     tokens: HashMap<String, ExpectedToken>,
     paused: BTreeSet<String>,
 }
@@ -79,6 +81,15 @@ struct Details {
     scopes: Option<String>,
     hash: Option<String>,
     expires_at: Option<String>,
+    actions: Vec<Gone>,
+}
+
+/// One action in the details of a prune.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Gone {
+    id: String,
+    record: String,
 }
 
 impl Replay {
@@ -152,8 +163,27 @@ impl Replay {
             }
             ("paused", _) => drop(self.paused.insert(row.workspace.clone())),
             ("resumed", _) => drop(self.paused.remove(&row.workspace)),
+            ("pruned", _) => details.actions.into_iter().for_each(|gone| self.went(row, gone)),
             _ => {}
         }
+    }
+
+    /// An action that was pruned: it was settled, and it was the one that was proposed.
+    fn went(&mut self, row: &AuditRow, gone: Gone) {
+        let Gone { id, record } = gone;
+        let place = format!("audit {:?} revision {}", row.workspace, row.revision);
+        let Some(expected) = self.actions.remove(&id) else {
+            return self
+                .problem(format!("{place}: action {id:?} was pruned, and the audit knows nothing of it"));
+        };
+        let status = Status::parse(&expected.status);
+        if !status.is_final() || status == Status::Unknown {
+            self.problem(format!("{place}: action {id:?} was pruned while it was {}", expected.status));
+        }
+        if expected.record.is_some_and(|proposed| proposed != record) {
+            self.problem(format!("{place}: action {id:?} was pruned, and was not what was proposed"));
+        }
+        self.pruned.insert(id);
     }
 
     /// An action as it is stored, after all rows. `lease_until` stands beside it in the table.
@@ -161,7 +191,12 @@ impl Replay {
         self.verified.actions += 1;
         let id = stored.action.row.id.as_raw();
         let Some(expected) = self.actions.remove(id) else {
-            return self.problem(format!("action {id:?}: the audit knows nothing of it"));
+            let known = if self.pruned.contains(id) {
+                "it was pruned, and is there"
+            } else {
+                "the audit knows nothing of it"
+            };
+            return self.problem(format!("action {id:?}: {known}"));
         };
         let wrong = expected.compare(stored, lease_until);
         if !wrong.is_empty() {

@@ -1,7 +1,5 @@
 //! `POST …/batch/{batchId}/approve`: listed is approved, excluded is rejected, unlisted stays pending.
 
-use std::collections::HashSet;
-
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -29,17 +27,12 @@ pub(crate) async fn approve(
     Ok(reply(StatusCode::OK, decided))
 }
 
-/// The items as rulings; each action at most once.
+/// The items as rulings.
 pub(super) fn rulings(request: BatchApprove) -> Result<Vec<Ruling>, ApiError> {
     if request.items.len() > ITEMS_MAX {
         return Err(ApiError::Invalid(format!(
             "a batch request holds at most {ITEMS_MAX} items; send parts"
         )));
-    }
-    let mut ids = HashSet::new();
-    if let Some(twice) = request.items.iter().find(|item| !ids.insert(item.pending_action_id.as_str())) {
-        let message = format!("{:?} is listed twice; decide it once", twice.pending_action_id);
-        return Err(ApiError::Invalid(message));
     }
     request.items.into_iter().map(ruling).collect()
 }

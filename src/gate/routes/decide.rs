@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use super::propose::is_longer;
 use super::sent::MaybeSent;
 use super::{full_response, payload, reply};
 use crate::contract::batch::{Approve, Reject};
@@ -12,7 +13,7 @@ use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::store::{Keyed, Ruling, Verdict};
 
-/// Longest reason, in bytes.
+/// Longest reason, in characters.
 pub(super) const REASON_MAX: usize = 16_384;
 
 pub(crate) async fn approve(
@@ -72,8 +73,8 @@ pub(crate) async fn withdraw(
 /// An empty reason is none.
 pub(super) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
     match reason.filter(|reason| !reason.trim().is_empty()) {
-        Some(long) if long.len() > REASON_MAX => {
-            Err(ApiError::Invalid(format!("the reason is longer than {REASON_MAX} bytes")))
+        Some(long) if is_longer(&long, REASON_MAX) => {
+            Err(ApiError::Invalid(format!("the reason is longer than {REASON_MAX} characters")))
         }
         reason => Ok(reason),
     }

@@ -77,7 +77,14 @@ async fn wait_for(
 
 /// The action, if it is this side of the wall.
 pub(super) async fn find(gate: &Gate, caller: &Caller, id: &str) -> Result<Stored, ApiError> {
-    let stored = gate.store().get(id).await?.ok_or(Refused::Missing)?;
+    let Some(stored) = gate.store().get(id).await? else {
+        return Err(match gate.store().was_there(id).await? {
+            None => Refused::Missing,
+            Some(workspace) if workspace == caller.token.workspace => Refused::Pruned,
+            Some(_) => Refused::Foreign,
+        }
+        .into());
+    };
     judge::within(&stored, &caller.actor())?;
     Ok(stored)
 }
@@ -89,7 +96,9 @@ fn duration(text: &str) -> Result<Duration, ApiError> {
         Some(digits) => (digits, Duration::from_millis),
         None => (text.strip_suffix('s').unwrap_or(text), Duration::from_secs),
     };
-    digits.parse().map(unit).map_err(|_| invalid())
+    // At most so many digits: an unsigned number that is read for certain.
+    let plain = (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain).map(unit).ok_or_else(invalid)
 }
 
 #[derive(Debug, Serialize)]

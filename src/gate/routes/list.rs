@@ -86,16 +86,23 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
     if ids.len() > IDS_MAX {
         return Err(ApiError::Invalid(format!("ids holds at most {IDS_MAX} ids; ask for more in parts")));
     }
-    let before = query.cursor.as_deref().map(|cursor| i64::from_str_radix(cursor, 16)).transpose();
+    let before = query.cursor.as_deref().map(cursor).transpose()?;
     Ok(Filter {
         workspace,
         statuses: statuses(query.status.as_deref(), query.claimable)?,
         equal: equal.into_iter().filter_map(|(column, value)| Some((column, value.clone()?))).collect(),
         ids,
-        before: before.map_err(|_| ApiError::Invalid("the cursor is not one of this gate's".to_owned()))?,
+        before,
         limit: query.limit.unwrap_or(limits.page_rows).clamp(1, limits.page_rows.max(1)),
         bytes: limits.page_bytes,
     })
+}
+
+/// As [`list`] writes it: lower-case hex digits, and no sign.
+fn cursor(text: &str) -> Result<i64, ApiError> {
+    let is_ours = !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let place = i64::from_str_radix(text, 16).ok().filter(|_| is_ours);
+    place.ok_or_else(|| ApiError::Invalid("the cursor is not one of this gate's".to_owned()))
 }
 
 /// The words in storage for the words on the wire, where a running action reads as approved.

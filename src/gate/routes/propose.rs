@@ -21,11 +21,11 @@ use crate::gate::error::ApiError;
 use crate::gate::store::NewAction;
 use crate::gate::tool::{raised_effect, raised_risk};
 
-/// Longest tool name, in bytes.
+/// Longest tool name, in characters.
 const TOOL_MAX: usize = 200;
-/// Longest other text of a proposal (ids, agent, …), in bytes.
+/// Longest other text of a proposal (ids, agent, …), in characters.
 const TEXT_MAX: usize = 512;
-/// Longest summary, in bytes.
+/// Longest summary, in characters.
 const SUMMARY_MAX: usize = 16_384;
 
 /// Said of a tool that the configuration denies.
@@ -68,8 +68,8 @@ impl FromRequestParts<Gate> for WithinRate {
 /// Checks a proposal and adds what the gate knows of its tool.
 fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, ApiError> {
     let tool = propose.tool_name.clone();
-    if tool.trim().is_empty() || tool.len() > TOOL_MAX {
-        return Err(ApiError::Invalid(format!("toolName must have 1 to {TOOL_MAX} bytes")));
+    if tool.trim().is_empty() || is_longer(&tool, TOOL_MAX) {
+        return Err(ApiError::Invalid(format!("toolName must have 1 to {TOOL_MAX} characters")));
     }
     if gate.inner.tools.is_denied(&tool) {
         return Err(ApiError::Forbidden(DENIED.to_owned()));
@@ -164,6 +164,11 @@ fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp
     })
 }
 
+/// In characters, as the contract counts. Short texts are not counted.
+pub(super) fn is_longer(text: &str, most: usize) -> bool {
+    text.len() > most && text.chars().count() > most
+}
+
 /// Every text that is kept is bounded: rows are read by the thousand.
 fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError> {
     let texts = [
@@ -180,9 +185,10 @@ fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError>
         ("effect", &propose.effect, TEXT_MAX),
         ("summary", &propose.summary, SUMMARY_MAX),
     ];
-    let long = texts.into_iter().find(|(_, text, most)| text.as_ref().is_some_and(|text| text.len() > *most));
+    let long =
+        texts.into_iter().find(|(_, text, most)| text.as_ref().is_some_and(|text| is_longer(text, *most)));
     match long {
-        Some((name, _, most)) => Err(ApiError::Invalid(format!("{name} is longer than {most} bytes"))),
+        Some((name, _, most)) => Err(ApiError::Invalid(format!("{name} is longer than {most} characters"))),
         None => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use super::get::find;
 use super::sent::{MaybeSent, Sent};
 use super::{full_response, payload};
 use crate::config::Executor;
-use crate::contract::time;
+use crate::contract::{time, whole};
 use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
@@ -24,7 +24,7 @@ const LEASE_MAX: u64 = 24 * 60 * 60;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Claim {
     /// How long the agent may take; else the tool's timeout.
-    #[serde(default, alias = "lease_seconds")]
+    #[serde(default, alias = "lease_seconds", deserialize_with = "whole::optional")]
     lease_seconds: Option<u64>,
 }
 
@@ -74,6 +74,7 @@ pub(crate) async fn claim(
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Outcome {
+    #[serde(deserialize_with = "whole::number")]
     fence: u64,
     /// It ran; any JSON.
     #[serde(default)]

@@ -23,6 +23,7 @@ use crate::gate::auth::Caller;
 use crate::gate::briefings::{Counted, Desk};
 use crate::gate::error::ApiError;
 use crate::gate::limits::OpenStream;
+use crate::gate::store::Counts;
 
 /// Between two briefings of one stream: at most 4 a second.
 const BETWEEN_BRIEFINGS: Duration = Duration::from_millis(250);
@@ -36,6 +37,8 @@ pub(crate) struct StreamQuery {
     workspace_id: Option<String>,
     #[serde(alias = "sessionId")]
     session_id: Option<String>,
+    #[serde(alias = "missionId")]
+    mission_id: Option<String>,
 }
 
 pub(crate) async fn stream(
@@ -49,7 +52,11 @@ pub(crate) async fn stream(
     let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
     let briefings = Briefings {
         revisions: gate.inner.events.watch(&workspace),
-        desk: gate.inner.briefings.desk(&workspace, query.session_id.as_deref()),
+        desk: gate.inner.briefings.desk(Counts {
+            workspace,
+            session: query.session_id,
+            mission: query.mission_id,
+        }),
         seen,
         ticks: 0,
         caller,
@@ -149,7 +156,7 @@ mod tests {
         gate.store().add_token(token.clone(), hash(&secret)).await.unwrap();
         let mut briefings = Briefings {
             revisions: gate.inner.events.watch("w"),
-            desk: gate.inner.briefings.desk("w", None),
+            desk: gate.inner.briefings.desk(Counts::all("w")),
             seen: None,
             ticks: 0,
             caller: Caller { hash: hash(&secret), token: token.clone() },

@@ -30,6 +30,8 @@ struct ToolBody<'a> {
     retry: &'static str,
     timeout_seconds: u64,
     expires_after_seconds: Option<u64>,
+    /// How long an approval waits for an agent; `None`: the gate runs it itself.
+    approval_ttl_seconds: Option<u64>,
     /// What its input must look like, as configured.
     schema: Option<&'a RawValue>,
     /// What the gate shows of the input beside it; `None`: the proposer's own preview.
@@ -71,6 +73,8 @@ pub(crate) async fn tools(State(gate): State<Gate>) -> Result<Response, ApiError
             },
             timeout_seconds: config.timeout.as_secs(),
             expires_after_seconds: config.expires_after.map(|after| after.as_secs()),
+            approval_ttl_seconds: (config.executor == Executor::Pull)
+                .then(|| gate.inner.tools.approval_ttl(name).as_secs()),
             schema: gate.inner.tools.schema_text(name).and_then(|text| serde_json::from_str(text).ok()),
             preview: definition.preview.filter(|shape| !shape.is_empty()).map(PreviewBody::from),
         }

@@ -1,4 +1,4 @@
-//! How actions came and went: what is asked.
+//! What is counted: what a briefing is about, and what is asked of how actions came and went.
 
 use crate::domain::{Minute, Timestamp};
 
@@ -13,4 +13,25 @@ pub(crate) struct AskedFlows {
     pub(crate) now: Timestamp,
     /// Who decided, too.
     pub(crate) reviewers: bool,
+}
+
+/// What a briefing counts: a workspace, or of it only one session, one mission, or what is of both.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Counts {
+    pub(crate) workspace: String,
+    pub(crate) session: Option<String>,
+    pub(crate) mission: Option<String>,
+}
+
+impl Counts {
+    /// Everything of a workspace.
+    #[cfg(test)]
+    pub(crate) fn all(workspace: &str) -> Self {
+        Self { workspace: workspace.to_owned(), ..Self::default() }
+    }
+
+    /// A part of the workspace only.
+    pub(crate) const fn is_narrowed(&self) -> bool {
+        self.session.is_some() || self.mission.is_some()
+    }
 }

@@ -26,6 +26,20 @@ pub(crate) fn within(stored: &Stored, by: &Actor) -> Result<(), Refused> {
     if workspace == by.workspace { Ok(()) } else { Err(Refused::Foreign) }
 }
 
+/// Is it their own proposal?
+pub(crate) fn is_proposer(stored: &Stored, by: &Actor) -> bool {
+    is_same_subject(&stored.proposer, &by.subject)
+}
+
+/// Do both name the same person or program? Blanks around a name and upper and lower case make no other one of it.
+pub(crate) fn is_same_subject(one: &str, other: &str) -> bool {
+    // Upper case first: it makes one of letters that have several lower forms.
+    let folded = |name: &str| -> String {
+        name.trim().chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    };
+    one == other || folded(one) == folded(other)
+}
+
 /// Who settled it, when, and how; for a refusal that says so.
 pub(crate) fn settled(row: &Row) -> Refused {
     Refused::State {
@@ -44,7 +58,7 @@ pub(crate) fn judge(
     now: Timestamp,
 ) -> Result<Judged, Refused> {
     within(stored, by)?;
-    if stored.proposer == by.subject {
+    if is_proposer(stored, by) {
         return Err(Refused::Own);
     }
     let row = &stored.action.row;
@@ -112,8 +126,9 @@ fn expect(expected: Option<&str>, actual: Digest, changed: &'static str) -> Resu
     }
 }
 
-/// Is it still what was approved? `None`: yes; else why it must not run.
-pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static str> {
+/// Is it still what was approved? `None`: yes; else why it must not run. `predates_terms`: its approval is from before there were
+/// terms, as the audit has it.
+pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools, predates_terms: bool) -> Option<&'static str> {
     let action = &stored.action;
     if tools.is_denied(action.row.tool.as_raw()) {
         return Some("policy denies this tool since the approval; it was not run");
@@ -125,7 +140,7 @@ pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static
         return Some("the stored input is not the one that was approved; it was not run");
     }
     let approved = stored.approved_terms.as_deref();
-    let terms = approved == Some(UNBOUND)
+    let terms = (approved == Some(UNBOUND) && predates_terms)
         || (approved.is_some() && approved == action.terms.map(|terms| terms.to_string()).as_deref());
     let changed = "the tool's executor or schema, or the action itself, changed after the approval; it was not run. \
                    Propose it again";
@@ -133,16 +148,32 @@ pub(crate) fn not_as_approved(stored: &Stored, tools: &Tools) -> Option<&'static
 }
 
 /// The terms of an approval from before there were any.
-const UNBOUND: &str = "unbound";
+pub(crate) const UNBOUND: &str = "unbound";
 
 /// May this human say what became of an `unknown` action?
 pub(crate) fn settle(stored: &Stored, by: &Actor) -> Result<(), Refused> {
     within(stored, by)?;
-    if stored.proposer == by.subject {
+    if is_proposer(stored, by) {
         return Err(Refused::Own);
     }
     if stored.action.row.status != Status::Unknown {
         return Err(settled(&stored.action.row));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_and_case_make_no_other_subject() {
+        for (one, other) in [("solo", "Solo "), ("solo", "\tSOLO\n"), ("straße", "STRASSE"), ("ΟΔΟΣ", "οδος")]
+        {
+            assert!(is_same_subject(one, other), "{one:?} {other:?}");
+        }
+        for (one, other) in [("solo", "so lo"), ("solo", "solo2"), ("ı", "i1")] {
+            assert!(!is_same_subject(one, other), "{one:?} {other:?}");
+        }
+    }
 }

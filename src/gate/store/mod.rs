@@ -11,7 +11,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-pub(crate) use self::counted::AskedFlows;
+pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::auth::{Token, TokenInfo};
@@ -57,6 +57,15 @@ pub(crate) struct Stored {
     pub(crate) decision_revision: Option<u64>,
     pub(crate) fence: u64,
     pub(crate) lease_by: Option<String>,
+}
+
+/// A settled action that may go.
+#[derive(Debug, Clone)]
+pub(crate) struct Prunable {
+    pub(crate) action: PendingAction,
+    pub(crate) proposer: String,
+    /// Of everything of it that never changed, as the audit has it.
+    pub(crate) record: Digest,
 }
 
 /// Who asks: a token's subject inside its workspace.
@@ -230,6 +239,8 @@ pub(crate) struct Census {
 pub(crate) enum Refused {
     #[error("there is no such pending action")]
     Missing,
+    #[error("it was settled and has been pruned; the audit still says what became of it")]
+    Pruned,
     #[error("there is no such batch")]
     MissingBatch,
     #[error("there is no such checkpoint")]
@@ -238,6 +249,8 @@ pub(crate) enum Refused {
     Paused,
     #[error("it belongs to another workspace")]
     Foreign,
+    #[error("{0:?} belongs to another workspace; nothing was decided. Send the actions of one workspace")]
+    CrossesWorkspaces(String),
     #[error("nobody decides their own proposal; ask somebody else")]
     Own,
     #[error("only who proposed it may do this")]
@@ -327,14 +340,36 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     ) -> Result<Stored, StoreError>;
     /// Pending actions past their time become `expired`. Returns how many.
     async fn expire(&self) -> Result<u64, StoreError>;
+    /// Approved actions that no agent claimed in time become `expired`. Returns how many.
+    async fn lapse(&self) -> Result<u64, StoreError>;
+    /// How many approvals no agent claimed in three quarters of their time.
+    async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError>;
     /// Running actions whose lease ran out: tools in `safe` run again, a bounded number of times; others become `unknown`. Returns how many.
     async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError>;
+    /// Actions of a workspace that were settled before this moment, the first settled first: at most `limit`, and beyond the first
+    /// about `bytes` bytes of input.
+    async fn settled(
+        &self,
+        workspace: &str,
+        before: Timestamp,
+        limit: u32,
+        bytes: u64,
+    ) -> Result<Vec<Prunable>, StoreError>;
+    /// Removes these, where nothing happened to them since they were read; the audit keeps their ids and records. Returns how many.
+    async fn prune(
+        &self,
+        workspace: String,
+        actions: Vec<Prunable>,
+        who: Option<String>,
+    ) -> Result<u64, StoreError>;
     /// Drops kept answers that are older than `millis`.
     async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError>;
     /// Drops counted minutes that are older than `millis`.
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError>;
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError>;
+    /// The workspace of an action that was pruned.
+    async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError>;
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError>;
     async fn actions(&self, filter: &Filter) -> Result<Page<PendingAction>, StoreError>;
     /// At most `limit` rows and, beyond the first, about `bytes` bytes on the wire.
@@ -347,7 +382,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     ) -> Result<Changes, StoreError>;
     /// Of the newest change; 0 while there was none.
     async fn revision(&self, workspace: &str) -> Result<u64, StoreError>;
-    async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError>;
+    async fn briefing(&self, counts: &Counts) -> Result<BriefingBody, StoreError>;
     /// Checkpoints in which something waits, of one mission or of all; the oldest 500 batches of them.
     async fn checkpoints(
         &self,

@@ -135,6 +135,38 @@ async fn a_batch_belongs_to_one_workspace() {
 }
 
 #[tokio::test]
+async fn a_batch_that_crosses_workspaces_decides_nothing() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose_with("t", "{}", r#","missionId":"m","checkpointId":"c""#).await;
+    let stranger =
+        gate.gate.create_token("stranger", "elsewhere", &[Scope::Propose, Scope::Read], None).await.unwrap();
+    let body = r#"{"toolName":"t","workspaceId":"elsewhere","missionId":"m","toolInput":{}}"#;
+    let foreign = gate.post_as(&stranger, "/api/pending-actions", body).await.at("/pending_action_id");
+    let before = gate.list("").await.at("/revision");
+
+    let items = json!({"items": [{"pendingActionId": id}, {"pendingActionId": foreign}]}).to_string();
+    for path in ["pending-actions/batch/m:t/approve", "checkpoints/c/approve", "checkpoints/c/reject"] {
+        let answer = gate.post(&format!("/api/{path}"), &items).await;
+
+        assert_eq!(answer.code(), (409, "INVALID_BATCH".to_owned()), "{path}");
+        assert!(answer.at("/error/message").contains("nothing was decided"), "{}", answer.text);
+    }
+
+    assert_eq!((gate.status(&id).await.as_str(), gate.list("").await.at("/revision")), ("pending", before));
+}
+
+#[tokio::test]
+async fn a_batch_reply_begins_with_the_keys_of_the_seed() {
+    let (_folder, gate) = plain().await;
+    let ids = batch_of(&gate, 1).await;
+
+    let reply = decide(&gate, &json!([{"pendingActionId": ids[0]}])).await;
+
+    let first = r#"{"batchId":"m:t","approved":1,"rejected":0,"skipped":0,"failed":0,"items":["#;
+    assert!(reply.text.starts_with(first), "{}", reply.text);
+}
+
+#[tokio::test]
 async fn a_repeated_batch_gets_the_first_answer_again() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 2).await;

@@ -58,7 +58,7 @@ pub(super) fn documented() -> BTreeSet<String> {
 }
 
 /// A validator for a schema of the document, whose references lead into the document.
-fn validator(schema: &Value) -> Validator {
+pub(super) fn validator(schema: &Value) -> Validator {
     let mut schema = schema.clone();
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["components"] = json!({ "schemas": CONTRACT["components"]["schemas"] });

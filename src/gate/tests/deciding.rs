@@ -77,6 +77,37 @@ async fn what_is_settled_cannot_be_decided_again() {
     assert_eq!(gate.action(&refused).await.at("/reason"), "no");
 }
 
+#[tokio::test]
+async fn nobody_decides_their_own_proposal_under_another_spelling() {
+    let (_folder, gate) = plain().await;
+    let all = [Scope::Propose, Scope::Read, Scope::Decide];
+    let solo = gate.gate.create_token("solo", "w", &all, None).await.unwrap();
+    let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
+
+    for spelling in ["solo", "Solo ", " SOLO"] {
+        let id = gate.post_as(&solo, "/api/pending-actions", body).await.at("/pending_action_id");
+        let other = gate.gate.create_token(spelling, "w", &all, None).await.unwrap();
+        for verb in ["approve", "reject"] {
+            let refused = gate.post_as(&other, &format!("/api/pending-actions/{id}/{verb}"), "").await;
+            assert_eq!(refused.code(), (403, "FORBIDDEN".to_owned()), "{spelling:?} {verb}");
+        }
+        let taken_back = gate.post_as(&other, &format!("/api/pending-actions/{id}/withdraw"), "").await;
+        assert_eq!(taken_back.at("/status"), "withdrawn", "{spelling:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_has_a_subject_without_blanks_around_it() {
+    let (_folder, gate) = plain().await;
+
+    gate.gate.create_token(" Ann ", "w", &[Scope::Read], None).await.unwrap();
+    let nobody = gate.gate.create_token(" \t", "w", &[Scope::Read], None).await;
+
+    let subjects: Vec<_> = gate.gate.list_tokens().await.unwrap().into_iter().map(|it| it.subject).collect();
+    assert!(subjects.contains(&"Ann".to_owned()), "{subjects:?}");
+    assert!(nobody.unwrap_err().to_string().contains("needs a subject"));
+}
+
 fn assert_conflict(answer: &Answer, status: &str) {
     assert_eq!(answer.code(), (409, "INVALID_STATE".to_owned()));
     assert_eq!(answer.at("/error/status"), status);

@@ -11,6 +11,7 @@ mod goals;
 mod openapi;
 mod policy;
 mod proposing;
+mod pruning;
 mod pulling;
 mod reach;
 mod reading;

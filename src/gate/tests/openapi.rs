@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::contract::{CONTRACT, check_event, documented, operations};
+use super::contract::{CONTRACT, check_event, documented, operations, validator};
 use super::support::{TestGate, answer, plain, script, with_tool};
 use crate::gate::auth::{Access, Scope};
 use crate::gate::router;
@@ -178,6 +178,110 @@ async fn every_documented_answer_is_given() {
     let unseen: Vec<_> = documented().into_iter().filter(|answer| !seen.0.contains(answer)).collect();
     assert!(unseen.is_empty(), "let this walk see each of these answers: {unseen:#?}");
     ran.stop().await;
+}
+
+/// Bodies of a proposal at the edges of what is taken.
+fn edges() -> Vec<String> {
+    let mut bodies: Vec<String> = [
+        r#"{"toolName":"t","toolInput":{}}"#,
+        r#"{"toolName":"t","toolInput":{},"workspaceId":""}"#,
+        r#"{"toolName":"t","toolInput":{},"workspaceId":null}"#,
+        r#"{"toolName":"t","toolInput":{"workspace_id":"w"}}"#,
+        r#"{"toolName":"t","toolInput":{"workspace_id":"w"},"workspaceId":null}"#,
+        r#"{"toolName":"t","toolInput":{"workspace_id":""}}"#,
+        r#"{"toolName":" ","toolInput":{},"workspaceId":"w"}"#,
+        r#"{"toolName":"t","toolInput":[],"workspaceId":"w"}"#,
+    ]
+    .map(str::to_owned)
+    .into();
+    let long = |name: &str, length: usize| format!(r#""{name}":"{}""#, "ü".repeat(length));
+    for more in [
+        r#""ttlSeconds":1000000.0"#,
+        r#""ttlSeconds":1"#,
+        r#""ttlSeconds":0"#,
+        r#""ttlSeconds":1.5"#,
+        r#""ttlSeconds":-1"#,
+        r#""ttlSeconds":18446744073709551615"#,
+        r#""ttlSeconds":18446744073709551616"#,
+        r#""ttlSeconds":null,"expiresAt":"2999-01-01T00:00:00Z""#,
+        r#""ttlSeconds":60,"expiresAt":null"#,
+        r#""ttlSeconds":60,"expiresAt":"2999-01-01T00:00:00Z""#,
+        r#""runId":"","agent":"","batchId":"","missionId":"","effect":"","risk":"","summary":"""#,
+        r#""runId":null,"effect":null,"risk":null,"preview":null,"more":[]"#,
+        r#""runId":7"#,
+        r#""effect":"read""#,
+    ] {
+        bodies.push(format!(r#"{{"toolName":"t","toolInput":{{}},"workspaceId":"w",{more}}}"#));
+    }
+    for (name, most) in [("runId", 512), ("summary", 16_384), ("toolName", 200)] {
+        for length in [most, most + 1] {
+            let tool = if name == "toolName" { "" } else { r#""toolName":"t","# };
+            bodies.push(format!(r#"{{{tool}"toolInput":{{}},"workspaceId":"w",{}}}"#, long(name, length)));
+        }
+    }
+    bodies
+}
+
+#[tokio::test]
+async fn a_proposal_is_taken_where_the_document_takes_it() {
+    let (_folder, gate) = plain().await;
+    let document = validator(&CONTRACT["components"]["schemas"]["Propose"]);
+    let mut taken = 0;
+
+    for body in edges() {
+        let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
+
+        let says = document.is_valid(&serde_json::from_str(&body).unwrap());
+        assert_eq!(answer.status == 202, says, "{body}: {}", answer.text);
+        taken += u32::from(says);
+    }
+    assert_eq!(taken, 12, "edges on both sides");
+}
+
+#[tokio::test]
+async fn a_query_is_taken_where_the_document_takes_it() {
+    let (_folder, gate) = plain().await;
+    let id = gate.propose("t", "{}").await;
+    let list = "/api/pending-actions";
+    let one = format!("{list}/{id}");
+    let mut refused = 0;
+
+    for (template, path, name, value) in [
+        (list, list, "limit", "0"),
+        (list, list, "limit", "4294967295"),
+        (list, list, "limit", "4294967296"),
+        (list, list, "limit", "-1"),
+        (list, list, "status", ""),
+        (list, list, "status", ",pending,,running,"),
+        (list, list, "status", "pendingrunning"),
+        (list, list, "cursor", ""),
+        (list, list, "cursor", "7fffffffffffffff"),
+        (list, list, "cursor", "8fffffffffffffff"),
+        (list, list, "cursor", "+1"),
+        (list, list, "cursor", "A"),
+        (list, list, "agent", ""),
+        ("/api/pending-actions/changes", "/api/pending-actions/changes", "since", "18446744073709551615"),
+        ("/api/pending-actions/changes", "/api/pending-actions/changes", "since", "18446744073709551616"),
+        ("/api/pending-actions/{id}", one.as_str(), "wait", ""),
+        ("/api/pending-actions/{id}", one.as_str(), "wait", "0"),
+        ("/api/pending-actions/{id}", one.as_str(), "wait", "+1ms"),
+        ("/api/pending-actions/{id}", one.as_str(), "wait", "1ms"),
+        ("/api/audit", "/api/audit", "limit", "0"),
+        ("/api/flows", "/api/flows", "since", "0"),
+    ] {
+        let parameters = CONTRACT["paths"][template]["get"]["parameters"].as_array().unwrap();
+        let schema = &parameters.iter().find(|it| it["name"] == name).unwrap()["schema"];
+        let meant =
+            if schema["type"] == "integer" { serde_json::from_str(value).unwrap() } else { json!(value) };
+        let says = validator(schema).is_valid(&meant);
+
+        let query = value.replace('+', "%2B");
+        let answer = gate.get(&format!("{path}?{name}={query}")).await;
+
+        assert_eq!(answer.status == 200, says, "{path}?{name}={value}: {}", answer.text);
+        refused += u32::from(!says);
+    }
+    assert_eq!(refused, 10, "edges on both sides");
 }
 
 #[tokio::test]

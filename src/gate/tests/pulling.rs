@@ -1,6 +1,11 @@
 //! Agents that run what was approved: answers that get lost, and looking for work.
 
-use super::support::{Answer, TestGate, answer, ids, plain};
+use std::time::Duration;
+
+use super::support::{Answer, TestGate, answer, config, ids, plain, start};
+use crate::config::{GateConfig, Retry, ToolConfig};
+use crate::gate::reconcile;
+use crate::gate::store::Counts;
 
 async fn claim(gate: &TestGate, id: &str, key: &str) -> Answer {
     let path = format!("/api/pending-actions/{id}/claim");
@@ -69,4 +74,70 @@ async fn looking_for_work_does_not_show_what_runs_already() {
 
     assert_eq!(ids(&gate.list("&status=approved&claimable=true").await), std::slice::from_ref(&waiting));
     assert_eq!(ids(&gate.list("&status=approved").await), [waiting, running]);
+}
+
+const HOUR: i64 = 60 * 60 * 1_000;
+
+/// Moves the clock and sweeps.
+async fn later(gate: &TestGate, millis: i64) {
+    gate.gate.inner.clock.pass(millis);
+    reconcile::sweep(&gate.gate).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_approval_that_nobody_takes_lapses() {
+    let folder = tempfile::tempdir().unwrap();
+    let quick = ToolConfig { approval_ttl: Some(Duration::from_hours(1)), ..ToolConfig::default() };
+    let safe = ToolConfig { retry: Retry::Safe, ..ToolConfig::default() };
+    let tools = [("quick".to_owned(), quick), ("safe".to_owned(), safe)].into();
+    let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
+    let (quick, usual) = (gate.propose("quick", "{}").await, gate.propose("t", r#"{"n":1}"#).await);
+    let taken = gate.propose("safe", "{}").await;
+    for id in [&quick, &usual, &taken] {
+        gate.approve(id, "").await;
+    }
+    claim(&gate, &taken, "k").await;
+    let lapsing = async || gate.gate.store().lapsing(&Counts::all("w")).await.unwrap();
+
+    later(&gate, HOUR + 1_000).await;
+    assert_eq!(
+        (gate.status(&quick).await.as_str(), gate.status(&usual).await.as_str()),
+        ("expired", "approved")
+    );
+    assert_eq!(lapsing().await, 0);
+    // Three quarters of a week.
+    later(&gate, 125 * HOUR).await;
+    assert_eq!((lapsing().await, gate.status(&usual).await.as_str()), (1, "approved"));
+    gate.gate.inner.clock.pass(42 * HOUR);
+    // Whether it was swept already or not.
+    assert_eq!(claim(&gate, &usual, "late").await.code(), (409, "INVALID_STATE".to_owned()));
+    later(&gate, 0).await;
+
+    let told = gate.action(&usual).await;
+    assert_eq!(
+        ["/status", "/resolvedBy", "/toolResult/ok"].map(|at| told.at(at)),
+        ["expired", "owner", "false"]
+    );
+    let sentence = "A human approved this call, but nobody ran it in time. It did not run.";
+    assert_eq!(told.at("/toolResult/content"), sentence);
+    let events = gate.get(&format!("/api/pending-actions/{usual}/events")).await;
+    assert_eq!(events.at("/items/2/event"), "lapsed");
+    assert_eq!(gate.status(&taken).await, "approved", "what was claimed once never lapses");
+    assert_eq!(lapsing().await, 0);
+    assert_eq!(gate.gate.verify_audit(&[]).await.unwrap().problems, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_approval_that_the_gate_is_to_run_never_lapses() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = [("t".to_owned(), super::support::script("cat"))].into();
+    let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
+    gate.gate.pause(None, None).await.unwrap();
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+
+    later(&gate, 1_000 * HOUR).await;
+
+    assert_eq!(gate.status(&id).await, "approved");
+    gate.stop().await;
 }

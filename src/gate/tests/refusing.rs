@@ -97,14 +97,14 @@ async fn every_text_of_a_proposal_has_a_limit() {
         ("effect", 512),
         ("summary", 16_384),
     ]) {
-        let long = "x".repeat(most + 1);
+        let long = "ü".repeat(most + 1);
         let body = format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{}},"{name}":"{long}"}}"#);
         let answer = gate.post_as(&gate.agent, "/api/pending-actions", &body).await;
 
         refused(&answer, 422, "INVALID");
-        assert_eq!(answer.at("/error/message"), format!("{name} is longer than {most} bytes"));
+        assert_eq!(answer.at("/error/message"), format!("{name} is longer than {most} characters"));
     }
-    gate.propose_with("t", "{}", &format!(r#","summary":"{}""#, "x".repeat(16_384))).await;
+    gate.propose_with("t", "{}", &format!(r#","summary":"{}""#, "ü".repeat(16_384))).await;
 }
 
 #[tokio::test]

@@ -366,5 +366,6 @@ async fn an_agent_can_append_what_it_is_told() {
     assert_eq!(told(&done).await, json!({"toolCallId": "call-1", "ok": true, "content": EXACT}));
     let declining = json!({"toolCallId": null, "ok": false, "content": "User declined to run this tool."});
     assert_eq!(told(&declined).await, declining);
-    assert_eq!(told(&refused).await["content"], "wrong customer");
+    let sentence = "A human rejected this call: wrong customer. Do not repeat it unchanged.";
+    assert_eq!(told(&refused).await["content"], sentence);
 }

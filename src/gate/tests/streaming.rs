@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::contract;
 use super::support::{BORN, LIMIT, TestGate, plain};
+use crate::gate::store::Counts;
 
 /// An open stream, read event by event.
 struct Stream {
@@ -120,8 +121,8 @@ async fn many_changes_make_few_briefings_and_the_last_is_right() {
 async fn one_count_serves_every_stream_until_something_changes() {
     let (_folder, gate) = plain().await;
     let (briefings, store) = (&gate.gate.inner.briefings, gate.gate.store());
-    let (one, another) = (briefings.desk("w", None), briefings.desk("w", None));
-    let session = briefings.desk("w", Some("s"));
+    let (one, another) = (briefings.desk(Counts::all("w")), briefings.desk(Counts::all("w")));
+    let session = briefings.desk(Counts { session: Some("s".to_owned()), ..Counts::all("w") });
 
     let (first, same) = (one.briefing(store).await.unwrap(), another.briefing(store).await.unwrap());
     gate.propose("t", "{}").await;
@@ -143,6 +144,28 @@ async fn a_session_sees_its_own_counts() {
     let mut stream = Stream::open(&gate, "&session_id=s", None).await;
 
     assert_eq!(stream.next().await.unwrap().data["pending"], 1);
+}
+
+#[tokio::test]
+async fn a_stream_of_one_mission_counts_only_that_mission() {
+    let (_folder, gate) = plain().await;
+    for more in [
+        r#","missionId":"m","sessionId":"s""#,
+        r#","missionId":"m","sessionId":"another""#,
+        r#","missionId":"another","sessionId":"s""#,
+        "",
+    ] {
+        gate.propose_with("t", "{}", more).await;
+    }
+
+    let told = async |query: &str| {
+        let data = Stream::open(&gate, query, None).await.next().await.unwrap().data;
+        (data["pending"].clone(), data["blockedMissions"].clone(), data["batches"].as_array().unwrap().len())
+    };
+
+    assert_eq!(told("&mission_id=m").await, (2.into(), 1.into(), 1));
+    assert_eq!(told("&missionId=m&session_id=s").await, (1.into(), 1.into(), 1));
+    assert_eq!(told("&mission_id=none").await, (0.into(), 0.into(), 0));
 }
 
 #[tokio::test]

@@ -76,6 +76,8 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         hosts: Vec::new(),
         tls: None,
         behind_proxy: false,
+        approval_ttl: Duration::from_hours(168),
+        keep_settled: None,
         tools: BTreeMap::new(),
     }
 }

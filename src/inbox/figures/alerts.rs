@@ -24,6 +24,7 @@ pub(super) fn of(
         (AlertKind::Unknown, board.standing.unknown),
         (AlertKind::HighRisk, sums.high_late),
         (AlertKind::Expiring, sums.expiring),
+        (AlertKind::Lapsing, source.lapsing),
         (AlertKind::OverTarget, board.standing.over_target),
         (AlertKind::Growing, if grows { growing } else { 0 }),
         (AlertKind::Blocked, if sums.blocked > 0 { board.blocked } else { 0 }),

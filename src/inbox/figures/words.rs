@@ -89,6 +89,7 @@ pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
         AlertKind::Unknown => format!("outcome unknown: {count}"),
         AlertKind::HighRisk => format!("high-risk waiting over {}: {count}", limit(targets.high_risk)),
         AlertKind::Expiring => format!("expiring within {}: {count}", limit(targets.expiring)),
+        AlertKind::Lapsing => format!("approved, no agent takes it, lapses soon: {count}"),
         AlertKind::OverTarget => format!("over {}: {count}", limit(targets.age)),
         AlertKind::Growing => format!("growing for {count} min"),
         AlertKind::Blocked => format!("missions blocked: {count}"),

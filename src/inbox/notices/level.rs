@@ -145,7 +145,11 @@ fn in_queue(rule: &NotifyRule, source: &SourceBoard, kind: AlertKind, targets: &
             all().map(|standing| u64::from(standing.growing_for)).filter(|minutes| *minutes > limit).max()?
         }
         // The configuration refuses them.
-        AlertKind::Down | AlertKind::Failed | AlertKind::Expiring | AlertKind::Blocked => 0,
+        AlertKind::Down
+        | AlertKind::Failed
+        | AlertKind::Expiring
+        | AlertKind::Lapsing
+        | AlertKind::Blocked => 0,
     };
     (count > 0).then_some(count)
 }

@@ -47,6 +47,8 @@ async fn served() -> Served {
         hosts: Vec::new(),
         tls: None,
         behind_proxy: false,
+        approval_ttl: Duration::from_hours(168),
+        keep_settled: None,
         tools: BTreeMap::new(),
     };
     let gate = Gate::open(&config).await.unwrap();

@@ -146,6 +146,9 @@ impl PendingActions {
                 let answer = wire::batch_answer(&reply.text).unwrap_or_default();
                 Ok(self.settle_batch(&sent, &answer).await)
             }
+            409 if error::read(&reply.text).code.is_some_and(|code| code.as_raw() == "INVALID_BATCH") => {
+                all(error::read(&reply.text).message.as_raw())
+            }
             // Nothing of this request landed: what is settled was settled by somebody else.
             409 => Ok(self.attribute(&sent, u64::MAX).await),
             404 => Ok(self.no_batch(&sent).await),

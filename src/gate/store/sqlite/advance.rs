@@ -178,6 +178,7 @@ const fn kind(step: StatusStep) -> &'static str {
         StatusStep::Approve => "approved",
         StatusStep::Reject => "rejected",
         StatusStep::Expire => "expired",
+        StatusStep::Lapse => "lapsed",
         StatusStep::Withdraw => "withdrawn",
         StatusStep::Supersede => "superseded",
         StatusStep::Dispatch => "dispatched",

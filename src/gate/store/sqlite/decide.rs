@@ -1,5 +1,7 @@
 //! Deciding: one action, a batch or a checkpoint item by item; the proposer taking one back; a human ending what is unknown.
 
+use std::collections::HashSet;
+
 use sqlx::QueryBuilder;
 
 use super::advance::{Change, Payloads, advance, load};
@@ -60,7 +62,7 @@ async fn resolve(
 pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
     let stored = load(tx, id).await?;
     judge::within(&stored, by)?;
-    if stored.proposer != by.subject {
+    if !judge::is_proposer(&stored, by) {
         return Err(Refused::NotProposer.into());
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };
@@ -104,6 +106,8 @@ pub(super) async fn decide_group(
         return Ok(Reply { body, replayed: true });
     }
     exists(tx, group, by).await?;
+    each_once(rulings)?;
+    within_one_workspace(tx, rulings, by).await?;
     let mut items = Vec::with_capacity(rulings.len());
     for ruling in rulings {
         items.push(item(tx, group, ruling, by).await?);
@@ -143,6 +147,35 @@ async fn exists(tx: &mut Tx, group: &Group, by: &Actor) -> Result<(), StoreError
     }
     let elsewhere: bool = sqlx::query_scalar(elsewhere).bind(name).fetch_one(tx.conn()).await?;
     Err(if elsewhere { Refused::Foreign } else { missing }.into())
+}
+
+/// Who lists an action twice means something that cannot be known.
+fn each_once(rulings: &[Ruling]) -> Result<(), Refused> {
+    let mut ids = HashSet::new();
+    match rulings.iter().find(|ruling| !ids.insert(ruling.id.as_str())) {
+        None => Ok(()),
+        Some(twice) => Err(Refused::Invalid(format!("{:?} is listed twice; decide it once", twice.id))),
+    }
+}
+
+/// Actions that are looked up in one question.
+const LOOKED_UP: usize = 500;
+
+/// A batch that crosses workspaces is refused whole (seed 000): whoever sent it took one workspace for another.
+async fn within_one_workspace(tx: &mut Tx, rulings: &[Ruling], by: &Actor) -> Result<(), StoreError> {
+    for some in rulings.chunks(LOOKED_UP) {
+        let mut query = QueryBuilder::new("SELECT id FROM actions WHERE id IN (");
+        let mut ids = query.separated(", ");
+        for ruling in some {
+            ids.push_bind(&ruling.id);
+        }
+        query.push(") AND +workspace <> ").push_bind(&by.workspace).push(" LIMIT 1");
+        let foreign: Option<String> = query.build_query_scalar().fetch_optional(tx.conn()).await?;
+        if let Some(id) = foreign {
+            return Err(Refused::CrossesWorkspaces(id).into());
+        }
+    }
+    Ok(())
 }
 
 /// One item's entry in the reply, and the batch it is in. Only a failing database fails the others.

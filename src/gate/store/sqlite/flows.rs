@@ -39,6 +39,7 @@ pub(super) const DECIDED: &str = "SELECT tool, SUM(approved) AS approved, SUM(ed
 pub(super) const REVIEWED: &str = "SELECT resolved_by, status = 'rejected' AS rejected, \
      COALESCE(effective_digest, digest) <> digest AS edited, resolved_at, resolved_at - created_at AS waited \
      FROM actions WHERE workspace = ?1 AND resolved_at >= ?2 AND resolved_by <> proposer \
+     AND status NOT IN ('withdrawn', 'superseded') \
      ORDER BY resolved_at DESC LIMIT ?3";
 
 /// In one transaction: a proposal between two of the questions would be in the minutes and not among what waits.

@@ -4,8 +4,10 @@ mod advance;
 mod audit;
 mod decide;
 mod flows;
+mod lapse;
 mod outstanding;
 mod pause;
+mod prune;
 mod read;
 mod record;
 mod row;
@@ -26,20 +28,22 @@ pub(crate) use self::writer::Context;
 
 use self::writer::Writer;
 use super::{
-    Actor, AskedFlows, Census, Changes, Checkpoint, Dispatched, Filter, Finished, Group, Keyed, Lease,
-    NewAction, Page, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
+    Actor, AskedFlows, Census, Changes, Checkpoint, Counts, Dispatched, Filter, Finished, Group, Keyed,
+    Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::auth::{Token, TokenInfo};
+use crate::gate::clock::Clock;
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
+    include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
 ];
 
 /// One database file.
@@ -47,6 +51,7 @@ const MIGRATIONS: [&str; 3] = [
 pub(crate) struct SqliteStore {
     database: Database,
     writer: Writer,
+    clock: Clock,
     tools: Arc<Tools>,
 }
 
@@ -54,9 +59,9 @@ impl SqliteStore {
     /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
         let database = sqlite::open(path, &MIGRATIONS).await?;
-        let tools = Arc::clone(&context.tools);
+        let (clock, tools) = (context.clock.clone(), Arc::clone(&context.tools));
         let writer = Writer::start(database.write.clone(), context);
-        Ok(Self { database, writer, tools })
+        Ok(Self { database, writer, clock, tools })
     }
 
     fn reader(&self) -> &SqlitePool {
@@ -146,8 +151,39 @@ impl Store for SqliteStore {
         self.writer.run(|tx| Box::pin(run::expire(tx))).await
     }
 
+    async fn lapse(&self) -> Result<u64, StoreError> {
+        self.writer.run(|tx| Box::pin(lapse::lapse(tx))).await
+    }
+
+    async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError> {
+        lapse::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
+    }
+
     async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError> {
         self.writer.run(move |tx| Box::pin(async move { run::recover(tx, &safe).await })).await
+    }
+
+    async fn settled(
+        &self,
+        workspace: &str,
+        before: Timestamp,
+        limit: u32,
+        bytes: u64,
+    ) -> Result<Vec<Prunable>, StoreError> {
+        prune::settled(self.reader(), workspace, before, (limit, bytes), &self.tools).await
+    }
+
+    async fn prune(
+        &self,
+        workspace: String,
+        actions: Vec<Prunable>,
+        who: Option<String>,
+    ) -> Result<u64, StoreError> {
+        self.writer
+            .run(move |tx| {
+                Box::pin(async move { prune::prune(tx, &workspace, &actions, who.as_deref()).await })
+            })
+            .await
     }
 
     async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError> {
@@ -160,6 +196,10 @@ impl Store for SqliteStore {
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
         read::get(self.reader(), id, &self.tools).await
+    }
+
+    async fn was_there(&self, id: &str) -> Result<Option<String>, StoreError> {
+        prune::was_there(self.reader(), id).await
     }
 
     async fn rows(&self, filter: &Filter) -> Result<Page<Row>, StoreError> {
@@ -184,8 +224,9 @@ impl Store for SqliteStore {
         read::revision(self.reader(), workspace).await
     }
 
-    async fn briefing(&self, workspace: &str, session: Option<&str>) -> Result<BriefingBody, StoreError> {
-        outstanding::briefing(self.reader(), workspace, session).await
+    async fn briefing(&self, counts: &Counts) -> Result<BriefingBody, StoreError> {
+        let lapsing = self.lapsing(counts).await?;
+        Ok(BriefingBody { lapsing, ..outstanding::briefing(self.reader(), counts).await? })
     }
 
     async fn checkpoints(

@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqlitePool};
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 
 use super::{pause, read, row};
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
 use crate::domain::Timestamp;
-use crate::gate::store::{Checkpoint, StoreError};
+use crate::gate::store::{Checkpoint, Counts, StoreError};
 
 /// Batches in one briefing; more are said to exist and not listed.
 const BATCHES: usize = 500;
@@ -19,43 +19,30 @@ const BATCHES: usize = 500;
 const ALL: &str = "SELECT o.batch, o.tool, o.mission, o.pending, a.created_at AS oldest, \
      CASE WHEN o.critical > 0 THEN 3 WHEN o.low + o.medium < o.pending THEN 2 WHEN o.medium > 0 THEN 1 ELSE 0 END \
      AS risk FROM outstanding o JOIN actions a ON a.seq = o.first_seq \
-     WHERE o.workspace = ?1 ORDER BY o.first_seq LIMIT ?3";
-
-/// The same of one session, counted from its own actions. `?2` is the session.
-const OF_SESSION: &str = "SELECT COALESCE(batch, id) AS batch, MIN(tool) AS tool, MIN(mission) AS mission, \
-     COUNT(*) AS pending, MIN(created_at) AS oldest, \
-     MAX(CASE risk WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'critical' THEN 3 ELSE 2 END) AS risk \
-     FROM actions WHERE workspace = ?1 AND status = 'pending' AND session = ?2 \
-     GROUP BY COALESCE(batch, id) ORDER BY MIN(seq) LIMIT ?3";
+     WHERE o.workspace = ?1 ORDER BY o.first_seq LIMIT ?2";
 
 const COUNTS: &str = "SELECT COALESCE((SELECT pending FROM heads WHERE workspace = ?1), 0), \
      (SELECT COUNT(*) FROM blocked WHERE workspace = ?1), \
      (SELECT COUNT(*) FROM actions WHERE workspace = ?1 AND status = 'unknown')";
 
-const COUNTS_OF_SESSION: &str = "SELECT COUNT(*), COUNT(DISTINCT mission), \
-     (SELECT COUNT(*) FROM actions WHERE workspace = ?1 AND status = 'unknown' AND session = ?2) \
-     FROM actions WHERE workspace = ?1 AND status = 'pending' AND session = ?2";
-
-pub(super) async fn briefing(
-    pool: &SqlitePool,
-    workspace: &str,
-    session: Option<&str>,
-) -> Result<BriefingBody, StoreError> {
+pub(super) async fn briefing(pool: &SqlitePool, counts: &Counts) -> Result<BriefingBody, StoreError> {
+    let workspace = &counts.workspace;
     let revision = read::revision(pool, workspace).await?;
-    let (pending, blocked, unknown) = counts(pool, workspace, session).await?;
-    let found = sqlx::query(if session.is_some() { OF_SESSION } else { ALL })
-        .bind(workspace)
-        .bind(session)
-        .bind(row::integer(BATCHES as u64 + 1))
-        .fetch_all(pool)
-        .await?;
+    let (pending, blocked, unknown) = count(pool, counts).await?;
+    let most = row::integer(BATCHES as u64 + 1);
+    let found = if counts.is_narrowed() {
+        batches_of(counts, most).build().fetch_all(pool).await?
+    } else {
+        sqlx::query(ALL).bind(workspace).bind(most).fetch_all(pool).await?
+    };
     let batches = found.iter().take(BATCHES).map(batch).collect::<Result<Vec<_>, _>>()?;
     let mut conn = pool.acquire().await?;
     Ok(BriefingBody {
-        workspace_id: workspace.to_owned(),
+        workspace_id: workspace.clone(),
         pending: row::number(pending),
         blocked_missions: row::number(blocked),
         unknown: row::number(unknown),
+        lapsing: 0,
         paused_at: pause::since(&mut conn, workspace).await?.map(time::write),
         batches,
         truncated: found.len() > BATCHES,
@@ -64,13 +51,44 @@ pub(super) async fn briefing(
 }
 
 /// Pending actions, missions that wait for them, and actions whose outcome nobody knows.
-async fn counts(
-    pool: &SqlitePool,
-    workspace: &str,
-    session: Option<&str>,
-) -> Result<(i64, i64, i64), StoreError> {
-    let counts = sqlx::query_as(if session.is_some() { COUNTS_OF_SESSION } else { COUNTS });
-    Ok(counts.bind(workspace).bind(session).fetch_one(pool).await?)
+async fn count(pool: &SqlitePool, counts: &Counts) -> Result<(i64, i64, i64), StoreError> {
+    if !counts.is_narrowed() {
+        return Ok(sqlx::query_as(COUNTS).bind(&counts.workspace).fetch_one(pool).await?);
+    }
+    let mut query = QueryBuilder::new("SELECT COUNT(*), COUNT(DISTINCT mission), (SELECT COUNT(*)");
+    push_part(&mut query, counts, "unknown");
+    query.push(")");
+    push_part(&mut query, counts, "pending");
+    Ok(query.build_query_as().fetch_one(pool).await?)
+}
+
+/// The oldest batches of a part of the workspace, counted from its own actions.
+pub(super) fn batches_of(counts: &Counts, most: i64) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new(
+        "SELECT COALESCE(batch, id) AS batch, MIN(tool) AS tool, MIN(mission) AS mission, \
+         COUNT(*) AS pending, MIN(created_at) AS oldest, \
+         MAX(CASE risk WHEN 'low' THEN 0 WHEN 'medium' THEN 1 WHEN 'critical' THEN 3 ELSE 2 END) AS risk",
+    );
+    push_part(&mut query, counts, "pending");
+    query.push(" GROUP BY COALESCE(batch, id) ORDER BY MIN(seq) LIMIT ").push_bind(most);
+    query
+}
+
+/// The actions of this status that are counted.
+fn push_part(query: &mut QueryBuilder<Sqlite>, counts: &Counts, status: &'static str) {
+    // The status is written out: an index of pending actions is not used for one that is bound.
+    query.push(" FROM actions WHERE workspace = ").push_bind(counts.workspace.clone());
+    query.push(" AND status = '").push(status).push("'");
+    narrow(query, counts);
+}
+
+/// Only of the session and the mission that are counted.
+pub(super) fn narrow(query: &mut QueryBuilder<Sqlite>, counts: &Counts) {
+    for (column, value) in [("session", &counts.session), ("mission", &counts.mission)] {
+        if let Some(value) = value {
+            query.push(" AND ").push(column).push(" = ").push_bind(value.clone());
+        }
+    }
 }
 
 /// Checkpoints in which something waits, the oldest first, with at most 500 batches in all: decide those, and the next are told.

@@ -103,11 +103,16 @@ fn push_any_of(query: &mut QueryBuilder<Sqlite>, column: &'static str, values: &
 
 /// Zero for a workspace in which nothing ever happened.
 pub(super) async fn revision(pool: &SqlitePool, workspace: &str) -> Result<u64, StoreError> {
-    let found: Option<i64> = sqlx::query_scalar("SELECT revision FROM heads WHERE workspace = ?1")
+    head(pool, workspace).await.map(|(revision, _)| revision)
+}
+
+/// The newest revision, and the one under which actions were pruned last.
+async fn head(pool: &SqlitePool, workspace: &str) -> Result<(u64, u64), StoreError> {
+    let found: Option<(i64, i64)> = sqlx::query_as("SELECT revision, pruned FROM heads WHERE workspace = ?1")
         .bind(workspace)
         .fetch_optional(pool)
         .await?;
-    Ok(found.map_or(0, row::number))
+    Ok(found.map_or((0, 0), |(revision, pruned)| (row::number(revision), row::number(pruned))))
 }
 
 pub(super) async fn changes(
@@ -118,8 +123,9 @@ pub(super) async fn changes(
     bytes: u64,
 ) -> Result<Changes, StoreError> {
     // The head is read first: every change up to it is in the rows read after it.
-    let head = revision(pool, workspace).await?;
-    if since > head {
+    let (head, pruned) = head(pool, workspace).await?;
+    // From another history, or from before something went of which no row can tell.
+    if since > head || since < pruned {
         return Ok(Changes { rows: Vec::new(), revision: head, more: false, complete: false });
     }
     let mut query = QueryBuilder::new(row::LIGHT);

@@ -100,7 +100,7 @@ async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), St
 async fn supersede(tx: &mut Tx, old: &str, by: &Actor) -> Result<(), StoreError> {
     let stored = load(tx, old).await?;
     judge::within(&stored, by)?;
-    if stored.proposer != by.subject {
+    if !judge::is_proposer(&stored, by) {
         return Err(Refused::NotProposer.into());
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };

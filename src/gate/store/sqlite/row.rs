@@ -53,7 +53,7 @@ pub(super) fn whole(row: &SqliteRow, tools: &Tools) -> Result<PendingAction, Sto
     let edits = json(row, "user_edits")?.map(Edits::new).transpose();
     let merged = json(row, "effective_input")?;
     // Without edits the merged input is the proposed one, and is not stored twice.
-    let was_approved = light.resolved_at.is_some() && runs(&light.status);
+    let was_approved = light.resolved_at.is_some() && runs(&light.status) || light.has_lapsed();
     let policy = tools.policy(light.tool.as_raw());
     let mut action = PendingAction {
         terms: None,

@@ -4,17 +4,17 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _};
 
 use super::advance::{Change, Payloads, Place, advance, load};
-use super::pause;
 use super::record::{keep, kept};
 use super::row;
 use super::writer::Tx;
+use super::{lapse, pause};
 use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, judge,
 };
 
 /// How many rows one sweep settles; the rest waits for the next.
-const SWEEP: i64 = 500;
+pub(super) const SWEEP: i64 = 500;
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.
@@ -37,6 +37,7 @@ pub(super) async fn dispatch(
         if let Some(again) = claimed_before(tx, &stored, by, key).await? {
             return Ok(Dispatched::Run(again));
         }
+        lapse::refuse(tx, &stored).await?;
     }
     let workspace = stored.action.row.workspace.as_ref().map_or("", Untrusted::as_raw);
     if pause::since(tx.conn(), workspace).await?.is_some() {
@@ -46,7 +47,8 @@ pub(super) async fn dispatch(
     let until = tx.now.plus_millis(lease.millis);
     let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
-    if let Some(why) = judge::not_as_approved(&stored, &tx.tools) {
+    let predates_terms = predates_terms(tx, &stored).await?;
+    if let Some(why) = judge::not_as_approved(&stored, &tx.tools, predates_terms) {
         let stored = load(tx, id).await?;
         let change = Change { error: Some(why), ran: true, ..Change::default() };
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
@@ -57,6 +59,23 @@ pub(super) async fn dispatch(
         keep(tx, by, key, &work.fence.to_string()).await?;
     }
     Ok(Dispatched::Run(work))
+}
+
+/// Is its approval from before there were terms? The audit says so, which has no hash for a row from then; what stands in the row
+/// of the action anybody could have written there later.
+async fn predates_terms(tx: &mut Tx, stored: &Stored) -> Result<bool, StoreError> {
+    if stored.approved_terms.as_deref() != Some(judge::UNBOUND) {
+        return Ok(false);
+    }
+    let row = &stored.action.row;
+    let found = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM audit WHERE workspace = ?1 AND revision = ?2 AND action = ?3 \
+         AND kind = 'approved' AND hash IS NULL)",
+    )
+    .bind(row.workspace.as_ref().map_or("", Untrusted::as_raw))
+    .bind(stored.decision_revision.map(row::integer))
+    .bind(row.id.as_raw());
+    Ok(found.fetch_one(tx.conn()).await?)
 }
 
 /// The answer to this very claim was lost: the same work again, while its lease holds.
@@ -104,13 +123,13 @@ pub(super) async fn finish(
         judge::within(&stored, by)?;
     }
     let holder = by.map(|by| by.subject.as_str());
-    if stored.fence == fence && said_before(&stored, how) && last_holder(tx, id).await?.as_deref() == holder {
+    if stored.fence == fence && said_before(&stored, how) && was_held_by(tx, id, holder).await? {
         return Ok(stored);
     }
     let holds = match stored.action.row.status {
-        Status::Running => stored.lease_by.as_deref() == holder,
+        Status::Running => is_same_holder(stored.lease_by.as_deref(), holder),
         // The lease is over, but nothing ran since: who had it still knows best.
-        Status::Unknown => last_holder(tx, id).await?.as_deref() == holder,
+        Status::Unknown => was_held_by(tx, id, holder).await?,
         _ => true,
     };
     if stored.fence != fence || !holds {
@@ -151,13 +170,20 @@ fn said_before(stored: &Stored, how: &Finished) -> bool {
     }
 }
 
-/// Who took the newest lease; `None` is the gate itself.
-async fn last_holder(tx: &mut Tx, id: &str) -> Result<Option<String>, StoreError> {
+/// Did they take the newest lease? `None` is the gate itself.
+async fn was_held_by(tx: &mut Tx, id: &str, holder: Option<&str>) -> Result<bool, StoreError> {
     let dispatched =
         "SELECT who FROM audit WHERE action = ?1 AND kind = 'dispatched' ORDER BY revision DESC LIMIT 1";
     let found: Option<Option<String>> =
         sqlx::query_scalar(dispatched).bind(id).fetch_optional(tx.conn()).await?;
-    Ok(found.flatten())
+    Ok(is_same_holder(found.flatten().as_deref(), holder))
+}
+
+fn is_same_holder(one: Option<&str>, other: Option<&str>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => judge::is_same_subject(one, other),
+        (one, other) => one == other,
+    }
 }
 
 /// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.

@@ -219,22 +219,24 @@ async fn g23_no_route_tells_anything_of_another_workspace() {
 }
 
 #[tokio::test]
-async fn g23_a_foreign_row_in_a_batch_reads_like_one_that_is_not_there() {
+async fn g23_a_foreign_row_refuses_a_batch_whole_and_tells_nothing_of_itself() {
     let (_folder, gate) = plain().await;
     let theirs = foreign(&gate).await;
-    let [_, batch, checkpoint] = own(&gate).await;
+    let [mine, batch, checkpoint] = own(&gate).await;
     let [id, ..] = &theirs.ids;
+    let before = gate.action(&mine).await.text;
 
     for path in [
         format!("/api/pending-actions/batch/{batch}/approve"),
         format!("/api/checkpoints/{checkpoint}/reject"),
     ] {
-        let told = async |id: &str| {
-            let body = format!(r#"{{"items":[{{"pendingActionId":"{id}"}}]}}"#);
-            gate.post(&path, &body).await.text.replace(id, "ID")
-        };
-        assert_eq!(told(id).await, told("unknown").await);
+        let items = format!(r#"[{{"pendingActionId":"{mine}"}},{{"pendingActionId":"{id}"}}]"#);
+        let told = gate.post(&path, &format!(r#"{{"items":{items}}}"#)).await;
+        assert_eq!(told.code(), (409, "INVALID_BATCH".to_owned()));
+        let words = "belongs to another workspace; nothing was decided. Send the actions of one workspace";
+        assert_eq!(told.at("/error/message"), format!("{id:?} {words}"));
     }
+    assert_eq!(gate.action(&mine).await.text, before);
     let listed = gate.list(&format!("&ids={id}")).await;
     assert_eq!(listed.at("/items"), "[]");
 }

@@ -95,15 +95,16 @@ async fn cross_workspace_batches_are_rejected() {
         r#"{"toolName":"save_recommendations","workspaceId":"x","missionId":"mission-uuid","toolInput":{}}"#;
     let theirs = gate.post_as(&proposer, "/api/pending-actions", body).await.at("/pending_action_id");
 
-    // The same batch id on both sides of the wall: each side decides its own half and does not see the other's.
+    // The same batch id on both sides of the wall: what crosses it is refused whole, each side decides its own half.
     let both = json!({"items": [{"pendingActionId": ours[0]}, {"pendingActionId": theirs}]}).to_string();
-    let reply = gate.post_as(&decider, BATCH, &both).await;
+    let crossing = gate.post_as(&decider, BATCH, &both).await;
+    let half = json!({"items": [{"pendingActionId": theirs}]}).to_string();
     // And a batch can hold no row of another workspace.
     let smuggled = r#"{"toolName":"t","workspaceId":"w","batchId":"b","toolInput":{}}"#;
     let refused = gate.post_as(&proposer, "/api/pending-actions", smuggled).await;
 
-    let outcomes = ["/items/0/outcome", "/items/1/outcome"].map(|at| reply.at(at));
-    assert_eq!(outcomes, ["missing", "approved"]);
+    assert_eq!(crossing.code(), (409, "INVALID_BATCH".to_owned()));
+    assert_eq!(gate.post_as(&decider, BATCH, &half).await.at("/approved"), "1");
     assert_eq!(refused.code(), (403, "FORBIDDEN".to_owned()));
     assert_eq!(gate.status(&ours[0]).await, "pending");
 }

@@ -85,6 +85,19 @@ async fn every_word_about_an_item_is_understood_and_others_are_read() {
 }
 
 #[tokio::test]
+async fn a_batch_that_is_refused_whole_says_why() {
+    let gate = Backend::default();
+    let refusal = r#"{"error":{"code":"INVALID_BATCH","message":"it crosses workspaces"}}"#;
+    gate.always("POST", 409, refusal);
+    let both = batch(Some("b"), &[("1", Decision::APPROVE), ("2", Decision::APPROVE)]);
+
+    let outcomes = gate.source(SourceKind::Gate, None).await.submit(&both, "k").await;
+
+    let why = || failed("it crosses workspaces");
+    assert_eq!(outcomes, Ok(vec![(id("1"), why()), (id("2"), why())]));
+}
+
+#[tokio::test]
 async fn an_action_that_stands_alone_has_endpoints_of_its_own() {
     let gate = Backend::default();
     gate.on("POST", "/api/pending-actions/a%2Fb/approve").reply(200, fake::text("a/b", "{}", "approved"));

@@ -42,6 +42,7 @@ fn alert(model: &mut Model, kind: AlertKind, source: &Filter) -> Vec<Effect> {
         |limit: std::time::Duration| words::limit(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
     match kind {
         AlertKind::Failed => views::open(model, ViewKind::Failed),
+        AlertKind::Lapsing => views::open(model, ViewKind::Approved),
         AlertKind::Unknown => narrow(model, source.and("is:unknown")),
         AlertKind::HighRisk => {
             narrow(model, source.and(&format!("is:high age:>{}", limit(targets.high_risk))))

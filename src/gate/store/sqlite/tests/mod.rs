@@ -5,7 +5,6 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::domain::{Digest, RawJson, Risk, Status};
-use crate::gate::clock::Clock;
 use crate::gate::events::Events;
 use crate::gate::store::Verdict;
 

@@ -32,7 +32,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_and_goes_on() {
 
     let clock = Clock::default();
     let store = SqliteStore::open(&path, context(&clock)).await.unwrap();
-    let briefing = store.briefing("w", None).await.unwrap();
+    let briefing = store.briefing(&Counts::all("w")).await.unwrap();
     let timeline = store.timeline("done").await.unwrap();
     store.decide(approval("waits"), owner(), None).await.unwrap();
     let run = store.dispatch("agreed".to_owned(), Lease { by: None, millis: 1_000 }, None).await.unwrap();
@@ -51,6 +51,31 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_and_goes_on() {
     assert_eq!(verified.problems, Vec::<String>::new());
     assert_eq!((verified.rows, verified.unchained), (9, 7));
     assert!(store.token(&[0], clock.now()).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn an_approval_from_before_has_its_whole_time_from_the_upgrade_on() {
+    const WEEK: i64 = 7 * 24 * 60 * 60 * 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gate.db");
+    let first = sqlite::open(&path, &MIGRATIONS[..1]).await.unwrap();
+    let rows = FIRST.replace('?', &format!("'{}'", Digest::of("t", "w", r#"{"n":1.10}"#)));
+    first.write.execute(sqlx::AssertSqlSafe(rows)).await.unwrap();
+    first.close().await;
+    let clock = Clock::default();
+    let tools = Tools::open(&crate::gate::tests::settings(folder.path())).unwrap();
+    let context = Context { tools: Arc::new(tools), ..context(&clock) };
+
+    let store = SqliteStore::open(&path, context).await.unwrap();
+    clock.pass(WEEK - 60_000);
+    let early = store.lapse().await.unwrap();
+    clock.pass(120_000);
+    let late = store.lapse().await.unwrap();
+
+    assert_eq!((early, late), (0, 1));
+    let agreed = store.get("agreed").await.unwrap().unwrap().action;
+    assert!(agreed.row.has_lapsed());
+    assert_eq!(store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
 }
 
 /// As the second version left it, with two days between the first row and the others.
