@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 
 use crate::contract::propose::{Propose, Queued};
 use crate::domain::{PendingAction, Status, Untrusted};
-use crate::sources::{Proposer, SourceError};
+use crate::sources::{Proposer, SourceError, TokenOpens};
 
 use super::args::ProposeArgs;
 use super::output;
-use super::{Exit, VERSION, decide};
+use super::{Exit, Usage, VERSION, decide};
 
 /// What the gate answered, as it is on the wire.
 #[derive(Serialize)]
@@ -43,8 +43,12 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
     let tool_input: Box<RawValue> = serde_json::from_str(input.trim())
         .map_err(|error| anyhow::anyhow!("the input is not JSON: {error}"))?;
     let workspace = match &args.workspace {
-        Some(workspace) => Some(workspace.clone()),
-        None => proposer.workspace().await.map_err(|error| told(&error))?,
+        Some(workspace) if args.wait.is_none() => Some(workspace.clone()),
+        named => {
+            let token = proposer.token().await.map_err(|error| told(&error))?;
+            may(&token, args.wait.is_some())?;
+            named.clone().or(token.workspace)
+        }
     };
     let queued = proposer
         .propose(&Propose {
@@ -61,24 +65,40 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
         })
         .await
         .map_err(|error| told(&error))?;
-    let Some(seconds) = args.wait else {
-        if args.json {
-            output::json(&QueuedJson { version: VERSION, queued: &queued })?;
-        } else {
-            let id = Untrusted::from(queued.pending_action_id.as_str());
-            output::line(&format!(
-                "queued {}; nothing runs until somebody approves it",
-                output::identifier(&id)
-            ))?;
-        }
-        return Ok(Exit::Done);
-    };
-    let settled = proposer
-        .wait(&queued.pending_action_id, Duration::from_secs(seconds))
-        .await
-        .map_err(|error| told(&error))?;
+    // First of all: whoever does not learn the id proposes the same again.
+    let id = Untrusted::from(queued.pending_action_id.as_str());
+    if args.json {
+        output::json(&QueuedJson { version: VERSION, queued: &queued })?;
+    } else {
+        output::line(&format!(
+            "queued {}; nothing runs until somebody approves it",
+            output::identifier(&id)
+        ))?;
+    }
+    let Some(seconds) = args.wait else { return Ok(Exit::Done) };
+    let waited = proposer.wait(&queued.pending_action_id, Duration::from_secs(seconds)).await;
+    let settled = waited.map_err(|error| {
+        told(&error).context(format!(
+            "{} stays queued, do not propose it again; what became of it cannot be read",
+            output::identifier(&id)
+        ))
+    })?;
     print(&settled, args.json)?;
     Ok(exit_of(&settled.row.status))
+}
+
+/// Says which scope the token lacks before anything is sent.
+fn may(token: &TokenOpens, waits: bool) -> Result<(), Usage> {
+    if token.lacks("propose") {
+        let lacks = "this token lacks the scope `propose`; nothing was proposed. Use one that has it";
+        return Err(Usage(lacks.to_owned()));
+    }
+    if waits && token.lacks("read") {
+        let lacks = "--wait reads the action, and this token lacks the scope `read`; nothing was proposed. \
+                     Use a token that has it, or leave --wait out";
+        return Err(Usage(lacks.to_owned()));
+    }
+    Ok(())
 }
 
 /// What the gate said, through the door.
@@ -122,6 +142,9 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
     let why = why.map(|why| format!(": {}", output::shown(why))).unwrap_or_default();
     let said = match row.status {
         Status::Pending => "still pending; nobody decided in time".to_owned(),
+        Status::Expired if row.has_lapsed() => {
+            format!("expired: it was approved{by}, and nobody ran it in time")
+        }
         _ => format!("{}{by}{why}", output::shown(&row.status.word())),
     };
     output::line(&format!("{} {said}", output::identifier(row.id.untrusted())))?;
@@ -129,4 +152,24 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
         output::line(&output::shown(&Untrusted::from(result.as_str())))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opens(scopes: &[&str]) -> TokenOpens {
+        let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        TokenOpens { workspace: None, scopes: Some(scopes) }
+    }
+
+    #[test]
+    fn a_token_that_may_only_propose_does_not_wait() {
+        assert!(may(&opens(&["propose"]), false).is_ok());
+        assert!(may(&opens(&["propose"]), true).unwrap_err().to_string().contains("lacks the scope `read`"));
+        assert!(may(&opens(&["read"]), false).unwrap_err().to_string().contains("lacks the scope `propose`"));
+        assert!(may(&opens(&["propose", "read"]), true).is_ok());
+        // Not every gate tells.
+        assert!(may(&TokenOpens { workspace: None, scopes: None }, true).is_ok());
+    }
 }

@@ -30,7 +30,7 @@ pub(crate) mod tests;
 mod warden;
 
 pub use check::clock;
-pub use proposer::Proposer;
+pub use proposer::{Proposer, TokenOpens};
 
 /// A backend that holds pending actions and takes decisions.
 ///

@@ -29,6 +29,20 @@ pub struct Proposer {
     http: Http,
 }
 
+/// What a token opens; `None` where the gate does not tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenOpens {
+    pub workspace: Option<String>,
+    pub scopes: Option<Vec<String>>,
+}
+
+impl TokenOpens {
+    /// The gate says that the token lacks this scope.
+    pub fn lacks(&self, scope: &str) -> bool {
+        self.scopes.as_ref().is_some_and(|scopes| !scopes.iter().any(|it| it == scope))
+    }
+}
+
 impl Proposer {
     /// `config` names the gate and where the agent's token is.
     pub fn open(config: &SourceConfig) -> Result<Self, OpenError> {
@@ -59,14 +73,26 @@ impl Proposer {
             .map_err(|error| SourceError::Protocol { why: Untrusted::from(error.to_string()) })
     }
 
-    /// The workspace that the token belongs to; `None` when the gate does not tell.
-    pub async fn workspace(&self) -> Result<Option<String>, SourceError> {
+    /// What the token opens, as far as the gate tells.
+    pub async fn token(&self) -> Result<TokenOpens, SourceError> {
         let ask = Ask { path: "/api/workspaces".to_owned(), body: None, key: None, limit: PROPOSE_LIMIT };
-        let reply = self.ask(&ask).await?;
+        let reply = match self.ask(&ask).await {
+            // A gate that knows no such route tells nothing, and may take a proposal all the same.
+            Err(SourceError::Refused { .. }) => return Ok(TokenOpens { workspace: None, scopes: None }),
+            answered => answered?,
+        };
         let first = Fields::of(&reply.text)
             .and_then(|fields| json::elements(fields.raw("items")?)?.into_iter().next())
-            .and_then(|item| Fields::of(item)?.text("workspaceId"));
-        Ok(first.map(|workspace| workspace.as_raw().to_owned()))
+            .map(str::to_owned);
+        let fields = first.as_deref().and_then(Fields::of).unwrap_or_default();
+        let words = |list: &str| {
+            let words = json::elements(list)?.into_iter();
+            Some(words.map(|word| json::decode(word).text.into_owned()).collect())
+        };
+        Ok(TokenOpens {
+            workspace: fields.text("workspaceId").map(|workspace| workspace.as_raw().to_owned()),
+            scopes: fields.raw("scopes").and_then(words),
+        })
     }
 
     /// Waits until nothing more happens to the action by itself, or `limit` is over; then the action as it is.

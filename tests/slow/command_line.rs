@@ -174,7 +174,49 @@ fn propose_waits_for_the_decision_and_says_it_with_its_code() {
 
     assert_eq!(code(&rejected), 0, "{}", stderr(&rejected));
     assert_eq!(code(&output), 6, "{}", stdout(&output));
-    assert!(stdout(&output).contains("rejected by owner: too dear"), "{}", stdout(&output));
+    let said = stdout(&output);
+    assert!(said.starts_with(&format!("queued {id}; nothing runs until")), "{said}");
+    assert!(said.contains("rejected by owner: too dear"), "{said}");
+}
+
+#[test]
+fn propose_wait_names_a_missing_scope_before_it_sends_anything() {
+    let (home, gate) = served();
+    let only =
+        ["gate", "token", "create", "--scopes", "propose", "--subject", "ci", "--workspace", "default"];
+    let token = home.path().join("ci.token");
+    std::fs::write(&token, stdout(&home.run(&only))).unwrap();
+    std::fs::set_permissions(&token, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let input = home.path().join("input.json");
+    std::fs::write(&input, INPUT).unwrap();
+    let args = [
+        "propose",
+        "write_note",
+        "--input",
+        input.to_str().unwrap(),
+        "--token-file",
+        token.to_str().unwrap(),
+    ];
+    let pending = || {
+        let path = "/api/pending-actions?status=pending";
+        let reply = agent::request(&gate.address, &gate.address.owner_token, "GET", path, "");
+        json::elements(Fields::of(&reply.body).unwrap().raw("items").unwrap()).unwrap().len()
+    };
+
+    for more in [&["--wait", "1"][..], &["--wait", "1", "--workspace", "default", "--json"]] {
+        let waited = home.run(&[&args[..], more].concat());
+
+        assert_eq!((code(&waited), stdout(&waited).as_str()), (2, ""), "{}", stderr(&waited));
+        assert!(
+            stderr(&waited).contains("lacks the scope `read`; nothing was proposed"),
+            "{}",
+            stderr(&waited)
+        );
+    }
+    assert_eq!(pending(), 0);
+
+    let queued = home.run(&args);
+    assert_eq!((code(&queued), pending()), (0, 1), "{}", stderr(&queued));
 }
 
 #[test]
@@ -333,4 +375,33 @@ fn mistakes_say_what_to_do_about_them() {
         "{}",
         stderr(&missing)
     );
+}
+
+#[test]
+fn prune_exports_what_goes_and_the_audit_still_holds() {
+    let (home, gate) = served();
+    let id = propose(&home, INPUT);
+    home.run(&["decide", "--reject", &id]);
+    let heads = home.path().join("heads");
+    std::fs::write(&heads, stdout(&home.run(&["gate", "audit", "head"]))).unwrap();
+    let export = home.path().join("pruned.jsonl");
+    let prune = |args: &[&str]| home.run(&[&["gate", "prune"], args].concat());
+
+    let off = prune(&[]);
+    let pruned = prune(&["--before", "2999-01-01T00:00:00Z", "--export", export.to_str().unwrap()]);
+    let again = prune(&["--before", "1d", "--export", export.to_str().unwrap()]);
+    let verified = home.run(&["gate", "audit", "verify", "--heads", heads.to_str().unwrap()]);
+
+    assert_eq!(code(&off), 2);
+    assert!(
+        stderr(&off).contains("gate.keep_settled is off; say what to prune with --before"),
+        "{}",
+        stderr(&off)
+    );
+    assert_eq!(code(&pruned), 0, "{}", stderr(&pruned));
+    assert!(stdout(&pruned).starts_with("pruned: 1 action that was settled before"), "{}", stdout(&pruned));
+    assert!(std::fs::read_to_string(&export).unwrap().contains(&format!(r#""toolInput":{INPUT}"#)));
+    assert_eq!(code(&again), 1, "an export is never written over");
+    assert!(stderr(&again).contains("it must not be there yet"), "{}", stderr(&again));
+    assert_eq!((code(&verified), agent::get(&gate.address, &id).status), (0, 404), "{}", stdout(&verified));
 }

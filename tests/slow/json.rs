@@ -144,7 +144,8 @@ fn the_gates_own_commands_print_what_the_schema_says() {
     let queued = checked(&home, "propose", &args);
     assert_eq!(queued[0]["status"], "queued");
     let waited = checked(&home, "propose", &[&args[..], &["--wait", "1"]].concat());
-    assert_eq!(waited[0]["status"], "pending");
+    assert_eq!((&waited[0]["status"], &waited[1]["status"]), (&"queued".into(), &"pending".into()));
+    assert_eq!(waited[0]["pending_action_id"], waited[1]["pendingActionId"]);
     assert!(checked(&home, "gate token list", &["--json"]).len() >= 2);
     assert_eq!(checked(&home, "gate audit verify", &["--json"])[0]["ok"], true);
     checked(&home, "gate audit head", &[]);
