@@ -11,6 +11,9 @@ use portable_pty::{CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_sy
 use super::LIMIT;
 use super::home::Home;
 
+/// How long a key may lie unread before the next one is sent all the same.
+const UNREAD: Duration = Duration::from_secs(5);
+
 /// A running placet with a terminal.
 pub(crate) struct Pty {
     seen: Arc<(Mutex<Seen>, Condvar)>,
@@ -18,7 +21,7 @@ pub(crate) struct Pty {
     ended: mpsc::Receiver<ExitStatus>,
     end: Option<ExitStatus>,
     pub(crate) pid: u32,
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
 }
 
 struct Seen {
@@ -78,11 +81,11 @@ impl Pty {
         let pid = child.process_id().unwrap();
         let (tell, ended) = mpsc::channel();
         std::thread::spawn(move || drop(tell.send(child.wait().unwrap())));
-        Self { seen, writer: pair.master.take_writer().unwrap(), ended, end: None, pid, _master: pair.master }
+        Self { seen, writer: pair.master.take_writer().unwrap(), ended, end: None, pid, master: pair.master }
     }
 
-    /// Presses keys at the pace of a quick typist: what comes faster is taken for pasted text, and ignored. An escape sequence
-    /// is one key.
+    /// Presses keys at the pace of a quick typist: what comes faster is taken for pasted text, and ignored. The next key waits
+    /// until placet has read the one before, so that a busy machine makes no paste of them. An escape sequence is one key.
     pub(crate) fn send(&mut self, keys: &str) {
         let mut rest = keys;
         while !rest.is_empty() {
@@ -94,8 +97,21 @@ impl Pty {
             let (key, after) = rest.split_at(length);
             self.writer.write_all(key.as_bytes()).unwrap();
             self.writer.flush().unwrap();
+            self.wait_read();
             std::thread::park_timeout(Duration::from_millis(60));
             rest = after;
+        }
+    }
+
+    /// Waits until nothing that was sent is unread. Ends early where nobody reads: the process ended, or is stopped.
+    fn wait_read(&self) {
+        use rustix::fs::{Mode, OFlags, open};
+        let slave = self.master.tty_name().and_then(|name| open(name, OFlags::NOCTTY, Mode::empty()).ok());
+        let Some(slave) = slave else { return };
+        let started = Instant::now();
+        while rustix::io::ioctl_fionread(&slave).is_ok_and(|unread| unread > 0) && started.elapsed() < UNREAD
+        {
+            std::thread::park_timeout(Duration::from_millis(5));
         }
     }
 
