@@ -247,7 +247,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::NextTab, "next-tab", Group::Look, &[Place::Inbox], &["]"], "next tab of the preview").hint("tabs"),
     spec(Command::Diff, "diff", Group::Look, &[Place::Inbox], &["d"], "what your edits change, and back").also("changes compare"),
     spec(Command::Zoom, "zoom", Group::Look, &[Place::Inbox], &["z"], "preview in full, and back").hint("zoom").also("maximise full"),
-    spec(Command::Search, "search-preview", Group::Look, &[Place::Preview], &["/"], "search in the preview; `next-undecided` and `previous-undecided` go on, `back` ends it").also("find text match grep"),
+    spec(Command::Search, "search-preview", Group::Look, &[Place::Preview], &["/"], "search in the preview; `next-undecided` goes on, `back` ends it").also("find text match grep"),
     spec(Command::ReadOn, "read-on", Group::Look, &[Place::Preview], &["Space"], "a page down in the preview").also("page pager"),
     spec(Command::FoldHere, "fold-here", Group::Look, &[Place::Preview], &["Enter"], "fold or unfold in the Raw tab; elsewhere: preview in full").also("collapse expand json object"),
     spec(Command::Wrap, "wrap", Group::Look, &[Place::Inbox], &["w"], "wrap long lines of the preview, or let them go on to the right").also("long lines"),

@@ -6,7 +6,7 @@ use super::tidy::{Source, code, report, sources};
 /// Where a text is taken as it came, how often, and what for. Elsewhere among what draws and prints, never.
 const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/tui/page/said.rs", 2, "compared; handed to a long text, which goes through the door row by row"),
-    ("src/tui/page/history.rs", 9, "compared; handed to `more`, which goes through the door"),
+    ("src/tui/page/history.rs", 7, "compared; handed to `more`, which goes through the door"),
     ("src/tui/page/context.rs", 3, "made untrusted again; handed to a long text"),
     ("src/tui/page/passage.rs", 2, "handed to a long text, or to a part of a line"),
     ("src/cli/around.rs", 3, "JSON; handed to the lines of a text"),
