@@ -102,7 +102,7 @@ pub async fn run(
     for source in &mut model.sources {
         source.records = inbox.records(&source.name);
     }
-    model.mouse = ui.mouse;
+    model.window.mouse = ui.mouse;
     if ui.low_bandwidth {
         model.preview.place = PreviewPlace::Hidden;
     }

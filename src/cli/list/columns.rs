@@ -128,7 +128,7 @@ mod tests {
             };
             let key = ActionKey { source: SourceName::new("s"), id };
             let entry = Entry { key, row, can: Capabilities::PLAIN };
-            (column(name).unwrap().cell)(&Row { entry: &entry, now, plain }).plain().to_string()
+            (column(name).unwrap().cell)(&Row { entry: &entry, now, plain }).plain().clone()
         };
 
         assert_eq!(

@@ -35,9 +35,9 @@ fn joined(input: &str) -> String {
     let deed: Vec<String> = [amount(&members), recipient].into_iter().flatten().collect();
     let deed = Some(deed.join(" ")).filter(|deed| !deed.is_empty());
     let id = id(&members).map(|(key, id)| format!("{key} {id}"));
-    let label = label(&members).map(|label| match deed.is_some() || id.is_some() {
-        true if label.chars().count() > LABEL => label.chars().take(LABEL - 1).chain(['…']).collect(),
-        _ => label,
+    let label = label(&members).map(|label| {
+        let is_long = (deed.is_some() || id.is_some()) && label.chars().count() > LABEL;
+        if is_long { label.chars().take(LABEL - 1).chain(['…']).collect() } else { label }
     });
     [label, deed, id].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -33,12 +33,12 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct StreamQuery {
-    #[serde(alias = "workspaceId")]
-    workspace_id: Option<String>,
-    #[serde(alias = "sessionId")]
-    session_id: Option<String>,
-    #[serde(alias = "missionId")]
-    mission_id: Option<String>,
+    #[serde(rename = "workspace_id", alias = "workspaceId")]
+    workspace: Option<String>,
+    #[serde(rename = "session_id", alias = "sessionId")]
+    session: Option<String>,
+    #[serde(rename = "mission_id", alias = "missionId")]
+    mission: Option<String>,
 }
 
 pub(crate) async fn stream(
@@ -47,16 +47,12 @@ pub(crate) async fn stream(
     Query(query): Query<StreamQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let workspace = caller.reads(query.workspace_id.as_deref())?.to_owned();
+    let workspace = caller.reads(query.workspace.as_deref())?.to_owned();
     let open = gate.inner.streams.open(&caller.token.id, &gate.inner.limits)?;
     let seen = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
     let briefings = Briefings {
         revisions: gate.inner.events.watch(&workspace),
-        desk: gate.inner.briefings.desk(Counts {
-            workspace,
-            session: query.session_id,
-            mission: query.mission_id,
-        }),
+        desk: gate.inner.briefings.desk(Counts { workspace, session: query.session, mission: query.mission }),
         seen,
         ticks: 0,
         caller,

@@ -179,10 +179,6 @@ pub struct Model {
     pub chords: Vec<Chord>,
     pub theme: Theme,
     pub window: Window,
-    /// The terminal reports its mouse to us.
-    pub mouse: bool,
-    /// The mouse was used: what it takes from the terminal was said.
-    pub clicked: bool,
     pub saved: Saved,
     /// The group decided in last, while nothing but deciding was done since: auto-advance may have left it.
     pub decided_in: Option<GroupKey>,
@@ -265,8 +261,6 @@ impl Model {
             chords: Vec::new(),
             theme: Theme::Names,
             window: Window::default(),
-            mouse: false,
-            clicked: false,
             saved: Saved::default(),
             decided_in: None,
             reviews: 0,

@@ -11,6 +11,10 @@ const BUDGET: i64 = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
+    /// The terminal reports its mouse to us.
+    pub mouse: bool,
+    /// The mouse was used: what it takes from the terminal was said.
+    pub clicked: bool,
     /// Unknown until the terminal says so, and some never do: unknown counts as not looking.
     in_front: Option<bool>,
     since: Option<Timestamp>,

@@ -128,7 +128,6 @@ fn a_rule_that_fails_is_told_of_once_until_it_gets_through_again() {
     let said = noticed(failed).unwrap();
     assert!(said.contains("not notified: notify rule 1 (command, line 1)"), "{said}");
     assert_eq!(noticed(failed), None);
-    drop(noticed);
     desk.model.message = None;
     desk.press("gw");
     assert!(desk.screen().contains("not notified: notify rule 1 (command, line 1)"), "{}", desk.screen());

@@ -185,8 +185,7 @@ fn no_arrival_moves_what_stands_between_the_top_and_the_cursor() {
         }
         for step in 0..8 {
             let (before, cursor) = (above(&desk), desk.model.queue.cursor().cloned());
-            let new =
-                (0..1 + random.below(3)).map(|nth| some(&mut random, 1_000 + step * 10 + nth)).collect();
+            let new = (0..=random.below(3)).map(|nth| some(&mut random, 1_000 + step * 10 + nth)).collect();
             desk.changes(new);
 
             assert_eq!(desk.model.queue.cursor().cloned(), cursor, "round {round}");

@@ -96,7 +96,7 @@ fn enter_opens_what_an_event_an_alert_or_a_tool_is_about() {
 #[test]
 fn the_mouse_selects_and_does_nothing_else() {
     let mut desk = watching(160, 45, growing());
-    desk.model.mouse = true;
+    desk.model.window.mouse = true;
     let mouse = |desk: &mut Desk, kind, column, row| {
         desk.wait(500);
         desk.say(What::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));

@@ -12,7 +12,7 @@ const CLICK: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 
 fn desk(width: u16, height: u16, n: usize) -> Desk {
     let mut desk = Desk::new(width, height, few(n));
-    desk.model.mouse = true;
+    desk.model.window.mouse = true;
     desk
 }
 
@@ -193,7 +193,7 @@ fn with_reduced_motion_nothing_counts_seconds() {
 #[test]
 fn in_a_list_of_what_is_over_the_mouse_moves_that_list_and_not_the_queue_behind_it() {
     let mut desk = super::views::looking(100, 30);
-    desk.model.mouse = true;
+    desk.model.window.mouse = true;
     let queue = desk.model.queue.cursor().cloned();
     let second = find(&desk, "Refund 3 EUR");
 

@@ -172,8 +172,9 @@ pub(super) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
     if model.view.is_some() {
         return super::views::refuse(model);
     }
-    let found = step_to_undecided(model, way);
-    if !found && !(super::queue::arrive_all(model) && step_to_undecided(model, way)) {
+    let found =
+        step_to_undecided(model, way) || (super::queue::arrive_all(model) && step_to_undecided(model, way));
+    if !found {
         let shown =
             if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
         model.say(shown);

@@ -140,18 +140,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
         }
-        What::Drawn if is_blind(model) => {
-            settle::hidden(model);
-            [review::hidden(model), dwell::drawn(model, true)].concat()
-        }
-        // What lies over it hides it.
-        What::Drawn if model.overlay.is_some() || !model.chords.is_empty() || model.watches() => {
-            dwell::drawn(model, true)
-        }
-        What::Drawn => {
-            queue::drawn(model);
-            [preview::drawn(model), dwell::drawn(model, false)].concat()
-        }
+        What::Drawn => drawn(model),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
         What::Exported(answer) => export::exported(model, answer),
         What::BoardExported(answer) => watch::exported(model, answer),
@@ -188,6 +177,20 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::KeptMinutes(_) => Vec::new(),
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }
+}
+
+/// Notes what was on screen.
+fn drawn(model: &mut Model) -> Vec<Effect> {
+    if is_blind(model) {
+        settle::hidden(model);
+        return [review::hidden(model), dwell::drawn(model, true)].concat();
+    }
+    // What lies over it hides it.
+    if model.overlay.is_some() || !model.chords.is_empty() || model.watches() {
+        return dwell::drawn(model, true);
+    }
+    queue::drawn(model);
+    [preview::drawn(model), dwell::drawn(model, false)].concat()
 }
 
 fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {

@@ -21,7 +21,7 @@ const WHEEL: usize = 3;
 
 pub(super) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     // A click that was under way when the mouse was switched off.
-    if !model.mouse || model.leaving || super::is_blind(model) {
+    if !model.window.mouse || model.leaving || super::is_blind(model) {
         return Vec::new();
     }
     let at = Position::new(event.column, event.row);
@@ -67,7 +67,7 @@ fn click(model: &mut Model, at: Position) {
     } else if layout.preview.contains(at) {
         model.focus = Focus::Preview;
     }
-    if !std::mem::replace(&mut model.clicked, true) {
+    if !std::mem::replace(&mut model.window.clicked, true) {
         let key = model.settings.keymap.key(crate::tui::command::Command::Mouse);
         model.say(format!("hold Shift (Option on a Mac) to select text, or switch the mouse off: {key}"));
     }
@@ -75,13 +75,13 @@ fn click(model: &mut Model, at: Position) {
 
 /// The mouse is the terminal's again, or ours.
 pub(super) fn toggle_mouse(model: &mut Model) -> Vec<Effect> {
-    model.mouse = !model.mouse;
-    model.say(if model.mouse {
+    model.window.mouse = !model.window.mouse;
+    model.say(if model.window.mouse {
         "mouse on: the wheel scrolls, a click selects a row; hold Shift to select text"
     } else {
         "mouse off: the terminal selects text with it"
     });
-    vec![Effect::Mouse(model.mouse)]
+    vec![Effect::Mouse(model.window.mouse)]
 }
 
 pub(super) fn focus(model: &mut Model, in_front: bool) -> Vec<Effect> {
