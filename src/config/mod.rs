@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use crate::domain::{Effect, PreviewShape, Risk};
 
+mod network;
 mod notify;
 pub mod paths;
 mod raw;
 pub mod secret;
 mod source;
 
+pub use network::{Network, NoNetwork};
 pub use notify::{NotifyOn, NotifyRule, NotifyTo, Quiet, Webhook};
 pub use raw::{ConfigError, database};
 pub use secret::TokenFrom;
@@ -234,6 +236,8 @@ pub struct GateConfig {
     pub approval_ttl: Duration,
     /// For how long settled actions are kept; `None`: for ever.
     pub keep_settled: Option<Duration>,
+    /// Proxies of ours: each speaks for many clients.
+    pub trusted_proxies: Vec<Network>,
     pub tools: BTreeMap<String, ToolConfig>,
 }
 

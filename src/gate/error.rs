@@ -65,6 +65,8 @@ pub(crate) enum ApiError {
     /// Seconds until it may be tried again.
     TooMany(String, u64),
     Unavailable(String),
+    /// Nothing was done. Seconds until it may be tried again.
+    Busy(String, u64),
 }
 
 impl ApiError {
@@ -85,7 +87,7 @@ impl ApiError {
             Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "INVALID"),
             Self::KeyReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REUSED"),
             Self::TooMany(..) => (StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS"),
-            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
+            Self::Unavailable(_) | Self::Busy(..) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
         }
     }
 
@@ -101,6 +103,7 @@ impl ApiError {
             | Self::Invalid(message)
             | Self::KeyReused(message)
             | Self::TooMany(message, _)
+            | Self::Busy(message, _)
             | Self::Unavailable(message) => message.clone(),
             Self::Unauthorized(message) => (*message).to_owned(),
             Self::InvalidState { status, .. } => match status {
@@ -129,7 +132,7 @@ impl IntoResponse for ApiError {
             info.resolved_at = at.map(time::write);
         }
         let mut response = (status, Json(ErrorBody { error: info })).into_response();
-        if let Self::TooMany(_, seconds) = self {
+        if let Self::TooMany(_, seconds) | Self::Busy(_, seconds) = self {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response

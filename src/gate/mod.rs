@@ -7,6 +7,7 @@
 mod admin;
 mod audit;
 mod auth;
+mod bodies;
 mod briefings;
 mod clock;
 mod connections;
@@ -42,6 +43,7 @@ pub use self::error::GateError;
 pub use self::first::FirstTokens;
 pub use self::store::Settled;
 
+use self::bodies::Bodies;
 use self::briefings::Briefings;
 use self::clock::Clock;
 use self::events::Events;
@@ -51,7 +53,7 @@ use self::store::Store;
 use self::store::sqlite::{Context, SqliteStore};
 use self::tls::Tls;
 use self::tool::Tools;
-use crate::config::{ConfigError, GateConfig, Limits};
+use crate::config::{ConfigError, GateConfig, Limits, Network};
 
 /// Looks whether a gate of this configuration could start: programs and files that its tools need. Touches nothing.
 pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
@@ -90,6 +92,7 @@ struct Inner {
     tls: Option<Tls>,
     /// Names that the gate is called besides its addresses.
     hosts: Vec<String>,
+    trusted_proxies: Vec<Network>,
     limits: Limits,
     workspace: String,
     /// For how long settled actions are kept; `None`: for ever.
@@ -98,6 +101,7 @@ struct Inner {
     token_prefix: String,
     rate: Rate,
     streams: Streams,
+    bodies: Bodies,
     /// Background work that shutdown waits for.
     tasks: TaskTracker,
     /// Nothing new is begun.
@@ -126,12 +130,14 @@ impl Gate {
             tools,
             tls,
             hosts: config.hosts.clone(),
+            trusted_proxies: config.trusted_proxies.clone(),
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
             keep_settled: config.keep_settled,
             token_prefix: first::prefix(&config.database),
             rate: Rate::default(),
             streams: Streams::default(),
+            bodies: Bodies::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             giving_up: CancellationToken::new(),

@@ -16,6 +16,7 @@ use tower_http::timeout::TimeoutLayer;
 
 use super::Gate;
 use super::auth::{self, Access, Scope};
+use super::bodies::bounded;
 use super::door::{Door, no_browsers};
 use super::error::envelope;
 use super::metrics::observe;
@@ -89,7 +90,8 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
     let mut router = Router::new();
     for route in table() {
         let guard = middleware::from_fn_with_state((gate.clone(), route.access), auth::guard);
-        router = router.route(route.path, route.handler.layer(guard));
+        let bounded = middleware::from_fn_with_state(gate.clone(), bounded);
+        router = router.route(route.path, route.handler.layer(bounded).layer(guard));
     }
     router
         .layer(DefaultBodyLimit::max(body))

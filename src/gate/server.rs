@@ -1,14 +1,13 @@
 //! The HTTP server, and its orderly end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt as _;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::router::router;
-use super::tls::TlsListener;
 use super::{Gate, GateError, connections, executor, reconcile};
 
 /// How long requests and executors may take to finish after the gate was told to stop.
@@ -17,12 +16,6 @@ const GRACE: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(2);
 /// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
 const GOODBYE: Duration = Duration::from_millis(500);
-
-/// What is written is sent: an answer in two pieces must not wait for the client to acknowledge the first.
-pub(super) fn at_once(stream: &mut TcpStream) {
-    // A connection that is gone already shows so when it is read.
-    stream.set_nodelay(true).ok();
-}
 
 /// Serves until `shutdown`, then finishes what is under way and closes the database.
 pub(crate) async fn serve(
@@ -35,12 +28,10 @@ pub(crate) async fn serve(
     let background = [tasks.spawn(reconcile::run(gate.clone())), tasks.spawn(executor::run(gate.clone()))];
     let requests = TaskTracker::new();
     let router = router(gate.clone(), address, requests.clone());
-    let mut served = match gate.inner.tls.clone() {
-        Some(tls) => {
-            tokio::spawn(connections::serve(TlsListener::new(listener, tls), router, stopping.clone()))
-        }
-        None => tokio::spawn(connections::serve(listener.tap_io(at_once), router, stopping.clone())),
-    };
+    let (accepting, inner) = (stopping.clone(), Arc::clone(&gate.inner));
+    let mut served = tokio::spawn(async move {
+        connections::serve(listener, inner.tls.clone(), &inner.trusted_proxies, router, accepting).await;
+    });
     let early = tokio::select! {
         () = shutdown.cancelled() => None,
         ended = &mut served => Some(ended),

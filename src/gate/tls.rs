@@ -1,24 +1,15 @@
-//! TLS in front of the gate's HTTP: the certificate of the configuration, and handshakes that hinder nobody.
+//! TLS in front of the gate's HTTP: the certificate of the configuration, and the handshake.
 
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::serve::Listener;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::server::at_once;
 use crate::config::TlsFiles;
-
-/// How long a client may take to shake hands.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// What a handshake needs.
 pub(super) type Tls = Arc<ServerConfig>;
@@ -48,51 +39,10 @@ pub(super) fn load(files: &TlsFiles) -> Result<Tls, String> {
     Ok(Arc::new(config))
 }
 
-/// A listener whose connections have shaken hands.
-pub(super) struct TlsListener {
-    tcp: TcpListener,
-    acceptor: TlsAcceptor,
-    /// Beside each other: one that stalls keeps neither the others nor the next connection waiting.
-    handshakes: JoinSet<Option<(TlsStream<TcpStream>, SocketAddr)>>,
-}
-
-impl TlsListener {
-    pub(super) fn new(tcp: TcpListener, config: Tls) -> Self {
-        Self { tcp, acceptor: config.into(), handshakes: JoinSet::new() }
-    }
-}
-
-impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        loop {
-            tokio::select! {
-                (mut stream, peer) = Listener::accept(&mut self.tcp) => {
-                    at_once(&mut stream);
-                    let handshake = self.acceptor.accept(stream);
-                    self.handshakes.spawn(async move {
-                        match tokio::time::timeout(HANDSHAKE, handshake).await {
-                            Ok(Ok(stream)) => Some((stream, peer)),
-                            Ok(Err(error)) => {
-                                tracing::debug!(%peer, %error, "a TLS handshake failed");
-                                None
-                            }
-                            Err(_) => None,
-                        }
-                    });
-                }
-                Some(ended) = self.handshakes.join_next() => {
-                    if let Ok(Some(connection)) = ended {
-                        return connection;
-                    }
-                }
-            }
-        }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.tcp.local_addr()
-    }
+/// Shakes hands with a client. The caller sets the limit.
+pub(super) async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
+    tls: &Tls,
+    stream: S,
+) -> std::io::Result<TlsStream<S>> {
+    TlsAcceptor::from(Arc::clone(tls)).accept(stream).await
 }

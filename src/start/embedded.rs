@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -213,13 +213,11 @@ pub(super) async fn serve(
     // Whoever reads it now would take a stranger at that address for the gate.
     drop(std::fs::remove_file(&note_path));
     let listener = match (rule, earlier.filter(|address| address.ip() == config.listen.ip())) {
-        (PortRule::Next, Some(address)) if config.listen.port() != 0 => {
-            match TcpListener::bind(address).await {
-                Ok(listener) => listener,
-                Err(_) => listen(config.listen, rule).await?,
-            }
-        }
-        _ => listen(config.listen, rule).await?,
+        (PortRule::Next, Some(address)) if config.listen.port() != 0 => match bind(address) {
+            Ok(listener) => listener,
+            Err(_) => listen(config.listen, rule)?,
+        },
+        _ => listen(config.listen, rule)?,
     };
     let address = listener.local_addr().context("cannot tell the gate's own address")?;
     let gate = Gate::open(config).await?;
@@ -249,8 +247,19 @@ fn url(config: &GateConfig, address: SocketAddr) -> String {
     }
 }
 
-async fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListener> {
-    let taken = match TcpListener::bind(wanted).await {
+/// How many connections may wait for the gate to take them. Beyond, a client's system tries again after a second.
+const BACKLOG: u32 = 4_096;
+
+fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListener> {
+    let taken = match bind(wanted) {
         Ok(listener) => return Ok(listener),
         Err(error) if error.kind() == ErrorKind::AddrInUse => error,
         Err(error) => return Err(error).with_context(|| format!("cannot listen on {wanted}")),
@@ -263,11 +272,11 @@ async fn listen(wanted: SocketAddr, rule: PortRule) -> anyhow::Result<TcpListene
         });
     }
     for port in wanted.port()..wanted.port().saturating_add(PORTS) {
-        if let Ok(listener) = TcpListener::bind(SocketAddr::new(wanted.ip(), port)).await {
+        if let Ok(listener) = bind(SocketAddr::new(wanted.ip(), port)) {
             return Ok(listener);
         }
     }
-    TcpListener::bind(SocketAddr::new(wanted.ip(), 0)).await.context("no port is free")
+    bind(SocketAddr::new(wanted.ip(), 0)).context("no port is free")
 }
 
 /// Waits for the note of the process that holds the lock, and checks that its gate answers.

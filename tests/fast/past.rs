@@ -45,6 +45,7 @@ async fn desk() -> Desk {
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
         keep_settled: None,
+        trusted_proxies: Vec::new(),
         tools: [
             ("works".to_owned(), tool("cat")),
             ("fails".to_owned(), tool("echo 'card expired' >&2; exit 1")),

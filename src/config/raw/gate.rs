@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::tool::RawTool;
 use super::{DAY, line_of, span};
 use crate::config::paths::Paths;
-use crate::config::{GateConfig, Limits, TlsFiles};
+use crate::config::{GateConfig, Limits, Network, TlsFiles};
 
 /// Nothing is pruned.
 const OFF: &str = "off";
@@ -32,6 +32,7 @@ pub(super) struct RawGate {
     behind_proxy: bool,
     approval_ttl: String,
     keep_settled: String,
+    trusted_proxies: Vec<String>,
     tools: BTreeMap<Spanned<String>, RawTool>,
 }
 
@@ -63,6 +64,7 @@ impl Default for RawGate {
             behind_proxy: false,
             approval_ttl: "7d".to_owned(),
             keep_settled: OFF.to_owned(),
+            trusted_proxies: Vec::new(),
             tools: BTreeMap::new(),
         }
     }
@@ -136,6 +138,7 @@ impl RawGate {
                 OFF => None,
                 given => Some(span("gate.keep_settled", given, DAY)?),
             },
+            trusted_proxies: self.trusted_proxies.iter().map(|text| proxy(text)).collect::<Result<_, _>>()?,
             tools,
         })
     }
@@ -150,6 +153,10 @@ fn host(name: &str) -> Result<String, String> {
         ));
     }
     Ok(name.to_ascii_lowercase())
+}
+
+fn proxy(text: &str) -> Result<Network, String> {
+    text.parse().map_err(|error| format!("gate.trusted_proxies: {error}"))
 }
 
 /// `sqlite:PATH`; a relative path is inside the state folder.

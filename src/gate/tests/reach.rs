@@ -82,15 +82,30 @@ async fn who_speaks_plain_http_or_stalls_in_the_handshake_hinders_nobody() {
 }
 
 #[tokio::test]
-async fn a_handshake_has_ten_seconds() {
+async fn a_handshake_has_five_seconds() {
     let (_folder, gate) = with_tls().await;
     let mut stalled = TcpStream::connect(address(&gate)).await.unwrap();
     assert_eq!(gate.get("/healthz").await.status, 200);
     tokio::time::pause();
 
-    let ended = tokio::time::timeout(Duration::from_secs(11), stalled.read(&mut [0])).await;
+    let ended = tokio::time::timeout(Duration::from_secs(6), stalled.read(&mut [0])).await;
 
     assert!(matches!(ended, Ok(Ok(0) | Err(_))), "{ended:?}");
+}
+
+#[tokio::test]
+async fn stalled_handshakes_of_one_client_are_bounded() {
+    let (_folder, gate) = with_tls().await;
+    let mut stalled = Vec::new();
+    for _ in 0..150 {
+        stalled.push(TcpStream::connect(address(&gate)).await.unwrap());
+    }
+
+    let ended = tokio::time::timeout(LIMIT, stalled[0].read(&mut [0])).await.unwrap();
+
+    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
+    assert_eq!(gate.get("/healthz").await.status, 200);
+    gate.stop().await;
 }
 
 #[tokio::test]

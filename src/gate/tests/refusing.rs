@@ -1,9 +1,11 @@
 //! What the gate refuses, always in the same envelope.
 
 use reqwest::Method;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
-use super::support::{Answer, answer, config, plain, start};
+use super::support::{Answer, LIMIT, TestGate, answer, config, plain, start};
 use crate::config::{GateConfig, Limits, ToolConfig};
 use crate::domain::Effect;
 use crate::gate::Scope;
@@ -220,4 +222,82 @@ async fn nothing_is_decided_by_a_body_that_only_looks_like_one() {
         assert_eq!(refused.code(), (400, "BAD_REQUEST".to_owned()), "{path} {body}");
     }
     assert_eq!(gate.status(&id).await, "pending");
+}
+
+/// One connection that is kept open.
+struct Line(TcpStream);
+
+impl Line {
+    async fn to(gate: &TestGate) -> Self {
+        Self(TcpStream::connect(gate.url.strip_prefix("http://").unwrap()).await.unwrap())
+    }
+
+    /// Sends the head of a proposal whose body has so many bytes.
+    async fn begin(&mut self, gate: &TestGate, bytes: usize, more: &str) {
+        let token = gate.agent.expose_secret();
+        let head = format!(
+            "POST /api/pending-actions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {bytes}\r\n{more}\r\n"
+        );
+        self.0.write_all(head.as_bytes()).await.unwrap();
+    }
+
+    /// What came until the text that ends an answer of ours, or the head alone.
+    async fn read_until(&mut self, end: &str) -> String {
+        let mut said = String::new();
+        while !said.ends_with(end) {
+            let mut part = [0; 4_096];
+            let count = tokio::time::timeout(LIMIT, self.0.read(&mut part)).await.unwrap().unwrap();
+            assert!(count > 0, "the connection ended: {said}");
+            said.push_str(std::str::from_utf8(&part[..count]).unwrap());
+        }
+        said
+    }
+}
+
+#[tokio::test]
+async fn a_429_leaves_the_connection_of_a_large_proposal_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = Limits { proposal_burst: 1, proposals_per_minute: 1, ..Limits::default() };
+    let gate = start(GateConfig { limits, ..config(folder.path()) }).await;
+    gate.propose("t", "{}").await;
+    let body = vec![b'x'; 8 << 20];
+    let mut line = Line::to(&gate).await;
+
+    for _ in 0..2 {
+        line.begin(&gate, body.len(), "").await;
+        line.0.write_all(&body).await.unwrap();
+        let said = line.read_until("}}").await;
+        assert!(said.starts_with("HTTP/1.1 429"), "{said}");
+        assert!(!said.to_lowercase().contains("connection: close"), "{said}");
+    }
+    gate.stop().await;
+}
+
+#[tokio::test]
+async fn bodies_beyond_the_room_for_them_get_503_and_small_ones_pass() {
+    let (_folder, gate) = plain().await;
+    let mut lines = Vec::new();
+    for _ in 0..7 {
+        let mut line = Line::to(&gate).await;
+        line.begin(&gate, 16 << 20, "Expect: 100-continue\r\n").await;
+        // It is being read.
+        assert!(line.read_until("\r\n\r\n").await.starts_with("HTTP/1.1 100"));
+        lines.push(line);
+    }
+
+    let large =
+        format!(r#"{{"toolName":"t","workspaceId":"w","toolInput":{{"a":"{}"}}}}"#, "x".repeat(1 << 20));
+    let busy = gate.post_as(&gate.agent, "/api/pending-actions", &large).await;
+    let small = gate.propose("t", "{}").await;
+
+    refused(&busy, 503, "UNAVAILABLE");
+    assert!(busy.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 0);
+    assert_eq!(gate.approve(&small, "").await.status, 200);
+    let mut first = lines.remove(0);
+    first.0.write_all(&vec![b'x'; 16 << 20]).await.unwrap();
+    assert!(first.read_until("}}").await.starts_with("HTTP/1.1 400"));
+    assert_eq!(gate.post_as(&gate.agent, "/api/pending-actions", &large).await.status, 202);
+    drop(lines);
+    gate.stop().await;
 }

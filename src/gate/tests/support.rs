@@ -78,6 +78,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
         keep_settled: None,
+        trusted_proxies: Vec::new(),
         tools: BTreeMap::new(),
     }
 }

@@ -49,6 +49,7 @@ async fn served() -> Served {
         behind_proxy: false,
         approval_ttl: Duration::from_hours(168),
         keep_settled: None,
+        trusted_proxies: Vec::new(),
         tools: BTreeMap::new(),
     };
     let gate = Gate::open(&config).await.unwrap();

@@ -1,0 +1,154 @@
+//! Bodies of requests: so many bytes at once, and none is left unread.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::header::EXPECT;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::Gate;
+use super::error::ApiError;
+
+/// Bytes of bodies that are read or worked on at once, large and small ones together.
+const IN_FLIGHT: usize = 128 << 20;
+/// The part that only small bodies may take, so that proposals never keep a decision out.
+const FOR_SMALL: usize = 16 << 20;
+/// The largest small body.
+const SMALL: usize = 64 << 10;
+/// Seconds until a refused body may be sent again.
+const AGAIN: u64 = 2;
+/// How long the rest of a body that nobody reads may take to arrive.
+const REST: Duration = Duration::from_mins(1);
+
+/// The bytes of bodies that are in flight.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    small: Arc<Semaphore>,
+    large: Arc<Semaphore>,
+}
+
+impl Default for Bodies {
+    fn default() -> Self {
+        let [small, large] = [FOR_SMALL, IN_FLIGHT - FOR_SMALL].map(|bytes| Arc::new(Semaphore::new(bytes)));
+        Self { small, large }
+    }
+}
+
+impl Bodies {
+    /// Room for a body, until it is dropped. One that is larger than all room needs all of it.
+    fn take(&self, bytes: u64) -> Result<OwnedSemaphorePermit, ApiError> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let room = if bytes <= SMALL { &self.small } else { &self.large };
+        let permits = bytes.min(IN_FLIGHT - FOR_SMALL) as u32;
+        Arc::clone(room).try_acquire_many_owned(permits).map_err(|_| {
+            ApiError::Busy(
+                "the gate is reading as many large requests as it takes; try again".to_owned(),
+                AGAIN,
+            )
+        })
+    }
+}
+
+/// Stands behind the guard of every route: makes room for the body, and reads what the route left of it. The connection of a client
+/// that still sends would break, and the answer with it.
+pub(super) async fn bounded(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let limit = gate.inner.limits.body_bytes;
+    let (parts, body) = request.into_parts();
+    let declared = HttpBody::size_hint(&body).exact();
+    // Who asks first has not sent it yet, and what is too large is not worth reading.
+    let worth_reading = !parts.headers.contains_key(EXPECT) && declared.is_none_or(|bytes| bytes <= limit);
+    let body = Shared(Arc::new(Mutex::new(body)));
+    let response = match gate.inner.bodies.take(declared.unwrap_or(limit).min(limit)) {
+        Ok(room) => {
+            let response = next.run(Request::from_parts(parts, Body::new(body.clone()))).await;
+            drop(room);
+            response
+        }
+        Err(refused) => refused.into_response(),
+    };
+    if worth_reading {
+        // Whatever comes of it: the answer stands.
+        timeout(REST, body.discard(limit)).await.ok();
+    }
+    response
+}
+
+/// A body of which somebody else may read the rest.
+#[derive(Debug, Clone)]
+struct Shared(Arc<Mutex<Body>>);
+
+impl Shared {
+    /// Reads to the end, or until so many bytes came.
+    async fn discard(self, limit: u64) {
+        let mut left = limit;
+        let mut parts = Body::new(self).into_data_stream();
+        while let Some(Ok(part)) = parts.next().await {
+            match left.checked_sub(part.len() as u64) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    }
+}
+
+impl HttpBody for Shared {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_bodies_are_bounded_and_keep_no_small_one_out() {
+        let bodies = Bodies::default();
+
+        let large: Vec<_> = (0..8).map(|_| bodies.take(16 << 20)).collect();
+        let small = bodies.take(SMALL as u64);
+
+        let taken: Vec<_> = large.iter().map(Result::is_ok).collect();
+        assert_eq!(taken, [true, true, true, true, true, true, true, false]);
+        assert!(small.is_ok());
+        drop(large);
+        assert!(bodies.take(1 << 30).is_ok());
+    }
+
+    #[test]
+    fn small_bodies_are_bounded_too() {
+        let bodies = Bodies::default();
+
+        let small: Vec<_> = (0..FOR_SMALL / SMALL).map(|_| bodies.take(SMALL as u64).unwrap()).collect();
+
+        assert!(bodies.take(1).is_err());
+        drop(small);
+        assert!(bodies.take(1).is_ok());
+    }
+}
