@@ -42,6 +42,19 @@ pub(super) fn is_hidden(c: char) -> bool {
     }
 }
 
+/// A character that is not seen as itself wherever it stands: it is obeyed, has no width, reorders what is around it, or has no
+/// meaning that a font must know.
+pub(super) fn is_unseen(c: char) -> bool {
+    use GeneralCategory as G;
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let category = GeneralCategory::for_char(c);
+    matches!(category, G::Control | G::Format | G::Unassigned | G::PrivateUse | G::Surrogate)
+        || matches!(category, G::LineSeparator | G::ParagraphSeparator)
+        || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
+}
+
 /// One of the characters that the display writes with.
 pub(super) fn is_ours(c: char) -> bool {
     OURS.contains(&c)

@@ -3,6 +3,8 @@
 //! Every character that a terminal would obey, hide or reorder becomes a visible token such as `⟦U+202E⟧`, and the
 //! token's own brackets are tokens too, so two different texts never look the same (homoglyphs aside).
 
+use std::fmt::Write as _;
+
 use crate::domain::Untrusted;
 
 mod badge;
@@ -36,6 +38,23 @@ pub fn line(text: &Untrusted) -> Shown {
 /// The first line of a text, for a place that has one.
 pub fn first_line(text: &Untrusted) -> Shown {
     lines(text.as_raw()).into_iter().next().unwrap_or_default()
+}
+
+/// JSON text in which every character that a terminal would obey, hide or reorder is an escape. Such characters stand in strings
+/// only, so the value stays the same.
+pub fn json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Line ends and tabs between values stay.
+        if matches!(c, '\n' | '\t') || !class::is_unseen(c) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            write!(out, "\\u{unit:04x}").ok(); // writing to a String cannot fail
+        }
+    }
+    out
 }
 
 /// `1 action`, `2 actions`.
