@@ -42,7 +42,10 @@ pub async fn owner(config: GateConfig, command: OwnerCommand, who: Option<String
     exists(&config)?;
     // A missing program or key, or a refused target, must not stand in the way of revoking a token.
     let bare = GateConfig { tools: BTreeMap::new(), allow_targets: Vec::new(), tls: None, ..config };
-    let gate = Gate::open(&bare).await?;
+    let gate = match &command {
+        OwnerCommand::Audit { .. } => Gate::open_to_read(&bare).await?,
+        _ => Gate::open(&bare).await?,
+    };
     let who = who.as_deref();
     let end = match command {
         OwnerCommand::Token { command, .. } => token(&gate, command).await,

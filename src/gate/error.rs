@@ -21,7 +21,7 @@ pub enum GateError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("{0}; is the disk full, or the database in use by something else?")]
+    #[error("{0}")]
     Store(String),
     #[error("{0}")]
     Refused(String),

@@ -30,6 +30,7 @@ mod tests;
 mod tls;
 mod tool;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,13 +54,26 @@ use self::store::Store;
 use self::store::sqlite::{Context, SqliteStore};
 use self::tls::Tls;
 use self::tool::Tools;
-use crate::config::{ConfigError, GateConfig, Limits, Network};
+use crate::config::{ConfigError, GateConfig, Limits, Network, ToolConfig};
+use crate::sqlite;
 
 /// Looks whether a gate of this configuration could start: programs and files that its tools need. Touches nothing.
 pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
-    config.reach().map_err(|why| config.error(why))?;
-    Tools::open(config)?;
-    tls(config).map(drop)
+    mistakes(config).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Everything for which a gate of this configuration could not start. Touches nothing.
+pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
+    let bare = GateConfig { tools: BTreeMap::new(), ..config.clone() };
+    let mut found = vec![config.reach().map_err(|why| config.error(why)), Tools::open(&bare).map(drop)];
+    // One by one: each may be wrong.
+    if found.iter().all(Result::is_ok) {
+        let one = |(name, tool): (&String, &ToolConfig)| [(name.clone(), tool.clone())].into();
+        let alone = config.tools.iter().map(|tool| GateConfig { tools: one(tool), ..bare.clone() });
+        found.extend(alone.map(|config| Tools::open(&config).map(drop)));
+    }
+    found.push(tls(config).map(drop));
+    found.into_iter().filter_map(Result::err).collect()
 }
 
 fn tls(config: &GateConfig) -> Result<Option<Tls>, ConfigError> {
@@ -115,12 +129,25 @@ impl Gate {
     ///
     /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
     pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
+        Self::over(config, false).await
+    }
+
+    /// Opens the database to read it, also where nothing can be written. There, it must be up to date and its log empty.
+    pub async fn open_to_read(config: &GateConfig) -> Result<Self, GateError> {
+        Self::over(config, sqlite::is_read_only(&config.database)).await
+    }
+
+    async fn over(config: &GateConfig, read_only: bool) -> Result<Self, GateError> {
         let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
         let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
         let metrics = Metrics::new(&routes);
         let (events, clock) = (Events::new(metrics.clone()), Clock::default());
         let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
-        let store = SqliteStore::open(&config.database, context).await?;
+        let store = if read_only {
+            SqliteStore::open_to_read(&config.database, context).await?
+        } else {
+            SqliteStore::open(&config.database, context).await?
+        };
         let inner = Inner {
             store: Box::new(store),
             events,

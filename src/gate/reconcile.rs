@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 
 use super::Gate;
 use super::audit::{AuditHead, WHOLE_GATE};
@@ -21,9 +21,11 @@ const EVERY: Duration = Duration::from_secs(5);
 /// Most rounds of one kind in one sweep.
 const ROUNDS: usize = 100;
 /// Answers under an `Idempotency-Key` are kept for a day.
-const REPLIES_KEPT_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+const REPLIES_KEPT: Duration = Duration::from_hours(24);
 /// Between two looks for what is to be pruned: each makes every inbox list again. Milliseconds.
 const PRUNE_EVERY_MILLIS: i64 = 60 * 60 * 1_000;
+/// By how much the clock may be off between two sweeps without having been set.
+const SET: Duration = Duration::from_secs(30);
 /// How far back can be asked how actions came and went. Milliseconds.
 pub(crate) const FLOWS_ASKED_MILLIS: i64 = 48 * 60 * 60 * 1_000;
 /// Counted minutes are kept for an hour longer, so that none is dropped that somebody asks for just then.
@@ -36,7 +38,7 @@ pub(crate) async fn run(gate: Gate) {
 
 async fn sweeps(gate: Gate) {
     let (mut heads, mut lapsing) = (Vec::new(), HashMap::new());
-    let mut pruned_at = None;
+    let (mut pruned_at, mut steady) = (None, Steady::default());
     let mut timer = tokio::time::interval(EVERY);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -57,7 +59,43 @@ async fn sweeps(gate: Gate) {
         if let Err(error) = tell_of_lapsing(&gate, &heads, &mut lapsing).await {
             tracing::warn!(%error, "cannot count approvals that nobody takes");
         }
+        if let Err(error) = forget(&gate, &mut steady, Instant::now()).await {
+            tracing::warn!(%error, "cannot drop what nobody needs any more");
+        }
     }
+}
+
+/// For how long the clock has run without being set. What is dropped by its age alone is dropped only after a whole day of that: a
+/// clock that jumps makes everything old at once, and a key that is forgotten lets the same proposal in twice.
+#[derive(Debug, Default)]
+pub(crate) struct Steady {
+    since: Option<Instant>,
+    last: Option<(Timestamp, Instant)>,
+}
+
+impl Steady {
+    /// Looks at both clocks: the one that can be set, and the one that cannot.
+    fn look(&mut self, wall: Timestamp, now: Instant) -> Duration {
+        let ran = |(last_wall, last): (Timestamp, Instant)| {
+            let by_wall = wall.as_millis().saturating_sub(last_wall.as_millis());
+            by_wall.abs_diff(now.saturating_duration_since(last).as_millis() as i64)
+        };
+        let off = self.last.replace((wall, now)).map(ran);
+        if off.is_some_and(|millis| u128::from(millis) > SET.as_millis()) {
+            tracing::warn!("the clock was set; answers under idempotency keys are kept for another day");
+            self.since = None;
+        }
+        now.saturating_duration_since(*self.since.get_or_insert(now))
+    }
+}
+
+/// Drops what is too old to be asked for, and the room that it took.
+pub(crate) async fn forget(gate: &Gate, steady: &mut Steady, now: Instant) -> Result<(), StoreError> {
+    let store = gate.store();
+    if steady.look(gate.inner.clock.now(), now) >= REPLIES_KEPT {
+        store.forget_replies(REPLIES_KEPT.as_millis() as i64).await?;
+    }
+    store.shorten_log().await
 }
 
 /// A pause, a token or a settlement may come from another process, which wakes nobody here.
@@ -117,8 +155,7 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     let lapsed = rounds(gate, || gate.store().lapse()).await;
     fault::point("sweep.middle");
     let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe())).await;
-    let forgotten = gate.store().forget_replies(REPLIES_KEPT_MILLIS).await;
-    let forgotten = forgotten.and(gate.store().forget_flows(FLOWS_KEPT_MILLIS).await);
+    let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
     let (expired, lapsed, recovered) = (expired?, lapsed?, recovered?);
     if expired + lapsed + recovered > 0 {
         tracing::info!(expired, lapsed, recovered, "swept");
@@ -141,4 +178,27 @@ where
         }
     }
     Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_hours(24);
+    const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+
+    #[test]
+    fn a_clock_that_is_set_is_steady_anew() {
+        let (wall, start) = (Timestamp::from_millis(1_000_000), Instant::now());
+        let mut steady = Steady::default();
+        let mut look = |millis: i64, set: i64| {
+            steady.look(wall.plus_millis(millis + set), start + Duration::from_millis(millis as u64))
+        };
+
+        let ran = [look(0, 0), look(DAY_MILLIS, 10_000), look(DAY_MILLIS + 5_000, DAY_MILLIS)];
+        let after = [look(2 * DAY_MILLIS, DAY_MILLIS), look(2 * DAY_MILLIS + 5_000, 0)];
+
+        assert_eq!(ran, [Duration::ZERO, DAY, Duration::ZERO]);
+        assert_eq!(after, [Duration::from_secs(24 * 60 * 60 - 5), Duration::ZERO]);
+    }
 }

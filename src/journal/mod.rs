@@ -66,7 +66,7 @@ pub enum JournalError {
          (PLACET_STATE_DIR moves it)"
     )]
     Lock { path: PathBuf, error: std::io::Error },
-    #[error("cannot use the journal {path}: {error}; check that its disk is writable and not full")]
+    #[error("cannot use the journal {path}: {}", sqlite::Words(error))]
     Database { path: PathBuf, error: sqlx::Error },
     #[error(
         "the journal {path} is damaged ({what}); move it away and start again: what was staged in it is lost, and the \
@@ -221,7 +221,7 @@ fn not_opened(path: &Path, error: sqlite::OpenError) -> JournalError {
     let damaged = match &error {
         E::Database { error, .. } => damage(path, error),
         E::Migration { error, .. } => damage(path, error),
-        E::Folder { .. } | E::File { .. } | E::Link(_) => None,
+        _ => None,
     };
     damaged.unwrap_or(JournalError::Open(error))
 }

@@ -9,13 +9,17 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tempfile::NamedTempFile;
 
+use super::{OpenError, Words, is_read_only, unwritten};
+
 /// There is no copy.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     #[error("{0} is there already; a backup never replaces a file, give another name")]
     Exists(PathBuf),
-    #[error("cannot read the database {path}: {error}")]
+    #[error("cannot read the database {path}: {}", Words(error))]
     Database { path: PathBuf, error: sqlx::Error },
+    #[error(transparent)]
+    Open(#[from] OpenError),
     #[error("cannot write {path}: {error}; is the folder there and yours, and is there room?")]
     File { path: PathBuf, error: io::Error },
 }
@@ -32,7 +36,12 @@ pub async fn backup(path: &Path, to: &Path) -> Result<u64, BackupError> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Gone again unless it gets its name; mode 0600 from its first moment.
     let part = tempfile::Builder::new().prefix(".").suffix(".part").tempfile_in(folder).map_err(failed)?;
-    vacuum(path, part.path())
+    let options = if is_read_only(path) {
+        unwritten(path)?
+    } else {
+        SqliteConnectOptions::new().filename(path).read_only(true)
+    };
+    vacuum(options, part.path())
         .await
         .map_err(|error| BackupError::Database { path: path.to_owned(), error })?;
     name(part, to, folder).map_err(|error| match error.kind() {
@@ -52,8 +61,7 @@ fn name(part: NamedTempFile, to: &Path, folder: &Path) -> io::Result<u64> {
 }
 
 /// SQLite takes an empty file for a new one, so the file has its mode before it has its content.
-async fn vacuum(path: &Path, into: &Path) -> Result<(), sqlx::Error> {
-    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+async fn vacuum(options: SqliteConnectOptions, into: &Path) -> Result<(), sqlx::Error> {
     let mut connection = options.busy_timeout(Duration::from_secs(5)).connect().await?;
     let into = into.to_str().ok_or_else(|| sqlx::Error::Configuration("a path that is no UTF-8".into()))?;
     sqlx::query("VACUUM INTO ?1").bind(into).execute(&mut connection).await?;

@@ -14,7 +14,7 @@ use crate::gate::terms;
 /// Problems that are told one by one; beyond, they are only counted.
 const TOLD: usize = 100;
 
-/// Takes the audit row by row, then what it speaks of.
+/// Takes the audit row by row, then what it speaks of. Actions come in parts, so that many need no more memory than few.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     verified: Verified,
@@ -22,8 +22,10 @@ pub(crate) struct Replay {
     kept: HashMap<(String, u64), String>,
     chains: BTreeMap<String, Chain>,
     actions: HashMap<String, Expected>,
-    /// Actions that were pruned, which must be gone.
+    /// Actions of this part that were pruned, which must be gone.
     pruned: HashSet<String>,
+    /// Some were pruned, in whatever part.
+    prunes: bool,
     tokens: HashMap<String, ExpectedToken>,
     paused: BTreeSet<String>,
 }
@@ -81,15 +83,15 @@ struct Details {
     scopes: Option<String>,
     hash: Option<String>,
     expires_at: Option<String>,
-    actions: Vec<Gone>,
 }
 
-/// One action in the details of a prune.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Gone {
-    id: String,
-    record: String,
+/// One action in the details of a prune, and where those stand.
+#[derive(Debug)]
+pub(crate) struct Gone {
+    pub(crate) workspace: String,
+    pub(crate) revision: u64,
+    pub(crate) id: String,
+    pub(crate) record: String,
 }
 
 impl Replay {
@@ -136,16 +138,17 @@ impl Replay {
         if row.revision != expected {
             self.problem(format!("{place}: {expected} is missing before it"));
         }
-        let details = match &row.details {
-            None => Details::default(),
-            Some(text) => match serde_json::from_str(text) {
-                Ok(details) => details,
-                Err(_) => return self.problem(format!("{place}: its details cannot be read")),
-            },
-        };
-        match &row.action {
-            Some(action) => self.actions.entry(action.clone()).or_default().take(row, details),
-            None => self.other(row, details),
+        match Details::of(row) {
+            None => self.problem(format!("{place}: its details cannot be read")),
+            Some(details) if row.action.is_none() => self.other(row, details),
+            Some(_) => {}
+        }
+    }
+
+    /// The next row of an action in this part; rows of one action come by revision.
+    pub(crate) fn action_row(&mut self, row: &AuditRow) {
+        if let (Some(action), Some(details)) = (&row.action, Details::of(row)) {
+            self.actions.entry(action.clone()).or_default().take(row, details);
         }
     }
 
@@ -163,15 +166,20 @@ impl Replay {
             }
             ("paused", _) => drop(self.paused.insert(row.workspace.clone())),
             ("resumed", _) => drop(self.paused.remove(&row.workspace)),
-            ("pruned", _) => details.actions.into_iter().for_each(|gone| self.went(row, gone)),
+            ("pruned", _) => self.prunes = true,
             _ => {}
         }
     }
 
-    /// An action that was pruned: it was settled, and it was the one that was proposed.
-    fn went(&mut self, row: &AuditRow, gone: Gone) {
-        let Gone { id, record } = gone;
-        let place = format!("audit {:?} revision {}", row.workspace, row.revision);
+    /// Whether the audit says that some actions were pruned.
+    pub(crate) const fn prunes(&self) -> bool {
+        self.prunes
+    }
+
+    /// An action of this part that was pruned, after its rows: it was settled, and it was the one that was proposed.
+    pub(crate) fn went(&mut self, gone: Gone) {
+        let Gone { workspace, revision, id, record } = gone;
+        let place = format!("audit {workspace:?} revision {revision}");
         let Some(expected) = self.actions.remove(&id) else {
             return self
                 .problem(format!("{place}: action {id:?} was pruned, and the audit knows nothing of it"));
@@ -186,7 +194,7 @@ impl Replay {
         self.pruned.insert(id);
     }
 
-    /// An action as it is stored, after all rows. `lease_until` stands beside it in the table.
+    /// An action as it is stored, after its rows. `lease_until` stands beside it in the table.
     pub(crate) fn action(&mut self, stored: &Stored, lease_until: Option<Timestamp>) {
         self.verified.actions += 1;
         let id = stored.action.row.id.as_raw();
@@ -241,15 +249,20 @@ impl Replay {
         &self.paused
     }
 
-    /// What was found, and what was not found.
-    pub(crate) fn end(mut self) -> Verified {
-        for workspace in std::mem::take(&mut self.chains).into_keys() {
-            self.problem(format!("workspace {workspace:?}: its head is gone"));
-        }
+    /// All actions of this part were there: what is left of it is gone.
+    pub(crate) fn end_of_part(&mut self) {
+        self.pruned.clear();
         let mut gone: Vec<String> = std::mem::take(&mut self.actions).into_keys().collect();
         gone.sort();
         for id in gone {
             self.problem(format!("action {id:?}: it is gone"));
+        }
+    }
+
+    /// What was found, and what was not found.
+    pub(crate) fn end(mut self) -> Verified {
+        for workspace in std::mem::take(&mut self.chains).into_keys() {
+            self.problem(format!("workspace {workspace:?}: its head is gone"));
         }
         for token in std::mem::take(&mut self.tokens).into_keys() {
             self.problem(format!("token {token:?}: it is gone"));
@@ -263,6 +276,13 @@ impl Replay {
             self.verified.problems.push(format!("and {} more", self.more));
         }
         self.verified
+    }
+}
+
+impl Details {
+    /// `None`: they cannot be read.
+    fn of(row: &AuditRow) -> Option<Self> {
+        row.details.as_deref().map_or(Some(Self::default()), |text| serde_json::from_str(text).ok())
     }
 }
 

@@ -115,11 +115,14 @@ pub(crate) async fn healthz() -> Response {
     Json(Health { status: "ok" }).into_response()
 }
 
-/// The database answers, and the gate is not about to stop.
+/// The database can be read and written, and the gate is not about to stop.
 pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiError> {
     if gate.inner.stopping.is_cancelled() {
         return Err(ApiError::Unavailable("the gate is stopping".to_owned()));
     }
-    gate.store().ping().await?;
+    gate.store().ping().await.map_err(|failed| {
+        tracing::error!(error = %failed, "the gate is not ready");
+        ApiError::Unavailable(failed.to_string())
+    })?;
     Ok(Json(Health { status: "ready" }).into_response())
 }

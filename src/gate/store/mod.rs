@@ -17,6 +17,7 @@ use super::audit::{AuditHead, AuditRow, Verified};
 use super::auth::{Token, TokenInfo};
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::domain::{Digest, Effect, Flows, PendingAction, RawJson, Risk, Row, Status, Timestamp};
+use crate::sqlite::Words;
 
 /// A proposal, checked and ready to be recorded.
 #[derive(Debug, Clone)]
@@ -275,8 +276,9 @@ pub(crate) enum Refused {
 pub(crate) enum StoreError {
     #[error(transparent)]
     Refused(#[from] Refused),
-    #[error("the database failed: {0}")]
+    #[error("the database failed: {}", Words(.0))]
     Database(#[from] sqlx::Error),
+    /// With what is wrong, in plain words.
     #[error("the database failed: {0}")]
     Commit(String),
     #[error("stored data cannot be read: {0}")]
@@ -406,8 +408,10 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn census(&self, workspace: &str) -> Result<Census, StoreError>;
     /// Reads everything and says what does not fit together, or does not fit the heads that were kept.
     async fn verify(&self, kept: &[AuditHead]) -> Result<Verified, StoreError>;
-    /// Fails when the database does not answer.
+    /// Fails when the database cannot be read or written. Writes at most every few seconds, however often it is asked.
     async fn ping(&self) -> Result<(), StoreError>;
+    /// Gives back the room that a long log took.
+    async fn shorten_log(&self) -> Result<(), StoreError>;
 
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
     /// The live token with this hash.

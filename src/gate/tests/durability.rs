@@ -1,13 +1,16 @@
 //! What survives: many writers, a stop, a crash between two steps, a new start.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use futures_util::future::join_all;
+use tokio::time::Instant;
 
 use super::running::patient;
 use super::support::{BORN, LIMIT, TestGate, config, plain, script, serve, start};
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
 use crate::contract;
+use crate::gate::reconcile::Steady;
 use crate::gate::store::{Dispatched, Lease};
 use crate::gate::{Gate, reconcile};
 
@@ -77,6 +80,34 @@ async fn a_repeated_proposal_gets_its_answer_after_its_time_too() {
     assert_eq!((again.status, again.text), (202, first.text));
     assert_eq!(new.code(), (422, "INVALID".to_owned()));
     assert!(new.at("/error/message").contains("expired already"));
+}
+
+#[tokio::test]
+async fn a_jump_of_the_clock_forgets_no_idempotency_key() {
+    const DAY: Duration = Duration::from_hours(24);
+    let (_folder, gate) = plain().await;
+    let send = async || {
+        let request = gate
+            .request(reqwest::Method::POST, "/api/pending-actions", &gate.agent)
+            .header("content-type", "application/json")
+            .header("idempotency-key", "call-1");
+        let body = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
+        super::support::answer(request.body(body)).await.text
+    };
+    let first = send().await;
+    let (mut steady, start, later) = (Steady::default(), Instant::now(), Duration::from_secs(5));
+    let two_days = || gate.gate.inner.clock.pass(2 * DAY.as_millis() as i64);
+
+    reconcile::forget(&gate.gate, &mut steady, start).await.unwrap();
+    two_days();
+    reconcile::forget(&gate.gate, &mut steady, start + later).await.unwrap();
+    let after_a_jump = send().await;
+    two_days();
+    reconcile::forget(&gate.gate, &mut steady, start + later + 2 * DAY).await.unwrap();
+
+    assert_eq!(after_a_jump, first);
+    assert_ne!(send().await, first, "after two days of a steady clock it is forgotten");
+    gate.stop().await;
 }
 
 #[tokio::test]

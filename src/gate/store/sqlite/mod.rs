@@ -20,9 +20,12 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 pub(crate) use self::writer::Context;
 
@@ -53,15 +56,40 @@ pub(crate) struct SqliteStore {
     writer: Writer,
     clock: Clock,
     tools: Arc<Tools>,
+    /// When writing was last tried for its own sake, and how it failed.
+    tried: Mutex<Option<(Instant, Option<String>)>>,
 }
+
+/// For so long it is believed how the last try to write went.
+const TRIED: Duration = Duration::from_secs(5);
 
 impl SqliteStore {
     /// Opens the file, brings it up to date and starts the writer.
     pub(crate) async fn open(path: &Path, context: Context) -> Result<Self, OpenError> {
-        let database = sqlite::open(path, &MIGRATIONS).await?;
+        Ok(Self::over(sqlite::open(path, &MIGRATIONS).await?, context))
+    }
+
+    /// Opens a file that can only be read, and writes nothing.
+    pub(crate) async fn open_to_read(path: &Path, context: Context) -> Result<Self, OpenError> {
+        Ok(Self::over(sqlite::open_to_read(path, &MIGRATIONS).await?, context))
+    }
+
+    fn over(database: Database, context: Context) -> Self {
         let (clock, tools) = (context.clock.clone(), Arc::clone(&context.tools));
         let writer = Writer::start(database.write.clone(), context);
-        Ok(Self { database, writer, clock, tools })
+        Self { database, writer, clock, tools, tried: Mutex::default() }
+    }
+
+    /// Writes something that changes nothing: the number of a version that nobody reads.
+    async fn try_to_write(&self) -> Result<(), StoreError> {
+        self.writer
+            .run(|tx| {
+                Box::pin(async move {
+                    sqlx::query("PRAGMA user_version = 1").execute(tx.conn()).await?;
+                    Ok(())
+                })
+            })
+            .await
     }
 
     fn reader(&self) -> &SqlitePool {
@@ -275,7 +303,24 @@ impl Store for SqliteStore {
 
     async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(self.reader()).await?;
-        Ok(())
+        let mut tried = self.tried.lock().await;
+        let failure = match &*tried {
+            Some((at, failure)) if at.elapsed() < TRIED => failure.clone(),
+            _ => {
+                let failure = self.try_to_write().await.err().map(|error| match error {
+                    StoreError::Commit(why) => why,
+                    StoreError::Database(error) => sqlite::Words(&error).to_string(),
+                    other => other.to_string(),
+                });
+                *tried = Some((Instant::now(), failure.clone()));
+                failure
+            }
+        };
+        failure.map_or(Ok(()), |why| Err(StoreError::Commit(why)))
+    }
+
+    async fn shorten_log(&self) -> Result<(), StoreError> {
+        Ok(self.database.shorten_log().await?)
     }
 
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -64,7 +64,11 @@ enum Message {
 pub(super) struct Writer {
     messages: mpsc::Sender<Message>,
     tasks: TaskTracker,
+    failure: Failure,
 }
+
+/// Why the newest group was not committed, for those of it that were not reached.
+type Failure = Arc<Mutex<Option<String>>>;
 
 impl Tx {
     pub(super) fn conn(&mut self) -> &mut SqliteConnection {
@@ -88,10 +92,10 @@ impl Writer {
     /// Starts the writer. It ends when it is stopped, or when its last handle is gone.
     pub(super) fn start(pool: SqlitePool, context: Context) -> Self {
         let (messages, inbox) = mpsc::channel(QUEUE);
-        let tasks = TaskTracker::new();
-        tasks.spawn(run(inbox, pool, context));
+        let (tasks, failure) = (TaskTracker::new(), Failure::default());
+        tasks.spawn(run(inbox, pool, context, Arc::clone(&failure)));
         tasks.close();
-        Self { messages, tasks }
+        Self { messages, tasks, failure }
     }
 
     /// Does `work` in a transaction; returns after its commit. An error undoes it.
@@ -114,7 +118,10 @@ impl Writer {
         });
         self.messages.send(Message::Work(job)).await.map_err(|_| StoreError::Closed)?;
         // Its group failed before its turn: the answer was dropped with the work.
-        answered.await.map_err(|_| StoreError::Commit("the write was not reached".to_owned()))?
+        answered.await.map_err(|_| {
+            let why = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            StoreError::Commit(why.unwrap_or_else(|| "the write was not reached".to_owned()))
+        })?
     }
 
     /// Finishes what is queued, then ends.
@@ -125,7 +132,7 @@ impl Writer {
     }
 }
 
-async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Context) {
+async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Context, failure: Failure) {
     let mut group = Vec::with_capacity(GROUP);
     while inbox.recv_many(&mut group, GROUP).await > 0 {
         let mut jobs = Vec::with_capacity(group.len());
@@ -137,22 +144,25 @@ async fn run(mut inbox: mpsc::Receiver<Message>, pool: SqlitePool, context: Cont
         }
         // The transaction is dropped with the group, and so are its answers, which tells its callers. The next group comes:
         // a writer that ended would leave a gate that reads and never writes again.
-        if AssertUnwindSafe(commit(jobs, &pool, &context)).catch_unwind().await.is_err() {
+        if AssertUnwindSafe(commit(jobs, &pool, &context, &failure)).catch_unwind().await.is_err() {
             tracing::error!("a write broke off; its group was not committed");
         }
     }
 }
 
 /// One group: begin, each job behind a savepoint, commit, answer, wake.
-async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context) {
+async fn commit(jobs: Vec<Job>, pool: &SqlitePool, context: &Context, newest: &Failure) {
     let carried = jobs.len();
     let mut answers = Vec::with_capacity(carried);
     let mut wakes = Wakes::default();
-    let committed = apply(jobs, pool, context, &mut answers, &mut wakes).await;
+    // Those that are not reached are dropped at the end, when it is known why.
+    let mut jobs = jobs.into_iter();
+    let committed = apply(&mut jobs, pool, context, &mut answers, &mut wakes).await;
     let failure = committed.err().map(|error| {
         tracing::error!(%error, "a group of writes was not committed");
-        error.to_string()
+        sqlite::Words(&error).to_string()
     });
+    newest.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&failure);
     if failure.is_none() {
         context.events.committed(carried, &wakes.kinds);
     }
@@ -176,9 +186,9 @@ struct Wakes {
     kinds: Vec<&'static str>,
 }
 
-/// When this fails nothing of the group is kept; jobs that were not reached are dropped, which tells their callers.
+/// When this fails nothing of the group is kept, and some jobs may not have been reached.
 async fn apply(
-    jobs: Vec<Job>,
+    jobs: &mut std::vec::IntoIter<Job>,
     pool: &SqlitePool,
     context: &Context,
     answers: &mut Vec<Answer>,

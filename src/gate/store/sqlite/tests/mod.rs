@@ -330,3 +330,38 @@ async fn a_closed_store_says_so() {
 
     assert!(matches!(shelf.record("b").await, Err(StoreError::Closed)));
 }
+
+#[tokio::test]
+async fn a_store_that_cannot_write_says_so_when_it_is_pinged() {
+    let shelf = shelf().await;
+    shelf.store.ping().await.unwrap();
+    sqlx::query("PRAGMA query_only = ON").execute(&shelf.store.database.write).await.unwrap();
+    let believed = shelf.store.ping().await;
+
+    shelf.store.tried.lock().await.take();
+    let failed = shelf.store.ping().await.unwrap_err().to_string();
+    sqlx::query("PRAGMA query_only = OFF").execute(&shelf.store.database.write).await.unwrap();
+    shelf.store.tried.lock().await.take();
+
+    assert!(believed.is_ok(), "one try is enough for a while");
+    assert!(failed.contains("read-only"), "{failed}");
+    shelf.store.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_can_only_be_read_is_verified_and_writes_nothing() {
+    let shelf = shelf().await;
+    shelf.approved("a").await;
+    let (folder, path) = (tempfile::tempdir().unwrap(), shelf.folder.path().join("gate.db"));
+    let copy = folder.path().join("copy.db");
+    sqlite::backup(&path, &copy).await.unwrap();
+
+    let store = SqliteStore::open_to_read(&copy, context(&shelf.clock)).await.unwrap();
+    let verified = store.verify(&shelf.store.audit_heads(None).await.unwrap()).await.unwrap();
+    let refused = store.pause("w".to_owned(), true, None).await;
+    store.close().await;
+
+    assert_eq!((verified.problems, verified.actions), (vec![], 1));
+    assert!(refused.unwrap_err().to_string().contains("read-only"));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}

@@ -256,7 +256,7 @@ async fn a_guard_that_is_taken_away_is_missed() {
 
     let problems = shelf.store.verify(&[]).await.unwrap().problems;
 
-    assert_eq!(problems, ["the guard audit_is_never_cut of the tables is gone"]);
+    assert_eq!(problems, ["\"audit_is_never_cut\": this guard of the tables is gone"]);
 }
 
 #[tokio::test]
@@ -286,4 +286,49 @@ async fn every_decision_has_exactly_one_row() {
     .unwrap();
 
     assert_eq!(doubled, 0);
+}
+
+#[tokio::test]
+async fn what_is_gone_or_unknown_is_found_in_every_part() {
+    let shelf = shelf().await;
+    for n in 0..1_203 {
+        shelf.store.record(action(&format!("a{n:04}")), 10_000, String::new(), None).await.unwrap();
+    }
+    assert_eq!(shelf.store.verify(&[]).await.unwrap().actions, 1_203);
+    assert_eq!(shelf.store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
+    let write = &shelf.store.database.write;
+    for id in ["a0000", "a0500", "a0501", "a1202"] {
+        sqlx::query("UPDATE actions SET reason = 'x' WHERE id = ?").bind(id).execute(write).await.unwrap();
+    }
+    write.execute("UPDATE actions SET id = 'b' WHERE id = 'a0777'").await.unwrap();
+
+    let problems = shelf.store.verify(&[]).await.unwrap().problems;
+
+    let named = |id: &str| problems.iter().filter(|problem| problem.contains(&format!("\"{id}\""))).count();
+    for id in ["a0000", "a0500", "a0501", "a1202", "a0777", "b"] {
+        assert_eq!(named(id), 1, "{id}: {problems:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_sqlite_can_see_is_found() {
+    let (shelf, heads) = lived_in().await;
+    let (path, copy) = (shelf.folder.path().join("whole.db"), shelf.folder.path().join("changed.db"));
+    let vacuum = format!("VACUUM INTO '{}'", path.display());
+    shelf.store.database.write.execute(sqlx::AssertSqlSafe(vacuum)).await.unwrap();
+    std::fs::copy(&path, &copy).unwrap();
+    let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
+    let mut conn = store.database.write.acquire().await.unwrap();
+    // An index that holds something else than it says: every row of every table is as it was.
+    conn.execute("PRAGMA writable_schema = ON").await.unwrap();
+    let other = "UPDATE sqlite_master SET sql = replace(sql, '(workspace, batch)', '(workspace, mission)') \
+                 WHERE name = 'actions_by_batch'";
+    conn.execute(other).await.unwrap();
+    drop(conn);
+    store.close().await;
+
+    let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
+    let problems = store.verify(&heads).await.unwrap().problems;
+
+    assert!(problems.iter().any(|problem| problem.starts_with("SQLite's check: ")), "{problems:?}");
 }

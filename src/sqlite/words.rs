@@ -1,0 +1,61 @@
+//! What SQLite's errors mean, in plain words.
+
+use std::fmt;
+
+use sqlx::migrate::MigrateError;
+
+/// Codes of <https://sqlite.org/rescode.html>, without what is added to them.
+const BUSY: u32 = 5;
+const LOCKED: u32 = 6;
+const READ_ONLY: u32 = 8;
+const IO: u32 = 10;
+const CORRUPT: u32 = 11;
+const FULL: u32 = 13;
+const CANNOT_OPEN: u32 = 14;
+const NO_DATABASE: u32 = 26;
+
+/// An error for people: what happened, and what to do where there is something to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a>(pub &'a sqlx::Error);
+
+/// The same for a database that is brought up to date.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MigrateWords<'a>(pub(super) &'a MigrateError);
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.0.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
+        f.write_str(match code.map(|code| code & 0xff) {
+            Some(BUSY | LOCKED) => {
+                "another program has locked it; end that program, or try again when it is done"
+            }
+            Some(READ_ONLY) => {
+                "it is read-only; check who may write the file, and whether its disk is mounted read-only"
+            }
+            Some(FULL) => "the disk is full; make room",
+            Some(CANNOT_OPEN) => "the file cannot be opened; check that it and its folder are yours",
+            Some(CORRUPT) => "the file is damaged (database disk image is malformed)",
+            Some(NO_DATABASE) => "the file is not a database",
+            Some(IO) => return write!(f, "the disk failed or is full ({})", self.0),
+            _ => return self.0.fmt(f),
+        })
+    }
+}
+
+impl fmt::Display for MigrateWords<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            MigrateError::VersionMissing(version) => {
+                write!(
+                    f,
+                    "a newer placet wrote it (version {version}), and this one cannot read it; update placet"
+                )
+            }
+            MigrateError::VersionMismatch(_) => {
+                f.write_str("it is not a database of this kind, or it was changed")
+            }
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => Words(error).fmt(f),
+            other => other.fmt(f),
+        }
+    }
+}
