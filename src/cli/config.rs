@@ -1,9 +1,7 @@
 //! `placet config path|check|example`.
 
-use anyhow::Context as _;
-
-use crate::config::Config;
 use crate::config::paths::Paths;
+use crate::config::{Config, ConfigError};
 use crate::gate;
 use crate::inbox::notify;
 use crate::sources;
@@ -23,18 +21,23 @@ pub fn example() -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Reads the configuration as the inbox would, keys, certificates and tokens included, and says what it found. `keys` is the inbox's own check
-/// of the key bindings.
-pub async fn check(paths: &Paths, keys: impl Fn(&Config) -> anyhow::Result<()>) -> anyhow::Result<Exit> {
-    let config = Config::load(paths)?;
-    keys(&config).with_context(|| format!("the configuration {} has a mistake", paths.config.display()))?;
+/// Reads the configuration as the inbox would, keys, certificates and tokens included, and says what it found: every mistake at once.
+/// `screen` is the inbox's own check of keys, filters and theme.
+pub async fn check(paths: &Paths, screen: impl Fn(&Config) -> Vec<anyhow::Error>) -> anyhow::Result<Exit> {
+    let (config, mut mistakes) = Config::load_what_is_right(paths)?;
+    mistakes.extend(screen(&config).iter().map(|error| format!("{error:#}")));
     for source in &config.sources {
-        sources::open(source)?;
-        let Some(token) = &source.token else { continue };
-        token.read().map_err(|error| anyhow::anyhow!("source {:?}: {error}", source.name.as_str()))?;
+        let opened = sources::open(source).map(drop).map_err(|error| error.to_string());
+        let name = source.name.as_str();
+        let token = source.token.as_ref().map_or(Ok(()), |token| token.read().map(drop));
+        mistakes.extend(opened.err());
+        mistakes.extend(token.err().map(|error| format!("source {name:?}: {error}")));
     }
-    notify::check(&config.notify).await.map_err(anyhow::Error::msg)?;
-    gate::check(&config.gate)?;
+    mistakes.extend(notify::mistakes(&config.notify).await);
+    mistakes.extend(gate::mistakes(&config.gate).into_iter().map(ConfigError::into_message));
+    if !mistakes.is_empty() {
+        return Err(ConfigError::of(mistakes, paths).into());
+    }
     let found = if paths.config.exists() { "is valid" } else { "does not exist; the defaults apply" };
     output::line(&format!("{} {found}", paths.config.display()))?;
     let sources = match config.sources.len() {

@@ -35,6 +35,27 @@ pub enum ConfigError {
     Parse { path: PathBuf, message: String },
     #[error("the configuration {path} has a mistake: {message}")]
     Meaning { path: PathBuf, message: String },
+    #[error("the configuration {path} has {} mistakes:\n{}", mistakes.len(), listed(mistakes))]
+    Several { path: PathBuf, mistakes: Vec<String> },
+}
+
+/// Mistakes that are told at once; beyond, most of them follow from others.
+const TOLD: usize = 30;
+
+/// Mistakes that were found so far. What is wrong is left out, so that the next one is found, too.
+#[derive(Debug, Default)]
+struct Mistakes(Vec<String>);
+
+impl Mistakes {
+    fn take<T>(&mut self, result: Result<T, String>) -> Option<T> {
+        result.map_err(|mistake| self.0.push(mistake)).ok()
+    }
+}
+
+/// One a line; what a mistake has to say beyond a line stands under it.
+fn listed(mistakes: &[String]) -> String {
+    let one = |mistake: &String| format!("- {}", mistake.trim_end().replace('\n', "\n  "));
+    mistakes.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 #[derive(Deserialize, Default)]
@@ -93,46 +114,119 @@ impl Default for RawWatch {
 impl Config {
     /// Reads the file of `paths`. A missing file means the defaults, unless somebody named it.
     pub fn load(paths: &Paths) -> Result<Self, ConfigError> {
-        match std::fs::read_to_string(&paths.config) {
-            Ok(text) => Self::parse(&text, paths),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !paths.config_named => {
-                Self::parse("", paths)
-            }
-            Err(error) => Err(ConfigError::Read { path: paths.config.clone(), error }),
-        }
+        Self::parse(&text(paths)?, paths)
     }
 
     /// Takes the text of a configuration file; `paths` is where relative things are, and names the file in messages.
     pub fn parse(text: &str, paths: &Paths) -> Result<Self, ConfigError> {
-        let path = || paths.config.clone();
-        let raw: RawConfig = toml::from_str(text)
-            .map_err(|error| ConfigError::Parse { path: path(), message: with_nearest(&error) })?;
-        raw.meaning(text, paths).map_err(|message| ConfigError::Meaning { path: path(), message })
+        let (config, mistakes) = Self::parse_what_is_right(text, paths);
+        if mistakes.is_empty() { Ok(config) } else { Err(ConfigError::of(mistakes, paths)) }
+    }
+
+    /// As [`load`](Self::load), and leaves out what is wrong, so that a check can go on and tell everything at once.
+    pub fn load_what_is_right(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
+        Ok(Self::parse_what_is_right(&text(paths)?, paths))
+    }
+
+    pub(super) fn parse_what_is_right(text: &str, paths: &Paths) -> (Self, Vec<String>) {
+        let mut mistakes = Mistakes::default();
+        let raw = readable(text, &mut mistakes);
+        let config = raw.meaning(text, paths, &mut mistakes);
+        (config, mistakes.0)
     }
 }
 
+impl ConfigError {
+    /// What is wrong, without the file's name.
+    pub fn into_message(self) -> String {
+        match self {
+            Self::Parse { message, .. } | Self::Meaning { message, .. } => message,
+            other => other.to_string(),
+        }
+    }
+
+    /// There must be one at least.
+    pub fn of(mut mistakes: Vec<String>, paths: &Paths) -> Self {
+        let path = paths.config.clone();
+        if mistakes.len() > 1 {
+            return Self::Several { path, mistakes };
+        }
+        let message = mistakes.pop().unwrap_or_default();
+        if message.contains('\n') { Self::Parse { path, message } } else { Self::Meaning { path, message } }
+    }
+}
+
+/// The text of the file. A missing file means the defaults, unless somebody named it.
+fn text(paths: &Paths) -> Result<String, ConfigError> {
+    match std::fs::read_to_string(&paths.config) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !paths.config_named => {
+            Ok(String::new())
+        }
+        Err(error) => Err(ConfigError::Read { path: paths.config.clone(), error }),
+    }
+}
+
+/// Reads what can be read: a statement that is wrong is blanked, and the rest is read again.
+fn readable(text: &str, mistakes: &mut Mistakes) -> RawConfig {
+    let mut rest = text.to_owned();
+    loop {
+        let error = match toml::from_str(&rest) {
+            Ok(raw) => return raw,
+            Err(error) => error,
+        };
+        mistakes.0.push(with_nearest(&error));
+        let less = error.span().and_then(|span| blanked(&rest, span));
+        match less.filter(|_| mistakes.0.len() < TOLD) {
+            Some(less) => rest = less,
+            None => return RawConfig::default(),
+        }
+    }
+}
+
+/// The text without the statement at `span`; everything else stays on its line. The head of a table takes its table along. `None` where
+/// that leaves nothing that can be read.
+fn blanked(text: &str, span: std::ops::Range<usize>) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let first = line_of(text, span.start) - 1;
+    let is_head = |line: &&str| line.trim_start().starts_with('[');
+    let mut last = line_of(text, span.end.saturating_sub(1).max(span.start)) - 1;
+    if lines.get(first).is_some_and(is_head) {
+        let heads = lines.iter().enumerate().skip(last + 1);
+        last = heads.filter(|(_, line)| is_head(line)).map(|(n, _)| n - 1).next().unwrap_or(lines.len() - 1);
+    }
+    let blank =
+        |line: &&str| -> String { line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    // A value of several lines ends later.
+    (last..lines.len())
+        .map(|last| {
+            let blanks = |(n, line): (usize, &&str)| {
+                if (first..=last).contains(&n) { blank(line) } else { (*line).to_owned() }
+            };
+            lines.iter().enumerate().map(blanks).collect::<String>()
+        })
+        .find(|less| less != text && toml::from_str::<toml::Table>(less).is_ok())
+}
+
 impl RawConfig {
-    fn meaning(self, text: &str, paths: &Paths) -> Result<Config, String> {
+    fn meaning(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> Config {
         let folder = paths.config.parent().unwrap_or(Path::new(""));
-        let sources =
-            self.source.into_iter().map(|source| source.meaning(folder)).collect::<Result<Vec<_>, _>>()?;
+        let sources = self.source.into_iter().filter_map(|source| mistakes.take(source.meaning(folder)));
+        let sources: Vec<_> = sources.collect();
         for (n, source) in sources.iter().enumerate() {
-            if sources.iter().skip(n + 1).any(|other| other.name == source.name) {
-                return Err(format!(
-                    "two sources are named {:?}; give each its own name",
-                    source.name.as_str()
-                ));
+            if sources.iter().take(n).any(|other| other.name == source.name) {
+                let name = source.name.as_str();
+                mistakes.0.push(format!("two sources are named {name:?}; give each its own name"));
             }
         }
         let keys = Keys { preset: self.ui.preset(), bound: bound(self.keys, text) };
-        let ui = self.ui.meaning(text, folder)?;
+        let ui = self.ui.meaning(text, folder, mistakes);
         let names: Vec<_> = sources.iter().map(|source| &source.name).collect();
         let around = Around { text, folder, sources: &names, way: &ui.notify };
-        let notify = notify::rules(self.notify, &around)?;
-        Ok(Config {
+        let notify = notify::rules(self.notify, &around, mistakes);
+        Config {
             reviewer: self.reviewer.name.filter(|name| !name.trim().is_empty()),
-            reasons: reasons(self.reviewer.reasons)?,
-            sources,
+            reasons: mistakes.take(reasons(self.reviewer.reasons)).unwrap_or_default(),
             keys,
             ui,
             filters: self
@@ -140,28 +234,30 @@ impl RawConfig {
                 .into_iter()
                 .map(|RawFilter { name, text }| NamedFilter { name, text })
                 .collect(),
-            watch: self.watch.meaning()?,
+            watch: self.watch.meaning(mistakes),
             notify,
-            gate: self.gate.meaning(text, paths)?,
-        })
+            gate: self.gate.meaning(text, paths, mistakes),
+            sources,
+        }
     }
 }
 
 impl RawWatch {
-    fn meaning(self) -> Result<Watch, String> {
+    fn meaning(self, mistakes: &mut Mistakes) -> Watch {
         const WEEK: u64 = 7 * DAY / 60;
-        let minutes = |key, given| seconds(key, given, WEEK).map(|it| it * 60);
-        let poll = seconds("watch.poll_seconds", self.poll_seconds, 3_600)?;
-        let stale_after = seconds("watch.stale_seconds", self.stale_seconds, DAY)?;
+        let mut seconds = |key, given, most| mistakes.take(seconds(key, given, most)).unwrap_or_default();
+        let poll = seconds("watch.poll_seconds", self.poll_seconds, 3_600);
+        let stale_after = seconds("watch.stale_seconds", self.stale_seconds, DAY);
+        let mut minutes = |key, given| seconds(key, given, WEEK) * 60;
         let targets = Targets {
-            age: minutes("watch.target_minutes", self.target_minutes)?,
-            high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes)?,
-            expiring: minutes("watch.expiring_minutes", self.expiring_minutes)?,
-            growing: minutes("watch.growing_minutes", self.growing_minutes)?,
+            age: minutes("watch.target_minutes", self.target_minutes),
+            high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes),
+            expiring: minutes("watch.expiring_minutes", self.expiring_minutes),
+            growing: minutes("watch.growing_minutes", self.growing_minutes),
             poll,
             stale_after,
         };
-        Ok(Watch { poll, stale_after, targets, reviewers: self.reviewers })
+        Watch { poll, stale_after, targets, reviewers: self.reviewers }
     }
 }
 

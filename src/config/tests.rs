@@ -139,6 +139,10 @@ fn every_mistake_says_what_to_do() {
         ("[gate]\nhosts = [\"https://x\"]".to_owned(), "gate.hosts: \"https://x\" is no name of a host"),
         ("[gate]\nhosts = [\"x:80\"]".to_owned(), "without a port"),
         (
+            "[gate]\ntrusted_proxies = [\"10.0.0.0/33\"]".to_owned(),
+            "gate.trusted_proxies: \"10.0.0.0/33\" is neither",
+        ),
+        (
             "[gate.tools.x]\npreview = { item_fields = [\"a\"] }".to_owned(),
             "preview.item_fields needs preview.items",
         ),
@@ -148,6 +152,94 @@ fn every_mistake_says_what_to_do() {
         let message = parse(&text).unwrap_err();
         assert!(message.contains(says), "{text}\ngave\n{message}");
     }
+}
+
+/// In every table a mistake, and most have two.
+const MISTAKES: &str = r#"
+[reviewer]
+reasons = [""]
+nmae = "kim"
+
+[[source]]
+name = "A b"
+kind = "gate"
+url = "http://x"
+
+[[source]]
+name = "good"
+kind = "gate"
+url = "ftp://x"
+
+[[source]]
+kind = "gate"
+url = "http://x"
+
+[ui]
+theme = "drak"
+hold_seconds = 100000
+borders = "thick"
+
+[watch]
+poll_seconds = 0
+targets = [
+  1,
+  2,
+]
+target_minutes = 0
+
+[[notify]]
+on = ["frist"]
+to = "bell"
+
+[gate]
+workspace = ""
+hosts = ["x:80", "y:80"]
+[gate.tools.a]
+executor = "http"
+[gate.tools.b]
+risk = "hihg"
+"#;
+
+#[test]
+fn every_mistake_is_told_at_once() {
+    let message = parse(MISTAKES).unwrap_err();
+
+    for says in [
+        "c.toml has 1",
+        "did you mean `name`?",
+        "reviewer.reasons",
+        "source \"A b\"",
+        "source \"good\": url",
+        "missing field `name`",
+        "ui.theme: \"drak\"",
+        "ui.hold_seconds",
+        "unknown variant `thick`",
+        "watch.poll_seconds is 0",
+        "unknown field `targets`",
+        "watch.target_minutes is 0",
+        "notify rule 1",
+        "gate.workspace is empty",
+        "\"x:80\"",
+        "\"y:80\"",
+        "gate.tools.a: executor",
+        "gate.tools.b: risk",
+    ] {
+        assert_eq!(message.matches(says).count(), 1, "{says} in:\n{message}");
+    }
+    let lines: Vec<_> = message.lines().filter(|line| line.starts_with("- ")).collect();
+    assert!(message.contains(&format!("has {} mistakes", lines.len())), "{message}");
+}
+
+#[test]
+fn what_is_right_beside_a_mistake_is_kept() {
+    let (config, mistakes) = Config::parse_what_is_right(MISTAKES, &paths());
+
+    assert!(mistakes.len() > 10, "{mistakes:?}");
+    assert!(config.sources.is_empty() && config.gate.hosts.is_empty());
+    let text = "[[source]]\nname = \"s\"\nkind = \"gate\"\nurl = \"http://h\"\nzz = 1\n[ui]\nhold_seconds = 7\nyy = [\n1]\n";
+    let (config, mistakes) = Config::parse_what_is_right(text, &paths());
+    assert_eq!(mistakes.len(), 2, "{mistakes:?}");
+    assert_eq!((config.sources.len(), config.ui.hold.as_secs()), (1, 7));
 }
 
 #[test]

@@ -133,12 +133,18 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Config { command: ConfigCommand::Path }) => cli::config_path(&paths),
         Some(Command::Config { command: ConfigCommand::Example }) => cli::config_example(),
         Some(Command::Config { command: ConfigCommand::Check }) => {
-            cli::config_check(&paths, |config| {
-                tui::check_keys(config)?;
-                tui::check_filters(config)?;
-                Ok(tui::check_theme(config)?)
-            })
-            .await
+            let screen = |config: &Config| -> Vec<anyhow::Error> {
+                let mut found: Vec<anyhow::Error> =
+                    tui::check_keys(config).err().map(Into::into).into_iter().collect();
+                // One by one: each may be wrong.
+                for filter in &config.filters {
+                    let alone = Config { filters: vec![filter.clone()], ..config.clone() };
+                    found.extend(tui::check_filters(&alone).err().map(Into::into));
+                }
+                found.extend(tui::check_theme(config).err().map(Into::into));
+                found
+            };
+            cli::config_check(&paths, screen).await
         }
     }
 }

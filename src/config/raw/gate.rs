@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::tool::RawTool;
-use super::{DAY, line_of, span};
+use super::{DAY, Mistakes, line_of, span};
 use crate::config::paths::Paths;
 use crate::config::{GateConfig, Limits, Network, TlsFiles};
 
@@ -88,35 +88,45 @@ impl Default for RawLimits {
 
 impl RawGate {
     /// `text` is the whole file: it tells the line of a mistake.
-    pub(super) fn meaning(self, text: &str, paths: &Paths) -> Result<GateConfig, String> {
+    pub(super) fn meaning(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> GateConfig {
         let limits = self.limits;
         let denied = self.denied;
         let folder = paths.config.parent().unwrap_or(Path::new(""));
-        let tools = self.tools.into_iter().map(|(name, tool)| {
+        let tools = self.tools.into_iter().filter_map(|(name, tool)| {
             let line = line_of(text, name.span().start);
             let name = name.into_inner();
             let wrong = |what: String| format!("line {line}, gate.tools.{name}: {what}");
             if denied.contains(&name) {
-                return Err(wrong(
-                    "this tool is in gate.denied, too; take it out of one of the two".to_owned(),
-                ));
+                let twice = "this tool is in gate.denied, too; take it out of one of the two";
+                return mistakes.take(Err(wrong(twice.to_owned())));
             }
-            let tool = tool.meaning(line, folder).map_err(wrong)?;
-            Ok((name, tool))
+            let tool = mistakes.take(tool.meaning(line, folder).map_err(wrong))?;
+            Some((name, tool))
         });
-        let tools = tools.collect::<Result<_, String>>()?;
+        let tools = tools.collect();
         if self.workspace.trim().is_empty() {
-            return Err("gate.workspace is empty".to_owned());
+            mistakes.0.push("gate.workspace is empty".to_owned());
         }
         let tls = match (self.tls_cert, self.tls_key) {
             (None, None) => None,
             (Some(cert), Some(key)) => Some(TlsFiles { cert: folder.join(cert), key: folder.join(key) }),
-            _ => return Err("gate.tls_cert and gate.tls_key go together; give both or none".to_owned()),
+            _ => {
+                mistakes.0.push("gate.tls_cert and gate.tls_key go together; give both or none".to_owned());
+                None
+            }
         };
-        Ok(GateConfig {
+        let approval_ttl =
+            mistakes.take(span("gate.approval_ttl", &self.approval_ttl, MINUTE)).unwrap_or_default();
+        let keep_settled = match self.keep_settled.as_str() {
+            OFF => None,
+            given => mistakes.take(span("gate.keep_settled", given, DAY)),
+        };
+        let hosts = self.hosts.iter().filter_map(|name| mistakes.take(host(name))).collect();
+        let proxies = self.trusted_proxies.iter().filter_map(|text| mistakes.take(proxy(text))).collect();
+        GateConfig {
             file: paths.config.clone(),
             listen: self.listen,
-            database: database(&self.database, &paths.state)?,
+            database: mistakes.take(database(&self.database, &paths.state)).unwrap_or_default(),
             workspace: self.workspace,
             limits: Limits {
                 pending_per_workspace: limits.pending_per_workspace,
@@ -130,17 +140,14 @@ impl RawGate {
             },
             denied,
             allow_targets: self.allow_targets,
-            hosts: self.hosts.iter().map(|name| host(name)).collect::<Result<_, _>>()?,
+            hosts,
             tls,
             behind_proxy: self.behind_proxy,
-            approval_ttl: span("gate.approval_ttl", &self.approval_ttl, MINUTE)?,
-            keep_settled: match self.keep_settled.as_str() {
-                OFF => None,
-                given => Some(span("gate.keep_settled", given, DAY)?),
-            },
-            trusted_proxies: self.trusted_proxies.iter().map(|text| proxy(text)).collect::<Result<_, _>>()?,
+            approval_ttl,
+            keep_settled,
+            trusted_proxies: proxies,
             tools,
-        })
+        }
     }
 }
 

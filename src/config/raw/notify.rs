@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{DAY, line_of, seconds};
+use super::{DAY, Mistakes, line_of, seconds};
 use crate::config::{Notify, NotifyOn, NotifyRule, NotifyTo, Quiet, TokenFrom, Webhook};
 use crate::domain::SourceName;
 
@@ -71,12 +71,16 @@ pub(super) struct Around<'a> {
     pub(super) way: &'a Notify,
 }
 
-pub(super) fn rules(raw: Vec<Spanned<RawRule>>, around: &Around<'_>) -> Result<Vec<NotifyRule>, String> {
+pub(super) fn rules(
+    raw: Vec<Spanned<RawRule>>,
+    around: &Around<'_>,
+    mistakes: &mut Mistakes,
+) -> Vec<NotifyRule> {
     let numbered = raw.into_iter().zip(1..);
-    let rules = numbered.map(|(raw, number)| {
+    let rules = numbered.filter_map(|(raw, number)| {
         let line = line_of(around.text, raw.span().start);
         let wrong = |what: String| format!("line {line}, notify rule {number}: {what}");
-        raw.into_inner().meaning(number, line, around).map_err(wrong)
+        mistakes.take(raw.into_inner().meaning(number, line, around).map_err(wrong))
     });
     rules.collect()
 }

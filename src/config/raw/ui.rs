@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::line_of;
+use super::{Mistakes, line_of};
 use crate::config::{Borders, GroupBy, Keyboard, Notify, Preset, SortBy, ThemeChoice, Ui};
 use crate::domain::ReadFirst;
 
@@ -117,20 +117,20 @@ impl RawUi {
     }
 
     /// `folder` is where a relative path begins.
-    pub(super) fn meaning(self, text: &str, folder: &Path) -> Result<Ui, String> {
-        Ok(Ui {
+    pub(super) fn meaning(self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Ui {
+        Ui {
             borders: match self.borders {
                 RawBorders::Line => Borders::Line,
                 RawBorders::Ascii => Borders::Ascii,
             },
-            theme: theme(&self.theme, text, folder)?,
-            hold: hold(self.hold_seconds)?,
+            theme: mistakes.take(theme(&self.theme, text, folder)).unwrap_or(ThemeChoice::Terminal),
+            hold: mistakes.take(hold(self.hold_seconds)).unwrap_or_default(),
             group: self.group,
             sort: self.sort,
             hints: self.hints,
             mouse: self.mouse,
             title: self.title,
-            notify: notify(self.notify, self.notify_command)?,
+            notify: mistakes.take(notify(self.notify, self.notify_command)).unwrap_or(Notify::Auto),
             keyboard: match self.keyboard {
                 RawKeyboard::Auto => Keyboard::Auto,
                 RawKeyboard::Kitty => Keyboard::Kitty,
@@ -142,7 +142,7 @@ impl RawUi {
                 RawReadFirst::Risky => ReadFirst::Risky,
                 RawReadFirst::Everything => ReadFirst::Everything,
             },
-        })
+        }
     }
 }
 

@@ -8,12 +8,15 @@ use crate::program;
 use super::hook::{self, Hook};
 use super::undelivered::Undelivered;
 
-/// Fails for the first rule that would not work, with a sentence that names it.
-pub async fn check(rules: &[NotifyRule]) -> Result<(), String> {
+/// Rules that would not work, each with a sentence that names it.
+pub async fn mistakes(rules: &[NotifyRule]) -> Vec<String> {
+    let mut found = Vec::new();
     for rule in rules {
-        one(rule).await.map_err(|(what, advice)| format!("{rule}: {what}; {advice}"))?;
+        if let Err((what, advice)) = one(rule).await {
+            found.push(format!("{rule}: {what}; {advice}"));
+        }
     }
-    Ok(())
+    found
 }
 
 /// The same of every rule, for `placet doctor`, and which of them could not deliver their last notice.

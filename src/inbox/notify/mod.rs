@@ -19,7 +19,7 @@ mod check;
 mod hook;
 mod undelivered;
 
-pub use check::{check, look};
+pub use check::{look, mistakes};
 pub use undelivered::Undelivered;
 
 use hook::Hook;

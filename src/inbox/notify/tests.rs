@@ -174,12 +174,12 @@ async fn a_receiver_that_is_not_public_must_be_allowed() {
         assert!(error.ends_with("set allow_private = true if it is meant"), "{error}");
         assert!(Ways::new(&rules(&format!("url = \"http://{host}/x\"\nallow_private = true"))).is_ok());
     }
-    let error = check(&rules("url = \"https://example.com\"")).await.unwrap_err();
+    let error = mistakes(&rules("url = \"https://example.com\"")).await.join("; ");
     assert!(error.starts_with("notify rule 2 (webhook, line 4): its secret cannot be had"), "{error}");
     let program =
         config("[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"no-such-program-here\"]")
             .notify;
-    assert!(check(&program).await.unwrap_err().contains("give its full path in command"));
+    assert!(mistakes(&program).await[0].contains("give its full path in command"));
     let looked = look(&program, &kept()).await;
     assert_eq!((looked[0].what, looked[0].verdict), ("notify", crate::domain::Verdict::Bad));
 }
