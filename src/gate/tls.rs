@@ -34,7 +34,12 @@ pub(super) fn load(files: &TlsFiles) -> Result<Tls, String> {
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret));
-    let mut config = config.map_err(|error| format!("gate.tls_cert and gate.tls_key do not do: {error}"))?;
+    let mut config = config.map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            format!("gate.tls_key: {key} is not the key of {cert}; name the two that were made together")
+        }
+        error => format!("gate.tls_cert and gate.tls_key cannot be used: {error}"),
+    })?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }

@@ -21,6 +21,7 @@ mod tls;
 
 use quiet::Quiet;
 pub use scheme::Scheme;
+pub use tls::is_about_certificate;
 
 /// Largest reply that is read, in bytes. A larger one is refused, not cut.
 pub const REPLY_MAX: usize = 64 << 20;
@@ -361,7 +362,8 @@ pub(super) fn describe(error: &reqwest::Error) -> String {
     while let Some(deeper) = cause.and_then(std::error::Error::source) {
         cause = Some(deeper);
     }
-    cause.map_or_else(|| "the request failed".to_owned(), ToString::to_string)
+    let cause = cause.map_or_else(|| "the request failed".to_owned(), ToString::to_string);
+    tls::of_plain_http(&cause).unwrap_or(cause)
 }
 
 /// Seconds, or a date (RFC 9110, 10.2.3); at most [`RETRY_AFTER_MAX`].

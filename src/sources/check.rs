@@ -6,6 +6,7 @@ use super::{Patience, SourceError, Synced};
 use crate::config::SourceConfig;
 use crate::contract::time;
 use crate::domain::Check;
+use crate::net::http::is_about_certificate;
 
 /// Longest wait for the time of day.
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
@@ -39,6 +40,9 @@ pub(super) fn list(answer: Result<Synced, SourceError>) -> Check {
 /// Any step that failed, with what to do about it.
 pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
     let advice = match error {
+        SourceError::NotSent { why } if is_about_certificate(why.as_raw()) => {
+            "the url is right, the certificate is not: see what is said of it, at the server or in `ca_file`"
+        }
         SourceError::NotSent { .. } => {
             "check `url`, and that the backend runs there and can be reached from here"
         }
@@ -52,4 +56,17 @@ pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
         SourceError::NotOffered => "",
     };
     Check::bad(what, format!("it {error}"), advice).said(error.why().cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_certificate_is_not_told_as_a_wrong_url() {
+        let advice = |why: &str| failed("list", &SourceError::NotSent { why: why.into() }).advice;
+
+        assert!(advice("its certificate has expired: renew it").contains("certificate"));
+        assert!(advice("connection refused").contains("check `url`"));
+    }
 }

@@ -103,10 +103,11 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
         let given = gate(url.clone(), TokenFrom::File(token.clone()));
         // How a gate is reached that is configured, too, stands there.
         let known = config.sources.iter().find(|source| source.url == url.trim_end_matches('/'));
-        let target = match known {
+        let mut target = match known {
             Some(known) => SourceConfig { token: given.token, workspace: None, ..known.clone() },
             None => given,
         };
+        target.ca_file = args.ca_file.clone().or(target.ca_file);
         return cli::propose(&Proposer::open(&target)?, &args).await;
     }
     if let Some(source) = config.sources.iter().find(|source| source.kind == SourceKind::Gate) {

@@ -63,6 +63,9 @@ pub struct ProposeArgs {
     /// The file with the token to propose with
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// The file with the certificate that signed that gate's, in PEM
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub ca_file: Option<PathBuf>,
     /// Wait until it was executed, rejected or expired; at most so many seconds. The token needs the scope read, too
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600")]
     pub wait: Option<u64>,

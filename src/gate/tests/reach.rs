@@ -128,7 +128,7 @@ async fn a_source_trusts_the_certificates_of_its_ca_file() {
 
     assert_eq!(trusting.unwrap().status, 200);
     let strange = strange.unwrap_err().to_string();
-    assert!(strange.contains("trusts") && strange.contains("ca_file"), "{strange}");
+    assert!(strange.contains("trusted") && strange.contains("ca_file"), "{strange}");
     assert!(wrong.is_err(), "{wrong:?}");
 }
 
@@ -139,6 +139,9 @@ fn a_gate_says_what_is_wrong_with_its_certificate() {
     let open = folder.path().join("open.pem");
     std::fs::copy(fixture("tls.key.pem"), &open).unwrap();
     mode(&open, 0o640);
+    let another = folder.path().join("another.pem");
+    std::fs::copy(fixture("tls.other.key.pem"), &another).unwrap();
+    mode(&another, 0o600);
     let says = |cert: &Path, key: &Path| {
         let tls = Some(TlsFiles { cert: cert.to_owned(), key: key.to_owned() });
         check(&GateConfig { tls, ..config(folder.path()) }).map_err(|error| error.to_string())
@@ -151,6 +154,7 @@ fn a_gate_says_what_is_wrong_with_its_certificate() {
         (&good.cert, &folder.path().join("none"), "gate.tls_key: cannot read"),
         (&good.key, &good.key, "holds no certificate"),
         (&good.cert, &good.cert, "gate.tls_key"),
+        (&good.cert, &another, "is not the key of"),
     ] {
         let error = says(cert, key).unwrap_err();
         assert!(error.contains(words), "{error}");

@@ -1,4 +1,4 @@
-//! Why TLS did not come about, and what to do about it.
+//! Why TLS did not come about, and what to do about it: short, because a screen has 80 columns.
 
 use std::error::Error;
 
@@ -21,10 +21,18 @@ pub(super) fn words(error: &reqwest::Error) -> Option<String> {
     None
 }
 
+/// How every sentence about a certificate begins.
+const CERTIFICATE: &str = "its certificate ";
+
+/// Whether an error of a request is about the server's certificate, so that its address is right.
+pub fn is_about_certificate(why: &str) -> bool {
+    why.starts_with(CERTIFICATE)
+}
+
 fn said(error: &rustls::Error) -> Option<String> {
     use rustls::Error as E;
     Some(match error {
-        E::InvalidCertificate(why) => format!("its certificate is not accepted: {}", certificate(why)),
+        E::InvalidCertificate(why) => format!("{CERTIFICATE}{}", certificate(why)),
         E::InvalidMessage(InvalidMessage::InvalidContentType) => {
             "it does not speak TLS there; is the url to begin with http://, or is the port wrong?".to_owned()
         }
@@ -33,27 +41,37 @@ fn said(error: &rustls::Error) -> Option<String> {
     })
 }
 
+/// What hyper says of an answer that is not HTTP, as that of a server which speaks TLS is none.
+pub(super) fn of_plain_http(cause: &str) -> Option<String> {
+    (cause == "invalid HTTP version parsed")
+        .then(|| "it does not speak plain HTTP there; is the url to begin with https://?".to_owned())
+}
+
+/// Goes on after "its certificate".
 fn certificate(why: &CertificateError) -> String {
     use CertificateError as C;
     match why {
-        C::Expired | C::ExpiredContext { .. } => {
-            "it has expired; renew it there, or set this computer's clock right".to_owned()
-        }
+        C::Expired | C::ExpiredContext { .. } => "has expired: renew it, or set this clock right".to_owned(),
         C::NotValidYet | C::NotValidYetContext { .. } => {
-            "it is not valid yet; is this computer's clock right?".to_owned()
+            "is not valid yet: is this computer's clock right?".to_owned()
         }
-        C::NotValidForName => "it is for another name; use the name that it is for".to_owned(),
+        C::NotValidForName => "is for another name: use the name that it is for".to_owned(),
         C::NotValidForNameContext { expected, presented } => {
             let names = presented.iter().take(5).map(|name| for_people(name)).collect::<Vec<_>>().join(", ");
             let names = if names.is_empty() { "no name at all".to_owned() } else { names };
-            format!("it is for {names} and not for {}; use a name that it is for", expected.to_str())
+            format!("is for {names} and not for {}: use a name that it is for", expected.to_str())
         }
-        C::UnknownIssuer => {
-            "nobody whom this computer trusts has signed it; if it is right, name the signer's certificate as ca_file"
-                .to_owned()
+        C::UnknownIssuer => "has no trusted signer: name the signer's as ca_file".to_owned(),
+        C::Revoked => "was revoked: get another one".to_owned(),
+        C::BadEncoding | C::BadSignature => "is damaged: make it again".to_owned(),
+        C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
+            "is not made for servers: it needs extendedKeyUsage serverAuth".to_owned()
         }
-        C::Revoked => "it was revoked".to_owned(),
-        other => other.to_string(),
+        // An authority's own, as `openssl req -x509` makes them.
+        C::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "is an authority's: a server needs one with CA:FALSE".to_owned()
+        }
+        other => format!("is not accepted ({other})"),
     }
 }
 
@@ -64,6 +82,9 @@ fn for_people(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use rustls::OtherError;
     use rustls::pki_types::ServerName;
     use tokio::net::TcpListener;
 
@@ -97,6 +118,9 @@ mod tests {
             (CertificateError::NotValidYet, "clock"),
             (CertificateError::UnknownIssuer, "ca_file"),
             (CertificateError::Revoked, "revoked"),
+            (CertificateError::BadSignature, "damaged"),
+            (CertificateError::InvalidPurpose, "serverAuth"),
+            (CertificateError::Other(OtherError(Arc::new(CaUsedAsEndEntity))), "CA:FALSE"),
             (CertificateError::NotValidForName, "another name"),
             (
                 CertificateError::NotValidForNameContext { expected: name(), presented },
@@ -104,7 +128,39 @@ mod tests {
             ),
         ] {
             let words = said(&rustls::Error::InvalidCertificate(why)).unwrap();
-            assert!(words.contains(word), "{words}");
+            assert!(words.contains(word) && is_about_certificate(&words), "{words}");
+            assert!(words.len() <= 80 || words.contains("other.example.com"), "{words}");
+            assert!(!words.contains("Other"), "{words}");
         }
+    }
+
+    /// As the certificate library names it.
+    #[derive(Debug)]
+    struct CaUsedAsEndEntity;
+
+    impl std::fmt::Display for CaUsedAsEndEntity {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("CaUsedAsEndEntity")
+        }
+    }
+
+    impl Error for CaUsedAsEndEntity {}
+
+    #[tokio::test]
+    async fn a_server_that_speaks_tls_is_told_apart_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4_096]).await.unwrap();
+            // The alert of a TLS server that was spoken to without TLS.
+            tokio::io::AsyncWriteExt::write_all(&mut stream, b"\x15\x03\x03\x00\x02\x02\x32").await.unwrap();
+        });
+
+        let ask =
+            Ask { path: "/".to_owned(), body: None, key: None, limit: std::time::Duration::from_secs(10) };
+        let error = Http::new(&url, None).unwrap().ask(&ask).await.unwrap_err().to_string();
+
+        assert!(error.contains("does not speak plain HTTP") && error.contains("https://"), "{error}");
     }
 }

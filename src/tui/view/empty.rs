@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::domain::Untrusted;
 use crate::inbox::Connection;
 use crate::text;
 use crate::tui::layout::Layout;
@@ -45,22 +46,31 @@ fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
         let style = if good { theme::GOOD } else { theme::WARN };
         let mut pen = Pen::new(buf, body, nth);
         pen.ours(&format!("{}  ", source.name), theme::PLAIN).ours(&word, style);
+        nth += 1;
         if let Connection::Retrying { why, .. } | Connection::Refused { why } | Connection::Stopped { why } =
             &source.connection
         {
-            pen.ours(": ", theme::PLAIN).shown(&text::line(why), theme::PLAIN);
+            nth = below(why, body, nth, buf);
         }
-        nth += 1;
         if let Some(problem) = &source.problem {
-            let mut pen = Pen::new(buf, body, nth);
-            pen.ours("  ", theme::PLAIN).ours(&problem.what, theme::BAD);
-            if let Some(why) = &problem.why {
-                pen.ours(": ", theme::PLAIN).shown(&text::line(why), theme::PLAIN);
-            }
+            Pen::new(buf, body, nth).ours("  ", theme::PLAIN).ours(&problem.what, theme::BAD);
             nth += 1;
+            if let Some(why) = &problem.why {
+                nth = below(why, body, nth, buf);
+            }
         }
     }
     nth + 1
+}
+
+/// What somebody said, whole: at its end stands what to do. The next free row.
+fn below(why: &Untrusted, body: Rect, mut nth: u16, buf: &mut Buffer) -> u16 {
+    const INDENT: usize = 4;
+    for row in text::line(why).wrap(usize::from(body.width).saturating_sub(INDENT)).into_iter().take(4) {
+        Pen::new(buf, body, nth).ours("    ", theme::PLAIN).shown(&row, theme::PLAIN);
+        nth += 1;
+    }
+    nth
 }
 
 fn first_steps(place: &Place) -> Vec<String> {
