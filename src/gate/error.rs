@@ -56,6 +56,7 @@ pub(crate) enum ApiError {
     },
     StaleFence(String),
     InvalidBatch(String),
+    Late(String),
     Paused(String),
     Changed(String),
     UnsupportedType,
@@ -80,6 +81,7 @@ impl ApiError {
             Self::InvalidState { .. } => (StatusCode::CONFLICT, "INVALID_STATE"),
             Self::StaleFence(_) => (StatusCode::CONFLICT, "STALE_FENCE"),
             Self::InvalidBatch(_) => (StatusCode::CONFLICT, "INVALID_BATCH"),
+            Self::Late(_) => (StatusCode::CONFLICT, "EXPIRED"),
             Self::Paused(_) => (StatusCode::CONFLICT, "PAUSED"),
             Self::Changed(_) => (StatusCode::PRECONDITION_FAILED, "CHANGED"),
             Self::UnsupportedType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
@@ -98,6 +100,7 @@ impl ApiError {
             | Self::NotFound(message)
             | Self::StaleFence(message)
             | Self::InvalidBatch(message)
+            | Self::Late(message)
             | Self::Paused(message)
             | Self::Changed(message)
             | Self::Invalid(message)
@@ -154,6 +157,7 @@ impl From<Refused> for ApiError {
             Refused::Full(_) => Self::TooMany(message, 60),
             Refused::StaleFence => Self::StaleFence(message),
             Refused::CrossesWorkspaces(_) => Self::InvalidBatch(message),
+            Refused::Late => Self::Late(message),
             Refused::Paused => Self::Paused(message),
         }
     }

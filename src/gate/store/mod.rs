@@ -264,6 +264,8 @@ pub(crate) enum Refused {
     Invalid(String),
     #[error("this Idempotency-Key was used with another request; choose a new one")]
     KeyReused,
+    #[error("it would have expired already; send a later expiresAt")]
+    Late,
     #[error("the workspace has {0} pending actions, which is the limit; decide some first")]
     Full(u64),
     #[error(

@@ -216,7 +216,7 @@ async fn what_is_past_its_time_expires_and_cannot_be_approved() {
     let refused = gate.approve(&id, "").await;
     reconcile::sweep(&gate.gate).await.unwrap();
 
-    assert_eq!(late.code(), (422, "INVALID".to_owned()));
+    assert_eq!(late.code(), (409, "EXPIRED".to_owned()));
     assert_eq!((refused.status, refused.at("/error/status").as_str()), (409, "expired"));
     assert_eq!(gate.status(&id).await, "expired");
     assert_eq!(gate.approve(&id, "").await.status, 409);

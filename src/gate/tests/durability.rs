@@ -78,7 +78,7 @@ async fn a_repeated_proposal_gets_its_answer_after_its_time_too() {
     let (again, new) = (send("call-1").await, send("call-2").await);
 
     assert_eq!((again.status, again.text), (202, first.text));
-    assert_eq!(new.code(), (422, "INVALID".to_owned()));
+    assert_eq!(new.code(), (409, "EXPIRED".to_owned()));
     assert!(new.at("/error/message").contains("expired already"));
 }
 

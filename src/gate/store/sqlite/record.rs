@@ -24,8 +24,7 @@ pub(super) async fn record(
     }
     // Not before: a repeated request gets its answer, however late it comes.
     if action.expires_at.is_some_and(|at| at <= tx.now) {
-        let invalid = "it would have expired already; send a later expiresAt";
-        return Err(Refused::Invalid(invalid.to_owned()).into());
+        return Err(Refused::Late.into());
     }
     if let Some(old) = &action.supersedes {
         supersede(tx, old, &by).await?;
