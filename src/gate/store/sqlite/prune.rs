@@ -2,7 +2,7 @@
 
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
-use sqlx::{QueryBuilder, SqlitePool};
+use sqlx::{QueryBuilder, Row as _, SqlitePool};
 
 use super::audit::{Note, bump, note};
 use super::row::{self, integer};
@@ -16,8 +16,12 @@ use crate::gate::tool::Tools;
 /// nothing else.
 const SETTLED: &str = "a.status IN ('rejected', 'executed', 'failed', 'expired', 'withdrawn', 'superseded')";
 
-/// Actions that may go, in the order in which they were settled. An action is as old as its newest audit row: what was approved
-/// a year ago and ran today is of today.
+/// As [`row::WHOLE`], with the moment of the newest audit row.
+const WHOLE: &str = "SELECT a.*, p.input, p.preview, p.user_edits, p.effective_input, p.result, h.at AS settled_at \
+     FROM actions a JOIN payloads p ON p.seq = a.seq JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision";
+
+/// Actions that may go, in the order in which they were settled, up to the first that is to stay: the rest is not read. An action is as
+/// old as its newest audit row: what was approved a year ago and ran today is of today.
 pub(super) async fn settled(
     pool: &SqlitePool,
     workspace: &str,
@@ -25,13 +29,15 @@ pub(super) async fn settled(
     (limit, bytes): (u32, u64),
     tools: &Tools,
 ) -> Result<Vec<Prunable>, StoreError> {
-    let mut query = QueryBuilder::new(row::WHOLE);
-    query.push(" JOIN audit h ON h.workspace = a.workspace AND h.revision = a.revision WHERE a.workspace = ");
-    query.push_bind(workspace).push(" AND ").push(SETTLED).push(" AND h.at < ").push_bind(before.as_millis());
+    let mut query = QueryBuilder::new(WHOLE);
+    query.push(" WHERE a.workspace = ").push_bind(workspace).push(" AND ").push(SETTLED);
     query.push(" ORDER BY a.revision LIMIT ").push_bind(i64::from(limit));
     let mut found = query.build().fetch(pool);
     let (mut settled, mut weight) = (Vec::new(), 0);
     while let Some(found) = found.try_next().await? {
+        if found.try_get::<i64, _>("settled_at")? >= before.as_millis() {
+            break;
+        }
         // What was damaged stays: it is evidence.
         let Ok(stored) = row::stored(&found, tools) else { continue };
         weight += stored.action.input.as_str().len() as u64;

@@ -157,3 +157,19 @@ fn a_clock_that_is_ahead_makes_nothing_old() {
 
     assert_eq!(figures.board(hour(), at(0)).alerts, []);
 }
+
+#[test]
+fn approvals_that_no_agent_takes_are_an_alert_until_the_source_says_otherwise() {
+    let mut figures = figures();
+    figures.listed(&all(Vec::new()), at(0));
+    let mut alerts = |lapsing| {
+        let briefing = crate::domain::Briefing { lapsing, ..Default::default() };
+        figures.event(&Event { source: source(), kind: EventKind::Briefing(briefing) }, at(0));
+        let alerts = figures.board(hour(), at(0)).alerts;
+        alerts.iter().map(|alert| (alert.kind, alert.count)).collect::<Vec<_>>()
+    };
+
+    assert_eq!(alerts(Some(2)), [(AlertKind::Lapsing, 2)]);
+    assert_eq!(alerts(Some(0)), []);
+    assert_eq!(alerts(None), [], "not every source tells");
+}

@@ -322,6 +322,23 @@ async fn a_batch_that_is_nowhere_is_looked_up_and_not_searched_for() {
 }
 
 #[tokio::test]
+async fn counts_of_a_part_are_looked_up_and_not_searched_for() {
+    let shelf = shelf().await;
+    for (column, counts) in [
+        ("mission", Counts { mission: Some("m".to_owned()), ..Counts::all("w") }),
+        ("session", Counts { session: Some("s".to_owned()), ..Counts::all("w") }),
+    ] {
+        let query = outstanding::batches_of(&counts, 1);
+        let plan = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", query.sql().as_str()));
+        let plan: Vec<(i64, i64, i64, String)> =
+            sqlx::query_as(plan).fetch_all(shelf.store.reader()).await.unwrap();
+
+        let index = format!("actions_by_{column} (workspace=? AND {column}=?)");
+        assert!(plan.iter().any(|(.., step)| step.contains(&index)), "{plan:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_closed_store_says_so() {
     let shelf = shelf().await;
     shelf.record("a").await.unwrap();
