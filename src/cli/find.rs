@@ -35,6 +35,8 @@ pub(super) struct NotFound {
     pub(super) problem: Problem,
     /// Nobody could be asked, or everybody said no.
     pub(super) exit: Exit,
+    /// Every source where it might be was asked, and none has it: the one that was asked, or `any`.
+    pub(super) gone: Option<SourceName>,
 }
 
 pub(super) type Looked = Result<(ActionKey, PendingAction), NotFound>;
@@ -81,7 +83,8 @@ pub(super) async fn find(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result
     for (source, _) in asked.iter().filter(|(source, _)| !answers.contains_key(source)) {
         output::complain(&format!("{source} does not answer; whether it knows the id, too, is not known"));
     }
-    sought.iter().map(|one| pick(one, &answers)).collect()
+    let all = inbox.source_names();
+    sought.iter().map(|one| pick(one, &answers, &all)).collect()
 }
 
 async fn look<'a>(inbox: &Inbox, source: &'a SourceName, keys: &[ActionKey]) -> (&'a SourceName, Answer) {
@@ -96,8 +99,22 @@ fn is_found(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> bool {
     loaded.into_iter().any(|(key, action)| one.is(key) && action.is_ok())
 }
 
-fn pick(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> anyhow::Result<Looked> {
+fn pick(
+    one: &Sought<'_>,
+    answers: &HashMap<&SourceName, Answer>,
+    all: &[SourceName],
+) -> anyhow::Result<Looked> {
     let (mut found, mut last, mut reached) = (Vec::new(), None, false);
+    let asked: Vec<&SourceName> = all.iter().filter(|source| one.is_in(source)).collect();
+    let says_no = |source: &&SourceName| {
+        let answer = answers.get(*source).filter(|answer| answer.lists);
+        let problem = answer.and_then(|it| it.loaded.iter().find(|(key, _)| one.is(key))?.1.as_ref().err());
+        problem.is_some_and(Problem::is_gone)
+    };
+    let gone = asked.iter().all(says_no).then(|| match asked.as_slice() {
+        [only] => (*only).clone(),
+        _ => SourceName::new("any"),
+    });
     for (_, answer) in answers.iter().filter(|(source, _)| one.is_in(source)) {
         reached |= answer.lists;
         // The same id may have been asked for twice.
@@ -116,7 +133,7 @@ fn pick(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> anyhow::Res
         why: Some(Untrusted::from(one.id)),
     };
     let exit = if reached { Exit::Failed } else { Exit::Unreachable };
-    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit }))
+    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit, gone }))
 }
 
 impl Sought<'_> {

@@ -57,7 +57,7 @@ pub use risks::Risks;
 pub use seen::{Seen, SeenLog};
 pub use settle::{Finding, Settling};
 pub use status::{InvalidStep, Status, StatusStep};
-pub use submission::{Item, Submission, SubmissionBatch, SubmissionId, freeze};
+pub use submission::{Item, Submission, SubmissionBatch, SubmissionId, freeze, in_sending_order};
 pub use time::Timestamp;
 pub use tool::KnownTool;
 pub use untrusted::Untrusted;

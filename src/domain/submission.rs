@@ -1,6 +1,6 @@
 //! The frozen form of a draft: the only thing a source ever gets.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 
 use super::{ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, Refusal};
@@ -55,6 +55,8 @@ pub struct Item {
     pub effective: Digest,
     /// The source's label for everything else, as it was on the review sheet.
     pub terms: Option<Digest>,
+    /// Its place in the order of sending, over all batches.
+    pub nth: usize,
     /// It could not be read: the digests are of the bytes as they came, and mean nothing to the source.
     pub unreadable: bool,
 }
@@ -93,10 +95,10 @@ impl SubmissionBatch {
         &self.items
     }
 
-    /// The same decisions in parts of at most `size`, for a source that takes no more at once.
-    pub fn parts(&self, size: usize) -> impl Iterator<Item = Self> {
-        let part = |items: &[Item]| Self { items: items.to_vec(), ..self.clone() };
-        self.items.chunks(size.max(1)).map(part)
+    /// Those of its decisions that stand at these places.
+    #[must_use]
+    pub fn part(&self, places: std::ops::Range<usize>) -> Self {
+        Self { items: self.items.get(places).unwrap_or_default().to_vec(), ..self.clone() }
     }
 
     /// The batch as the inbox knows it.
@@ -115,8 +117,8 @@ impl SubmissionBatch {
 ///
 /// `loaded` are the actions in full, read for this very purpose; every decision is bound to a digest computed from them.
 /// An action whose content or terms differ from what was on screen when it was staged is refused, and so is one that has
-/// expired by `now`. `pending_in` counts what is pending in a batch, decided or not: some sources settle a batch only as a
-/// whole, and a part of it is refused.
+/// expired by `now`. Decisions keep the order of `staged`, and batches that of their first decisions. `pending_in` counts what is
+/// pending in a batch, decided or not: some sources settle a batch only as a whole, and a part of it is refused.
 pub fn freeze<'a>(
     id: SubmissionId,
     staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
@@ -125,21 +127,24 @@ pub fn freeze<'a>(
     pending_in: impl Fn(&BatchKey) -> usize,
     now: Timestamp,
 ) -> Result<Submission, Refusal> {
-    let mut batches: BTreeMap<BatchKey, SubmissionBatch> = BTreeMap::new();
-    for (key, staged) in staged {
+    let mut batches: Vec<(BatchKey, SubmissionBatch)> = Vec::new();
+    let mut places: HashMap<BatchKey, usize> = HashMap::new();
+    for (nth, (key, staged)) in staged.into_iter().enumerate() {
         let action = loaded.get(key).ok_or_else(|| Refusal::NotLoaded(key.clone()))?;
-        let item = freeze_one(key, staged, action, capabilities(key), now)?;
+        let item = Item { nth, ..freeze_one(key, staged, action, capabilities(key), now)? };
         // Where it stands now: a list that was read anew may have learnt better what belongs together.
         let of = match &action.row.batch {
             Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
             None => BatchKey::Alone(key.clone()),
         };
-        let batch = batches.entry(of).or_insert_with(|| SubmissionBatch {
-            source: key.source.clone(),
-            batch: action.row.batch.clone(),
-            items: Vec::new(),
-        });
-        batch.items.push(item);
+        let place = *places.entry(of.clone()).or_insert(batches.len());
+        if place == batches.len() {
+            let (source, batch) = (key.source.clone(), action.row.batch.clone());
+            batches.push((of, SubmissionBatch { source, batch, items: Vec::new() }));
+        }
+        if let Some((_, batch)) = batches.get_mut(place) {
+            batch.items.push(item);
+        }
     }
     if batches.is_empty() {
         return Err(Refusal::Empty);
@@ -147,11 +152,13 @@ pub fn freeze<'a>(
     for (key, batch) in &batches {
         whole(batch, &capabilities, pending_in(key))?;
     }
-    let mut batches: Vec<_> = batches.into_values().collect();
-    for batch in &mut batches {
-        batch.items.sort_by(|a, b| a.id.cmp(&b.id));
-    }
-    Ok(Submission { id, batches })
+    Ok(Submission { id, batches: batches.into_iter().map(|(_, batch)| batch).collect() })
+}
+
+/// Decisions in the order in which they are sent: the oldest action first, ties as they stand.
+pub fn in_sending_order(staged: &mut [(&ActionKey, &Staged)], loaded: &HashMap<ActionKey, PendingAction>) {
+    let created = |key: &ActionKey| loaded.get(key).map(|action| action.row.created_at);
+    staged.sort_by_key(|(key, _)| created(key));
 }
 
 /// Where a source settles a batch as a whole, all of it must be there, and where it takes one decision, it must be one.
@@ -218,6 +225,7 @@ fn freeze_one(
         digest,
         effective,
         terms: action.terms,
+        nth: 0,
         unreadable: action.row.unreadable.is_some(),
     })
 }
@@ -299,6 +307,47 @@ mod tests {
         assert_eq!(turn(Together::All, &mixed), Ok(3));
         assert_eq!(turn(Together::Same, &mixed), Err(Refusal::MixedTurn(key("1"))));
         assert_eq!(turn(Together::Same, &[yes.clone(), yes.clone(), yes]), Ok(3));
+    }
+
+    #[test]
+    fn decisions_keep_the_order_in_which_they_are_given() {
+        let source = SourceName::new("wp");
+        let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
+        // A category, two posts in it, a tag as old as the second post.
+        for (id, batch, created) in [("z", "post", 3), ("tag", "term", 3), ("c", "term", 1), ("a", "post", 2)]
+        {
+            let key = ActionKey { source: source.clone(), id: ActionId::new(id) };
+            let mut action = pending(i64::MAX);
+            (action.row.batch, action.row.created_at) =
+                (Some(BatchId::new(batch)), Timestamp::from_millis(created));
+            let of = BatchKey::Batch(source.clone(), BatchId::new(batch));
+            let at = Timestamp::default();
+            staged.push((
+                key.clone(),
+                Staged { decision: Decision::APPROVE, batch: of, digest: None, terms: None, at },
+            ));
+            loaded.insert(key, action);
+        }
+        let sent = |given: &[(&ActionKey, &Staged)]| {
+            let given = given.iter().copied();
+            let can = |_: &ActionKey| Capabilities::PLAIN;
+            let frozen =
+                freeze(SubmissionId::new("s"), given, &loaded, can, |_| 1, Timestamp::default()).unwrap();
+            let items = |batch: &SubmissionBatch| {
+                batch
+                    .items
+                    .iter()
+                    .map(|item| format!("{} {}", item.nth, item.id.as_raw()))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            };
+            frozen.batches().iter().map(items).collect::<Vec<_>>()
+        };
+        let mut given: Vec<_> = staged.iter().map(|(key, staged)| (key, staged)).collect();
+
+        assert_eq!(sent(&given), ["0 z, 3 a", "1 tag, 2 c"], "a file's own order");
+        in_sending_order(&mut given, &loaded);
+        assert_eq!(sent(&given), ["0 c, 3 tag", "1 a, 2 z"], "the oldest first");
     }
 
     #[test]

@@ -143,11 +143,7 @@ fn key(source: &SourceName, id: ActionId) -> ActionKey {
 }
 
 fn gone(key: &ActionKey) -> Problem {
-    Problem {
-        source: Some(key.source.clone()),
-        what: "does not know this action any more".to_owned(),
-        why: None,
-    }
+    Problem { source: Some(key.source.clone()), what: super::problem::GONE.to_owned(), why: None }
 }
 
 /// What one source gave, by id.

@@ -176,6 +176,10 @@ impl Source for Patient {
         self.source.at_once()
     }
 
+    fn one_by_one(&self) -> bool {
+        self.source.one_by_one()
+    }
+
     fn runs_for(&self) -> Duration {
         self.source.runs_for()
     }

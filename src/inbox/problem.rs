@@ -14,7 +14,15 @@ pub struct Problem {
     pub why: Option<Untrusted>,
 }
 
+/// What is said of an action that its source does not have.
+pub(super) const GONE: &str = "does not know this action any more";
+
 impl Problem {
+    /// The source was asked, and does not have the action.
+    pub fn is_gone(&self) -> bool {
+        self.what == GONE
+    }
+
     pub(super) fn of(source: &SourceName, error: &SourceError) -> Self {
         Self { source: Some(source.clone()), what: error.to_string(), why: error.why().cloned() }
     }

@@ -127,24 +127,62 @@ impl Job<'_> {
     async fn run(&self, begun_at: Timestamp) -> Outcomes {
         let mut all = Outcomes::new();
         let mut stopped: Option<Untrusted> = None;
-        for (nth, batch) in &self.batches {
-            for (part, batch) in batch.parts(self.source.at_once()).enumerate() {
-                let outcomes = match &stopped {
-                    Some(why) => each(&batch, &Outcome::Failed { why: why.clone() }),
-                    None => {
-                        let key = sent_as(self.id, *nth, part);
-                        let (outcomes, stop) = self.send(&key, &batch, begun_at).await;
-                        stopped = stop;
-                        outcomes
-                    }
-                };
-                fault::point("submit.answered");
-                self.note(&outcomes).await;
-                fault::point("submit.noted");
-                all.extend(outcomes);
-            }
+        for (key, batch) in self.requests() {
+            let outcomes = match &stopped {
+                Some(why) => each(&batch, &Outcome::Failed { why: why.clone() }),
+                None => {
+                    let (outcomes, stop) = self.send(&key, &batch, begun_at).await;
+                    stopped = stop;
+                    outcomes
+                }
+            };
+            fault::point("submit.answered");
+            self.note(&outcomes).await;
+            fault::point("submit.noted");
+            all.extend(outcomes);
         }
         all
+    }
+
+    /// What is sent together, with its key. Batch after batch; where a request takes one decision, in the order of sending.
+    fn requests(&self) -> Vec<(String, SubmissionBatch)> {
+        let at_once = self.source.at_once().max(1);
+        let parts = |(nth, batch): &(usize, &SubmissionBatch)| {
+            let starts = (0..batch.items().len()).step_by(at_once);
+            starts.map(|from| (*nth, from, from.saturating_add(at_once))).collect::<Vec<_>>()
+        };
+        let mut runs: Vec<(usize, usize, usize)> = self.batches.iter().flat_map(parts).collect();
+        if self.source.one_by_one() {
+            runs = self.runs(at_once);
+        }
+        let request = |(nth, from, to): (usize, usize, usize)| {
+            let (_, batch) = self.batches.iter().find(|(known, _)| *known == nth)?;
+            let places = from..to.min(batch.items().len());
+            Some((sent_as(self.id, nth, from / at_once), batch.part(places)))
+        };
+        runs.into_iter().filter_map(request).collect()
+    }
+
+    /// Places of decisions that follow each other in the order of sending and have one key: batch, first, behind the last.
+    fn runs(&self, at_once: usize) -> Vec<(usize, usize, usize)> {
+        let places = |(nth, batch): &(usize, &SubmissionBatch)| {
+            let items = batch.items().iter().enumerate();
+            items.map(|(place, item)| (item.nth, *nth, place)).collect::<Vec<_>>()
+        };
+        let mut places: Vec<_> = self.batches.iter().flat_map(places).collect();
+        places.sort_unstable();
+        let mut runs: Vec<(usize, usize, usize)> = Vec::new();
+        for (_, batch, place) in places {
+            match runs.last_mut() {
+                Some((of, from, to))
+                    if *of == batch && *to == place && *from / at_once == place / at_once =>
+                {
+                    *to += 1;
+                }
+                _ => runs.push((batch, place, place + 1)),
+            }
+        }
+        runs
     }
 
     /// What was learnt is on disk before anything else is done with it.

@@ -315,9 +315,16 @@ fn key(source: &str, id: &str) -> ActionKey {
     ActionKey { source: SourceName::new(source), id: ActionId::new(id) }
 }
 
-/// Decisions as `(source, batch, id, decision)`.
+/// Decisions as `(source, batch, id, decision)`, by their keys.
 fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> Submission {
-    let (mut staged, mut loaded) = (HashMap::new(), HashMap::new());
+    let mut decisions = decisions.to_vec();
+    decisions.sort_by_key(|(source, _, id, _)| key(source, id));
+    submission_as_given(id, &decisions)
+}
+
+/// The same in the order that they have.
+fn submission_as_given(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> Submission {
+    let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
     for (source, batch, id, decision) in decisions {
         let key = key(source, id);
         let mut action = action::read(&text(id, r#""status":"pending""#)).unwrap();
@@ -328,11 +335,12 @@ fn submission(id: &str, decisions: &[(&str, Option<&str>, &str, Decision)]) -> S
             None => BatchKey::Alone(key.clone()),
         };
         let at = Timestamp::default();
-        staged
-            .insert(key.clone(), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
+        let decision = decision.clone();
+        staged.push((key.clone(), Staged { decision, batch, digest: None, terms: None, at }));
         loaded.insert(key, action);
     }
-    freeze(SubmissionId::new(id), &staged, &loaded, |_| CAN, |_| 1, Timestamp::default()).unwrap()
+    let staged = staged.iter().map(|(key, staged)| (key, staged));
+    freeze(SubmissionId::new(id), staged, &loaded, |_| CAN, |_| 1, Timestamp::default()).unwrap()
 }
 
 fn terms() -> Digest {

@@ -74,12 +74,11 @@ impl Journal {
         .bind(time::now().as_millis())
         .execute(&mut **tx)
         .await?;
-        let mut nth = 0_i64;
         for batch in submission.batches() {
             for item in batch.items() {
                 sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11)")
                     .bind(submission.id().as_str())
-                    .bind(nth)
+                    .bind(i64::try_from(item.nth).unwrap_or(i64::MAX))
                     .bind(batch.source().as_str())
                     .bind(batch.batch().map(|batch| batch.as_raw().to_owned()))
                     .bind(item.id.as_raw())
@@ -91,7 +90,6 @@ impl Journal {
                     .bind(item.terms.map(|terms| terms.to_string()))
                     .execute(&mut **tx)
                     .await?;
-                nth += 1;
             }
         }
         Ok(())

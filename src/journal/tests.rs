@@ -122,7 +122,7 @@ fn submission(id: &str) -> Submission {
         PendingAction { terms, ..action::read(&text).unwrap() }
     };
     let loaded = HashMap::from(["1", "2"].map(|id| (key(id), action(id))));
-    let decided = HashMap::from(
+    let decided = std::collections::BTreeMap::from(
         [("1", edited()), ("2", Decision::REJECT)]
             .map(|(id, decision)| (key(id), Staged { digest: None, terms: None, ..staged(id, decision) })),
     );

@@ -111,6 +111,11 @@ pub trait Source: fmt::Debug + Send + Sync {
         usize::MAX
     }
 
+    /// It takes one decision a request: they go in the order of sending, whatever batches they are of.
+    fn one_by_one(&self) -> bool {
+        self.at_once() == 1
+    }
+
     /// Deciding one action may take so much longer than a request does elsewhere, because what is approved runs before the answer
     /// comes.
     fn runs_for(&self) -> Duration {

@@ -93,7 +93,7 @@ impl Desk {
         let loaded: HashMap<_, _> =
             self.inbox.load(&keys).await.into_iter().map(|(key, action)| (key, action.unwrap())).collect();
         let at = Timestamp::default();
-        let staged: HashMap<ActionKey, Staged> = entries
+        let staged: BTreeMap<ActionKey, Staged> = entries
             .iter()
             .filter_map(|entry| {
                 let (decision, batch) = (decide(entry)?, entry.batch());

@@ -271,6 +271,7 @@ mod tests {
         let missing = |exit| NotFound {
             problem: Problem { source: None, what: "cannot be reached".to_owned(), why: None },
             exit,
+            gone: None,
         };
         let of = |refused: usize, missing: Vec<NotFound>| {
             let refused = (0..refused).map(|_| (None, Refusal::Empty)).collect();

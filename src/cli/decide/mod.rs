@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Decision, Digest, Draft, Edits, Entry, Followed, Outcome,
-    PendingAction, RawJson, Refusal, Report, ReportLine, Staged, Status, Submission, SubmissionId, Timestamp,
-    freeze,
+    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry,
+    Followed, Outcome, PendingAction, RawJson, Refusal, Report, ReportLine, SourceName, Staged, Status,
+    Submission, SubmissionId, Timestamp, Untrusted, freeze, in_sending_order,
 };
 use crate::inbox::{Inbox, Problem, Rows};
 use crate::text;
@@ -31,6 +31,10 @@ use wish::{Wish, Word, twice, wishes};
 #[derive(Default)]
 struct Plan {
     draft: Draft,
+    /// Of the decisions, as they were given.
+    order: Vec<ActionKey>,
+    /// A file's own order is the order of sending.
+    as_given: bool,
     loaded: HashMap<ActionKey, PendingAction>,
     /// Approvals that name no content, of actions that ask for a second look; with the reasons for that.
     flagged: Vec<(ActionKey, String)>,
@@ -108,7 +112,11 @@ fn frozen(
     if let Some((key, why)) = plan.flagged.iter().find(|(key, _)| plan.draft.get(key).is_some()) {
         return Err(Refusal::Flagged(key.clone(), why.clone()));
     }
-    freeze(id, plan.draft.iter(), &plan.loaded, can, pending_in, now)
+    let mut staged: Vec<_> = plan.order.iter().filter_map(|key| Some((key, plan.draft.get(key)?))).collect();
+    if !plan.as_given {
+        in_sending_order(&mut staged, &plan.loaded);
+    }
+    freeze(id, staged, &plan.loaded, can, pending_in, now)
 }
 
 /// Why a bare id does not approve this action. A digest comes from `show --json`, which tells the same.
@@ -176,7 +184,8 @@ async fn tell_of_earlier(inbox: &Inbox) {
 }
 
 async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<(Plan, Vec<NotFound>)> {
-    let (mut plan, mut missing) = (Plan::default(), Vec::new());
+    let mut plan = Plan { as_given: args.from.is_some(), ..Plan::default() };
+    let mut missing = Vec::new();
     let wishes = wishes(args)?;
     let source = args.source.as_deref();
     let sought: Vec<_> = wishes
@@ -188,6 +197,10 @@ async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Resul
     for (wish, found) in wishes.into_iter().zip(found) {
         let (key, action) = match found {
             Ok(found) => found,
+            Err(NotFound { gone: Some(source), .. }) => {
+                plan.settled.push(vanished(source, &wish));
+                continue;
+            }
             Err(not_found) => {
                 missing.push(not_found);
                 continue;
@@ -205,6 +218,7 @@ async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Resul
         }
         plan.draft.stage([(key.clone(), Some(staged))]);
         plan.flagged.extend(flagged.map(|why| (key.clone(), why)));
+        plan.order.push(key.clone());
         plan.loaded.insert(key, action);
     }
     Ok((plan, missing))
@@ -222,6 +236,23 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
             status: Some(if expired { Status::Expired } else { action.row.status.clone() }),
             by: action.row.resolved_by.clone(),
         },
+        key,
+    }
+}
+
+/// No source has it any more: it is named, and stops no other.
+fn vanished(source: SourceName, wish: &Wish) -> ReportLine {
+    let key = ActionKey { source, id: ActionId::new(wish.id.as_str()) };
+    ReportLine {
+        batch: BatchKey::Alone(key.clone()),
+        tool: Untrusted::default(),
+        title: Untrusted::default(),
+        decision: match (wish.decision, &wish.user_edits) {
+            (Word::Approve, None) => DecisionKind::Approve,
+            (Word::Approve, Some(_)) => DecisionKind::ApproveWithEdits,
+            (Word::Reject, _) => DecisionKind::Reject,
+        },
+        outcome: Outcome::Skipped { status: None, by: None },
         key,
     }
 }

@@ -103,3 +103,22 @@ async fn what_runs_before_its_answer_is_waited_for() {
 
     assert_eq!(report.counts().approved, 1);
 }
+
+#[tokio::test]
+async fn one_decision_a_request_goes_in_the_order_of_sending_across_batches() {
+    for (at_once, want) in [(1, vec!["4", "1", "3", "2"]), (usize::MAX, vec!["4,3", "1,2"])] {
+        let (house, source) = (House::new(), Fake::new("s"));
+        source.state().at_once = Some(at_once);
+        let inbox = house.inbox(&[&source]).await;
+        let all = [("4", "old"), ("1", "new"), ("3", "old"), ("2", "new")];
+        let given = all.map(|(id, batch)| ("s", Some(batch), id, Decision::APPROVE));
+
+        inbox.submit(submission_as_given("s-1", &given), 0).await.unwrap();
+
+        let sent: Vec<String> = source.sent().iter().map(|ids| ids.join(",")).collect();
+        assert_eq!(sent, want);
+        let log = inbox.log(1).await.unwrap();
+        let kept: Vec<&str> = log[0].items.iter().map(|sent| sent.key.id.as_raw()).collect();
+        assert_eq!(kept, ["4", "1", "3", "2"], "as they were sent");
+    }
+}

@@ -123,7 +123,7 @@ impl Round {
             .map(|action| (ActionKey { source: SourceName::new("gate"), id: action.row.id.clone() }, action))
             .collect();
         let at = Timestamp::default();
-        let mut staged = HashMap::new();
+        let mut staged = BTreeMap::new();
         for entry in &self.entries {
             let edits = Edits::new(RawJson::parse(r#"{"n":7.50}"#).unwrap()).unwrap();
             let decision = match chance.below(6) {

@@ -15,7 +15,6 @@ use crate::net::http::Reply;
 use crate::sources::{SourceError, answer};
 
 const CHANGED: &str = "changed since you looked: its input, or its summary, preview, expiry or metadata";
-const GONE: &str = "gone: the site does not know this action any more";
 const THREW_CODE: &str = "ability_callback_exception";
 const THREW: &str =
     "the code that runs it on the site broke off, and may have done its work before: check the site";
@@ -126,7 +125,8 @@ impl AgentsApi {
             Some(Err(bad)) => bad.stand_in(),
             None => {
                 let ended = self.known.ended(&item.id);
-                return Ok(Err(ended.map_or_else(|| failed(GONE), |action| skipped(&action))));
+                let gone = || Outcome::Skipped { status: None, by: None };
+                return Ok(Err(ended.map_or_else(gone, |action| skipped(&action))));
             }
         };
         Ok(match &action {

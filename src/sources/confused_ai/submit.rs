@@ -15,7 +15,6 @@ use crate::sources::{SourceError, answer};
 
 const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
 const EXPIRED: &str = "expired: it can no longer be decided (its server would still take a decision)";
-const GONE: &str = "gone: the source does not know this action any more";
 /// The server drops a connection that sends more than 1 MB (`maxBodyBytes`), without an answer.
 const BODY_MAX: usize = 1_000_000;
 
@@ -118,7 +117,10 @@ impl ConfusedAi {
         let reply = self.ask(format!("{ROOT}/{id}"), Some(body)).await?;
         match reply.status {
             200 => self.verified(fresh, &reply).await,
-            404 => failed(GONE),
+            404 => match self.list().await.map(by_id) {
+                Ok(found) if !found.contains_key(&item.id) => Ok(self.settled(&item.id)),
+                Ok(_) | Err(_) => Ok(Outcome::Failed { why: answer::message(&reply) }),
+            },
             500.. => self.broken(fresh, &reply).await,
             409 => Ok(Outcome::Failed { why: answer::message(&reply) }),
             _ => Err(answer::refusal(&reply)),
@@ -178,7 +180,7 @@ impl ConfusedAi {
         }
     }
 
-    /// It is in no list any more: decided, by whom and how is told nowhere, unless it was us.
+    /// It is in no list any more: whether it was decided, by whom and how is told nowhere, unless it was us.
     fn settled(&self, id: &ActionId) -> Outcome {
         let known = self.remembered(id).map(|action| action.row);
         let by = known.as_ref().and_then(|row| row.resolved_by.clone());

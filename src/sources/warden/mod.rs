@@ -185,6 +185,10 @@ impl Source for Warden {
     fn at_once(&self) -> usize {
         8
     }
+
+    fn one_by_one(&self) -> bool {
+        true
+    }
 }
 
 impl Warden {

@@ -17,7 +17,8 @@ use crate::net::http::Reply;
 use crate::sources::SourceError;
 
 const CHANGED: &str = "changed since you looked: its content, its facts, or it was held anew";
-const GONE: &str = "gone: the engine does not know this step any more";
+/// The engine does not know the step any more.
+const GONE: Outcome = Outcome::Skipped { status: None, by: None };
 const ON_ITS_WAY: &str = "a decision from here is on its way to the engine";
 /// What stands in the place of a status while nobody knows how the first decision reads.
 const DECIDED: &str = "decided before, not taken by the engine yet";
@@ -91,8 +92,7 @@ impl Warden {
         let reply = self.post(verb, &place, body).await?;
         let outcome = match reply.status {
             200..=299 => self.taken(item, verb, &reply, earlier.as_ref()).await,
-            404 => Ok(Outcome::Failed { why: GONE.into() }),
-            409 => Ok(self.conflict(item, &place, &reply).await),
+            404 | 409 => Ok(self.conflict(item, &place, &reply).await),
             _ => Err(answer::refusal(&reply)),
         };
         let lost = match &outcome {
@@ -117,7 +117,7 @@ impl Warden {
     async fn read_again(&self, item: &Item, place: &Place) -> Result<Fresh, SourceError> {
         let failed = |why: &str| Fresh::Over(Outcome::Failed { why: why.into() });
         Ok(match self.find(place).await? {
-            Found::Nowhere => failed(GONE),
+            Found::Nowhere => Fresh::Over(GONE),
             Found::Settled(step) => {
                 let status = super::standing::settled(&step, None, self.now()).row.status;
                 Fresh::Over(Outcome::Skipped { status: Some(status), by: None })
@@ -192,7 +192,7 @@ impl Warden {
         Outcome::Skipped { status: Some(status.unwrap_or_else(|| Status::Other(DECIDED.into()))), by: None }
     }
 
-    /// Not held any more, or no retry is left.
+    /// Not held any more, not there any more, or no retry is left.
     async fn conflict(&self, item: &Item, place: &Place, reply: &Reply) -> Outcome {
         let refused = || Outcome::Failed { why: answer::message(reply) };
         if error::read(&reply.text).message.as_raw().contains("retry limit") {
@@ -204,7 +204,7 @@ impl Warden {
                 let status = super::standing::settled(&step, None, self.now()).row.status;
                 Outcome::Skipped { status: Some(status), by: None }
             }
-            Ok(Found::Nowhere) => Outcome::Failed { why: GONE.into() },
+            Ok(Found::Nowhere) => GONE,
             // It said so itself: nothing landed.
             Ok(Found::Held(_) | Found::Unreadable(_)) | Err(_) => refused(),
         }

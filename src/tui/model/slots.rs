@@ -32,7 +32,7 @@ pub enum State {
     Sending,
     /// Nothing can be decided any more. The row stays where it is.
     Settled(Settled),
-    /// A decision was sent and we lost sight of it.
+    /// A decision was sent and we lost sight of it: it is read again, and a human can say what became of it.
     Unknown,
     /// It ran, and nobody knows what became of it: a human must say.
     ToSettle,
@@ -70,9 +70,24 @@ impl Slot {
         if entry.row.status == Status::Unknown { State::ToSettle } else { State::Pending }
     }
 
-    /// Counted as pending: the source has not said that anybody decided it.
+    /// Counted as pending: the source has not said that anybody decided it, and no decision of ours was lost sight of.
     pub const fn counts_as_pending(&self) -> bool {
-        matches!(self.state, State::Pending | State::Held | State::Sending | State::Unknown)
+        matches!(self.state, State::Pending | State::Held | State::Sending)
+    }
+
+    /// Its place in the order of the list.
+    pub const fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Nobody knows what became of it: a human may say.
+    pub const fn is_lost(&self) -> bool {
+        matches!(self.state, State::Unknown | State::ToSettle)
+    }
+
+    /// A decision of ours that was lost sight of, where the list has no row.
+    pub(super) fn lost(entry: Entry) -> Self {
+        Self { state: State::Unknown, fresh: false, ..Self::arrived(entry) }
     }
 
     /// Still something to do: the source has not said that it is over.

@@ -31,9 +31,9 @@ fn the_review() {
 │   ~    Re│    edited         Escalate: EU outage  title                               │          │
 │  . !*#Ref│                                                                            │          │
 │  v google│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
-│   .  * Ov│     E  Escalate: EU outage                                                 │          │
+│   .  * Ov│     A  Refund double-charge INV-8841                                       │          │
+│   . !* Cr│     E  Escalate: EU outage                                                 │          │
 │   . !* Cr│        title  "[now] Escalate: EU outage"                                  │          │
-│   . !* Cr│     A  Refund double-charge INV-8841                                       │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
 │          │     X  Close stale ticket #1182                                            │          │
 │          │                                                                            │report    │

@@ -7,11 +7,11 @@ use crossterm::event::{KeyCode, KeyEvent};
 use crate::domain::{
     ActionKey, BatchKey, Binding, Capabilities, Confirm, Decision, PendingAction, Refusal, SourceName,
     Staged, StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by,
-    freeze,
+    freeze, in_sending_order,
 };
 use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
-use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet, State};
+use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet, Slot, State};
 use crate::tui::msg::{Effect, Loaded};
 
 mod told;
@@ -120,6 +120,19 @@ pub(super) fn loaded(model: &mut Model, number: u64, id: SubmissionId, actions: 
     Vec::new()
 }
 
+/// As they are sent: the oldest first, ties in the order of the list.
+fn staged_in_order<'a>(
+    model: &'a Model,
+    keys: &'a [ActionKey],
+    fresh: &HashMap<ActionKey, PendingAction>,
+) -> Vec<OfDraft<'a>> {
+    let mut staged: Vec<OfDraft<'a>> =
+        keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
+    staged.sort_by_key(|(key, _)| model.queue.get(key).map(Slot::rank));
+    in_sending_order(&mut staged, fresh);
+    staged
+}
+
 fn review(
     model: &Model,
     id: SubmissionId,
@@ -127,8 +140,7 @@ fn review(
     fresh: &HashMap<ActionKey, PendingAction>,
     unread: &HashMap<ActionKey, String>,
 ) -> Review {
-    let staged: Vec<(&ActionKey, &Staged)> =
-        keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
+    let staged = staged_in_order(model, keys, fresh);
     let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
     let (staged, locked) = unlocked(model, staged, fresh);
     let open = open_in(model);

@@ -1,6 +1,6 @@
 //! A backend that answers by script, and decisions to send to it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Mutex;
 
 use axum::Router;
@@ -124,7 +124,7 @@ pub(super) fn action(id: &str, input: &str) -> PendingAction {
 fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission {
     let source = SourceName::new("s");
     let key = |id: &str| ActionKey { source: source.clone(), id: ActionId::new(id) };
-    let mut staged = HashMap::new();
+    let mut staged = BTreeMap::new();
     let mut loaded = HashMap::new();
     for (id, decision) in decisions {
         let mut action = action(id, r#"{"n":1.10}"#);
