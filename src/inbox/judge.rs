@@ -22,27 +22,26 @@ impl Lost<'_> {
     /// `None` while the action is pending. Settled as we asked is only ours when nothing speaks for somebody else.
     pub(super) fn outcome(&self, action: &PendingAction) -> Option<Outcome> {
         let row = &action.row;
-        let outcome = match (self.proof, self.asked) {
-            (Some(true), DecisionKind::Retry) => return Some(Outcome::Accepted),
-            (Some(true), DecisionKind::Reject) => return Some(Outcome::Rejected),
-            (Some(true), DecisionKind::Approve | DecisionKind::ApproveWithEdits) => {
-                return Some(Outcome::Approved);
-            }
-            // It ran, and what came afterwards has a name of the source's own, as with a step that was compensated.
-            (Some(false) | None, asked)
-                if asked.approves()
-                    && action.executed_at.is_some()
-                    && matches!(row.status, Status::Other(_)) =>
-            {
-                Outcome::Approved
-            }
-            (Some(false) | None, asked) => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
+        let asked = self.asked;
+        // It ran, and what came afterwards has a name of the source's own, as with a step that was compensated.
+        let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
+        let outcome = match self.proof {
+            Some(true) if asked == DecisionKind::Retry => return Some(Outcome::Accepted),
+            _ if asked.approves() && ran => Outcome::Approved,
+            _ => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
         };
-        let as_asked = matches!(outcome, Outcome::Approved | Outcome::Rejected);
-        if !as_asked || self.may_be_ours(action) {
+        if !is_as_asked(&outcome) || self.proof == Some(true) || self.may_be_ours(action) {
             return Some(outcome);
         }
-        Some(Outcome::Skipped { status: Some(row.status.clone()), by: row.resolved_by.clone() })
+        Some(skipped(action))
+    }
+
+    /// The same for a decision that may never have left this machine: settled as we asked is ours only with a proof.
+    pub(super) fn of_unsent(&self, action: &PendingAction) -> Option<Outcome> {
+        let by = action.row.resolved_by.as_ref();
+        let is_proven = self.proof == Some(true) || self.subject.is_some() && self.subject == by;
+        let outcome = self.outcome(action)?;
+        Some(if is_as_asked(&outcome) && !is_proven { skipped(action) } else { outcome })
     }
 
     /// What a decision came to that the source had accepted. `None` until its action says so: while it runs, it may run on
@@ -67,6 +66,14 @@ impl Lost<'_> {
             .is_none_or(|input| rejected || action.digest_of(input.as_str()) == self.effective);
         by_us && after && same_bytes && self.proof != Some(false)
     }
+}
+
+const fn is_as_asked(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Approved | Outcome::Rejected)
+}
+
+fn skipped(action: &PendingAction) -> Outcome {
+    Outcome::Skipped { status: Some(action.row.status.clone()), by: action.row.resolved_by.clone() }
 }
 
 #[cfg(test)]
@@ -130,6 +137,27 @@ mod tests {
             "it came back"
         );
         assert_eq!(outcome(DecisionKind::Retry, None, "running"), skipped("running"));
+    }
+
+    #[test]
+    fn unsent_decision_is_ours_only_with_a_proof() {
+        let ada = Untrusted::from("ada");
+        let came_to = |subject, proof, more: &str| {
+            let effective = Digest::of("t", "w", r#"{"a":1}"#);
+            let (asked, begun_at) = (DecisionKind::Approve, Timestamp::default());
+            Lost { asked, effective, begun_at, subject, proof }.of_unsent(&settled(more))
+        };
+        let skipped = |word, by: Option<&str>| {
+            Some(Outcome::Skipped { status: Some(Status::parse(word)), by: by.map(Untrusted::from) })
+        };
+
+        assert_eq!(came_to(None, None, r#""status":"executed""#), skipped("executed", None));
+        assert_eq!(came_to(Some(&ada), None, r#""status":"executed""#), skipped("executed", None));
+        let by = |who: &str| format!(r#""status":"executed","resolvedBy":"{who}""#);
+        assert_eq!(came_to(Some(&ada), None, &by("ada")), Some(Outcome::Approved));
+        assert_eq!(came_to(None, Some(true), &by("ada")), Some(Outcome::Approved));
+        assert_eq!(came_to(None, None, &by("lee")), skipped("executed", Some("lee")));
+        assert_eq!(came_to(None, None, r#""status":"pending""#), None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod filter;
 mod follow;
 mod judge;
 mod list;
+mod lost;
 pub mod notices;
 pub mod notify;
 mod past;
@@ -38,6 +39,7 @@ mod tools;
 mod watch;
 
 pub use event::{Connection, Event, EventKind};
+pub use lost::stand_in;
 pub use past::{History, Listing, Next, SentHere};
 pub(crate) use patient::in_time;
 pub use problem::Problem;
@@ -120,6 +122,9 @@ pub struct Reconciled {
     pub report: Report,
     /// The lines that nobody was told of before. The others were acted on once, and must not be again.
     pub learnt: Vec<ActionKey>,
+    pub begun_at: Timestamp,
+    /// When what is still open is read again; `None` when nothing is.
+    pub next_look: Option<Timestamp>,
 }
 
 impl Inbox {
@@ -240,8 +245,8 @@ impl Inbox {
         follow::ended(self, report)
     }
 
-    /// Says once what became of an action that is `unknown`. No decision, so the journal knows nothing of it. An error means
-    /// that nothing changed.
+    /// Says once what became of an action that is `unknown` at its source, or of a decision from here that was lost sight of:
+    /// that one is written into the journal, and the source is told nothing. An error means that nothing changed.
     pub async fn settle(
         &self,
         key: &ActionKey,
@@ -257,6 +262,17 @@ impl Inbox {
     /// A `Failed` line that is news is a decision that never landed: [`Inbox::take_back`] gives it back to the draft.
     pub async fn reconcile(&self) -> Result<Vec<Reconciled>, Problem> {
         reconcile::reconcile(self).await
+    }
+
+    /// Settles what can be settled by reading, and tells nobody: for commands that only look. Returns when to look again; `None`
+    /// when nothing is open. What a run told nobody stays news for [`Inbox::reconcile`].
+    pub async fn settle_open(&self) -> Result<Option<Timestamp>, Problem> {
+        reconcile::settle_open(self).await
+    }
+
+    /// Decisions whose outcome nobody knows, as rows, by the journal: also where the source has no row of them any more.
+    pub async fn lost(&self) -> Result<Vec<Entry>, Problem> {
+        lost::lost(self).await
     }
 
     /// Those of these decisions of a submission that failed, as they were staged, to be staged again with `Draft::stage`. A

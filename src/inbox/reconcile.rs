@@ -10,20 +10,52 @@ use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, SourceName, Staged, SubmissionId,
-    Untrusted,
+    Timestamp, Untrusted,
 };
 use crate::fault;
 use crate::journal::{Past, Sent, State};
 use crate::sources::Source;
 
+/// The first and the longest wait between two looks at what is open. Between them a quarter of its age: what is not told within
+/// minutes may be told within hours.
+const LOOKS: (i64, i64) = (10_000, 60 * 60 * 1_000);
+
+/// When decisions of this age are read again.
+pub(super) fn next_look(begun_at: Timestamp, now: Timestamp) -> Timestamp {
+    now.plus_millis((now.since(begun_at) / 4).clamp(LOOKS.0, LOOKS.1))
+}
+
+/// The same by reading alone: nobody is told, and nothing is given back. Returns when to look again; `None` when nothing is open.
+pub(super) async fn settle_open(inbox: &Inbox) -> Result<Option<Timestamp>, Problem> {
+    let mut next: Option<Timestamp> = None;
+    for past in inbox.journal.unsettled().await? {
+        let learnt = learn_and_note(inbox, &past).await?;
+        // What its run told nobody is for the next one that has a screen.
+        if past.finished_at.is_some() && !learnt.open {
+            inbox.journal.finish(&past.id, State::Done).await?;
+        }
+        if learnt.open {
+            let at = next_look(past.begun_at, time::now());
+            next = Some(next.map_or(at, |next| next.min(at)));
+        }
+    }
+    inbox.journal.release().await?;
+    Ok(next)
+}
+
+async fn learn_and_note(inbox: &Inbox, past: &Past) -> Result<Learnt, Problem> {
+    let learnt = learn(inbox, past).await;
+    let outcomes: Vec<_> =
+        learnt.settled.iter().map(|(key, outcome)| (key.clone(), outcome.clone())).collect();
+    inbox.journal.note(&past.id, &outcomes).await?;
+    fault::point("reconcile.middle");
+    Ok(learnt)
+}
+
 pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem> {
     let mut reconciled = Vec::new();
     for mut past in inbox.journal.unsettled().await? {
-        let learnt = learn(inbox, &past).await;
-        let outcomes: Vec<_> =
-            learnt.settled.iter().map(|(key, outcome)| (key.clone(), outcome.clone())).collect();
-        inbox.journal.note(&past.id, &outcomes).await?;
-        fault::point("reconcile.middle");
+        let learnt = learn_and_note(inbox, &past).await?;
         let state = if learnt.open { State::Open } else { State::Done };
         inbox.journal.finish(&past.id, state).await?;
         // Its run died before it could tell anybody: everything that is known of it is news.
@@ -38,7 +70,13 @@ pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem>
                 news.push(sent.key.clone());
             }
         }
-        reconciled.push(Reconciled { report: past.report(), learnt: news });
+        let next_look = learnt.open.then(|| next_look(past.begun_at, time::now()));
+        reconciled.push(Reconciled {
+            report: past.report(),
+            learnt: news,
+            begun_at: past.begun_at,
+            next_look,
+        });
     }
     Ok(reconciled)
 }
@@ -101,15 +139,33 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
                 None if sent.outcome == Some(Outcome::Accepted) => None,
                 // While an approval runs, some sources do not tell of it: it may come back.
                 None if !is_over(inbox, past) => None,
-                None => Some(Outcome::Unknown { why: "the source does not know the action any more".into() }),
+                None => missing(past, sent, source.as_ref()),
             };
-            match outcome {
-                Some(outcome) => drop(learnt.settled.insert(sent.key.clone(), outcome)),
-                None => learnt.open = true,
+            learnt.open |= outcome.as_ref().is_none_or(|outcome| outcome.is_open(sent.decision.kind()));
+            if let Some(outcome) = outcome {
+                learnt.settled.insert(sent.key.clone(), outcome);
             }
         }
     }
     learnt
+}
+
+/// The source has no row of it now. It may be told of later: some sources hide what runs. `None`: that is known already.
+fn missing(past: &Past, sent: &Sent, source: &dyn Source) -> Option<Outcome> {
+    if sent.outcome.is_some() {
+        return None;
+    }
+    // Requests go one after another, and each is noted before the next one: only the first without an answer may have left.
+    let same_source = |it: &&Sent| it.key.source == sent.key.source && it.outcome.is_none();
+    let first = past.items.iter().find(same_source)?;
+    let request = |sent: &Sent| key(past, sent, source.at_once());
+    Some(if request(first) == request(sent) {
+        Outcome::Unknown {
+            why: "whether it was sent is not known, and the source does not have the action now".into(),
+        }
+    } else {
+        Outcome::Skipped { status: None, by: None }
+    })
 }
 
 /// What was sent with it has arrived by now, or never will.
@@ -140,7 +196,9 @@ fn judge(
             why: "it was not sent, or did not arrive: it is still pending".into(),
         })
     };
-    lost.outcome(action).or_else(still_pending)
+    // Without an answer it may never have left this machine.
+    let told = if sent.outcome.is_none() { lost.of_unsent(action) } else { lost.outcome(action) };
+    told.or_else(still_pending)
 }
 
 /// What an accepted decision came to, by what its action became. `None`: it is still on its way.
@@ -165,10 +223,11 @@ fn lost<'a>(
     Lost { asked, effective, begun_at, subject, proof }
 }
 
-/// The key under which a decision went: they are kept in the order in which they were sent.
+/// The key under which a decision went: they are kept in the order of sending, and so are their batches.
 fn key(past: &Past, sent: &Sent, at_once: usize) -> String {
     let mut batches: Vec<&BatchKey> = past.items.iter().map(|item| &item.batch).collect();
-    batches.dedup();
+    let mut known = HashSet::new();
+    batches.retain(|batch| known.insert(*batch));
     let nth = batches.iter().position(|batch| **batch == sent.batch).unwrap_or_default();
     let mut of_batch = past.items.iter().filter(|item| item.batch == sent.batch);
     let place = of_batch.position(|item| item.key == sent.key).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Inbox, Problem, submit};
+use super::{Inbox, Problem, lost, submit};
 use crate::domain::{ActionId, ActionKey, Finding, Settling, Status};
 use crate::sources::{Source, SourceError};
 
@@ -12,12 +12,25 @@ pub(super) async fn settle(
     finding: Finding,
     reason: Option<String>,
 ) -> Result<Settling, Problem> {
+    // What its source has as unknown is said there; what only we lost sight of is said in the journal.
+    if let Some(lost) = lost::find(inbox, key).await?
+        && !is_unknown(inbox, key).await
+    {
+        return lost.resolve(inbox, finding, reason.as_deref()).await;
+    }
     let source = inbox.source(&key.source)?;
     match source.settle(&key.id, finding, reason).await {
         Ok(settling) => Ok(settling),
         Err(error) if error.lost_sight() => Ok(look(inbox, source, &key.id, &error).await),
         Err(error) => Err(Problem::of(source.name(), &error)),
     }
+}
+
+async fn is_unknown(inbox: &Inbox, key: &ActionKey) -> bool {
+    let Ok(source) = inbox.source(&key.source) else { return false };
+    let Ok(actions) = source.get(std::slice::from_ref(&key.id)).await else { return false };
+    let mut rows = actions.into_iter().flatten().map(|action| action.row);
+    rows.any(|row| row.status == Status::Unknown && source.capabilities(&row).settle)
 }
 
 /// A few times: the request may still be on its way.

@@ -183,6 +183,33 @@ impl Journal {
         Ok(unsettled)
     }
 
+    /// Hands back what [`Self::unsettled`] took over: the next run that looks may have it while this one goes on.
+    pub async fn release(&self) -> Result<(), JournalError> {
+        sqlx::query("UPDATE submission SET owner = 'nobody' WHERE owner = $1 AND state = 'open'")
+            .bind(&self.owner.id)
+            .execute(&self.database.write)
+            .await
+            .map(drop)
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Submissions of which something is open, whoever is after them, oldest first. What is being sent is not among them.
+    pub async fn open_ones(&self) -> Result<Vec<Past>, JournalError> {
+        let all: Vec<(String, String, String)> = sqlx::query_as(
+            "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id",
+        )
+        .fetch_all(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        let mut open = Vec::new();
+        for (id, owner, state) in all {
+            if state == "open" || !self.owner.is_alive(&owner) {
+                open.extend(self.past(&SubmissionId::new(id)).await?);
+            }
+        }
+        Ok(open)
+    }
+
     /// One submission with its decisions; `None` when the journal does not know it, or only holds it.
     pub async fn past(&self, id: &SubmissionId) -> Result<Option<Past>, JournalError> {
         let row: Option<PastRow> = sqlx::query_as(

@@ -1,6 +1,7 @@
 //! Commands without a screen: the same sources and the same journal as the inbox.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cli::args::{LogArgs, ProposeArgs};
 use crate::cli::{self, Exit};
@@ -82,17 +83,41 @@ impl Open {
     }
 }
 
-/// `placet log`: the journal alone; no source is asked.
+/// Open decisions are not waited for longer than this by a command that reads the journal.
+const SETTLING: Duration = Duration::from_secs(3);
+
+/// `placet log`: the journal. Sources are asked only for what became of decisions that are open in it.
 pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
     let _log = logging::start(&paths.log)?;
     let path = paths.journal();
     // Looking makes none.
     let journal = if path.exists() { Some(Journal::open(&path).await?) } else { None };
+    if let Some(journal) = &journal
+        && !args.reads_receipts()
+    {
+        settle_open(paths, journal).await;
+    }
     let end = cli::log(journal.as_ref(), args, time::now()).await;
     if let Some(journal) = journal {
         journal.close().await;
     }
     end
+}
+
+/// Reads again what is open in the journal. What stands in the way of that keeps nobody from reading the journal.
+async fn settle_open(paths: &Paths, journal: &Journal) {
+    if journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
+        return;
+    }
+    // The gate on this machine is not started for it.
+    let Ok(config) = Config::load(paths) else { return };
+    let Ok(sources) = sources_of(&config, None) else { return };
+    let inbox = Inbox::open(sources, journal.clone(), config.watch.poll, config.reviewer.clone());
+    match tokio::time::timeout(SETTLING, inbox.settle_open()).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(problem)) => tracing::warn!(what = problem.what, "open decisions cannot be read again"),
+        Err(_) => tracing::warn!("open decisions could not be read again in time"),
+    }
 }
 
 /// `placet propose`: to the gate that was named, the first configured gate, or the one on this machine.

@@ -8,7 +8,7 @@ use crate::domain::Status;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listed {
     Pending,
-    /// It ran, and nobody knows whether it landed
+    /// It ran, or was decided from here, and nobody knows what became of it
     Unknown,
     /// It was approved and has not ended
     Approved,

@@ -92,6 +92,13 @@ pub struct LogArgs {
     pub command: Option<LogCommand>,
 }
 
+impl LogArgs {
+    /// It is about the receipts as they stand: nothing is to be learnt before.
+    pub const fn reads_receipts(&self) -> bool {
+        matches!(self.command, Some(LogCommand::Verify { .. } | LogCommand::Export { .. }))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
     /// Read every receipt and every decision, and say what was changed behind placet's back

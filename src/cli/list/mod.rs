@@ -20,6 +20,8 @@ mod wanted;
 
 use wanted::Wanted;
 
+/// For open decisions to be read again.
+const SETTLING: Duration = Duration::from_secs(3);
 /// For a source to list everything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -64,6 +66,7 @@ pub async fn list(
     if args.line {
         return line::print(inbox, &sources, &mut wanted).await;
     }
+    settle(inbox).await;
     let found = find(inbox, args, &sources, &mut wanted).await;
     let problems: Vec<String> = found.problems.iter().map(problem).collect();
     if args.json {
@@ -88,10 +91,20 @@ pub async fn list(
     Ok(if found.reached { Exit::Done } else { Exit::Unreachable })
 }
 
+/// What earlier decisions came to is read before anything is printed. Never for long: the next command does the rest.
+pub(super) async fn settle(inbox: &Inbox) {
+    match tokio::time::timeout(SETTLING, inbox.settle_open()).await {
+        Ok(Err(problem)) => tracing::warn!(what = problem.what, "open decisions cannot be read again"),
+        Ok(Ok(_)) => {}
+        Err(_) => tracing::warn!("open decisions could not be read again in time"),
+    }
+}
+
 async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &mut Wanted) -> Found {
     let mut found = Found::default();
     if args.status.iter().any(|status| status.is_queued()) {
         queued(inbox, args, sources, &mut found, wanted).await;
+        lost(inbox, args, sources, &mut found, wanted).await;
     }
     let over: Vec<Status> = args.status.iter().filter(|it| !it.is_queued()).map(|it| it.status()).collect();
     if !over.is_empty() {
@@ -132,6 +145,30 @@ async fn queued(
             }
             Err(problem) => found.problems.push(problem),
         }
+    }
+}
+
+/// Decisions from here whose outcome nobody knows stand first, also where their source has no row of them.
+async fn lost(
+    inbox: &Inbox,
+    args: &ListArgs,
+    sources: &[SourceName],
+    found: &mut Found,
+    wanted: &mut Wanted,
+) {
+    let lost = match inbox.lost().await {
+        Ok(lost) => lost,
+        Err(problem) => return found.problems.push(problem),
+    };
+    let told = |entry: &Entry| {
+        let known = |it: &Entry| it.key == entry.key && it.row.status == Status::Unknown;
+        found.entries.iter().any(known)
+    };
+    let lost: Vec<Entry> =
+        lost.into_iter().filter(|entry| sources.contains(&entry.key.source) && !told(entry)).collect();
+    found.lost += lost.len();
+    if args.status.contains(&Listed::Unknown) {
+        found.entries.splice(0..0, lost.into_iter().filter(|entry| wanted.holds(entry)));
     }
 }
 
@@ -241,9 +278,7 @@ fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyho
     }
     if found.lost > 0 && !args.status.contains(&Listed::Unknown) {
         let lost = text::count(found.lost, "action");
-        output::line(&format!(
-            "! {lost} ran with an outcome that nobody knows: placet list --status unknown"
-        ))?;
+        output::line(&format!("! nobody knows what became of {lost}: placet list --status unknown"))?;
     }
     Ok(())
 }

@@ -7,13 +7,14 @@ use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::config::Targets;
+use crate::contract::time;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
 use crate::inbox::figures::{Ask, Board, Figures, Happening};
 use crate::inbox::notify::Caller;
 
 use super::args::WatchArgs;
-use super::list::chosen;
+use super::list::{chosen, settle};
 use super::{Exit, output, problem};
 
 mod changes;
@@ -32,6 +33,8 @@ use observer::Observer;
 const EVERY: Duration = Duration::from_secs(1);
 /// The usual window, in minutes.
 const HOUR: u32 = 60;
+/// Between two looks at whether decisions are open.
+const LOOK: Duration = Duration::from_mins(1);
 /// Values in a series of the board, at most.
 const COLUMNS: usize = 60;
 /// The first numbers are waited for so long where others follow, or where a status bar waits.
@@ -62,11 +65,34 @@ pub async fn watch(
     mut watching: Watching,
     end: impl Future<Output = ()>,
 ) -> anyhow::Result<Exit> {
+    if args.once {
+        settle(inbox).await;
+    }
+    let settling = (!args.once).then(|| tokio::spawn(settle_open(inbox.clone())));
     let watched = until(inbox, args, &mut watching, end).await;
+    if let Some(settling) = settling {
+        settling.abort();
+    }
     if let Some(caller) = watching.caller {
         caller.finish().await;
     }
     watched
+}
+
+/// Reads what became of open decisions, again and again, while it watches.
+async fn settle_open(inbox: Inbox) {
+    loop {
+        let next = match inbox.settle_open().await {
+            Ok(next) => next,
+            Err(problem) => {
+                tracing::warn!(what = problem.what, "open decisions cannot be read again");
+                None
+            }
+        };
+        // Another run may leave something open meanwhile.
+        let wait = next.map_or(LOOK, |at| Duration::from_millis(at.since(time::now()).max(0).unsigned_abs()));
+        tokio::time::sleep(wait.min(LOOK)).await;
+    }
 }
 
 async fn until(

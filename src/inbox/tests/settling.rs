@@ -112,3 +112,129 @@ async fn accepted_decision_is_settled_after_a_restart() {
     assert_eq!(settled[0].learnt, [key("s", "1")]);
     assert!(next.reconcile().await.unwrap().is_empty());
 }
+
+/// A decision whose answer was lost, and whose row its source hides.
+async fn hidden() -> (House, Arc<Fake>, Inbox) {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    source.answers(Err(lost()));
+    let report = inbox.submit(submission("s-1", &[("s", None, "1", Decision::APPROVE)]), 0).await.unwrap();
+    assert!(matches!(report.lines[0].outcome, Outcome::Unknown { .. }));
+    let inbox = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..inbox };
+    (house, source, inbox)
+}
+
+#[tokio::test]
+async fn hidden_row_is_read_again_until_the_source_tells_across_restarts() {
+    let (house, source, inbox) = hidden().await;
+    for _ in 0..3 {
+        let again = inbox.reconcile().await.unwrap();
+        assert!(matches!(again[0].report.lines[0].outcome, Outcome::Unknown { .. }));
+        assert!(again[0].next_look.is_some());
+    }
+    end(inbox, &[&source]);
+    let next = house.inbox(&[&source]).await;
+    let next = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..next };
+    let lost = next.lost().await.unwrap();
+    assert_eq!(
+        lost.iter().map(|entry| (&entry.key, &entry.row.status)).collect::<Vec<_>>(),
+        [(&key("s", "1"), &Status::Unknown)]
+    );
+    assert!(next.reconcile().await.unwrap()[0].next_look.is_some());
+
+    source.stands("1", &[r#""status":"executed","resolvedBy":"ada""#]);
+    let told = next.reconcile().await.unwrap();
+
+    assert_eq!(outcomes(&told[0].report), [("1", Outcome::Approved)]);
+    assert_eq!((told[0].next_look, next.lost().await.unwrap()), (None, Vec::new()));
+    assert!(next.reconcile().await.unwrap().is_empty());
+}
+
+#[test]
+fn waits_between_looks_grow_with_age_and_have_an_end() {
+    let wait = |age: i64| {
+        let now = Timestamp::from_millis(100_000_000_000);
+        reconcile::next_look(now.plus_millis(-age), now).since(now)
+    };
+    let (minute, hour) = (60_000, 3_600_000);
+
+    assert_eq!([0, 30_000, 2 * minute].map(wait), [10_000, 10_000, 30_000]);
+    assert_eq!([hour, 4 * hour, 400 * hour].map(wait), [15 * minute, hour, hour]);
+    assert_eq!(wait(-hour), 10_000, "a clock that went back");
+}
+
+#[tokio::test]
+async fn command_settles_what_is_open_and_leaves_the_news_to_a_screen() {
+    let (house, source, inbox) = hidden().await;
+    let untold = submission("s-2", &[("s", None, "2", Decision::APPROVE)]);
+    inbox.journal.begin(&untold, 0, None).await.unwrap();
+    source.stands("1", &[r#""status":"executed","resolvedBy":"ada""#]);
+    source.stands("2", &[r#""status":"pending""#]);
+    end(inbox, &[&source]);
+
+    let command = house.inbox(&[&source]).await;
+    assert_eq!(command.settle_open().await.unwrap(), None);
+    let log = command.log(9).await.unwrap();
+    assert!(
+        log.iter()
+            .all(|past| past.items[0].outcome.as_ref().is_some_and(|it| !it.is_open(DecisionKind::Approve))),
+        "{log:?}"
+    );
+    // It goes on, as `placet watch` does, while an inbox is opened.
+    let screen = house.inbox(&[&source]).await;
+    let news = screen.reconcile().await.unwrap();
+
+    assert_eq!(news.iter().map(|one| one.learnt.clone()).collect::<Vec<_>>(), [[key("s", "2")]]);
+    assert_eq!(screen.take_back(&news[0].report.id, &news[0].learnt).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn lost_decision_is_settled_by_hand_in_the_journal_alone() {
+    for (finding, want) in [
+        (Finding::Landed, Outcome::Approved),
+        (Finding::NotLanded, Outcome::Failed { why: "it did not land, said by hand: I looked".into() }),
+    ] {
+        let (_house, source, inbox) = hidden().await;
+        let again = inbox.settle(&key("s", "1"), Finding::RunAgain, None).await;
+        assert!(again.unwrap_err().what.contains("not sent a second time"));
+
+        inbox.settle(&key("s", "1"), finding, Some("I looked".to_owned())).await.unwrap();
+
+        assert_eq!(inbox.log(9).await.unwrap()[0].items[0].outcome, Some(want));
+        assert!(inbox.lost().await.unwrap().is_empty() && inbox.reconcile().await.unwrap().is_empty());
+        assert!(source.state().findings.is_empty(), "its source is told nothing");
+        assert_eq!(source.sent().len(), 1);
+        let receipts = inbox.journal.receipts_of(&SubmissionId::new("s-1")).await.unwrap();
+        assert!(
+            receipts
+                .iter()
+                .any(|it| it.outcome.as_deref().is_some_and(|it| it.contains("said by hand: I looked")))
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_never_left_is_not_booked_as_ours_after_a_crash() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.state().at_once = Some(1);
+    let crashed = house.inbox(&[&source]).await;
+    let all = ["1", "2", "3", "4", "5"].map(|id| ("s", Some("b"), id, Decision::APPROVE));
+    crashed.journal.begin(&submission("s-1", &all), 0, None).await.unwrap();
+    crashed.journal.note(&SubmissionId::new("s-1"), &[(key("s", "1"), Outcome::Approved)]).await.unwrap();
+    end(crashed, &[&source]);
+    // Somebody else approved the rest, and 2 and 5 are gone.
+    source.stands("3", &[r#""status":"executed""#]);
+    source.stands("4", &[r#""status":"executed","resolvedBy":"lee""#]);
+    let inbox = house.inbox(&[&source]).await;
+    let inbox = Inbox { pace: Pace { in_flight: Duration::ZERO, ..QUICK }, ..inbox };
+
+    let settled = inbox.reconcile().await.unwrap();
+
+    let skipped = |status, by: Option<&str>| Outcome::Skipped { status, by: by.map(Untrusted::from) };
+    let told = outcomes(&settled[0].report);
+    assert_eq!(told[0].1, Outcome::Approved);
+    assert!(matches!(told[1].1, Outcome::Unknown { .. }), "it may have left: {told:?}");
+    assert_eq!(told[2].1, skipped(Some(Status::Executed), None));
+    assert_eq!(told[3].1, skipped(Some(Status::Executed), Some("lee")));
+    assert_eq!(told[4].1, skipped(None, None), "those behind the first without an answer never left");
+}

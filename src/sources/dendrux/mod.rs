@@ -150,7 +150,9 @@ impl Source for Dendrux {
 
     /// A name proves that it was somebody else, and never that it was this decision: two may decide under one name.
     fn ours(&self, action: &PendingAction, _: &Decision, _: &str) -> Option<bool> {
-        self.is_somebody_elses(action).then_some(false)
+        // The bridge writes down who decided.
+        let by = action.row.resolved_by.as_ref()?;
+        Some(self.reviewer.as_ref() == Some(by))
     }
 
     fn watch(&self) -> Option<BoxStream<'static, Signal>> {

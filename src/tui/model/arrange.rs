@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::domain::BatchKey;
+use crate::domain::{BatchKey, Entry};
 
-use super::{Cursor, Group, GroupBy, GroupKey, Line, Queue, Slot, SortBy, State};
+use super::{Cursor, Group, GroupBy, GroupKey, Line, Queue, Slot, SortBy};
 
 /// A slot that stands in no group, because the filter does not show it.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -15,13 +15,26 @@ impl Queue {
     pub fn take_in(&mut self) {
         let nearest = self.survivors();
         let screen_line = self.at.saturating_sub(self.top);
-        let kept =
-            std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open).map(|slot| match slot.state {
-                State::Unknown => Slot { state: State::Pending, fresh: false, ..slot },
-                _ => Slot { fresh: false, ..slot },
-            });
+        let kept = std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open);
+        let kept = kept.map(|slot| Slot { fresh: false, ..slot });
         let held = self.held.drain().map(|(_, entry)| Slot::arrived(entry));
-        self.slots = kept.chain(held).collect();
+        let slots = kept.chain(held).collect();
+        self.put(slots, nearest, screen_line);
+    }
+
+    /// Takes in rows for decisions that were lost sight of, and nothing else. They stand first; the cursor stays on its row. What a
+    /// filter shows must be found out anew: [`Self::filter`].
+    pub fn take_in_lost(&mut self, entries: Vec<Entry>) {
+        let nearest = self.survivors();
+        let screen_line = self.at.saturating_sub(self.top);
+        let listed = |entry: Entry| self.held.remove(&entry.key).unwrap_or(entry);
+        let lost: Vec<Slot> = entries.into_iter().map(listed).map(Slot::lost).collect();
+        let slots = std::mem::take(&mut self.slots).into_iter().chain(lost).collect();
+        self.put(slots, nearest, screen_line);
+    }
+
+    fn put(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
+        self.slots = slots;
         let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
         self.by_key = self.slots.iter().enumerate().map(key).collect();
         self.shown = None;
@@ -292,7 +305,7 @@ impl Queue {
             return HashSet::from([batch.clone()]);
         }
         let slots = group.slots.iter().filter_map(|index| self.slot(*index));
-        slots.filter(|slot| slot.state != State::ToSettle).map(|slot| slot.entry.batch()).collect()
+        slots.filter(|slot| !slot.is_lost()).map(|slot| slot.entry.batch()).collect()
     }
 }
 

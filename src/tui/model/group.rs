@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::domain::{BatchKey, Row, SourceName, Untrusted};
 
+use super::Slot;
 use super::shape::Shape;
-use super::{Slot, State};
 
 /// By what actions stand together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -102,7 +102,7 @@ impl SortBy {
     /// Which of two actions stands first, as [`Self::order`] has it.
     pub(super) fn compare(self, a: &Slot, b: &Slot) -> Ordering {
         let (one, other) = (&a.entry.row, &b.entry.row);
-        let waits = |slot: &Slot| slot.state != State::ToSettle;
+        let waits = |slot: &Slot| !slot.is_lost();
         let expiry = |row: &Row| (row.expires_at.is_none(), row.expires_at);
         let by = match self {
             Self::Age => Ordering::Equal,
@@ -133,7 +133,7 @@ impl SortBy {
 /// Compares what was looked up once: rows are large, and far apart.
 fn sorted<'a, K: Ord>(slots: &'a [Slot], key: impl Fn(&'a Slot) -> K) -> Vec<u32> {
     let key = |(index, slot): (usize, &'a Slot)| {
-        let waits = slot.state != State::ToSettle;
+        let waits = !slot.is_lost();
         ((waits, key(slot), slot.entry.row.created_at), &slot.entry.key, index as u32)
     };
     let mut keyed: Vec<_> = slots.iter().enumerate().map(key).collect();
@@ -151,7 +151,7 @@ impl GroupKey {
     }
 
     pub(super) fn of(slot: &Slot, by: GroupBy) -> Self {
-        if slot.state == State::ToSettle {
+        if slot.is_lost() {
             return Self::ToSettle;
         }
         let (entry, row) = (&slot.entry, &slot.entry.row);
@@ -169,7 +169,7 @@ impl GroupKey {
     /// It counts among those that wait for somebody.
     pub(super) fn counts(&self, slot: &Slot) -> bool {
         match self {
-            Self::ToSettle => slot.state == State::ToSettle,
+            Self::ToSettle => slot.is_lost(),
             _ => slot.counts_as_pending(),
         }
     }

@@ -15,6 +15,8 @@ pub struct Merged {
     /// Settled, and not by a decision of ours that is on its way; with who did it.
     pub settled: Vec<(ActionKey, Option<Untrusted>)>,
     pub arrived: usize,
+    /// The source tells more of an action whose decision was lost sight of.
+    pub lost_is_told: bool,
 }
 
 impl Queue {
@@ -105,6 +107,7 @@ impl Queue {
         let status: Option<Status> = row.map(|row| row.status.clone());
         let by = row.and_then(|row| row.resolved_by.clone());
         let at = row.and_then(|row| row.resolved_at);
+        let row_is_known = row.is_some();
         if let Some(entry) = entry {
             slot.entry = entry;
         }
@@ -122,13 +125,12 @@ impl Queue {
                 self.set_state(key, State::Settled(settled));
                 merged.settled.push((key.clone(), None));
             }
-            State::Pending | State::Held | State::Unknown => {
-                let ours = slot.state == State::Unknown;
-                let settled = Settled { status, by: by.clone(), at, ours, error: None };
+            // Whether that is our decision, reading tells; a row that is not listed tells nothing.
+            State::Unknown => merged.lost_is_told |= row_is_known,
+            State::Pending | State::Held => {
+                let settled = Settled { status, by: by.clone(), at, ours: false, error: None };
                 self.set_state(key, State::Settled(settled));
-                if !ours {
-                    merged.settled.push((key.clone(), by));
-                }
+                merged.settled.push((key.clone(), by));
             }
         }
     }

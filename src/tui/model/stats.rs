@@ -33,7 +33,7 @@ impl Stats {
         let mut stats = Self::default();
         let slots = || queue.slots().iter();
         let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToSettle);
-        stats.unknown = slots().filter(|slot| slot.state == State::ToSettle).count() + lost.count();
+        stats.unknown = slots().filter(|slot| slot.is_lost()).count() + lost.count();
         let open = slots().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
         let present = |entry: &'a Entry| match later {
             Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),

@@ -2,7 +2,7 @@
 
 use crate::domain::{Finding, On, ReasonRule, Timestamp};
 use crate::tui::command::Command;
-use crate::tui::model::{Slot, State};
+use crate::tui::model::Slot;
 use crate::tui::msg::Given;
 use crate::tui::update::lock;
 
@@ -207,8 +207,7 @@ pub(super) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
         Ok(reason) => reason,
         Err(why) => return session.say(why),
     };
-    let lost = |slot: &Slot| slot.state == State::ToSettle;
-    if !session.model.here().is_some_and(lost) {
+    if !session.model.here().is_some_and(Slot::is_lost) {
         return session.say(
             "Nothing was settled: only an action whose outcome is unknown is settled, and this one is not.",
         );

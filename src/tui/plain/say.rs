@@ -121,7 +121,10 @@ pub(super) fn standing(model: &Model, slot: &Slot) -> String {
         },
         State::Held => "Its decision is about to be sent; undo recalls it.".to_owned(),
         State::Sending => "Its decision is being sent.".to_owned(),
-        State::Unknown => "Its decision was sent, and what became of it is not known yet.".to_owned(),
+        State::Unknown => {
+            "Its decision was sent, and what became of it is not known: it is read again, and settle says what became of it."
+                .to_owned()
+        }
         State::ToSettle => {
             "It was approved and ran, and its outcome is unknown: settle says what became of it.".to_owned()
         }

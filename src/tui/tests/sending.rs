@@ -259,7 +259,12 @@ fn a_decision_that_never_landed_is_staged_again() {
     report.lines[0].outcome = Outcome::Failed { why: "it never arrived".into() };
     let id = report.id.clone();
 
-    desk.say(What::Reconciled(Ok(vec![Reconciled { report, learnt: vec![key("1")] }])));
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report,
+        learnt: vec![key("1")],
+        begun_at: Timestamp::default(),
+        next_look: None,
+    }])));
     assert!(desk.effects.contains(&Effect::TakeBack { id, keys: vec![key("1")] }));
     desk.say(What::TakenBack(Ok(vec![(key("1"), staged)])));
 

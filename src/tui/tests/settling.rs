@@ -1,7 +1,7 @@
 //! What reading teaches later about a submission, again and again.
 
-use crate::domain::{Followed, Outcome, Report, Status, Timestamp};
-use crate::inbox::Reconciled;
+use crate::domain::{Finding, Followed, Outcome, Report, Settling, Status, Timestamp};
+use crate::inbox::{Problem, Reconciled};
 use crate::tui::model::State;
 use crate::tui::msg::{Effect, What};
 
@@ -50,7 +50,12 @@ fn another_look_leaves_alone_what_was_known_before() {
     desk.effects.clear();
     desk.saved.clear();
 
-    desk.say(What::Reconciled(Ok(vec![Reconciled { report: report.clone(), learnt: Vec::new() }])));
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report: report.clone(),
+        learnt: Vec::new(),
+        begun_at: Timestamp::default(),
+        next_look: Some(desk.model.now),
+    }])));
 
     assert_eq!(status(&desk, "1"), Some(Status::Executed));
     assert_eq!((desk.staged().as_str(), desk.effects.as_slice()), ("", &[][..]));
@@ -67,7 +72,12 @@ fn only_what_was_learnt_is_applied() {
     report.lines[2].outcome = Outcome::Failed { why: "it never arrived".into() };
     let learnt = vec![key("3")];
 
-    desk.say(What::Reconciled(Ok(vec![Reconciled { report: report.clone(), learnt: learnt.clone() }])));
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report: report.clone(),
+        learnt: learnt.clone(),
+        begun_at: Timestamp::default(),
+        next_look: None,
+    }])));
 
     assert_eq!(desk.effects, [Effect::TakeBack { id: report.id.clone(), keys: learnt }]);
     assert_eq!(status(&desk, "1"), Some(Status::Executed));
@@ -83,7 +93,12 @@ fn what_is_still_unknown_after_a_crash_cannot_be_sent_again() {
     desk.press("GaGa");
     desk.model.queue.set_state(&key("3"), State::Pending);
 
-    desk.say(What::Reconciled(Ok(vec![Reconciled { report, learnt: Vec::new() }])));
+    desk.say(What::Reconciled(Ok(vec![Reconciled {
+        report,
+        learnt: Vec::new(),
+        begun_at: Timestamp::default(),
+        next_look: None,
+    }])));
 
     assert_eq!(desk.slot("3").state, State::Unknown);
     assert_eq!(desk.slot("1").state, State::Pending, "that one was told before; the list knows");
@@ -137,6 +152,70 @@ fn an_id_that_a_source_uses_again_is_another_action_to_decide() {
 
     assert_eq!(desk.slot("2").state, State::Pending, "it was retried, and came back");
     assert_eq!(status(&desk, "1"), Some(Status::Other("accepted".into())), "the list is only late");
+}
+
+/// What a restart finds in the journal: a decision that was lost sight of, and its source has no row of it.
+fn restarted(next_look: i64) -> (Desk, Report) {
+    let (_, mut report) = mixed();
+    let mut desk = Desk::new(100, 30, few(2));
+    report.lines[2].title = "The lost one".into();
+    report.lines[2].key = key("gone");
+    let next_look = Some(desk.model.now.plus_millis(next_look));
+    let begun_at = desk.model.now.plus_millis(-3_600_000);
+    let one = Reconciled { report: report.clone(), learnt: Vec::new(), begun_at, next_look };
+    desk.say(What::Reconciled(Ok(vec![one])));
+    (desk, report)
+}
+
+#[test]
+fn lost_decision_without_a_row_stands_first_and_says_when_it_is_read_again() {
+    let (mut desk, _) = restarted(120_000);
+
+    let screen = desk.screen();
+    let lines: Vec<&str> = screen.lines().skip(3).take(3).collect();
+    assert!(lines[0].contains("unknown: t settles, next look "), "{screen}");
+    assert!(lines[1].contains("The lost one") && lines[1].contains("UNKNOWN"), "{screen}");
+    assert_eq!((desk.model.stats.unknown, desk.model.stats.pending), (1, 2));
+    assert_eq!(desk.here(), "1", "the cursor stays on its row");
+
+    // Its source lists what it has, which is not this one.
+    desk.lists(few(2));
+    desk.press("R");
+    assert_eq!(desk.slot("gone").state, State::Unknown, "a row that is not listed tells nothing");
+    assert!(desk.effects.contains(&Effect::Reconcile), "who asks again is told again");
+    desk.effects.clear();
+    let problem = Problem { source: None, what: "down".to_owned(), why: None };
+    desk.say(What::Reconciled(Err(problem)));
+    desk.wait(10_000);
+    desk.say(What::Tick);
+    assert!(desk.effects.contains(&Effect::Reconcile), "a failed look is no last one");
+}
+
+#[test]
+fn lost_decision_is_settled_by_hand() {
+    let (mut desk, _) = restarted(120_000);
+    desk.press("kk");
+    assert_eq!(desk.here(), "gone");
+    desk.press("t");
+    desk.drawn();
+    let screen = desk.screen();
+    assert!(screen.contains("What became of it?") && !screen.contains("run it again"), "{screen}");
+    desk.wait(1_000);
+    desk.press("e");
+    desk.wait(1_000);
+    desk.press("y");
+    desk.wait(1_000);
+    desk.say(What::Tick);
+    let settles = Effect::Settle { key: key("gone"), finding: Finding::Landed, reason: None };
+    assert!(desk.effects.contains(&settles), "{:?} {}", desk.effects, desk.screen());
+
+    let answer = Ok(Settling::Settled(Status::Executed));
+    desk.say(What::Settled(key("gone"), Finding::Landed, answer));
+
+    assert_eq!(status(&desk, "gone"), Some(Status::Executed));
+    assert_eq!(desk.model.stats.unknown, 0);
+    desk.press("R");
+    assert!(desk.model.queue.get(&key("gone")).is_none(), "{}", desk.screen());
 }
 
 /// The source accepted two opposite decisions, and the other one counted.

@@ -348,8 +348,11 @@ pub(super) fn say_why_not(model: &mut Model) {
         State::Held => drop(super::hold::is_in_the_way(model)),
         State::Sending => model.say("its decision is on the way"),
         State::Unknown => {
-            let key = model.settings.keymap.key(Command::Reload);
-            model.say(format!("its decision was sent and we lost sight of it: {key} looks again"));
+            let keys = &model.settings.keymap;
+            let (look, settle) = (keys.key(Command::Reload), keys.key(Command::Settle));
+            model.say(format!(
+                "its decision was sent and we lost sight of it: {look} looks again, {settle} says what became of it"
+            ));
         }
         State::ToSettle => say_to_settle(model),
         State::Pending => {}

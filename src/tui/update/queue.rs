@@ -76,6 +76,10 @@ pub(super) fn reload(model: &mut Model) -> Vec<Effect> {
     model.sources.iter_mut().for_each(|source| source.told = false);
     model.preview.problems.clear();
     super::history::forget(model);
+    if model.look_again.is_some() {
+        model.look_again = Some(model.now);
+    }
+    effects.extend(super::report::look_again(model));
     effects.extend(sync_all(model));
     effects
 }
@@ -215,6 +219,9 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
         }
     }
     model.recount();
+    if merged.lost_is_told {
+        model.look_again = Some(model.now);
+    }
     let mut effects = dropped(model, &merged.settled);
     super::settle::settled_elsewhere(model);
     effects.extend(drop_settled(model));
@@ -280,16 +287,17 @@ pub(super) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
 /// `TITLE was decided by lee`, or `TITLE expired`.
 fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     let Some(slot) = model.queue.get(key) else {
-        return vec![Shown::ours("an action was decided elsewhere")];
+        return vec![Shown::ours("an action is no longer in the source")];
     };
     let title = text::line(&slot.entry.row.title).cut(40);
     let State::Settled(settled) = &slot.state else {
-        return vec![title, Shown::ours(" was decided elsewhere")];
+        return vec![title, Shown::ours(" is no longer pending")];
     };
     match (&settled.status, &settled.by) {
         (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
         (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
-        (_, None) => vec![title, Shown::ours(" was decided elsewhere")],
+        (Some(_), None) => vec![title, Shown::ours(" was decided elsewhere")],
+        (None, None) => vec![title, Shown::ours(" is no longer in the source")],
     }
 }
 

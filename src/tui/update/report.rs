@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{
-    ActionKey, BatchKey, DecisionKind, Followed, Outcome, Report, ReportLine, SourceName, Status,
+    ActionKey, BatchKey, DecisionKind, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status,
     SubmissionId, Untrusted,
 };
-use crate::inbox::{Problem, Reconciled};
+use crate::inbox::{Problem, Reconciled, stand_in};
 use crate::text::{self, Shown};
 use crate::tui::model::{Modal, Model, ReportSheet, Settled, Slot, State, Tone};
 use crate::tui::msg::Effect;
 
 use super::stage::{settle, tell_problem};
 
-/// Until a decision that was lost sight of is looked for again.
+/// Until a decision that was lost sight of is looked for again, for the first time; the inbox says when next.
 const LOOK_AGAIN: i64 = 10_000;
 
 pub(super) fn submitted(
@@ -250,15 +250,48 @@ pub(super) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Prob
     match answer {
         Err(problem) => {
             tell_problem(model, "earlier submissions could not be checked: ", &problem);
+            model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
             Vec::new()
         }
-        Ok(all) => all.into_iter().flat_map(|one| learnt(model, one)).collect(),
+        Ok(all) => {
+            let next = all.iter().filter_map(|one| one.next_look).min();
+            if let Some(next) = next {
+                model.look_again = Some(model.look_again.map_or(next, |at| at.min(next)));
+            }
+            show_lost(model, &all);
+            all.into_iter().flat_map(|one| learnt(model, one)).collect()
+        }
     }
+}
+
+/// What nobody knows the outcome of stands in the list, also where its source has no row of it.
+fn show_lost(model: &mut Model, all: &[Reconciled]) {
+    let known = |line: &ReportLine| model.queue.get(&line.key).is_some();
+    let lost: Vec<Entry> = all
+        .iter()
+        .flat_map(|one| one.report.lines.iter().map(move |line| (line, one.begun_at)))
+        .filter(|(line, _)| matches!(line.outcome, Outcome::Unknown { .. }) && !known(line))
+        .map(|(line, begun_at)| {
+            let entry = stand_in(line, begun_at);
+            // What its source calls unknown is settled there; this is settled here.
+            Entry { row: Row { status: Status::Pending, ..entry.row }, ..entry }
+        })
+        .collect();
+    if lost.is_empty() {
+        return;
+    }
+    let before = model.queue.cursor().cloned();
+    model.queue.take_in_lost(lost);
+    super::filter::again(model);
+    if before.is_some() && model.queue.cursor() != before.as_ref() {
+        model.guard.changed(model.now);
+    }
+    model.recount();
 }
 
 /// One submission is known better now: what landed is settled, what never did is staged again. What was known before was
 /// acted on then, and may have gone on since.
-fn learnt(model: &mut Model, Reconciled { report, learnt }: Reconciled) -> Vec<Effect> {
+fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) -> Vec<Effect> {
     let learnt: HashSet<ActionKey> = learnt.into_iter().collect();
     let (mut done, mut failed) = (Vec::new(), Vec::new());
     for line in &report.lines {
@@ -276,7 +309,6 @@ fn learnt(model: &mut Model, Reconciled { report, learnt }: Reconciled) -> Vec<E
     if !failed.is_empty() {
         effects.push(Effect::TakeBack { id: report.id.clone(), keys: failed });
     }
-    note_unknown(model, &report);
     if !learnt.is_empty() {
         model.recount();
         model.say(format!("an earlier submission: {}", summary(&report)));

@@ -3,11 +3,11 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use tui_textarea::TextArea;
 
-use crate::domain::{ActionKey, Finding, On, Settling, Status, Untrusted};
+use crate::domain::{ActionKey, Finding, On, Outcome, Settling, Status, Untrusted};
 use crate::inbox::Problem;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
-use crate::tui::model::{GroupKey, Modal, Model, SettleSheet, State, Tone};
+use crate::tui::model::{GroupKey, Modal, Model, SettleSheet, Settled, State, Tone};
 use crate::tui::msg::Effect;
 
 use super::decide::is_burst;
@@ -29,7 +29,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
 }
 
 fn target(model: &Model) -> Result<ActionKey, &'static str> {
-    let here = model.here().filter(|slot| slot.state == State::ToSettle);
+    let here = model.here().filter(|slot| slot.is_lost());
     let group = model.queue.group_here().map(|group| &group.key);
     match here {
         None if group == Some(&GroupKey::ToSettle) => {
@@ -37,6 +37,8 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
         }
         None => Err("only an action whose outcome is unknown is settled; this one is not"),
         Some(_) if model.settling.is_some() => Err("one moment: what you said of the last one is on its way"),
+        // That is written down here: no source has to take it.
+        Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
         Some(slot) if !slot.entry.can.settle => {
             let can = slot.entry.can;
             let other = "its source does not let you say from here what became of it";
@@ -55,6 +57,12 @@ fn sheet(model: &mut Model) -> Option<&mut SettleSheet> {
         Some(Modal::Settle(sheet)) => Some(sheet),
         _ => None,
     }
+}
+
+/// It is a decision from here that was lost sight of: the journal is told, and not its source.
+fn is_ours(model: &Model) -> bool {
+    let Some(Modal::Settle(sheet)) = &model.modal else { return false };
+    model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
 }
 
 /// Only a key that was pressed at the sheet as it stands counts. Any other starts its time anew.
@@ -79,6 +87,10 @@ pub(super) fn absorbed(model: &mut Model) {
 /// What is done with the write is confirmed by another key; that it did not land does nothing more.
 pub(super) fn pick(model: &mut Model, finding: Finding) -> Vec<Effect> {
     if !is_meant(model) {
+        return Vec::new();
+    }
+    if finding == Finding::RunAgain && is_ours(model) {
+        model.warn("a decision is not sent a second time: what did not land is decided anew");
         return Vec::new();
     }
     if finding == Finding::NotLanded {
@@ -122,8 +134,9 @@ pub(super) fn given(model: &mut Model, finding: Finding, reason: Option<String>)
 }
 
 fn tell_source(model: &mut Model, key: ActionKey, finding: Finding, reason: Option<String>) -> Vec<Effect> {
+    let ours = model.queue.get(&key).is_some_and(|slot| slot.state == State::Unknown);
     model.settling = Some(key.clone());
-    model.say("telling the source");
+    model.say(if ours { "writing it down" } else { "telling the source" });
     vec![Effect::Settle { key, finding, reason }]
 }
 
@@ -183,7 +196,7 @@ pub(super) fn hidden(model: &mut Model) {
 /// Nothing is left to say of it: somebody was first, or its executor came back.
 pub(super) fn settled_elsewhere(model: &mut Model) {
     let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
-    let Some(slot) = model.queue.get(&key).filter(|slot| slot.state != State::ToSettle) else { return };
+    let Some(slot) = model.queue.get(&key).filter(|slot| !slot.is_lost()) else { return };
     let title = text::line(&slot.entry.row.title).cut(40);
     let status = text::line(&slot.entry.row.status.word());
     model.modal = None;
@@ -215,6 +228,7 @@ pub(super) fn answered(
             (Tone::Good, vec![title, Shown::ours(" is run again")])
         }
         Ok(Settling::Settled(status)) => {
+            said_by_hand(model, key, finding, &status);
             (Tone::Good, vec![title, Shown::ours(" is settled: "), word(&status)])
         }
         Ok(Settling::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
@@ -237,6 +251,29 @@ pub(super) fn answered(
     let mut effects = super::queue::sync(model, &key.source);
     effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
     effects
+}
+
+/// A decision of ours that was lost sight of is lost no more: its row and its report say what a human said.
+fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Finding, status: &Status) {
+    if model.queue.get(key).is_none_or(|slot| slot.state != State::Unknown) {
+        return;
+    }
+    let ours = finding == Finding::Landed;
+    let settled = Settled { status: Some(status.clone()), by: None, at: Some(model.now), ours, error: None };
+    model.queue.set_state(key, State::Settled(settled));
+    let outcome = match (finding, status) {
+        (Finding::Landed, Status::Rejected) => Outcome::Rejected,
+        (Finding::Landed, _) => Outcome::Approved,
+        (Finding::NotLanded | Finding::RunAgain, _) => {
+            Outcome::Failed { why: "it did not land, said by hand".into() }
+        }
+    };
+    if let Some(sheet) = &mut model.last_report
+        && let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == *key)
+    {
+        line.outcome = outcome;
+    }
+    model.recount();
 }
 
 /// `TITLE was settled by lee already: it is failed`

@@ -6,7 +6,7 @@ use crate::domain::Capabilities;
 use crate::tui::command::{COMMANDS, Command, Spec};
 use crate::tui::keymap::{Keymap, short};
 use crate::tui::layout::Layout;
-use crate::tui::model::{Cursor, Focus, Model, State, ViewKind};
+use crate::tui::model::{Cursor, Focus, Model, Slot, ViewKind};
 use crate::tui::theme;
 
 use super::pen::Pen;
@@ -112,7 +112,7 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
 /// What the table has a word for and works here.
 fn rest(model: &Model) -> Vec<&'static Spec> {
     let places = crate::tui::update::places(model);
-    let lost = model.here().is_some_and(|slot| slot.state == State::ToSettle);
+    let lost = model.here().is_some_and(Slot::is_lost);
     let can = model.here().filter(|slot| model.queue.marks.is_empty() && slot.is_pending());
     let can = can.map(|slot| slot.entry.can);
     let may =

@@ -148,9 +148,24 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let mut pen = row.pen(buf);
     pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
     pen.shorten(note.len() + 2);
-    let key = model.settings.keymap.key(Command::Settle);
-    pen.ours(&format!("outcome unknown: {key} settles these"), theme::WARN);
+    pen.ours(&lost_words(model, group, row.area.width >= 60), theme::WARN);
     row.note(&note, if group.open == 0 { theme::GOOD } else { theme::WARN }, buf);
+}
+
+/// `outcome unknown: t settles these; read again at 14:22:07`
+fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
+    let key = model.settings.keymap.key(Command::Settle);
+    let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
+    if !slots.any(|slot| slot.state == State::Unknown) {
+        return format!("outcome unknown: {key} settles these");
+    }
+    let at = model.look_again.map(|at| words::clock(model, at.max(model.now)));
+    match (at, wide) {
+        (Some(at), true) => format!("outcome unknown: {key} settles these; read again at {at}"),
+        (Some(at), false) => format!("unknown: {key} settles, next look {at}"),
+        (None, true) => format!("outcome unknown: {key} settles these; reading now"),
+        (None, false) => format!("unknown: {key} settles, reading now"),
+    }
 }
 
 /// `   A !* title                 HIGH  3h12m`
@@ -166,7 +181,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     pen.ours(if single { "" } else { " " }, theme::PLAIN);
     decision(model, slot, &mut pen);
     flags(model, slot, &mut pen);
-    let lost = slot.state == State::ToSettle;
+    let lost = slot.is_lost();
     let columns = columns(row.area.width, single || lost);
     let risk = if lost { UNKNOWN.len() } else { columns.risk };
     let right = match &slot.state {

@@ -8,7 +8,7 @@ use crate::domain::Seen;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
-use crate::tui::model::{Focus, Group, GroupKey, Model, Search, Slot, Tab, told_in};
+use crate::tui::model::{Focus, Group, GroupKey, Model, Search, Slot, State, Tab, told_in};
 use crate::tui::page::{Kind, Window};
 use crate::tui::theme;
 use crate::tui::update::has_cursor;
@@ -161,6 +161,9 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
     if model.preview.shown.as_ref() != Some(key) {
         return say("…", theme::DIM);
     }
+    if slot.state == State::Unknown && model.preview.problems.contains_key(key) {
+        return lost(model, area, buf);
+    }
     if let Some(problem) = model.preview.problems.get(key) {
         let text = format!("cannot be shown: {}", problem.what);
         say(&text, theme::BAD);
@@ -252,12 +255,39 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     Pen::new(buf, area, 4).ours(&hint, theme::DIM);
 }
 
+/// A decision from here that was lost sight of, and the source does not show its action.
+fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
+    let key = model.settings.keymap.key(Command::Settle);
+    let next = match model.look_again {
+        Some(at) => format!("It is read again at {}.", words::clock(model, at.max(model.now))),
+        None => "It is being read now.".to_owned(),
+    };
+    let hint = format!("{key} says what became of it, once you know.");
+    let lines = [
+        "Its decision was sent from here, and nobody knows what became of it:",
+        "the source does not show the action now. It may still run there.",
+        next.as_str(),
+        "",
+        hint.as_str(),
+    ];
+    for (nth, line) in (0..).zip(lines) {
+        Pen::new(buf, area, nth).ours(line, if nth == 0 { theme::BOLD } else { theme::PLAIN });
+    }
+}
+
 /// On the header of what is to be settled.
 fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::Settle);
-    let line = format!("{} approved and run; nobody knows whether", words::count(group.open, "action"));
+    let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
+    let (line, why) = if slots.any(|slot| slot.state == State::Unknown) {
+        let line = format!("{} decided; nobody knows what became of", words::count(group.open, "action"));
+        (line, "them: an answer or an executor was lost.")
+    } else {
+        let line = format!("{} approved and run; nobody knows whether", words::count(group.open, "action"));
+        (line, "the write landed: the executor was lost.")
+    };
     Pen::new(buf, area, 0).ours(&line, theme::BOLD);
-    Pen::new(buf, area, 1).ours("the write landed: the executor was lost.", theme::BOLD);
+    Pen::new(buf, area, 1).ours(why, theme::BOLD);
     Pen::new(buf, area, 3).ours("Look in the target what became of each, then", theme::PLAIN);
     Pen::new(buf, area, 4).ours(&format!("{key} on it says so."), theme::PLAIN);
 }

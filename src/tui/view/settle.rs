@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use crate::domain::Finding;
 use crate::text;
 use crate::tui::command::Command;
-use crate::tui::model::{Model, SettleSheet};
+use crate::tui::model::{Model, SettleSheet, State};
 use crate::tui::theme;
 
 use super::edit::{area_of, title};
@@ -27,7 +27,10 @@ pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
     title(model, &sheet.key, &mut Pen::new(buf, body, 0));
     approved(model, sheet, &mut Pen::new(buf, body, 1));
     let keys = &model.settings.keymap;
-    for (nth, (command, finding, says, follows)) in (3..).zip(CHOICES) {
+    let ours = is_ours(model, sheet);
+    // A decision is not sent a second time.
+    let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Finding::RunAgain);
+    for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
         let picked = sheet.picked == Some(finding);
         let style = if picked { theme::BOLD } else { theme::PLAIN };
         Pen::new(buf, body, nth)
@@ -69,9 +72,18 @@ pub(super) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
     cursor
 }
 
+/// A decision from here that was lost sight of.
+fn is_ours(model: &Model, sheet: &SettleSheet) -> bool {
+    model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
+}
+
 /// `approved by kim at 14:02:11; nobody knows whether it landed`
 fn approved(model: &Model, sheet: &SettleSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
+    if is_ours(model, sheet) {
+        pen.ours("its decision was sent, and what became of it is not known", theme::DIM);
+        return;
+    }
     pen.ours("approved", theme::DIM);
     if let Some(by) = &row.resolved_by {
         pen.ours(" by ", theme::DIM).shown(&text::name(by).cut(24), theme::PLAIN);

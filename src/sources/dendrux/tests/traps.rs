@@ -177,7 +177,7 @@ async fn a_decision_under_another_name_is_proved_not_to_be_ours() {
     for (reviewer, by, proof) in [
         (Some("kim"), Some("bob"), Some(false)),
         (None, Some("bob"), Some(false)),
-        (Some("kim"), Some("kim"), None),
+        (Some("kim"), Some("kim"), Some(true)),
         (Some("kim"), None, None),
         (None, None, None),
     ] {

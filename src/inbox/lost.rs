@@ -1,0 +1,88 @@
+//! Decisions whose outcome nobody knows, from the journal: they are shown until somebody says what became of them.
+
+use super::{Inbox, Problem};
+use crate::domain::{
+    ActionKey, BatchKey, Capabilities, Decision, Entry, Finding, Outcome, Report, ReportLine, Risk, Row,
+    Settling, Status, Timestamp, Untrusted,
+};
+use crate::journal::{Past, Sent, State};
+
+pub(super) async fn lost(inbox: &Inbox) -> Result<Vec<Entry>, Problem> {
+    let open = inbox.journal.open_ones().await?;
+    let entries = open.iter().flat_map(|past| {
+        let Report { lines, .. } = past.report();
+        let unknown = lines.into_iter().filter(|line| matches!(line.outcome, Outcome::Unknown { .. }));
+        unknown.map(|line| stand_in(&line, past.begun_at)).collect::<Vec<_>>()
+    });
+    Ok(entries.collect())
+}
+
+/// A row for a decision of which the source may have none: what the journal knows of it.
+pub fn stand_in(line: &ReportLine, begun_at: Timestamp) -> Entry {
+    let batch = match &line.batch {
+        BatchKey::Batch(_, batch) => Some(batch.clone()),
+        BatchKey::Alone(_) => None,
+    };
+    let row = Row {
+        batch,
+        // The journal does not keep it.
+        risk: Risk::parse("?"),
+        status: Status::Unknown,
+        created_at: begun_at,
+        ..Row::new(line.key.id.clone(), line.tool.clone(), line.title.clone())
+    };
+    Entry { key: line.key.clone(), row, can: Capabilities::PLAIN }
+}
+
+/// A decision from here that was lost sight of: one of a submission.
+pub(super) struct Lost {
+    past: Past,
+    nth: usize,
+}
+
+/// The decision on this action that was lost sight of; `None` where the journal has none.
+pub(super) async fn find(inbox: &Inbox, key: &ActionKey) -> Result<Option<Lost>, Problem> {
+    let Some(id) = inbox.journal.newest_about(key).await? else { return Ok(None) };
+    let Some(past) = inbox.journal.past(&id).await? else { return Ok(None) };
+    let is_lost = |sent: &Sent| matches!(sent.outcome, None | Some(Outcome::Unknown { .. }));
+    let nth = past.items.iter().position(|sent| sent.key == *key && is_lost(sent));
+    Ok(nth.map(|nth| Lost { past, nth }))
+}
+
+impl Lost {
+    /// Writes down what a human says became of it.
+    pub(super) async fn resolve(
+        &self,
+        inbox: &Inbox,
+        finding: Finding,
+        reason: Option<&str>,
+    ) -> Result<Settling, Problem> {
+        let again = || Problem {
+            source: None,
+            what: "the decision is not sent a second time from here".to_owned(),
+            why: Some("say whether it landed; what did not land is decided anew".into()),
+        };
+        let sent = self.past.items.get(self.nth).ok_or_else(again)?;
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let (outcome, status) = match (finding, &sent.decision) {
+            (Finding::RunAgain, _) => return Err(again()),
+            (Finding::NotLanded, _) => {
+                let why = Untrusted::from(format!("it did not land, said by hand{reason}"));
+                (Outcome::Failed { why }, Status::Failed)
+            }
+            (Finding::Landed, Decision::Approve { .. }) => (Outcome::Approved, Status::Executed),
+            (Finding::Landed, Decision::Reject { .. }) => (Outcome::Rejected, Status::Rejected),
+            (Finding::Landed, Decision::Retry { .. }) => (Outcome::Accepted, Status::Running),
+        };
+        let id = &self.past.id;
+        inbox.journal.note(id, &[(sent.key.clone(), outcome)]).await?;
+        if finding == Finding::Landed {
+            let said = format!("said by hand{reason}");
+            inbox.journal.followed(&sent.key, status.as_raw(), Some(&said)).await?;
+        }
+        if !self.past.items.iter().any(|other| other.key != sent.key && other.is_open()) {
+            inbox.journal.finish(id, State::Done).await?;
+        }
+        Ok(Settling::Settled(status))
+    }
+}
