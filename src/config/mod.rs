@@ -178,6 +178,7 @@ pub struct Watch {
     /// No event and no tick for so long: the counts are called stale.
     pub stale_after: Duration,
     pub targets: Targets,
+    pub queue_targets: QueueTargets,
     /// Who decided, and how fast, is shown where the source tells.
     pub reviewers: bool,
 }
@@ -196,7 +197,12 @@ pub struct Targets {
     /// As [`Watch::poll`] and [`Watch::stale_after`]: when data is old.
     pub poll: Duration,
     pub stale_after: Duration,
+    /// Some queue has a target of its own.
+    pub by_queue: bool,
 }
+
+/// How long an action may wait, by the name of its agent, else of its tool.
+pub type QueueTargets = BTreeMap<String, Duration>;
 
 impl Default for Targets {
     fn default() -> Self {
@@ -207,6 +213,7 @@ impl Default for Targets {
             growing: Duration::from_mins(15),
             poll: Duration::from_secs(10),
             stale_after: Duration::from_secs(45),
+            by_queue: false,
         }
     }
 }

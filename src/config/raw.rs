@@ -95,6 +95,13 @@ struct RawWatch {
     expiring_minutes: u64,
     growing_minutes: u64,
     reviewers: bool,
+    queue: BTreeMap<String, RawQueue>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawQueue {
+    target_minutes: u64,
 }
 
 impl Default for RawWatch {
@@ -107,6 +114,7 @@ impl Default for RawWatch {
             expiring_minutes: 10,
             growing_minutes: 15,
             reviewers: false,
+            queue: BTreeMap::new(),
         }
     }
 }
@@ -245,10 +253,11 @@ impl RawConfig {
 impl RawWatch {
     fn meaning(self, mistakes: &mut Mistakes) -> Watch {
         const WEEK: u64 = 7 * DAY / 60;
-        let mut seconds = |key, given, most| mistakes.take(seconds(key, given, most)).unwrap_or_default();
+        let mut seconds =
+            |key: &str, given, most| mistakes.take(seconds(key, given, most)).unwrap_or_default();
         let poll = seconds("watch.poll_seconds", self.poll_seconds, 3_600);
         let stale_after = seconds("watch.stale_seconds", self.stale_seconds, DAY);
-        let mut minutes = |key, given| seconds(key, given, WEEK) * 60;
+        let mut minutes = |key: &str, given| seconds(key, given, WEEK) * 60;
         let targets = Targets {
             age: minutes("watch.target_minutes", self.target_minutes),
             high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes),
@@ -256,8 +265,14 @@ impl RawWatch {
             growing: minutes("watch.growing_minutes", self.growing_minutes),
             poll,
             stale_after,
+            by_queue: !self.queue.is_empty(),
         };
-        Watch { poll, stale_after, targets, reviewers: self.reviewers }
+        let target = |(name, queue): (String, RawQueue)| {
+            let age = minutes(&format!("watch.queue.{name:?}.target_minutes"), queue.target_minutes);
+            (name, age)
+        };
+        let queue_targets = self.queue.into_iter().map(target).collect();
+        Watch { poll, stale_after, targets, queue_targets, reviewers: self.reviewers }
     }
 }
 

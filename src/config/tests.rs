@@ -121,6 +121,10 @@ fn every_mistake_says_what_to_do() {
         ("[watch]\npoll_seconds = 3601".to_owned(), "watch.poll_seconds is 3601; the most is 3600"),
         ("[reviewer]\nreasons = [\" \"]".to_owned(), "reviewer.reasons has \" \"; a reason is one line"),
         ("[ui]\nhold_seconds = 61".to_owned(), "ui.hold_seconds is 61; the most is 60, and 0 sends at once"),
+        (
+            "[watch.queue.\"a b\"]\ntarget_minutes = 0".to_owned(),
+            "watch.queue.\"a b\".target_minutes is 0; the least is 1",
+        ),
         ("[watch]\nstale_seconds = 0".to_owned(), "watch.stale_seconds is 0; the least is 1"),
         ("[watch]\nstale_seconds = 86401".to_owned(), "the most is 86400"),
         ("[gate.tools.x]\ntimeout_seconds = 0".to_owned(), "gate.tools.x: timeout_seconds is 0"),

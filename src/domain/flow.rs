@@ -226,21 +226,13 @@ impl Rate {
         let over = if self.over < 1 { 1 } else { self.over.unsigned_abs() };
         (count * 10 * Minute::MILLIS.unsigned_abs() + over / 2) / over
     }
+}
 
-    /// What comes of so many pending, if it goes on like this.
-    pub fn trend(&self, pending: u64) -> Trend {
-        let gap = self.resolved.saturating_sub(self.arrived);
-        match (pending, self.arrived.cmp(&self.resolved)) {
-            (0, _) => Trend::Clear,
-            (_, std::cmp::Ordering::Greater) => Trend::Growing,
-            (_, std::cmp::Ordering::Equal) => Trend::Steady,
-            (_, std::cmp::Ordering::Less) => {
-                let over = u128::from(self.over.unsigned_abs());
-                let millis = u128::from(pending) * over / u128::from(gap.max(1));
-                Trend::ClearsIn(i64::try_from(millis).unwrap_or(i64::MAX))
-            }
-        }
-    }
+/// What came and went in the last full minute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastMinute {
+    pub arrived: u64,
+    pub resolved: u64,
 }
 
 /// Where a queue is going.
@@ -248,12 +240,87 @@ impl Rate {
 pub enum Trend {
     /// Nothing is pending.
     Clear,
-    /// Milliseconds.
+    /// Milliseconds, at the rate of the last quarter of an hour.
     ClearsIn(i64),
     Steady,
     Growing,
-    /// It was not watched for long enough.
+    /// It was watched for under three minutes.
     NotKnown,
+}
+
+impl Trend {
+    /// Less data says nothing of where a queue is going. Milliseconds.
+    pub const LEAST: i64 = 3 * Minute::MILLIS;
+
+    /// `rate`: of the last quarter of an hour. `lately`: arrivals less resolves in the last three minutes. A queue grows or clears only
+    /// where both say so.
+    pub fn of(pending: u64, rate: Option<&Rate>, lately: Option<i64>) -> Self {
+        let (Some(rate), Some(lately)) = (rate.filter(|rate| rate.over >= Self::LEAST), lately) else {
+            return Self::NotKnown;
+        };
+        match rate.arrived.cmp(&rate.resolved) {
+            _ if pending == 0 => Self::Clear,
+            std::cmp::Ordering::Greater if lately > 0 => Self::Growing,
+            std::cmp::Ordering::Less if lately < 0 => {
+                let millis = u128::from(pending) * u128::from(rate.over.unsigned_abs())
+                    / u128::from(rate.resolved.abs_diff(rate.arrived));
+                Self::ClearsIn(i64::try_from(millis).unwrap_or(i64::MAX))
+            }
+            _ => Self::Steady,
+        }
+    }
+}
+
+/// The verdict on a queue, a source, or everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueState {
+    /// Never heard, or silent for the last three minutes.
+    #[default]
+    NoData,
+    /// Under three minutes of data.
+    Starting,
+    Ok,
+    Growing,
+    Clearing,
+    /// Something waits for longer than the target, and it is not clearing.
+    OverTarget,
+}
+
+impl QueueState {
+    /// Of what was heard.
+    pub const fn of(trend: Trend, over_target: u64) -> Self {
+        match trend {
+            Trend::ClearsIn(_) => Self::Clearing,
+            _ if over_target > 0 => Self::OverTarget,
+            Trend::NotKnown => Self::Starting,
+            Trend::Growing => Self::Growing,
+            Trend::Clear | Trend::Steady => Self::Ok,
+        }
+    }
+
+    /// As people read it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::NoData => "NO DATA",
+            Self::Starting => "STARTING",
+            Self::Ok => "OK",
+            Self::Growing => "GROWING",
+            Self::Clearing => "CLEARING",
+            Self::OverTarget => "OVER TARGET",
+        }
+    }
+
+    /// As JSON and tables have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoData => "no-data",
+            Self::Starting => "starting",
+            Self::Ok => "ok",
+            Self::Growing => "growing",
+            Self::Clearing => "clearing",
+            Self::OverTarget => "over-target",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -280,12 +347,40 @@ mod tests {
         assert_eq!(self::rate(7, 7, 3).net(), 0);
     }
 
+    fn trend(pending: u64, rate: Rate, lately: i64) -> Trend {
+        Trend::of(pending, Some(&rate), Some(lately))
+    }
+
     #[test]
-    fn a_queue_clears_when_more_goes_than_comes() {
-        assert_eq!(rate(4, 8, 10).trend(9), Trend::ClearsIn(22 * Minute::MILLIS + 30_000));
-        assert_eq!(rate(8, 4, 10).trend(9), Trend::Growing);
-        assert_eq!(rate(4, 4, 10).trend(9), Trend::Steady);
-        assert_eq!(rate(8, 4, 10).trend(0), Trend::Clear);
-        assert_eq!(rate(0, 1, 10).trend(u64::MAX), Trend::ClearsIn(i64::MAX));
+    fn a_queue_clears_when_more_goes_than_comes_in_both_spans() {
+        assert_eq!(trend(9, rate(4, 8, 10), -1), Trend::ClearsIn(22 * Minute::MILLIS + 30_000));
+        assert_eq!(trend(9, rate(4, 8, 10), 0), Trend::Steady, "nobody decides any more");
+        assert_eq!(trend(9, rate(4, 8, 10), 1), Trend::Steady);
+        assert_eq!(trend(u64::MAX, rate(0, 1, 10), -1), Trend::ClearsIn(i64::MAX));
+        assert_eq!(trend(0, rate(8, 4, 10), 4), Trend::Clear);
+    }
+
+    #[test]
+    fn a_queue_grows_when_more_comes_than_goes_in_both_spans() {
+        assert_eq!(trend(9, rate(8, 4, 10), 1), Trend::Growing);
+        assert_eq!(trend(9, rate(8, 4, 10), 0), Trend::Steady, "nothing came in the last three minutes");
+        assert_eq!(trend(9, rate(4, 4, 10), 1), Trend::Steady);
+    }
+
+    #[test]
+    fn under_three_minutes_of_data_no_trend_is_known() {
+        let short = Rate { over: Trend::LEAST - 1, ..rate(8, 0, 1) };
+        assert_eq!(trend(9, short, 8), Trend::NotKnown);
+        assert_eq!(trend(9, Rate { over: Trend::LEAST, ..short }, 8), Trend::Growing);
+        assert_eq!(Trend::of(9, None, Some(8)), Trend::NotKnown);
+        assert_eq!(Trend::of(9, Some(&rate(8, 0, 10)), None), Trend::NotKnown);
+    }
+
+    #[test]
+    fn a_state_says_over_target_unless_the_queue_is_clearing() {
+        let states = [Trend::NotKnown, Trend::Growing, Trend::Steady, Trend::Clear, Trend::ClearsIn(1)];
+        let of = |over: u64| states.map(|trend| QueueState::of(trend, over).word());
+        assert_eq!(of(0), ["STARTING", "GROWING", "OK", "OK", "CLEARING"]);
+        assert_eq!(of(1), ["OVER TARGET", "OVER TARGET", "OVER TARGET", "OVER TARGET", "CLEARING"]);
     }
 }

@@ -43,8 +43,8 @@ pub use digest::Digest;
 pub use draft::{Change, Draft, Staged, StagedCounts, Step};
 pub use edit::{EditError, Edits, IDENTITY_KEYS, changed_keys, merge};
 pub use flow::{
-    Decider, Flow, Flows, FlowsAsked, KeptMinute, KeptQueue, Minute, Queue, QueueFlow, Rate, ToolDecided,
-    Trend,
+    Decider, Flow, Flows, FlowsAsked, KeptMinute, KeptQueue, LastMinute, Minute, Queue, QueueFlow,
+    QueueState, Rate, ToolDecided, Trend,
 };
 pub use history::{HistoryEvent, ListQuery, Records};
 pub use json::RawJson;

@@ -16,7 +16,12 @@ pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit>
     let watched =
         match if args.once { Ok(None) } else { Caller::new(open.config(), open.inbox().undelivered()) } {
             Ok(caller) => {
-                let watching = Watching { targets: watch.targets, reviewers: watch.reviewers, caller };
+                let watching = Watching {
+                    targets: watch.targets,
+                    queue_targets: watch.queue_targets.clone(),
+                    reviewers: watch.reviewers,
+                    caller,
+                };
                 cli::watch(open.inbox(), args, watching, end.next()).await
             }
             Err(refused) => Err(refused.into()),

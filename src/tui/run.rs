@@ -85,6 +85,7 @@ pub async fn run(
         stale_after: config.watch.stale_after,
         poll: config.watch.poll,
         targets: config.watch.targets,
+        queue_targets: config.watch.queue_targets.clone(),
         reviewers: config.watch.reviewers,
         rules: config.notify.clone(),
         reasons: config.reasons.clone(),

@@ -28,9 +28,11 @@ pub struct WatchArgs {
     pub plain: bool,
 }
 
-const FIELDS: &str = "Fields of --format: {pending} {high} {oldest} {over} {target} {unknown} {arrivals} {resolves} {net} \
-                      {clears} {approved} {rejected} {failed} {alerts} {missing}; {{ and }} are braces. {missing} says which \
-                      numbers are old or not there; a line without it has that at its end.";
+const FIELDS: &str = "Fields of --format: {state} {pending} {high} {oldest} {over} {target} {unknown} {arrivals_now} \
+                      {resolves_now} {arrivals} {resolves} {net} {clears} {approved} {rejected} {failed} {alerts} {missing}; {{ and \
+                      }} are braces. {arrivals_now} and {resolves_now} count the last full minute; {arrivals}, {resolves} and {net} are \
+                      a minute, over the last fifteen. {missing} says which numbers are old or not there; a line without it has that \
+                      at its end.";
 
 impl WatchArgs {
     /// Nothing is drawn: it is printed.

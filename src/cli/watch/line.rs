@@ -19,9 +19,25 @@ enum Part {
 }
 
 /// The fields there are.
-pub(super) const FIELDS: [&str; 15] = [
-    "pending", "high", "oldest", "over", "target", "unknown", "arrivals", "resolves", "net", "clears",
-    "approved", "rejected", "failed", "alerts", "missing",
+pub(super) const FIELDS: [&str; 18] = [
+    "state",
+    "pending",
+    "high",
+    "oldest",
+    "over",
+    "target",
+    "unknown",
+    "arrivals_now",
+    "resolves_now",
+    "arrivals",
+    "resolves",
+    "net",
+    "clears",
+    "approved",
+    "rejected",
+    "failed",
+    "alerts",
+    "missing",
 ];
 
 impl Format {
@@ -89,18 +105,18 @@ fn field(name: &str, board: &Board, targets: Targets) -> String {
         return "?".to_owned();
     }
     let total = &board.total;
-    let rate = |of: fn(&Rate) -> u64| {
-        total.rate.as_ref().map_or_else(|| "?".to_owned(), |rate| words::tenths(of(rate)))
-    };
     match name {
+        "state" => total.state.word().to_owned(),
         "pending" => total.pending.to_string(),
         "high" => total.high.to_string(),
         "oldest" => oldest(board).unwrap_or_else(|| "-".to_owned()),
         "over" => total.over_target.to_string(),
         "target" => target(targets),
         "unknown" => total.unknown.to_string(),
-        "arrivals" => rate(Rate::arrivals),
-        "resolves" => rate(Rate::resolves),
+        "arrivals_now" => words::last(total.last, |last| last.arrived),
+        "resolves_now" => words::last(total.last, |last| last.resolved),
+        "arrivals" => words::mean(total.rate, Rate::arrivals),
+        "resolves" => words::mean(total.rate, Rate::resolves),
         "net" => total.rate.map_or_else(|| "?".to_owned(), |rate| words::net(rate.net())),
         "clears" => words::clears(total.trend),
         "approved" => board.outcomes.approved.to_string(),
@@ -128,7 +144,7 @@ pub(super) fn counts(board: &Board, targets: Targets) -> String {
     }
     said.extend(oldest(board).map(|oldest| format!("oldest {oldest}")));
     if total.over_target > 0 {
-        said.push(format!("{} over {}", total.over_target, target(targets)));
+        said.push(format!("{} over {}", total.over_target, words::target(&targets)));
     }
     if total.unknown > 0 {
         said.push(format!("{} unknown", total.unknown));

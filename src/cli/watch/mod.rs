@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::config::Targets;
+use crate::config::{QueueTargets, Targets};
 use crate::contract::time;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
@@ -46,6 +46,7 @@ const ALL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Watching {
     pub targets: Targets,
+    pub queue_targets: QueueTargets,
     pub reviewers: bool,
     /// The rules that need no screen. What is printed once tells nobody.
     pub caller: Option<Caller>,
@@ -107,7 +108,8 @@ async fn until(
         _ => Form::Table,
     };
     let sources = chosen(inbox, args.source.as_deref())?;
-    let figures = Figures::new(watching.targets, watching.reviewers, &sources);
+    let figures = Figures::new(watching.targets, watching.reviewers, &sources)
+        .with_queue_targets(&watching.queue_targets);
     let mut observer = Observer::start(inbox.clone(), figures, args.window.unwrap_or(HOUR), &sources).await;
     let limit = if args.once && !args.line { ALL } else { SOON };
     tokio::pin!(end);

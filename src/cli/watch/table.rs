@@ -2,7 +2,7 @@
 
 use crate::config::Targets;
 use crate::contract::time;
-use crate::domain::Queue;
+use crate::domain::{Queue, QueueState, Rate};
 use crate::inbox::figures::{Board, SourceBoard, Standing, words};
 use crate::text::{self, Shown};
 
@@ -43,12 +43,14 @@ pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
         rows.push(Row::of(Shown::ours("all"), &board.total, doubtful, board, String::new()));
     }
     let width = rows.iter().map(|row| row.name.width()).max().unwrap_or(0).clamp(14, NAME);
-    let heading = ["PENDING", "HIGH", "OLDEST", "ARR/M", "RES/M", "NET"].map(str::to_owned);
-    lines.push(joined(&format!("{:width$}", "SOURCE / QUEUE"), &heading, "CLEARS IN", "STATE"));
+    let heading =
+        ["PENDING", "HIGH", "OLDEST", "OVER", "IN NOW", "IN 15M", "OUT NOW", "OUT 15M", "CLEARS IN"]
+            .map(str::to_owned);
+    lines.push(joined(&format!("{:width$}", "SOURCE / QUEUE"), "STATE", &heading, "SOURCE"));
     lines.extend(rows.iter().map(|row| {
         let name = row.name.cut(width);
         let pad = " ".repeat(width.saturating_sub(name.width()));
-        joined(&format!("{}{pad}", name.plain()), &row.figures, &row.clears, &row.state)
+        joined(&format!("{}{pad}", name.plain()), &row.verdict, &row.figures, &row.state)
     }));
     if !board.alerts.is_empty() {
         lines.push(String::new());
@@ -62,10 +64,11 @@ pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
     lines
 }
 
-fn joined(name: &str, figures: &[String; 6], clears: &str, state: &str) -> String {
-    let [pending, high, oldest, arrivals, resolves, net] = figures;
+fn joined(name: &str, verdict: &str, figures: &[String; 9], state: &str) -> String {
+    let [pending, high, oldest, over, in_now, in_mean, out_now, out_mean, clears] = figures;
     let line = format!(
-        "{name}  {pending:>8}  {high:>5}  {oldest:>8}  {arrivals:>6}  {resolves:>6}  {net:>6}  {clears:9}  {state}"
+        "{name}  {verdict:12}  {pending:>8}  {high:>5}  {oldest:>8}  {over:>5}  {in_now:>6}  {in_mean:>6}  {out_now:>7}  \
+         {out_mean:>7}  {clears:>9}  {state}"
     );
     line.trim_end().to_owned()
 }
@@ -81,8 +84,9 @@ fn name(queue: &Queue) -> Shown {
 
 struct Row {
     name: Shown,
-    figures: [String; 6],
-    clears: String,
+    verdict: String,
+    figures: [String; 9],
+    /// Of the source's numbers.
     state: String,
 }
 
@@ -95,9 +99,8 @@ impl Row {
             return row;
         }
         // Nought would be a number.
-        let (nothing, clears) = (|| "-".to_owned(), "-".to_owned());
         let state = if row.state == "READING" { "NO ANSWER".to_owned() } else { row.state };
-        Self { figures: std::array::from_fn(|_| nothing()), clears, state, ..row }
+        Self { figures: std::array::from_fn(|_| "-".to_owned()), state, ..row }
     }
 
     /// `doubtful`: its numbers are old, and say so.
@@ -106,22 +109,26 @@ impl Row {
         let told = |figure: String| format!("{figure}{mark}");
         let over = if standing.over_target > 0 { "!" } else { "" };
         let oldest = standing.oldest.map(|at| format!("{}{over}", words::age(at, board.at)));
-        let rate = |say: fn(&crate::domain::Rate) -> String| {
-            standing.rate.as_ref().map_or_else(|| "?".to_owned(), |rate| told(say(rate)))
+        let (rate, last) = (standing.rate, standing.last);
+        let known = |figure: String| match figure.as_str() {
+            "?" | "-" => figure,
+            _ => told(figure),
         };
-        let clears = words::clears(standing.trend);
-        let known = clears != "?";
+        let verdict = standing.state.word().to_owned();
         Self {
             name,
+            verdict: if standing.state == QueueState::NoData { verdict } else { told(verdict) },
             figures: [
                 told(standing.pending.to_string()),
                 told(standing.high.to_string()),
                 oldest.map_or_else(|| "-".to_owned(), told),
-                rate(|rate| words::tenths(rate.arrivals())),
-                rate(|rate| words::tenths(rate.resolves())),
-                rate(|rate| words::net(rate.net())),
+                told(standing.over_target.to_string()),
+                known(words::last(last, |last| last.arrived)),
+                known(words::mean(rate, Rate::arrivals)),
+                known(words::last(last, |last| last.resolved)),
+                known(words::mean(rate, Rate::resolves)),
+                known(words::clears(standing.trend)),
             ],
-            clears: if known { told(clears) } else { clears },
             state,
         }
     }

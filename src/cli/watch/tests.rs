@@ -9,7 +9,8 @@ use super::observer::Problems;
 use super::*;
 use crate::cli::schema;
 use crate::domain::{
-    ActionId, ActionKey, Decider, Flow, Queue, Rate, SourceName, Status, Timestamp, ToolDecided, Trend,
+    ActionId, ActionKey, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
+    ToolDecided, Trend,
 };
 use crate::inbox::figures::{
     About, Ages, Alert, AlertKind, Happening, HappeningKind, QueueLine, ReviewerLine, SourceBoard, Standing,
@@ -26,14 +27,17 @@ fn ago(minutes: i64) -> Timestamp {
 
 fn standing(pending: u64, oldest: i64) -> Standing {
     let rate = Rate { arrived: 135, resolved: 98, over: 15 * 60_000 };
+    let (trend, over_target) = (Trend::of(pending, Some(&rate), Some(1)), u64::from(oldest > 60) * 7);
     Standing {
         pending,
         high: pending / 10,
         oldest: (pending > 0).then(|| ago(oldest)),
-        over_target: u64::from(oldest > 60) * 7,
+        over_target,
         unknown: 0,
         rate: Some(rate),
-        trend: rate.trend(pending),
+        last: Some(LastMinute { arrived: 3, resolved: 0 }),
+        trend,
+        state: QueueState::of(trend, over_target),
         spark: vec![None, Some(3), Some(pending)],
         growing_for: 0,
     }
@@ -59,7 +63,8 @@ fn source(name: &str, pending: u64, heard: Option<i64>) -> SourceBoard {
 fn board() -> Board {
     let queue = |queue, pending, oldest| QueueLine { queue, standing: standing(pending, oldest) };
     let hostile = "refunds\u{1b}[2J\u{202e}\n";
-    let clears = Standing { trend: Trend::ClearsIn(23 * 60_000), ..standing(9, 40) };
+    let trend = Trend::ClearsIn(23 * 60_000);
+    let clears = Standing { trend, state: QueueState::Clearing, ..standing(9, 40) };
     let queues = vec![
         queue(Queue::Agent(hostile.into()), 9, 192),
         QueueLine { queue: Queue::Tool("save_document".into()), standing: clears },
@@ -134,14 +139,14 @@ fn a_table_marks_what_is_old_and_has_no_number_where_there_is_none() {
     let want = "\
 placet watch  110 pending, 11 high, oldest 3h12m!, 7 over 1h  at 2026-04-21T18:02:11.420Z  window 60 min
 
-SOURCE / QUEUE                  PENDING   HIGH    OLDEST   ARR/M   RES/M     NET  CLEARS IN  STATE
-team                                 88      8    3h12m!     9.0     6.5    +2.5  growing    ok
-  refunds⟦ESC⟧[2J⟦U+202E⟧⟦LF⟧         9      0    3h12m!     9.0     6.5    +2.5  growing
-  tool save_document                  9      0       40m     9.0     6.5    +2.5  23 min
-  all others                          1      0         -       ?       ?       ?  ?
-old                                 22?     2?   3h12m!?    9.0?    6.5?   +2.5?  growing?   STALE, data 71 s old
-away                                  -      -         -       -       -       -  -          NO ANSWER
-all                                110?    11?   3h12m!?    9.0?    6.5?   +2.5?  growing?
+SOURCE / QUEUE                 STATE          PENDING   HIGH    OLDEST   OVER  IN NOW  IN 15M  OUT NOW  OUT 15M  CLEARS IN  SOURCE
+team                           OVER TARGET         88      8    3h12m!      7       3     9.0        0      6.5          -  ok
+  refunds⟦ESC⟧[2J⟦U+202E⟧⟦LF⟧  OVER TARGET          9      0    3h12m!      7       3     9.0        0      6.5          -
+  tool save_document           CLEARING             9      0       40m      0       3     9.0        0      6.5     23 min
+  all others                   NO DATA              1      0         -      0       ?       ?        ?        ?          -
+old                            OVER TARGET?       22?     2?   3h12m!?     7?      3?    9.0?       0?     6.5?          -  STALE, data 71 s old
+away                           NO DATA              -      -         -      -       -       -        -        -          -  NO ANSWER
+all                            OVER TARGET?      110?    11?   3h12m!?     7?      3?    9.0?       0?     6.5?          -
 
 ! old: down for 1 min
 ! team: over 1h: 7";
@@ -162,10 +167,18 @@ fn a_line_says_what_there_is_and_which_of_it_is_old() {
         "placet: 110 pending, 11 high, oldest 3h12m!, 7 over 1h (old 1m old, away cannot be read)"
     );
     assert_eq!(line(None, &calm, &Problems::new()), "placet: 0 pending");
-    assert_eq!(line(Some("{{{pending}}} {oldest} {net}"), &calm, &Problems::new()), "{0} - ?");
+    assert_eq!(line(Some("{{{pending}}} {oldest} {net} {clears}"), &calm, &Problems::new()), "{0} - ? -");
     assert_eq!(
-        line(Some("{pending}/{high} +{arrivals} -{resolves} {net} {clears}"), &board, &Problems::new()),
-        "110/11 +9.0 -6.5 +2.5 growing (old 1m old, away has not answered)"
+        line(Some("{state}"), &board, &Problems::new()),
+        "OVER TARGET (old 1m old, away has not answered)"
+    );
+    assert_eq!(
+        line(
+            Some("{pending}/{high} +{arrivals_now} {arrivals} -{resolves_now} {resolves} {net}"),
+            &board,
+            &Problems::new()
+        ),
+        "110/11 +3 9.0 -0 6.5 +2.5 (old 1m old, away has not answered)"
     );
     let unheard = Board { sources: vec![source("team", 0, None)], ..calm };
     assert_eq!(line(None, &unheard, &Problems::new()), "placet: no numbers (team has not answered)");
@@ -186,7 +199,7 @@ fn a_line_says_what_there_is_and_which_of_it_is_old() {
 #[test]
 fn a_format_that_makes_no_sense_is_refused_with_the_fields_that_there_are() {
     for (format, why) in [
-        ("{pendign}", "has no field \"pendign\"; the fields are: pending, high"),
+        ("{pendign}", "has no field \"pendign\"; the fields are: state, pending, high"),
         ("{pending", "written twice"),
         ("pending}", "written twice"),
         ("{}", "has no field \"\""),
@@ -231,6 +244,9 @@ fn the_board_as_json_has_every_figure_and_leaves_out_what_nobody_knows() {
     assert_eq!(told["sources"][0]["queues"][1]["standing"]["clearsInMs"], 23 * 60_000);
     assert_eq!(told["sources"][0]["queues"][2]["queue"], json!({"rest": true}));
     assert_eq!(told["sources"][0]["standing"]["netPerMinute"], 2.5);
+    assert_eq!(told["sources"][0]["standing"]["arrivalsLastMinute"], 3);
+    assert_eq!(told["sources"][0]["queues"][1]["standing"]["state"], "clearing");
+    assert_eq!(told["sources"][2]["standing"]["state"], "no-data");
     assert_eq!(told["sources"][1]["stale"], true);
     assert_eq!(told["sources"][2].get("heardAt"), None);
     assert_eq!(told["sources"][2]["problem"], "away cannot be reached: refused⟦U+009B⟧31m");

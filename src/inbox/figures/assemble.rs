@@ -9,7 +9,7 @@ use super::reading::{self, Reading};
 use super::source::SourceFigures;
 use super::sums::Sums;
 use super::{Ages, Ask, Board, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine};
-use crate::domain::{Minute, Rate, Timestamp, ToolDecided, Trend, Untrusted};
+use crate::domain::{LastMinute, Minute, QueueState, Rate, Timestamp, ToolDecided, Trend, Untrusted};
 
 /// What all rates of several sources are told over.
 const QUARTER: i64 = 15 * Minute::MILLIS;
@@ -33,7 +33,7 @@ impl Figures {
         let (mut readings, mut ages, mut tools) = (Vec::new(), Vec::new(), Tools::default());
         let mut reviewers = Vec::new();
         for source in &self.sources {
-            let mut sums = Sums::of(&source.open, &self.targets, now);
+            let mut sums = Sums::of(&source.open, &self.targets, &self.queue_targets, now);
             let (mut line, reading) = self.source_board(source, &mut sums, (ask, believed), now);
             let decided = source.decided(ask.window, believed, now);
             line.truncated = decided.truncated;
@@ -75,16 +75,19 @@ impl Figures {
         for line in lines.values() {
             all.add(line);
         }
-        let readings = reading::read(ledger, &by_place(&lines, ledger), all.pending, ask, clock);
-        all.take(&readings.all);
-        let queues = queues(&mut lines, ledger, readings.queues);
+        let mut readings = reading::read(ledger, &by_place(&lines, ledger), all.pending, ask, clock);
+        let stale = source.is_stale(&self.targets, now);
+        let is_there = source.heard.is_some_and(|heard| !stale || now.since(heard) < Trend::LEAST);
+        readings.all.lately = readings.all.lately.filter(|_| is_there);
+        all.take(&readings.all, is_there);
+        let queues = queues(&mut lines, ledger, readings.queues, is_there);
         let board = SourceBoard {
             name: source.name.clone(),
             standing: all,
             connection: source.connection.clone(),
             connected_at: source.connected_at,
             heard: source.heard,
-            stale: source.is_stale(&self.targets, now),
+            stale,
             cut: source.cut,
             truncated: false,
             paused: source.paused,
@@ -143,11 +146,19 @@ impl Standing {
         self.oldest = self.oldest.into_iter().chain(other.oldest).min();
     }
 
-    fn take(&mut self, reading: &Reading) {
-        self.rate = reading.rate;
-        self.trend = reading.rate.map_or(Trend::NotKnown, |rate| rate.trend(self.pending));
+    /// `is_there`: its source was heard of late.
+    fn take(&mut self, reading: &Reading, is_there: bool) {
+        (self.rate, self.last) = (reading.rate, reading.last);
+        self.goes(reading.lately, is_there);
         self.spark.clone_from(&reading.spark);
-        self.growing_for = reading.growing_for;
+        self.growing_for = if self.trend == Trend::Growing { reading.growing_for } else { 0 };
+    }
+
+    /// Trend and state, from the rate and from arrivals less resolves in the last three minutes.
+    fn goes(&mut self, lately: Option<i64>, is_there: bool) {
+        let trend = Trend::of(self.pending, self.rate.as_ref(), lately);
+        self.trend = if is_there { trend } else { Trend::NotKnown };
+        self.state = if is_there { QueueState::of(self.trend, self.over_target) } else { QueueState::NoData };
     }
 }
 
@@ -167,7 +178,13 @@ fn total(sources: &[SourceBoard], readings: &[Reading]) -> Standing {
             over: QUARTER,
         }),
     };
-    total.trend = total.rate.map_or(Trend::NotKnown, |rate| rate.trend(total.pending));
+    let last = readings.iter().filter_map(|reading| reading.last);
+    total.last =
+        last.reduce(|a, b| LastMinute { arrived: a.arrived + b.arrived, resolved: a.resolved + b.resolved });
+    let is_there = sources.iter().any(|source| source.standing.state != QueueState::NoData);
+    let watched = rates.iter().map(|rate| rate.over).max().unwrap_or_default();
+    let lately = readings.iter().filter_map(|reading| reading.lately).reduce(|a, b| a + b);
+    total.goes(lately.filter(|_| watched >= Trend::LEAST), is_there);
     total.spark = summed(readings.iter().map(|reading| &reading.spark));
     total.growing_for = sources.iter().map(|source| source.standing.growing_for).max().unwrap_or_default();
     total
@@ -192,6 +209,7 @@ fn queues(
     lines: &mut HashMap<Queue, Standing>,
     ledger: &Ledger,
     mut readings: HashMap<Place, Reading>,
+    is_there: bool,
 ) -> Vec<QueueLine> {
     let mut queues: Vec<QueueLine> = Vec::new();
     for (queue, place) in ledger.queues() {
@@ -201,11 +219,14 @@ fn queues(
             continue;
         }
         let mut standing = line.unwrap_or_default();
-        standing.take(&reading);
+        standing.take(&reading, is_there);
         queues.push(QueueLine { queue: queue.clone(), standing });
     }
     // In no minute yet: a queue that just came.
-    queues.extend(lines.drain().map(|(queue, standing)| QueueLine { queue, standing }));
+    queues.extend(lines.drain().map(|(queue, mut standing)| {
+        standing.take(&Reading::default(), is_there);
+        QueueLine { queue, standing }
+    }));
     queues.sort_by(|a, b| {
         let pending = b.standing.pending.cmp(&a.standing.pending);
         pending.then_with(|| b.standing.unknown.cmp(&a.standing.unknown)).then_with(|| a.queue.cmp(&b.queue))

@@ -1,8 +1,8 @@
 //! What a lead looks at: every figure at one moment. Made by [`Figures`](super::Figures), drawn by the screen, printed by the shell.
 
 use crate::domain::{
-    ActionKey, AlertKind, Decider, Flow, Queue, Rate, SourceName, Status, Timestamp, ToolDecided, Trend,
-    Untrusted,
+    ActionKey, AlertKind, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
+    ToolDecided, Trend, Untrusted,
 };
 use crate::inbox::Connection;
 
@@ -50,16 +50,19 @@ pub struct Standing {
     pub high: u64,
     /// When the oldest pending action was proposed.
     pub oldest: Option<Timestamp>,
-    /// Pending for longer than the target.
+    /// Pending for longer than the target, or the one of its queue.
     pub over_target: u64,
     /// Ran, and nobody knows what became of it.
     pub unknown: u64,
     /// Over the last quarter of an hour, as far as it was watched; `None` while that is less than a minute.
     pub rate: Option<Rate>,
+    /// In the last full minute; `None` where that was not watched.
+    pub last: Option<LastMinute>,
     pub trend: Trend,
+    pub state: QueueState,
     /// Pending at the end of each part of the window, oldest first, the last one now; `None` where nobody watched.
     pub spark: Vec<Option<u64>>,
-    /// It is the longest for so many minutes; 0 where it does not grow.
+    /// More came than went in the quarter of an hour before each of so many minutes; 0 where it does not grow now.
     pub growing_for: u32,
 }
 
@@ -72,7 +75,9 @@ impl Default for Standing {
             over_target: 0,
             unknown: 0,
             rate: None,
+            last: None,
             trend: Trend::NotKnown,
+            state: QueueState::NoData,
             spark: Vec::new(),
             growing_for: 0,
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::contract::time;
-use crate::domain::{Flow, Queue, SourceName, ToolDecided, Trend};
+use crate::domain::{Flow, LastMinute, Queue, SourceName, ToolDecided, Trend};
 use crate::inbox::Connection;
 
 use super::{Ages, Alert, Board, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine};
@@ -46,7 +46,7 @@ pub(super) struct StandingJson {
     pub(super) high: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) oldest_at: Option<String>,
-    /// Pending for longer than the target.
+    /// Pending for longer than the target, or the one of its queue.
     pub(super) over_target: u64,
     /// Ran, and nobody knows what became of it.
     pub(super) unknown: u64,
@@ -57,7 +57,14 @@ pub(super) struct StandingJson {
     pub(super) resolves_per_minute: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) net_per_minute: Option<f64>,
-    /// `clear`, `clears`, `steady`, `growing`, `unknown`.
+    /// In the last full minute; absent where that was not watched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) arrivals_last_minute: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) resolves_last_minute: Option<u64>,
+    /// `no-data`, `starting`, `ok`, `growing`, `clearing`, `over-target`.
+    pub(super) state: &'static str,
+    /// `clear`, `clears`, `steady`, `growing`, `unknown`. `growing` and `clears`: in the last three minutes and in the last fifteen.
     pub(super) trend: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) clears_in_ms: Option<i64>,
@@ -236,6 +243,9 @@ impl StandingJson {
             arrivals_per_minute: rate.map(|rate| tenths(rate.arrivals().cast_signed())),
             resolves_per_minute: rate.map(|rate| tenths(rate.resolves().cast_signed())),
             net_per_minute: rate.map(|rate| tenths(rate.net())),
+            arrivals_last_minute: standing.last.map(|LastMinute { arrived, .. }| arrived),
+            resolves_last_minute: standing.last.map(|LastMinute { resolved, .. }| resolved),
+            state: standing.state.name(),
             trend,
             clears_in_ms,
             growing_for_minutes: standing.growing_for,

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::config::Targets;
+use crate::config::{QueueTargets, Targets};
 use crate::domain::{Flows, FlowsAsked, Followed, KeptMinute, Minute, Queue, Report, SourceName, Timestamp};
 
 use super::{Event, EventKind, Synced};
@@ -44,6 +44,8 @@ const EVENTS: usize = 500;
 #[derive(Clone, Debug)]
 pub struct Figures {
     targets: Targets,
+    /// Targets of single queues, by the name of their agent or tool.
+    queue_targets: QueueTargets,
     /// Who decided is told.
     reviewers: bool,
     sources: Vec<SourceFigures>,
@@ -58,7 +60,14 @@ impl Figures {
     /// `reviewers`: who decided is on the board, where a source tells.
     pub fn new(targets: Targets, reviewers: bool, sources: &[SourceName]) -> Self {
         let sources = sources.iter().cloned().map(SourceFigures::new).collect();
-        Self { targets, reviewers, sources, events: VecDeque::new() }
+        Self { targets, queue_targets: QueueTargets::new(), reviewers, sources, events: VecDeque::new() }
+    }
+
+    /// With targets of single queues.
+    #[must_use]
+    pub fn with_queue_targets(mut self, targets: &QueueTargets) -> Self {
+        self.queue_targets.clone_from(targets);
+        self
     }
 
     /// Who decided is asked for, too.
@@ -153,8 +162,8 @@ impl Figures {
         self.tell(news);
     }
 
-    /// What to ask a source that counts by itself, where that is due: at once, then every half minute, and five seconds after the last time
-    /// where something changed. Rates and growth look further back than a short window.
+    /// What to ask a source that counts by itself, where that is due: at once, then every half minute, five seconds after the last time
+    /// where something changed, and when a minute ends there. Rates and growth look further back than a short window.
     pub fn flows_due(&mut self, source: &SourceName, window: u32, now: Timestamp) -> Option<FlowsAsked> {
         let back = |minutes: u32| now.plus_millis(-i64::from(minutes) * Minute::MILLIS);
         let window = window.clamp(1, Self::LONGEST);

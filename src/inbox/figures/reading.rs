@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{Flow, Minute, Rate, Timestamp};
+use crate::domain::{Flow, LastMinute, Minute, Rate, Timestamp};
 
 use super::Ask;
 use super::ledger::{Ledger, Place, Slot};
@@ -20,6 +20,10 @@ const FAILED: i64 = 60;
 const FRESH: usize = 3;
 /// A rate over less is none. Milliseconds.
 const LEAST: i64 = Minute::MILLIS;
+/// A last minute of which less was watched says nothing. Milliseconds.
+const HALF: i64 = Minute::MILLIS / 2;
+/// Growing and clearing have to go on for so many minutes, the present one with them.
+const LATELY: usize = 3;
 
 /// One queue, or all of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +31,10 @@ pub(super) struct Reading {
     /// In the window.
     pub(super) flow: Flow,
     pub(super) rate: Option<Rate>,
+    /// The last full minute; `None` where it was not watched.
+    pub(super) last: Option<LastMinute>,
+    /// Arrivals less resolves in the last three minutes that are known; `None` where none of the last quarter of an hour is.
+    pub(super) lately: Option<i64>,
     /// Pending at the end of each part of the window; the last one is now.
     pub(super) spark: Vec<Option<u64>>,
     pub(super) arrivals: Vec<Option<u64>>,
@@ -128,6 +136,9 @@ impl Maker {
             self.rate.resolved += flow.resolved();
             self.rate.over += slot.watched;
         }
+        if back == 1 && slot.watched >= HALF {
+            self.reading.last = Some(LastMinute { arrived: flow.arrived, resolved: flow.resolved() });
+        }
         let net = flow.arrived.cast_signed() - flow.resolved().cast_signed();
         if let Some(of) = usize::try_from(back).ok().and_then(|back| self.nets.get_mut(back)) {
             *of = (slot.watched > 0).then_some(net);
@@ -154,8 +165,12 @@ impl Maker {
             *now = Some(pending);
         }
         self.reading.rate = (self.rate.over >= LEAST).then_some(self.rate);
+        let known = self.nets.iter().position(Option::is_some);
+        // The present minute may have just begun. Before that, nothing is known of what came since the last look.
+        let ends = known.map(|known| if known > 1 { known } else { 0 }).filter(|ends| *ends < RATE as usize);
+        self.reading.lately = ends.map(|ends| self.nets.iter().skip(ends).take(LATELY).flatten().sum());
         // Minutes that have just begun are as the last one that is known.
-        if let Some(known) = self.nets.iter().position(Option::is_some).filter(|known| *known <= FRESH) {
+        if let Some(known) = known.filter(|known| *known <= FRESH) {
             self.nets.iter_mut().take(known).for_each(|net| *net = Some(0));
         }
         let grew = |minutes: &[Option<i64>]| {

@@ -184,9 +184,15 @@ impl SourceFigures {
 
     /// Whether its own counts should be asked for now; then it is taken for asked.
     pub(super) fn asks(&mut self, window: u32, now: Timestamp) -> bool {
+        // The minute that was counted last is full by now.
+        let ended = self.counted(now).is_some_and(|told| {
+            let clock = told.flows.at.plus_millis(now.since(told.received));
+            Minute::of(clock) != Minute::of(told.flows.at)
+        });
         let due = match self.asked {
             None => true,
             Some((_, asked)) if asked != window => true,
+            Some((at, _)) if ended => now.since(at) >= 2_000,
             Some((at, _)) => now.since(at) >= if self.moved { 5_000 } else { 30_000 },
         };
         if due {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Duration;
 
-use crate::config::Targets;
-use crate::domain::{Timestamp, Untrusted};
+use crate::config::{QueueTargets, Targets};
+use crate::domain::{Queue, Timestamp, Untrusted};
 
 use super::open::Open;
 use super::{Standing, ToolLine};
@@ -47,7 +47,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(open: &Open, targets: &Targets, now: Timestamp) -> Self {
+    pub(super) fn of(open: &Open, targets: &Targets, own: &QueueTargets, now: Timestamp) -> Self {
         let mut sums = Self { ages: Vec::with_capacity(open.ids().len()), ..Self::default() };
         let tool = |name: &Untrusted| ToolLine {
             tool: name.clone(),
@@ -58,6 +58,8 @@ impl Sums {
         };
         sums.tools = open.tools().all().map(tool).collect();
         sums.queues = open.queues().all().map(|_| Standing::default()).collect();
+        let target = |queue: &Queue| own_target(queue, own).unwrap_or(targets.age);
+        let ages: Vec<Duration> = open.queues().all().map(target).collect();
         let (mut missions, mut blocked) = (Missions::default(), Missions::default());
         for known in open.all() {
             let Some(line) = sums.queues.get_mut(known.queue as usize) else { continue };
@@ -66,7 +68,8 @@ impl Sums {
                 continue;
             }
             let age = now.since(known.created);
-            let (high, late) = (u64::from(known.high), beyond(age, targets.age));
+            let target = ages.get(known.queue as usize).copied().unwrap_or(targets.age);
+            let (high, late) = (u64::from(known.high), beyond(age, target));
             line.count(high, known.created);
             line.over_target += u64::from(late);
             if let Some(tool) = sums.tools.get_mut(known.tool as usize) {
@@ -92,6 +95,14 @@ impl Standing {
         self.pending += 1;
         self.high += high;
         self.oldest = Some(self.oldest.map_or(created, |oldest| oldest.min(created)));
+    }
+}
+
+/// The target that is configured for the queue by its name.
+fn own_target(queue: &Queue, own: &QueueTargets) -> Option<Duration> {
+    match queue {
+        Queue::Agent(name) | Queue::Tool(name) => own.get(name.as_raw()).copied(),
+        Queue::Rest => None,
     }
 }
 

@@ -8,11 +8,13 @@ use proptest::prelude::*;
 use super::AlertKind as K;
 use super::*;
 use crate::domain::{
-    ActionId, Capabilities, Entry, Flow, QueueFlow, Rate, Revision, Row, Status, Trend, Untrusted,
+    ActionId, Capabilities, Entry, Flow, LastMinute, QueueFlow, QueueState, Rate, Revision, Row, Status,
+    Trend, Untrusted,
 };
 use crate::inbox::{Connection, Rows};
 
 mod books;
+mod states;
 mod telling;
 
 const START: i64 = 1_795_270_920_000;
@@ -90,6 +92,11 @@ fn what_waits_at_the_first_look_is_no_arrival_and_no_rate_is_told_before_a_minut
 
     let first = line(&figures, 30);
     assert_eq!((first.pending, first.rate, first.trend), (1, None, Trend::NotKnown));
+    assert_eq!(
+        (first.last, first.state),
+        (None, QueueState::OverTarget),
+        "what waits too long needs no history"
+    );
 
     figures.listed(&all(vec![row("1", "kim", -9_000, Status::Pending)]), at(61));
     let rate = line(&figures, 61).rate.unwrap();
@@ -110,7 +117,8 @@ fn rates_are_over_the_time_that_was_watched() {
 
     assert_eq!(standing.rate, Some(Rate { arrived: 2, resolved: 1, over: 120_000 }));
     assert_eq!(standing.rate.map(|rate| (rate.arrivals(), rate.resolves(), rate.net())), Some((10, 5, 5)));
-    assert_eq!(standing.trend, Trend::Growing);
+    assert_eq!((standing.trend, standing.state), (Trend::NotKnown, QueueState::Starting));
+    assert_eq!(standing.last, Some(LastMinute::default()), "it went at the beginning of the present minute");
     assert_eq!(
         standing.spark.iter().rev().take(4).rev().copied().collect::<Vec<_>>(),
         [None, Some(2), Some(2), Some(1)]

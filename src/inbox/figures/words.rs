@@ -1,6 +1,6 @@
 //! Figures in words: the same ones on the screen, in a shell, and read out.
 
-use crate::domain::{Timestamp, Trend};
+use crate::domain::{LastMinute, Rate, Timestamp, Trend};
 use crate::inbox::Connection;
 
 use super::{AlertKind, SourceBoard};
@@ -52,13 +52,10 @@ pub fn limit(millis: i64) -> String {
     }
 }
 
-/// `23 min`, `growing`, `steady`: when nothing is pending any more, if it goes on like this.
+/// `23 min`: when nothing is pending any more, if it goes on like this; `-` where it does not clear.
 pub fn clears(trend: Trend) -> String {
     match trend {
-        Trend::Clear => "clear".to_owned(),
-        Trend::Steady => "steady".to_owned(),
-        Trend::Growing => "growing".to_owned(),
-        Trend::NotKnown => "?".to_owned(),
+        Trend::Clear | Trend::Steady | Trend::Growing | Trend::NotKnown => "-".to_owned(),
         Trend::ClearsIn(millis) => match millis.saturating_add(59_999) / 60_000 {
             minutes @ ..120 => format!("{} min", minutes.max(1)),
             minutes @ 120..2_880 => format!("{} h", minutes / 60),
@@ -78,6 +75,22 @@ pub fn ends(spark: &[Option<u64>]) -> String {
     }
 }
 
+/// `3`: in the last full minute; `?` where that was not watched.
+pub fn last(last: Option<LastMinute>, of: fn(&LastMinute) -> u64) -> String {
+    last.map_or_else(|| "?".to_owned(), |last| of(&last).to_string())
+}
+
+/// `3.1`: a minute, over the last fifteen; `?` where less than one was watched.
+pub fn mean(rate: Option<Rate>, of: fn(&Rate) -> u64) -> String {
+    rate.map_or_else(|| "?".to_owned(), |rate| tenths(of(&rate)))
+}
+
+/// `1h`, or `target` where queues have targets of their own: what too much age is measured by.
+pub fn target(targets: &Targets) -> String {
+    let age = i64::try_from(targets.age.as_millis()).unwrap_or(i64::MAX);
+    if targets.by_queue { "target".to_owned() } else { limit(age) }
+}
+
 /// `over 1h: 28`, `growing for 22 min`: an alert without its source.
 pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
     let limit =
@@ -90,7 +103,7 @@ pub fn alert(kind: AlertKind, count: u64, targets: &Targets) -> String {
         AlertKind::HighRisk => format!("high-risk waiting over {}: {count}", limit(targets.high_risk)),
         AlertKind::Expiring => format!("expiring within {}: {count}", limit(targets.expiring)),
         AlertKind::Lapsing => format!("approved, no agent takes it, lapses soon: {count}"),
-        AlertKind::OverTarget => format!("over {}: {count}", limit(targets.age)),
+        AlertKind::OverTarget => format!("over {}: {count}", target(targets)),
         AlertKind::Growing => format!("growing for {count} min"),
         AlertKind::Blocked => format!("missions blocked: {count}"),
     }
@@ -168,6 +181,8 @@ mod tests {
         let soon = |minutes: i64| clears(Trend::ClearsIn(minutes * 60_000 - 1));
         assert_eq!([soon(0), soon(23), soon(150), soon(5_000)], ["1 min", "23 min", "2 h", "3 days"]);
         assert_eq!(clears(Trend::ClearsIn(i64::MAX)), ">99 days");
+        let others = [Trend::Clear, Trend::Steady, Trend::Growing, Trend::NotKnown];
+        assert_eq!(others.map(clears), ["-"; 4]);
     }
 
     #[test]

@@ -18,7 +18,8 @@ impl Board {
     pub fn to_csv(&self) -> String {
         let mut out = String::from(
             "at,source,kind,queue,pending,high,oldest,over_target,unknown,arrivals_per_minute,resolves_per_minute,\
-             net_per_minute,trend,clears_in_ms,connection,heard_at,stale\r\n",
+             net_per_minute,trend,clears_in_ms,connection,heard_at,stale,\
+             state,arrivals_last_minute,resolves_last_minute\r\n",
         );
         for source in &self.sources {
             self.csv(&mut out, source, None);
@@ -30,6 +31,7 @@ impl Board {
     fn csv(&self, out: &mut String, source: &SourceBoard, line: Option<&QueueLine>) {
         let of = StandingJson::of(line.map_or(&source.standing, |line| &line.standing));
         let (kind, name) = line.map_or(("source", None), |line| named(&line.queue));
+        let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
         let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
         let cells = [
             time::write(self.at),
@@ -49,6 +51,9 @@ impl Board {
             connection(&source.connection).to_owned(),
             source.heard.map_or_else(String::new, time::write),
             source.stale.to_string(),
+            of.state.to_owned(),
+            count(of.arrivals_last_minute),
+            count(of.resolves_last_minute),
         ];
         out.push_str(&cells.join(","));
         out.push_str("\r\n");

@@ -90,6 +90,7 @@ impl Desk {
             stale_after: std::time::Duration::from_secs(40),
             poll: std::time::Duration::from_secs(10),
             targets: crate::config::Targets::default(),
+            queue_targets: crate::config::QueueTargets::new(),
             reviewers: false,
             rules: Vec::new(),
             reasons: Vec::new(),

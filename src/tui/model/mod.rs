@@ -108,6 +108,7 @@ pub struct Settings {
     pub read_first: crate::domain::ReadFirst,
     /// What a lead is told of.
     pub targets: crate::config::Targets,
+    pub queue_targets: crate::config::QueueTargets,
     /// Who decided is told, where a source tells it.
     pub reviewers: bool,
     pub opens: Opens,
@@ -217,21 +218,19 @@ pub enum Focus {
 
 impl Model {
     pub fn new(settings: Settings, sources: Vec<SourceName>, size: Size, now: Timestamp) -> Self {
-        let notices = Notices::new(&settings.rules, settings.targets);
-        let figures = Figures::new(settings.targets, settings.reviewers, &sources);
-        let sources = sources.into_iter().map(|name| SourceState::of(name, &settings)).collect();
         Self {
+            notices: Notices::new(&settings.rules, settings.targets),
+            figures: Figures::new(settings.targets, settings.reviewers, &sources)
+                .with_queue_targets(&settings.queue_targets),
+            sources: sources.into_iter().map(|name| SourceState::of(name, &settings)).collect(),
             queue: Queue::new(settings.triage.group, settings.triage.sort),
             settings,
             now,
             size,
-            sources,
             filtering: Filtering::default(),
             frozen: None,
             view: None,
             views: 0,
-            figures,
-            notices,
             kept_at: None,
             watch: Watch::default(),
             stats: Stats::default(),

@@ -1,6 +1,6 @@
 //! The figures of the watch view in sentences: all sources, each source with its longest queues, alerts, outcomes.
 
-use crate::domain::{Queue, Timestamp};
+use crate::domain::{Queue, Timestamp, Trend};
 use crate::inbox::figures::{Ask, Board, QueueLine, SourceBoard, Standing, words};
 use crate::tui::model::{Model, Watch};
 use crate::tui::msg::Effect;
@@ -109,10 +109,9 @@ fn of_queue(line: &QueueLine, at: Timestamp) -> String {
     format!("Queue {name}: {}.", standing(&line.standing, at))
 }
 
-/// `88 pending, 1 high risk, oldest 3 h 12 min, 9.0 arrive and 6.5 are resolved a minute, growing`
+/// `88 pending, growing, 1 high risk, oldest 3 h 12 min, now 3 in and 1 out a minute, in 15 minutes 9.0 in and 6.5 out a minute`
 fn standing(of: &Standing, at: Timestamp) -> String {
-    use crate::domain::Trend;
-    let mut said = vec![format!("{} pending", of.pending)];
+    let mut said = vec![format!("{} pending", of.pending), of.state.word().to_lowercase()];
     if of.high > 0 {
         said.push(format!("{} high risk", of.high));
     }
@@ -122,14 +121,15 @@ fn standing(of: &Standing, at: Timestamp) -> String {
     if let Some(oldest) = of.oldest {
         said.push(format!("oldest {}", say::span(at.since(oldest))));
     }
+    if let Some(last) = of.last {
+        said.push(format!("now {} in and {} out a minute", last.arrived, last.resolved));
+    }
     if let Some(rate) = of.rate {
         let (arrive, resolve) = (words::tenths(rate.arrivals()), words::tenths(rate.resolves()));
-        said.push(format!("{arrive} arrive and {resolve} are resolved a minute"));
+        said.push(format!("in 15 minutes {arrive} in and {resolve} out a minute"));
     }
-    match of.trend {
-        Trend::Clear | Trend::NotKnown => {}
-        Trend::ClearsIn(_) => said.push(format!("clears in {}", words::clears(of.trend))),
-        Trend::Steady | Trend::Growing => said.push(words::clears(of.trend)),
+    if matches!(of.trend, Trend::ClearsIn(_)) {
+        said.push(format!("clears in {}", words::clears(of.trend)));
     }
     said.join(", ")
 }

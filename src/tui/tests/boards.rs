@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::domain::{
-    ActionId, ActionKey, Decider, Flow, Queue, Rate, SourceName, Status, Timestamp, ToolDecided, Trend,
+    ActionId, ActionKey, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
+    ToolDecided, Trend,
 };
 use crate::inbox::Connection;
 use crate::inbox::figures::{
@@ -24,14 +25,18 @@ fn standing(pending: u64, high: u64, oldest: i64, arrived: u64, resolved: u64, f
     let rate = Rate { arrived, resolved, over: 15 * MINUTE };
     let step = |nth: u64| from + (pending.max(from) - from.min(pending)) * nth / 59;
     let spark = |nth: u64| if pending >= from { step(nth) } else { from - (from - pending) * nth / 59 };
+    let trend = Trend::of(pending, Some(&rate), Some(arrived.cast_signed() - resolved.cast_signed()));
+    let over_target = u64::from(oldest > 60) * pending.min(9);
     Standing {
         pending,
         high,
         oldest: (pending > 0).then(|| ago(oldest)),
-        over_target: u64::from(oldest > 60) * pending.min(9),
+        over_target,
         unknown: 0,
         rate: Some(rate),
-        trend: rate.trend(pending),
+        last: Some(LastMinute { arrived: arrived.div_ceil(15), resolved: resolved / 15 }),
+        trend,
+        state: QueueState::of(trend, over_target),
         spark: (0..60).map(|nth| Some(spark(nth))).collect(),
         growing_for: if arrived > resolved { 22 } else { 0 },
     }
@@ -212,7 +217,8 @@ pub(super) fn down() -> Board {
     for standing in [&mut woo.standing, &mut woo.queues[0].standing] {
         let from = standing.spark.len() - 8;
         standing.spark[from..].fill(None);
-        standing.trend = Trend::NotKnown;
+        (standing.trend, standing.last) = (Trend::NotKnown, None);
+        standing.state = QueueState::Starting;
     }
     board.total = standing(31, 0, 55, 24, 18, 22);
     let why =

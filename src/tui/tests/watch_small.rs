@@ -11,12 +11,12 @@ fn a_calm_morning_beside_one_panel() {
  placet watch   2 sources   pending 12   high 0   oldest 18m   0 over 1h                      14:22
  read-only   refresh 2 s   window 60 min   data <10 s old
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────┐
-│ queue                         pend  high  oldest   arr/m   res/m   net/m  clears in   state      │
-│>gate                             9     0     18m     0.4     0.6    -0.2     45 min   ok         │
-│   refunds-agent                  6     0     18m     0.2     0.4    -0.2     30 min              │
-│   drive-sync                     3     0      4m     0.2     0.2     0.0     steady              │
-│ sagas                            3     0      7m     0.2     0.2     0.0     steady   ok         │
-│   tool saga commit crm.*         3     0      7m     0.2     0.2     0.0     steady              │
+│ queue             state         pend  high  oldest  in now  in 15m  out now  out 15m  clears in  │
+│>gate              CLEARING         9     0     18m       1     0.4        0      0.6     45 min  │
+│   refunds-agent   CLEARING         6     0     18m       1     0.2        0      0.4     30 min  │
+│   drive-sync      OK               3     0      4m       1     0.2        0      0.2          -  │
+│ sagas             OK               3     0      7m       1     0.2        0      0.2          -  │
+│   tool saga com…  OK               3     0      7m       1     0.2        0      0.2          -  │
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
@@ -50,13 +50,13 @@ fn a_queue_that_grows_beside_one_panel() {
  placet watch   2 sources   pending 110   high 4   oldest 3h12m!   28 over 1h                 14:22
  read-only   refresh 2 s   window 60 min   data <10 s old
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────┐
-│ queue                         pend  high  oldest   arr/m   res/m   net/m  clears in   state      │
-│ gate                            88     1   3h12m!    9.0     6.5    +2.5    growing   ok         │
-│   weekly-digest                 58     0     22m     7.2     4.8    +2.4    growing              │
-│   roadmap                       12     0     48m     0.2     0.0    +0.2    growing              │
-│   refunds-agent                  9     1   3h12m!    1.2     0.9    +0.3    growing              │
-│   退款 ⟦U+202E⟧agent             9     0     40m     0.4     0.8    -0.4     23 min              │
-│ sagas                           22     3   1h05m!    3.1     2.0    +1.1    growing   ok         │
+│ queue             state         pend  high  oldest  in now  in 15m  out now  out 15m  clears in  │
+│ gate              OVER TARGET     88     1   3h12m!      9     9.0        6      6.5          -  │
+│   weekly-digest   GROWING         58     0     22m       8     7.2        4      4.8          -  │
+│   roadmap         GROWING         12     0     48m       1     0.2        0      0.0          -  │
+│   refunds-agent   OVER TARGET      9     1   3h12m!      2     1.2        0      0.9          -  │
+│   退款 ⟦U+202E⟧…  CLEARING         9     0     40m       1     0.4        0      0.8     23 min  │
+│ sagas             OVER TARGET     22     3   1h05m!      4     3.1        2      2.0          -  │
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
@@ -89,14 +89,14 @@ fn a_source_that_is_down_beside_one_panel() {
  placet watch   2/3 sources ok   pending 31?   high 0   oldest 55m   0 over 1h                14:22
  read-only   refresh 2 s   window 60 min   data 70 s old (woo-store)
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────┐
-│ queue                         pend  high  oldest   arr/m   res/m   net/m  clears in   state      │
-│ woo-store                       19?    0?    55m?    1.0?    0.4?   +0.6?         ?   RETRY 12 s │
-│>  shop-agent                    19?    0?    55m?    1.0?    0.4?   +0.6?         ?              │
-│ gate                             9     0     18m     0.4     0.6    -0.2     45 min   ok         │
-│   refunds-agent                  6     0     18m     0.2     0.4    -0.2     30 min              │
-│   drive-sync                     3     0      4m     0.2     0.2     0.0     steady              │
-│ sagas                            3     0      7m     0.2     0.2     0.0     steady   ok         │
-│   tool saga commit crm.*         3     0      7m     0.2     0.2     0.0     steady              │
+│ queue             state         pend  high  oldest  in now  in 15m  out now  out 15m  clears in  │
+│ woo-store         RETRY 12 s      19?    0?    55m?      ?     1.0?       ?      0.4?         -  │
+│>  shop-agent      STARTING?       19?    0?    55m?      ?     1.0?       ?      0.4?         -  │
+│ gate              CLEARING         9     0     18m       1     0.4        0      0.6     45 min  │
+│   refunds-agent   CLEARING         6     0     18m       1     0.2        0      0.4     30 min  │
+│   drive-sync      OK               3     0      4m       1     0.2        0      0.2          -  │
+│ sagas             OK               3     0      7m       1     0.2        0      0.2          -  │
+│   tool saga com…  OK               3     0      7m       1     0.2        0      0.2          -  │
 │                                                                                                  │
 │                                                                                                  │
 └─ 2 of 7   Tab next panel ────────────────────────────────────────────────────────────────────────┘
@@ -128,12 +128,12 @@ fn a_failure_after_approval_beside_one_panel() {
  placet watch   2 sources   pending 12   high 0   1 UNKNOWN   oldest 18m   0 over 1h          14:22
  read-only   refresh 2 s   window 60 min   data <10 s old
 ┌─ Queues, most pending first ─────────────────────────────────────────────────────────────────────┐
-│ queue                         pend  high  oldest   arr/m   res/m   net/m  clears in   state      │
-│ gate                             9     0     18m     0.4     0.6    -0.2     45 min   ok         │
-│   refunds-agent                  6     0     18m     0.2     0.4    -0.2     30 min              │
-│   drive-sync                     3     0      4m     0.2     0.2     0.0     steady              │
-│ sagas                            3     0      7m     0.2     0.2     0.0     steady   ok         │
-│   tool saga commit crm.*         3     0      7m     0.2     0.2     0.0     steady              │
+│ queue             state         pend  high  oldest  in now  in 15m  out now  out 15m  clears in  │
+│ gate              CLEARING         9     0     18m       1     0.4        0      0.6     45 min  │
+│   refunds-agent   CLEARING         6     0     18m       1     0.2        0      0.4     30 min  │
+│   drive-sync      OK               3     0      4m       1     0.2        0      0.2          -  │
+│ sagas             OK               3     0      7m       1     0.2        0      0.2          -  │
+│   tool saga com…  OK               3     0      7m       1     0.2        0      0.2          -  │
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
@@ -165,12 +165,12 @@ fn a_calm_morning_in_one_table() {
     insta::assert_snapshot!(desk.screen(), @r"
  placet watch  12 pending  0 high  oldest 18m  0 over 1h          60 min  14:22
 ── Queues, most pending first ─────────────────────── 1 of 5   Tab next panel ──
- queue                        pend  high  oldest   net/m  clears in   state
->gate                            9     0     18m    -0.2     45 min   ok
-   refunds-agent                 6     0     18m    -0.2     30 min
-   drive-sync                    3     0      4m     0.0     steady
- sagas                           3     0      7m     0.0     steady   ok
-   tool saga commit crm.*        3     0      7m     0.0     steady
+ queue                  state         pend  high  oldest  clears in   source
+>gate                   CLEARING         9     0     18m     45 min   ok
+   refunds-agent        CLEARING         6     0     18m     30 min
+   drive-sync           OK               3     0      4m          -
+ sagas                  OK               3     0      7m          -   ok
+   tool saga commit c…  OK               3     0      7m          -
 
 
 
@@ -231,14 +231,14 @@ fn a_source_that_is_down_in_one_table() {
     insta::assert_snapshot!(desk.screen(), @r"
  placet watch  31? pending  0 high  oldest 55m  0 over 1h  data 70 s old  14:22
 ── Queues, most pending first ─────────────────────── 2 of 7   Tab next panel ──
- queue                        pend  high  oldest   net/m  clears in   state
- woo-store                      19?    0?    55m?   +0.6?         ?   RETRY 12 s
->  shop-agent                   19?    0?    55m?   +0.6?         ?
- gate                            9     0     18m    -0.2     45 min   ok
-   refunds-agent                 6     0     18m    -0.2     30 min
-   drive-sync                    3     0      4m     0.0     steady
- sagas                           3     0      7m     0.0     steady   ok
-   tool saga commit crm.*        3     0      7m     0.0     steady
+ queue                  state         pend  high  oldest  clears in   source
+ woo-store              STARTING?       19?    0?    55m?         -   RETRY 12 s
+>  shop-agent           STARTING?       19?    0?    55m?         -
+ gate                   CLEARING         9     0     18m     45 min   ok
+   refunds-agent        CLEARING         6     0     18m     30 min
+   drive-sync           OK               3     0      4m          -
+ sagas                  OK               3     0      7m          -   ok
+   tool saga commit c…  OK               3     0      7m          -
 
 
 

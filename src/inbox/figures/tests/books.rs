@@ -4,20 +4,20 @@ use super::*;
 
 /// One action's life, in seconds from the beginning.
 #[derive(Clone, Debug)]
-struct Life {
-    agent: u8,
-    comes: i64,
+pub(super) struct Life {
+    pub(super) agent: u8,
+    pub(super) comes: i64,
     /// When it was decided, and as what.
-    goes: Option<(i64, u8)>,
+    pub(super) goes: Option<(i64, u8)>,
 }
 
 #[derive(Clone, Debug)]
-struct History {
-    lives: Vec<Life>,
+pub(super) struct History {
+    pub(super) lives: Vec<Life>,
     /// When the list was read.
-    looks: Vec<i64>,
+    pub(super) looks: Vec<i64>,
     /// The source tells changes, and not only what is there.
-    tells: bool,
+    pub(super) tells: bool,
 }
 
 const LENGTH: i64 = 40 * 60;
@@ -64,13 +64,18 @@ impl Life {
         Some(Row { resolved_at, ..row })
     }
 
-    fn is_pending(&self, now: i64) -> bool {
+    pub(super) fn is_pending(&self, now: i64) -> bool {
         self.status(now) == Some(Status::Pending)
     }
 }
 
 impl History {
     fn played(&self) -> Figures {
+        self.playing(|_, _| {})
+    }
+
+    /// `looked` runs after each look, with its moment.
+    pub(super) fn playing(&self, mut looked: impl FnMut(&mut Figures, i64)) -> Figures {
         let mut figures = figures();
         let mut told: BTreeMap<usize, Status> = BTreeMap::new();
         for (nth, now) in self.looks.iter().enumerate() {
@@ -85,6 +90,7 @@ impl History {
                 let pending = rows.into_iter().map(|(_, row)| row).filter(|row| row.status.is_pending());
                 figures.listed(&all(pending.collect()), at(*now));
             }
+            looked(&mut figures, *now);
         }
         figures
     }

@@ -90,7 +90,7 @@ fn a_source_that_counts_is_asked_by_the_word_and_its_counts_are_read() {
     let answer = told(&talk);
     talk.take(answer);
     let heard = talk.heard[before..].to_owned();
-    assert!(heard.contains("Source gate: 2 pending, oldest 59 min, 92.9 arrive"), "{heard}");
+    assert!(heard.contains("Source gate: 2 pending, growing, oldest 59 min, now 90 in"), "{heard}");
     assert!(heard.ends_with("\n> "), "{heard}");
 
     assert_eq!(talk.waits(30), "");

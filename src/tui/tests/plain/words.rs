@@ -218,10 +218,10 @@ fn the_figures_are_read_out_as_sentences() {
     let said = talk.types("watch");
 
     insta::assert_snapshot!(said, @r"
-    The last 60 minutes. All: 3 pending, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
-    Source gate: 3 pending, 1 high risk, oldest 3 h 12 min.
-    Queue support: 2 pending, oldest 59 min.
-    Queue refunds-agent: 1 pending, 1 high risk, oldest 3 h 12 min.
+    The last 60 minutes. All: 3 pending, over target, 1 high risk, oldest 3 h 12 min. 1 over the target of 1 h 0 min.
+    Source gate: 3 pending, over target, 1 high risk, oldest 3 h 12 min.
+    Queue support: 2 pending, starting, oldest 59 min.
+    Queue refunds-agent: 1 pending, over target, 1 high risk, oldest 3 h 12 min.
     Approved 0, excluded 0, left undecided 0, failed after approval 0, outcome unknown 0.
     Alert. gate: high-risk waiting over 15m: 1.
     Alert. gate: over 1h: 1.

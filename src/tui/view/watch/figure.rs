@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::domain::Timestamp;
+use crate::domain::{QueueState, Rate, Timestamp};
 use crate::inbox::figures::{Standing, words};
 use crate::tui::theme;
 use crate::tui::view::pen::Pen;
@@ -13,9 +13,12 @@ pub(super) enum Figure {
     Pending,
     High,
     Oldest,
-    Arrivals,
-    Resolves,
-    Net,
+    Over,
+    /// Arrivals in the last full minute, and a minute over the last fifteen.
+    InNow,
+    InMean,
+    OutNow,
+    OutMean,
     Clears,
 }
 
@@ -25,9 +28,11 @@ impl Figure {
             Self::Pending => "pend",
             Self::High => "high",
             Self::Oldest => "oldest",
-            Self::Arrivals => "arr/m",
-            Self::Resolves => "res/m",
-            Self::Net => "net/m",
+            Self::Over => "over",
+            Self::InNow => "in now",
+            Self::InMean => "in 15m",
+            Self::OutNow => "out now",
+            Self::OutMean => "out 15m",
             Self::Clears => "clears in",
         }
     }
@@ -36,35 +41,34 @@ impl Figure {
     pub(super) const fn width(self) -> usize {
         match self {
             Self::Pending => 6,
-            Self::High => 5,
-            Self::Oldest | Self::Arrivals | Self::Resolves | Self::Net => 7,
+            Self::High | Self::Over => 5,
+            Self::Oldest | Self::InNow | Self::InMean => 7,
+            Self::OutNow | Self::OutMean => 8,
             Self::Clears => 10,
         }
     }
 
     /// What it says, what is remarkable in it, and a mark for that.
     fn of(self, standing: &Standing, at: Timestamp) -> (String, Style, &'static str) {
-        let or_not = |text: Option<String>| text.unwrap_or_else(|| "?".to_owned());
-        let rate = standing.rate;
+        let plain = |text: String| (text, theme::PLAIN, " ");
+        let (rate, last) = (standing.rate, standing.last);
         let dim_zero = |n: u64| if n == 0 { theme::DIM } else { theme::PLAIN };
         match self {
             Self::Pending => (standing.pending.to_string(), dim_zero(standing.pending), " "),
-            Self::High => {
-                let style = if standing.high == 0 { theme::DIM } else { theme::WARN };
-                (standing.high.to_string(), style, " ")
+            Self::High | Self::Over => {
+                let count = if self == Self::High { standing.high } else { standing.over_target };
+                (count.to_string(), if count == 0 { theme::DIM } else { theme::WARN }, " ")
             }
             Self::Oldest => match standing.oldest {
                 None => ("-".to_owned(), theme::DIM, " "),
                 Some(oldest) if standing.over_target > 0 => (words::age(oldest, at), theme::WARN, "!"),
                 Some(oldest) => (words::age(oldest, at), theme::PLAIN, " "),
             },
-            Self::Arrivals => (or_not(rate.map(|rate| words::tenths(rate.arrivals()))), theme::PLAIN, " "),
-            Self::Resolves => (or_not(rate.map(|rate| words::tenths(rate.resolves()))), theme::PLAIN, " "),
-            Self::Net => (or_not(rate.map(|rate| words::net(rate.net()))), theme::PLAIN, " "),
-            Self::Clears => {
-                let style = if standing.growing_for > 0 { theme::BOLD } else { theme::PLAIN };
-                (words::clears(standing.trend), style, " ")
-            }
+            Self::InNow => plain(words::last(last, |last| last.arrived)),
+            Self::InMean => plain(words::mean(rate, Rate::arrivals)),
+            Self::OutNow => plain(words::last(last, |last| last.resolved)),
+            Self::OutMean => plain(words::mean(rate, Rate::resolves)),
+            Self::Clears => plain(words::clears(standing.trend)),
         }
     }
 
@@ -79,6 +83,20 @@ impl Figure {
         right(&text, self.width(), look, pen);
         pen.ours(mark, look);
     }
+}
+
+/// The verdict, with a `?` where it is of a source that is not heard.
+pub(super) fn verdict(standing: &Standing, doubtful: bool) -> (String, Style) {
+    let state = standing.state;
+    let look = match state {
+        _ if doubtful => theme::DIM,
+        QueueState::OverTarget => theme::WARN,
+        QueueState::Growing => theme::BOLD,
+        QueueState::NoData | QueueState::Starting => theme::DIM,
+        QueueState::Ok | QueueState::Clearing => theme::PLAIN,
+    };
+    let mark = if doubtful && state != QueueState::NoData { "?" } else { "" };
+    (format!("{}{mark}", state.word()), look)
 }
 
 /// In so many columns, at their end.

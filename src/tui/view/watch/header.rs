@@ -98,7 +98,7 @@ fn counts(model: &Model, width: u16) -> Said {
     let oldest = total.oldest.map_or_else(|| "-".to_owned(), |at| words::age(at, board.at));
     let over = if total.over_target > 0 { "!" } else { "" };
     said.push((format!("{gap}oldest {oldest}{over}"), warn(total.over_target)));
-    let target = words::limit(board.ages.target);
+    let target = words::target(&model.settings.targets);
     said.push((format!("{gap}{} over {target}", total.over_target), warn(total.over_target)));
     said
 }

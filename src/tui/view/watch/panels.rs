@@ -74,7 +74,7 @@ pub(super) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
             .ours(&"#".repeat(usize::try_from(length).unwrap_or_default()), theme::DIM);
     }
     let said = |span: Option<i64>| span.map_or_else(|| "-".to_owned(), words::span);
-    let target = words::limit(ages.target);
+    let target = words::target(&model.settings.targets);
     let row = if area.height > 7 { 7 } else { 6 };
     let mut pen = Pen::new(buf, area, row);
     pen.ours(&format!(" median {}  p90 {}", said(ages.median), said(ages.p90)), theme::PLAIN);

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::domain::Minute;
+use crate::domain::{Minute, Rate};
 use crate::inbox::figures::words;
 use crate::tui::model::Model;
 use crate::tui::theme;
@@ -14,21 +14,11 @@ use super::spark::{self, Of};
 
 pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     let board = &model.watch.board;
-    let rate = board.total.rate;
-    flow(
-        model,
-        &board.arrivals,
-        rate.map(|rate| rate.arrivals()),
-        "arrivals/min",
-        &mut Pen::new(buf, area, 0),
-    );
-    flow(
-        model,
-        &board.resolves,
-        rate.map(|rate| rate.resolves()),
-        "resolved/min",
-        &mut Pen::new(buf, area, 1),
-    );
+    let (rate, last) = (board.total.rate, board.total.last);
+    let arrived = [words::last(last, |last| last.arrived), words::mean(rate, Rate::arrivals)];
+    let resolved = [words::last(last, |last| last.resolved), words::mean(rate, Rate::resolves)];
+    flow(model, &board.arrivals, &arrived, "arrivals/min", &mut Pen::new(buf, area, 0));
+    flow(model, &board.resolves, &resolved, "resolved/min", &mut Pen::new(buf, area, 1));
     outcomes(
         model,
         Rect { y: area.y + 2.min(area.height), height: area.height.saturating_sub(2), ..area },
@@ -36,8 +26,8 @@ pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
     );
 }
 
-/// `arrivals/min  peak 22.0 at 14:05  ▁▂▃  now 13.7`
-fn flow(model: &Model, values: &[Option<u64>], now: Option<u64>, name: &str, pen: &mut Pen<'_>) {
+/// `arrivals/min  peak 22.0 at 14:05  ▁▂▃  now 3  15m 3.1`
+fn flow(model: &Model, values: &[Option<u64>], [now, mean]: &[String; 2], name: &str, pen: &mut Pen<'_>) {
     let board = &model.watch.board;
     let minutes = u64::from(board.window).div_ceil(values.len().max(1) as u64).max(1);
     let most = values.iter().enumerate().filter_map(|(nth, value)| Some(((*value)?, nth))).max();
@@ -50,8 +40,7 @@ fn flow(model: &Model, values: &[Option<u64>], now: Option<u64>, name: &str, pen
         Some(_) => "peak 0.0".to_owned(),
         None => "not watched yet".to_owned(),
     };
-    let now = now.map_or_else(|| "?".to_owned(), words::tenths);
-    let end = format!("  now {now:>5}");
+    let end = format!("  now {now:>4}  15m {mean:>5}");
     pen.ours(&format!(" {name:<14}"), theme::PLAIN).ours(&format!("{peak:<20}"), theme::DIM);
     let room = pen.left().saturating_sub(end.len() + 1).min(values.len());
     pen.ours(&spark::line(values, Of::Flow, room, model.settings.borders), theme::KEY);
