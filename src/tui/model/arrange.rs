@@ -19,7 +19,7 @@ impl Queue {
         let kept = kept.map(|slot| Slot { fresh: false, ..slot });
         let held = self.held.drain().map(|(_, entry)| Slot::arrived(entry));
         let slots = kept.chain(held).collect();
-        self.put(slots, nearest, screen_line);
+        self.rebuild(slots, nearest, screen_line);
     }
 
     /// Takes in rows for decisions that were lost sight of, and nothing else. They stand first; the cursor stays on its row. What a
@@ -30,10 +30,10 @@ impl Queue {
         let listed = |entry: Entry| self.held.remove(&entry.key).unwrap_or(entry);
         let lost: Vec<Slot> = entries.into_iter().map(listed).map(Slot::lost).collect();
         let slots = std::mem::take(&mut self.slots).into_iter().chain(lost).collect();
-        self.put(slots, nearest, screen_line);
+        self.rebuild(slots, nearest, screen_line);
     }
 
-    fn put(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
+    fn rebuild(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
         self.slots = slots;
         let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
         self.by_key = self.slots.iter().enumerate().map(key).collect();
