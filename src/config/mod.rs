@@ -245,6 +245,8 @@ pub struct GateConfig {
     pub keep_settled: Option<Duration>,
     /// Proxies of ours: each speaks for many clients.
     pub trusted_proxies: Vec<Network>,
+    /// How long a gate that is told to stop waits for what runs.
+    pub stop_within: Duration,
     pub tools: BTreeMap<String, ToolConfig>,
 }
 

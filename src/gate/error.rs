@@ -71,6 +71,11 @@ pub(crate) enum ApiError {
 }
 
 impl ApiError {
+    /// A gate that drains begins nothing new.
+    pub(crate) fn stopping() -> Self {
+        Self::Busy("the gate is stopping; nothing was done; ask again when it is back".to_owned(), 5)
+    }
+
     /// The status, and the code that clients match on. Codes are part of the contract.
     const fn contract(&self) -> (StatusCode, &'static str) {
         match self {

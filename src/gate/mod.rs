@@ -48,6 +48,7 @@ use self::bodies::Bodies;
 use self::briefings::Briefings;
 use self::clock::Clock;
 use self::events::Events;
+use self::executor::Runs;
 use self::limits::{Rate, Streams};
 use self::metrics::Metrics;
 use self::store::Store;
@@ -88,6 +89,21 @@ pub struct Pruned {
     pub actions: u64,
 }
 
+/// How a gate is told to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    /// Begin nothing new, and end when what runs has ended.
+    pub soon: CancellationToken,
+    /// End, whatever runs.
+    pub now: CancellationToken,
+}
+
+impl From<CancellationToken> for Stop {
+    fn from(soon: CancellationToken) -> Self {
+        Self { soon, now: CancellationToken::new() }
+    }
+}
+
 /// One gate over one database. Clones are the same gate.
 #[derive(Debug, Clone)]
 pub struct Gate {
@@ -116,9 +132,17 @@ struct Inner {
     rate: Rate,
     streams: Streams,
     bodies: Bodies,
+    /// Commands that run, or ran under an earlier gate on this machine.
+    runs: Runs,
+    /// What this gate runs.
+    under_way: TaskTracker,
     /// Background work that shutdown waits for.
     tasks: TaskTracker,
-    /// Nothing new is begun.
+    /// How long stopping waits for what runs.
+    stop_within: Duration,
+    /// Nothing new is begun; what runs is waited for, and everything else is answered.
+    draining: CancellationToken,
+    /// Nobody is answered any more.
     stopping: CancellationToken,
     /// What still runs is dropped.
     giving_up: CancellationToken,
@@ -165,17 +189,22 @@ impl Gate {
             rate: Rate::default(),
             streams: Streams::default(),
             bodies: Bodies::default(),
+            runs: Runs::of(&config.database),
+            under_way: TaskTracker::new(),
             tasks: TaskTracker::new(),
+            stop_within: config.stop_within,
+            draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             giving_up: CancellationToken::new(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Serves HTTP, runs executors and the reconciler until `shutdown` is cancelled. Then streams end, requests and
-    /// running executors get 10 seconds, and the database is closed: this gate and its clones are done.
-    pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) -> Result<(), GateError> {
-        server::serve(self, listener, shutdown).await
+    /// Serves HTTP, runs executors and the reconciler until it is told to stop. Then it drains: nothing new is begun, and what runs is
+    /// waited for, up to `gate.stop_seconds`. Then streams end, requests get 10 seconds, and the database is closed: this gate and its
+    /// clones are done. Commands that still run go on under their supervisors, and the next gate takes up what they come to.
+    pub async fn serve(self, listener: TcpListener, stop: impl Into<Stop>) -> Result<(), GateError> {
+        server::serve(self, listener, stop.into()).await
     }
 
     /// Finishes what is queued and closes the database, for a gate that was opened and not served.

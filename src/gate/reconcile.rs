@@ -1,8 +1,9 @@
 //! What time and crashes leave behind: at start and every 5 seconds.
 //!
-//! Pending actions past their time expire, and so do approvals that no agent took. Runs whose lease ran out are run again or
-//! handed to a human. Approved actions that never ran are found by the dispatcher, which is woken each time: committing and
-//! scheduling are two steps, and a crash between them loses nothing. Once an hour, what was settled long ago is pruned.
+//! Pending actions past their time expire, and so do approvals that no agent took. What runs of an earlier gate came to is taken
+//! up. Runs whose lease ran out are run again or handed to a human. Approved actions that never ran are found by the dispatcher,
+//! which is woken each time: committing and scheduling are two steps, and a crash between them loses nothing. Once an hour, what was
+//! settled long ago is pruned.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::Gate;
 use super::audit::{AuditHead, WHOLE_GATE};
 use super::error::GateError;
-use super::executor::restarting;
+use super::executor::{restarting, take_up};
 use super::store::{Counts, StoreError};
 use crate::domain::Timestamp;
 use crate::fault;
@@ -154,7 +155,8 @@ pub(crate) async fn sweep(gate: &Gate) -> Result<(), StoreError> {
     let expired = rounds(gate, || gate.store().expire()).await;
     let lapsed = rounds(gate, || gate.store().lapse()).await;
     fault::point("sweep.middle");
-    let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe())).await;
+    let going_on = take_up(gate).await;
+    let recovered = rounds(gate, || gate.store().recover(gate.inner.tools.safe(), going_on.clone())).await;
     let forgotten = gate.store().forget_flows(FLOWS_KEPT_MILLIS).await;
     let (expired, lapsed, recovered) = (expired?, lapsed?, recovered?);
     if expired + lapsed + recovered > 0 {

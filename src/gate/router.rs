@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::handler::Handler;
 use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get, post};
 use tokio_util::task::TaskTracker;
 use tower_http::timeout::TimeoutLayer;
@@ -18,7 +19,7 @@ use super::Gate;
 use super::auth::{self, Access, Scope};
 use super::bodies::bounded;
 use super::door::{Door, no_browsers};
-use super::error::envelope;
+use super::error::{ApiError, envelope};
 use super::metrics::observe;
 use super::routes::{batch, changes, checkpoint, decide, flows, get as one, list, metrics};
 use super::routes::{openapi, owner, propose, pull, stream, tools};
@@ -33,6 +34,8 @@ pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) access: Access,
+    /// It begins something new, which a gate that drains refuses.
+    pub(crate) begins: bool,
     handler: MethodRouter<Gate>,
 }
 
@@ -46,21 +49,21 @@ pub(crate) fn table() -> Vec<Route> {
     const EXECUTE: Access = Access::Scope(Scope::Execute);
     vec![
         reads("/api/pending-actions", READ, list::list),
-        writes("/api/pending-actions", PROPOSE, propose::propose),
+        begins("/api/pending-actions", PROPOSE, propose::propose),
         reads("/api/pending-actions/changes", READ, changes::changes),
         reads("/api/pending-actions/events", READ, stream::stream),
-        writes("/api/pending-actions/batch/{batch}/approve", DECIDE, batch::approve),
+        begins("/api/pending-actions/batch/{batch}/approve", DECIDE, batch::approve),
         reads("/api/pending-actions/{id}", READ, one::get),
         reads("/api/pending-actions/{id}/events", READ, one::timeline),
-        writes("/api/pending-actions/{id}/approve", DECIDE, decide::approve),
-        writes("/api/pending-actions/{id}/reject", DECIDE, decide::reject),
+        begins("/api/pending-actions/{id}/approve", DECIDE, decide::approve),
+        begins("/api/pending-actions/{id}/reject", DECIDE, decide::reject),
         writes("/api/pending-actions/{id}/withdraw", PROPOSE, decide::withdraw),
-        writes("/api/pending-actions/{id}/claim", EXECUTE, pull::claim),
+        begins("/api/pending-actions/{id}/claim", EXECUTE, pull::claim),
         writes("/api/pending-actions/{id}/result", EXECUTE, pull::result),
         writes("/api/pending-actions/{id}/settle", DECIDE, owner::settle),
         reads("/api/checkpoints", READ, checkpoint::list),
-        writes("/api/checkpoints/{id}/approve", DECIDE, checkpoint::approve),
-        writes("/api/checkpoints/{id}/reject", DECIDE, checkpoint::reject),
+        begins("/api/checkpoints/{id}/approve", DECIDE, checkpoint::approve),
+        begins("/api/checkpoints/{id}/reject", DECIDE, checkpoint::reject),
         reads("/api/flows", READ, flows::flows),
         writes("/api/gate/pause", ADMIN, owner::pause),
         writes("/api/gate/resume", ADMIN, owner::resume),
@@ -76,11 +79,23 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn reads<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: Method::GET, path, access, handler: get(handler) }
+    Route { method: Method::GET, path, access, begins: false, handler: get(handler) }
 }
 
 fn writes<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-    Route { method: Method::POST, path, access, handler: post(handler) }
+    Route { method: Method::POST, path, access, begins: false, handler: post(handler) }
+}
+
+fn begins<H: Handler<T, Gate>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
+    Route { begins: true, ..writes(path, access, handler) }
+}
+
+/// Refuses what begins something new while the gate drains.
+async fn unless_draining(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    if gate.inner.draining.is_cancelled() {
+        return ApiError::stopping().into_response();
+    }
+    next.run(request).await
 }
 
 /// The table as a service. `requests` counts what is being answered; stopping waits for it.
@@ -90,8 +105,11 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
     let mut router = Router::new();
     for route in table() {
         let guard = middleware::from_fn_with_state((gate.clone(), route.access), auth::guard);
-        let bounded = middleware::from_fn_with_state(gate.clone(), bounded);
-        router = router.route(route.path, route.handler.layer(bounded).layer(guard));
+        let mut handler = route.handler.layer(middleware::from_fn_with_state(gate.clone(), bounded));
+        if route.begins {
+            handler = handler.layer(middleware::from_fn_with_state(gate.clone(), unless_draining));
+        }
+        router = router.route(route.path, handler.layer(guard));
     }
     router
         .layer(DefaultBodyLimit::max(body))

@@ -4,28 +4,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::router::router;
-use super::{Gate, GateError, connections, executor, reconcile};
+use super::{Gate, GateError, Stop, connections, executor, reconcile};
 
-/// How long requests and executors may take to finish after the gate was told to stop.
+/// How long requests may take to be answered once nothing runs any more.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long what was told to give up may take to do so.
 const LAST: Duration = Duration::from_secs(2);
 /// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
 const GOODBYE: Duration = Duration::from_millis(500);
 
-/// Serves until `shutdown`, then finishes what is under way and closes the database.
-pub(crate) async fn serve(
-    gate: Gate,
-    listener: TcpListener,
-    shutdown: CancellationToken,
-) -> Result<(), GateError> {
+/// Serves until it is told to stop, then finishes what is under way and closes the database.
+pub(crate) async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), GateError> {
     let address = listener.local_addr()?;
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
-    let background = [tasks.spawn(reconcile::run(gate.clone())), tasks.spawn(executor::run(gate.clone()))];
+    let reconciler = tasks.spawn(reconcile::run(gate.clone()));
+    let mut dispatcher = tasks.spawn(executor::run(gate.clone()));
     let requests = TaskTracker::new();
     let router = router(gate.clone(), address, requests.clone());
     let (accepting, inner) = (stopping.clone(), Arc::clone(&gate.inner));
@@ -33,28 +31,26 @@ pub(crate) async fn serve(
         connections::serve(listener, inner.tls.clone(), &inner.trusted_proxies, router, accepting).await;
     });
     let early = tokio::select! {
-        () = shutdown.cancelled() => None,
+        () = stop.soon.cancelled() => None,
+        () = stop.now.cancelled() => None,
         ended = &mut served => Some(ended),
     };
+    drain(&gate, &mut dispatcher, &stop.now).await;
     stopping.cancel();
     tasks.close();
     requests.close();
-    let finished = tokio::time::timeout(GRACE, async {
+    let ended = async {
+        gate.inner.under_way.wait().await;
         tasks.wait().await;
         requests.wait().await;
-    });
-    if finished.await.is_err() {
-        tracing::warn!(
-            "the gate stops although something still runs; the reconciler takes it up at the next start"
-        );
-        gate.inner.giving_up.cancel();
-        if tokio::time::timeout(LAST, tasks.wait()).await.is_err() {
-            tracing::warn!("background work does not end; it is cut off");
-        }
+    };
+    tokio::select! {
+        () = ended => {}
+        () = tokio::time::sleep(GRACE) => tracing::warn!("the gate stops although not everything was answered"),
+        () = last(&stop.now) => tracing::warn!("the gate was told to stop at once"),
     }
-    for task in background {
-        task.abort();
-    }
+    reconciler.abort();
+    dispatcher.abort();
     if early.is_none() {
         drop(tokio::time::timeout(GOODBYE, &mut served).await);
         served.abort();
@@ -64,4 +60,38 @@ pub(crate) async fn serve(
         Some(Err(join)) => Err(std::io::Error::other(join).into()),
         Some(Ok(())) | None => Ok(()),
     }
+}
+
+/// Begins nothing new, and waits for what runs: up to the limit, and only while nobody says to stop at once. What runs on after that is
+/// taken up by the next gate where it can be.
+async fn drain(gate: &Gate, dispatcher: &mut JoinHandle<()>, now: &CancellationToken) {
+    let inner = &gate.inner;
+    inner.draining.cancel();
+    inner.under_way.close();
+    let ended = async {
+        // After its end nothing more begins.
+        drop(dispatcher.await);
+        if !inner.under_way.is_empty() {
+            tracing::info!(
+                runs = inner.under_way.len(),
+                "the gate drains: it waits for what runs, and begins nothing new"
+            );
+        }
+        inner.under_way.wait().await;
+    };
+    tokio::select! {
+        () = ended => {}
+        () = tokio::time::sleep(inner.stop_within) => {}
+        () = now.cancelled() => {}
+    }
+    if !inner.under_way.is_empty() {
+        tracing::warn!(runs = inner.under_way.len(), "the gate stops although something still runs");
+    }
+    inner.giving_up.cancel();
+}
+
+/// So long after somebody said to stop at once.
+async fn last(now: &CancellationToken) {
+    now.cancelled().await;
+    tokio::time::sleep(LAST).await;
 }

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
+pub mod supervisor;
+
 /// All that a program of [`How::bare`] finds in its environment: where programs, files, the display and the session bus are, and how
 /// text is to be written. A token can stand in any other variable.
 const BARE: [&str; 22] = [
@@ -160,6 +162,24 @@ impl Group {
     #[cfg(not(unix))]
     pub fn of(_: &Child) -> Self {
         Self {}
+    }
+
+    /// Kills it as a whole, and waits until the leader has ended and nobody is left, the others up to `limit`.
+    async fn kill(self, child: &mut Child, limit: Duration) {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Signal, kill_process_group, test_kill_process_group};
+            let mut group = self;
+            let Some(leader) = group.leader.take() else { return };
+            kill_process_group(leader, Signal::KILL).ok();
+            child.wait().await.ok();
+            let gone = async {
+                while test_kill_process_group(leader).is_ok() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            tokio::time::timeout(limit, gone).await.ok();
+        }
     }
 
     /// Nothing is left to kill, and the number may soon mean somebody else.

@@ -15,17 +15,24 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::cli;
 use crate::config::{Config, GateConfig, SourceConfig, SourceKind, TokenFrom};
-use crate::gate::Gate;
+use crate::gate::{Gate, Stop};
 use crate::net::http::{Ask, Http};
 use crate::private;
+
+use super::serve::EndSignals;
 
 /// How long a started gate may take to say where it is.
 const ATTACH_LIMIT: Duration = Duration::from_secs(10);
 /// How often an attached placet looks whether the serving one is gone.
 const SUCCESSION: Duration = Duration::from_millis(500);
-/// How long a gate may take to finish what is under way.
-const CLOSE_LIMIT: Duration = Duration::from_secs(12);
+/// How long a gate may take to end once it waits for nothing that runs any more.
+const CLOSE_LIMIT: Duration = Duration::from_secs(15);
+/// Whoever waits longer than this for what runs is told so.
+const SILENT: Duration = Duration::from_secs(1);
+/// How often a new placet looks whether the gate that is stopping has ended.
+const LOOK: Duration = Duration::from_millis(100);
 /// The embedded gate looks for a free port so far above the configured one.
 const PORTS: u16 = 20;
 
@@ -35,7 +42,9 @@ pub(super) struct Embedded {
     pub(super) note: Note,
     /// The process that serves it is this one. An attached one may take over later.
     serving: Arc<AtomicBool>,
-    stop: CancellationToken,
+    stop: Stop,
+    /// How long stopping waits for what runs.
+    stop_within: Duration,
     task: JoinHandle<()>,
 }
 
@@ -50,6 +59,9 @@ pub(super) struct Note {
     /// By `placet gate serve`: an operator's, with an operator's configuration. Nobody else takes it over.
     #[serde(default)]
     pub(super) is_operators: bool,
+    /// It is stopping: it finishes what runs and begins nothing new. Its successor waits for the lock.
+    #[serde(default)]
+    pub(super) draining: bool,
 }
 
 /// What to do when the configured port is taken.
@@ -96,27 +108,22 @@ impl Embedded {
                  its url, token_file and, for a certificate of your own, ca_file"
             );
         }
-        let stop = CancellationToken::new();
+        let (stop, stop_within) = (Stop::default(), config.stop_within);
         let lock = lock_file(&config.database)?;
-        match lock.try_lock() {
-            Ok(()) => {
-                let served = serve(config, lock, PortRule::Next, stop.clone()).await?;
-                let serving = Arc::new(AtomicBool::new(true));
-                Ok(Self { note: served.note.clone(), serving, stop, task: tokio::spawn(served.finish()) })
-            }
-            Err(TryLockError::WouldBlock) => {
-                let note = attach(&config.database).await?;
-                let serving = Arc::new(AtomicBool::new(false));
-                let waiting =
-                    Succession { before: note.clone(), serving: Arc::clone(&serving), stop: stop.clone() };
-                let task = match heir {
-                    Heir::Inbox if !note.is_operators => tokio::spawn(waiting.succeed(config.clone(), lock)),
-                    Heir::Inbox | Heir::Nobody => tokio::spawn(std::future::ready(())),
-                };
-                Ok(Self { note, serving, stop, task })
-            }
-            Err(TryLockError::Error(error)) => Err(error).context("cannot lock the gate's database"),
+        if locked(&lock, &config.database).await? {
+            let served = serve(config, lock, PortRule::Next, stop.clone()).await?;
+            let serving = Arc::new(AtomicBool::new(true));
+            let note = served.note.clone();
+            return Ok(Self { note, serving, stop, stop_within, task: tokio::spawn(served.finish()) });
         }
+        let note = attach(&config.database).await?;
+        let serving = Arc::new(AtomicBool::new(false));
+        let waiting = Succession { before: note.clone(), serving: Arc::clone(&serving), stop: stop.clone() };
+        let task = match heir {
+            Heir::Inbox if !note.is_operators => tokio::spawn(waiting.succeed(config.clone(), lock)),
+            Heir::Inbox | Heir::Nobody => tokio::spawn(std::future::ready(())),
+        };
+        Ok(Self { note, serving, stop, stop_within, task })
     }
 
     /// This process serves the gate, by now.
@@ -129,13 +136,35 @@ impl Embedded {
         self.note.source()
     }
 
-    /// Stops serving; what is under way is finished, within a limit.
+    /// Stops serving. What runs is waited for, up to the gate's limit and until Ctrl-C or SIGTERM asks once more.
     pub(super) async fn close(self) {
-        self.stop.cancel();
-        if tokio::time::timeout(CLOSE_LIMIT, self.task).await.is_err() {
-            tracing::warn!("the gate did not finish in time; what was running is settled at the next start");
+        self.stop.soon.cancel();
+        let (within, serving) = (self.stop_within, self.is_serving());
+        tokio::select! {
+            _ = self.task => {}
+            () = hurry(serving, within, self.stop.now) => {}
+            () = tokio::time::sleep(within.saturating_add(CLOSE_LIMIT)) => {
+                tracing::warn!("the gate did not finish in time; what was running is settled at the next start");
+            }
         }
     }
+}
+
+/// Says what is waited for, and ends the waiting when somebody asks for it. Never ends.
+async fn hurry(serving: bool, within: Duration, now: CancellationToken) {
+    if let Ok(mut signals) = EndSignals::listen() {
+        if tokio::time::timeout(SILENT, signals.again()).await.is_err() {
+            if serving {
+                let seconds = within.as_secs();
+                cli::complain(&format!(
+                    "waiting up to {seconds} s for what the gate runs; Ctrl-C leaves it running"
+                ));
+            }
+            signals.again().await;
+        }
+        now.cancel();
+    }
+    std::future::pending().await
 }
 
 /// The gate of this machine as a source, when one runs; none is started. Only a note whose writer still holds the lock is
@@ -175,9 +204,28 @@ impl Served {
         {
             tracing::error!(%error, "the gate ended badly");
         }
-        if read_note(&self.note_path).is_some_and(|note| note == self.note) {
+        if read_note(&self.note_path).is_some_and(|note| Note { draining: false, ..note } == self.note) {
             drop(std::fs::remove_file(&self.note_path));
         }
+    }
+}
+
+/// Takes the lock that says who serves. While its holder is stopping this waits, and says so; false: another placet serves.
+pub(super) async fn locked(lock: &File, database: &Path) -> anyhow::Result<bool> {
+    let (path, mut told) = (note_path(database), false);
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error).context("cannot lock the gate's database"),
+        }
+        let Some(note) = read_note(&path).filter(|note| note.draining) else { return Ok(false) };
+        if !told {
+            told = true;
+            let pid = note.pid;
+            cli::complain(&format!("the gate of process {pid} is stopping; waiting for what it runs"));
+        }
+        tokio::time::sleep(LOOK).await;
     }
 }
 
@@ -205,7 +253,7 @@ pub(super) async fn serve(
     config: &GateConfig,
     lock: File,
     rule: PortRule,
-    stop: CancellationToken,
+    stop: Stop,
 ) -> anyhow::Result<Served> {
     config.reach().map_err(anyhow::Error::msg)?;
     let note_path = note_path(&config.database);
@@ -228,14 +276,29 @@ pub(super) async fn serve(
         token_file: tokens.owner,
         agent_token_file: tokens.agent,
         is_operators: matches!(rule, PortRule::Exact),
+        draining: false,
     };
     write_note(&note_path, &note)?;
+    let telling = tell_draining(note_path.clone(), note.clone(), stop.soon.clone());
     let task = tokio::spawn(async move {
-        if let Err(error) = gate.serve(listener, stop).await {
+        let served = tokio::select! {
+            served = gate.serve(listener, stop) => served,
+            () = telling => Ok(()),
+        };
+        if let Err(error) = served {
             tracing::error!(%error, "the gate stopped");
         }
     });
     Ok(Served { note, task, note_path, _lock: lock })
+}
+
+/// Says in the note that the gate is stopping, once it is. Never ends.
+async fn tell_draining(path: PathBuf, note: Note, soon: CancellationToken) {
+    soon.cancelled().await;
+    if let Err(error) = write_note(&path, &Note { draining: true, ..note }) {
+        tracing::warn!(%error, "whoever starts next is not told that the gate is stopping");
+    }
+    std::future::pending().await
 }
 
 /// Where clients find the gate. A certificate is for a name, so with TLS it is the first one that is configured.
@@ -311,7 +374,7 @@ async fn answers(url: &str) -> bool {
 struct Succession {
     before: Note,
     serving: Arc<AtomicBool>,
-    stop: CancellationToken,
+    stop: Stop,
 }
 
 impl Succession {
@@ -323,7 +386,7 @@ impl Succession {
         let mut lock = Some(lock);
         loop {
             tokio::select! {
-                () = self.stop.cancelled() => return,
+                () = self.stop.soon.cancelled() => return,
                 () = tokio::time::sleep(SUCCESSION) => {}
             }
             if lock.is_none() {

@@ -13,6 +13,7 @@ use crate::config::{Config, ConfigError};
 use crate::contract::time;
 use crate::gate::GateError;
 use crate::inbox::notify::NotifyError;
+use crate::program::supervisor;
 use crate::tui::{self, KeymapError, NoTerminal, Opens, plain};
 
 mod complete;
@@ -30,6 +31,9 @@ use screen::Shell;
 
 /// Runs placet. The only thing that `main` does.
 pub fn run() -> ExitCode {
+    if let Some(ended) = supervisor::supervised() {
+        return ended;
+    }
     if complete::answered() {
         return ExitCode::SUCCESS;
     }

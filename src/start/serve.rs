@@ -5,12 +5,12 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 use crate::cli::args::ServeArgs;
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, GateConfig};
+use crate::gate::Stop;
 
 use super::embedded::{self, PortRule};
 use super::logging;
@@ -31,7 +31,7 @@ struct Ready<'a> {
     pid: u32,
 }
 
-/// Serves until SIGINT or SIGTERM, then finishes what is under way.
+/// Serves until SIGINT or SIGTERM, then finishes what runs; the second signal ends it at once.
 pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> {
     let mut config = with_database(Config::load(paths)?.gate, args.database.as_deref(), paths)?;
     if let Some(listen) = args.listen {
@@ -41,14 +41,14 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     let target = logging::Target::of(args.log.as_deref(), &paths.log);
     let _log = logging::start_at(&target, args.log_format)?;
     let lock = embedded::lock_file(&config.database)?;
-    if !locked(&lock).await {
+    if !locked(&lock, &config).await? {
         anyhow::bail!(
             "another placet serves {}; end it, or give another --database",
             config.database.display()
         );
     }
     let mut end = EndSignals::listen()?;
-    let stop = CancellationToken::new();
+    let stop = Stop::default();
     let mut served = embedded::serve(&config, lock, PortRule::Exact, stop.clone()).await?;
     cli::json(&Ready {
         url: &served.note.url,
@@ -63,23 +63,30 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
         () = end.next() => true,
         () = served.ended() => false,
     };
-    stop.cancel();
-    served.finish().await;
+    stop.soon.cancel();
+    let mut finishing = std::pin::pin!(served.finish());
+    tokio::select! {
+        () = &mut finishing => {}
+        () = end.again() => {
+            stop.now.cancel();
+            finishing.await;
+        }
+    }
     tracing::info!(told, "the gate stopped");
     anyhow::ensure!(told, "the gate stopped by itself; the log says why: {target}");
     Ok(Exit::Done)
 }
 
 /// A command without a screen holds the gate only for a moment, and so does one that is being restarted.
-async fn locked(lock: &std::fs::File) -> bool {
+async fn locked(lock: &std::fs::File, config: &GateConfig) -> anyhow::Result<bool> {
     let deadline = tokio::time::Instant::now() + LOCK_LIMIT;
-    while lock.try_lock().is_err() {
+    while !embedded::locked(lock, &config.database).await? {
         if tokio::time::Instant::now() >= deadline {
-            return false;
+            return Ok(false);
         }
         tokio::time::sleep(LOCK_PAUSE).await;
     }
-    true
+    Ok(true)
 }
 
 /// The gate's configuration with the database that the command line names.
@@ -111,6 +118,15 @@ impl EndSignals {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
+        }
+    }
+
+    /// Somebody asks once more. A terminal that goes away does not: it sends SIGHUP several times.
+    pub(super) async fn again(&mut self) {
+        let [interrupt, terminate, _] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
     }
 }

@@ -35,7 +35,11 @@ const WRITERS: &[(&str, &[&str])] = &[
     ("print!(", &[]),
     ("println!(", &["src/rounds.rs"]),
     ("dbg!(", &[]),
-    ("stdout()", &["src/cli/output.rs", "src/tui/terminal.rs", "src/tui/plain/run.rs"]),
+    // A supervisor's standard output is a file; it refuses to write to anything else.
+    (
+        "stdout()",
+        &["src/cli/output.rs", "src/tui/terminal.rs", "src/tui/plain/run.rs", "src/program/supervisor.rs"],
+    ),
     ("stderr()", &["src/cli/output.rs", "src/start/logging.rs"]),
 ];
 

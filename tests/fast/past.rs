@@ -11,6 +11,7 @@ use placet::domain::{
 use placet::gate::Gate;
 use placet::inbox::{Inbox, Rows};
 use placet::journal::Journal;
+use placet::program::supervisor::use_placet;
 use placet::sources::{self, Proposer};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,7 @@ struct Desk {
 
 async fn desk() -> Desk {
     rustls::crypto::ring::default_provider().install_default().ok();
+    use_placet(env!("CARGO_BIN_EXE_placet").into());
     let folder = tempfile::tempdir().unwrap();
     let config = GateConfig {
         file: "config.toml".into(),
@@ -46,6 +48,7 @@ async fn desk() -> Desk {
         approval_ttl: Duration::from_hours(168),
         keep_settled: None,
         trusted_proxies: Vec::new(),
+        stop_within: LIMIT,
         tools: [
             ("works".to_owned(), tool("cat")),
             ("fails".to_owned(), tool("echo 'card expired' >&2; exit 1")),

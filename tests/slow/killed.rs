@@ -2,12 +2,14 @@
 //! nothing that was approved is left lying, and what must not run twice is not started twice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use placet::contract::fields::Fields;
 use placet::fault;
 
 use super::support::agent::{self, try_request};
+use super::support::chance::Chance;
 use super::support::eventually;
 use super::support::gate::{Address, Gate};
 use super::support::home::{Home, WAITS_FOR_GO};
@@ -168,6 +170,84 @@ fn a_command_gets_its_whole_input_also_when_the_gate_is_killed() {
     assert_eq!((got.len(), got == input), (input.len(), true));
 }
 
+/// `slow` takes as many seconds as it is told and may run twice; `hangs` never ends. Each says when it begins, and whether an earlier run
+/// of the same action goes on.
+const LONG_RUNS: &str = r#"
+[gate]
+listen = "127.0.0.1:0"
+[gate.tools.slow]
+executor = "command"
+argv = ["sh", "@OUT@/run", "slow"]
+env = { OUT = "@OUT@" }
+retry = "safe"
+timeout_seconds = 5
+[gate.tools.hangs]
+executor = "command"
+argv = ["sh", "@OUT@/run", "hangs"]
+env = { OUT = "@OUT@" }
+timeout_seconds = 1
+"#;
+const RUN: &str = r#"
+id=$PLACET_ACTION_ID
+if kill -0 "$(cat "$OUT/$id.pid" 2>/dev/null)" 2>/dev/null; then echo "$id" >> "$OUT/twice"; fi
+echo $$ > "$OUT/$id.pid"
+echo "$id" >> "$OUT/begun"
+[ "$1" = hangs ] && exec sleep 600
+sleep "$(tr -dc 0-9.)"
+echo "$id"
+"#;
+
+#[test]
+fn runs_of_a_killed_gate_are_never_two_at_once_nor_past_their_limit() {
+    let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(2_026);
+    println!("PLACET_SEED={seed}");
+    let mut chance = Chance::new(seed);
+    let rounds = if std::env::var_os("PLACET_LONG").is_some() { 100 } else { 5 };
+    let home = Home::with_config(LONG_RUNS);
+    std::fs::write(home.out().join("run"), RUN).unwrap();
+    let lines = |name: &str| std::fs::read_to_string(home.out().join(name)).unwrap_or_default();
+    let is_alive = |id: &str| {
+        let pid = lines(&format!("{id}.pid"));
+        let signal = Command::new("kill").args(["-0", pid.trim()]).stderr(Stdio::null()).status();
+        !pid.is_empty() && signal.unwrap().success()
+    };
+    let (mut slow, mut hanging) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let gate = Gate::serve(&home, &[]);
+        let begun = lines("begun").lines().count();
+        for n in 0..4 {
+            let (tool, ids) = if n == 3 { ("hangs", &mut hanging) } else { ("slow", &mut slow) };
+            let seconds = format!("0.{}", 1 + chance.below(9));
+            let body =
+                format!(r#"{{"toolName":"{tool}","workspaceId":"default","toolInput":{{"s":{seconds}}}}}"#);
+            let id = agent::propose(&gate.address, &body);
+            agent::approve(&gate.address, &id);
+            ids.push(id);
+        }
+        let more = usize::try_from(chance.below(4)).unwrap();
+        eventually("some of them begin", || (lines("begun").lines().count() >= begun + more).then_some(()));
+        gate.kill_9();
+    }
+
+    let last = hanging.last().unwrap();
+    eventually("the last one ends without any gate", || (!is_alive(last)).then_some(()));
+    let gate = Gate::serve(&home, &[]);
+    for (ids, end) in [(&slow, "executed"), (&hanging, "unknown")] {
+        for id in ids {
+            eventually(&format!("{id} is {end}"), || (agent::status(&gate.address, id) == end).then_some(()));
+            assert!(!is_alive(id), "{id} still runs");
+        }
+    }
+    let begun = lines("begun");
+    for id in slow.iter().chain(&hanging) {
+        assert!(
+            begun.lines().filter(|line| line == id).count() <= 1,
+            "{id} ran again: its end was not taken up"
+        );
+    }
+    assert_eq!(lines("twice"), "", "two at once");
+}
+
 #[test]
 fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_it() {
     for point in fault::INBOX {
@@ -187,7 +267,7 @@ fn g16_a_reviewer_who_is_killed_anywhere_decides_once_and_learns_what_became_of_
         let decide = |kill: Option<&str>| {
             let mut command = home.command(&["decide", "--approve", &ids[0], "--reject", &ids[1], "--json"]);
             command.envs(kill.map(|point| ("PLACET_KILL_AT", point)));
-            command.stdin(std::process::Stdio::null()).output().unwrap()
+            command.stdin(Stdio::null()).output().unwrap()
         };
 
         // To be killed while reconciling, there must be something to reconcile.

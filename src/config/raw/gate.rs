@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -33,6 +34,7 @@ pub(super) struct RawGate {
     approval_ttl: String,
     keep_settled: String,
     trusted_proxies: Vec<String>,
+    stop_seconds: u64,
     tools: BTreeMap<Spanned<String>, RawTool>,
 }
 
@@ -65,6 +67,7 @@ impl Default for RawGate {
             approval_ttl: "7d".to_owned(),
             keep_settled: OFF.to_owned(),
             trusted_proxies: Vec::new(),
+            stop_seconds: 60,
             tools: BTreeMap::new(),
         }
     }
@@ -86,10 +89,24 @@ impl Default for RawLimits {
     }
 }
 
+impl RawLimits {
+    fn meaning(self) -> Limits {
+        Limits {
+            pending_per_workspace: self.pending_per_workspace,
+            proposals_per_minute: self.proposals_per_minute,
+            proposal_burst: self.proposal_burst,
+            page_rows: self.page_rows.max(1),
+            page_bytes: self.page_bytes,
+            body_bytes: self.body_bytes,
+            streams: self.streams,
+            streams_per_token: self.streams_per_token,
+        }
+    }
+}
+
 impl RawGate {
     /// `text` is the whole file: it tells the line of a mistake.
     pub(super) fn meaning(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> GateConfig {
-        let limits = self.limits;
         let denied = self.denied;
         let folder = paths.config.parent().unwrap_or(Path::new(""));
         let tools = self.tools.into_iter().filter_map(|(name, tool)| {
@@ -121,6 +138,9 @@ impl RawGate {
             OFF => None,
             given => mistakes.take(span("gate.keep_settled", given, DAY)),
         };
+        if self.stop_seconds > DAY {
+            mistakes.0.push(format!("gate.stop_seconds is more than a day ({DAY})"));
+        }
         let hosts = self.hosts.iter().filter_map(|name| mistakes.take(host(name))).collect();
         let proxies = self.trusted_proxies.iter().filter_map(|text| mistakes.take(proxy(text))).collect();
         GateConfig {
@@ -128,16 +148,7 @@ impl RawGate {
             listen: self.listen,
             database: mistakes.take(database(&self.database, &paths.state)).unwrap_or_default(),
             workspace: self.workspace,
-            limits: Limits {
-                pending_per_workspace: limits.pending_per_workspace,
-                proposals_per_minute: limits.proposals_per_minute,
-                proposal_burst: limits.proposal_burst,
-                page_rows: limits.page_rows.max(1),
-                page_bytes: limits.page_bytes,
-                body_bytes: limits.body_bytes,
-                streams: limits.streams,
-                streams_per_token: limits.streams_per_token,
-            },
+            limits: self.limits.meaning(),
             denied,
             allow_targets: self.allow_targets,
             hosts,
@@ -146,6 +157,7 @@ impl RawGate {
             approval_ttl,
             keep_settled,
             trusted_proxies: proxies,
+            stop_within: Duration::from_secs(self.stop_seconds),
             tools,
         }
     }

@@ -2,40 +2,72 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::process::{ExitStatus, Stdio};
+use std::fs::File;
+use std::io;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
-use super::{ERROR_MAX, OUTPUT_MAX, Ran};
+use super::Ran;
+use super::runs::{Run, Runs};
 use crate::gate::store::Work;
-use crate::program::{self, Group};
+use crate::program;
+use crate::program::supervisor::{self, End, Report};
 
 /// Looks for the program where [`run`] will: at its path, else in the folders of the `PATH` that it is given.
 pub(super) fn check(argv: &[String], env: &BTreeMap<String, String>) -> Result<(), String> {
     program::check(argv, env.get("PATH").map(OsString::from), "argv")
 }
 
-/// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
-/// was stopped on the way.
+/// Runs it under a supervisor, which outlives us where it must: dropping this ends nothing.
 pub(super) async fn run(
+    runs: &Runs,
     argv: &[String],
     env: &BTreeMap<String, String>,
     work: &Work,
     timeout: Duration,
 ) -> Ran {
-    let Some((program, rest)) = argv.split_first() else {
-        return Ran::Failed("the tool's command is empty; fill in its argv".to_owned());
+    let run = Run { id: work.id.clone(), fence: work.fence };
+    let begun = runs.begin(&run).and_then(|report| {
+        let command = command(argv, env, work, timeout, report.try_clone()?)?;
+        Ok((report, command))
+    });
+    let (mut report, mut command) = match begun {
+        Ok(begun) => begun,
+        Err(error) => return Ran::Failed(format!("not started: {error}")),
     };
+    let mut supervisor = match command.spawn() {
+        Ok(supervisor) => supervisor,
+        Err(error) => {
+            runs.forget(&run);
+            return Ran::Failed(format!("not started: {error}"));
+        }
+    };
+    // It must not hold the report any longer than the supervisor does.
+    drop(command);
+    let ended = match supervisor.wait().await {
+        Ok(_) => Report::read(&mut report),
+        Err(error) => Err(error),
+    };
+    match ended {
+        Ok(Some(report)) => came_out(report, timeout),
+        Ok(None) => Ran::Vanished("its supervisor was killed".to_owned()),
+        Err(error) => Ran::Vanished(error.to_string()),
+    }
+}
+
+/// The supervisor, not started yet. All that it finds in its environment is what the program is to find.
+fn command(
+    argv: &[String],
+    env: &BTreeMap<String, String>,
+    work: &Work,
+    timeout: Duration,
+    report: File,
+) -> io::Result<Command> {
     let input = work.input.as_str().as_bytes();
-    let stdin = match program::whole(input) {
-        Ok(file) => file,
-        Err(error) => return Ran::Failed(format!("not started: cannot keep its input: {error}")),
-    };
-    let mut command = Command::new(program);
-    command.args(rest).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).envs(env);
+    let mut command = supervisor::command(argv, program::whole(input)?, report, timeout)?;
+    command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path))).envs(env);
     command
         .env("PLACET_ACTION_ID", &work.id)
         .env("PLACET_TOOL", &work.tool)
@@ -43,50 +75,24 @@ pub(super) async fn run(
         .env("PLACET_FENCE", work.fence.to_string())
         // It can tell that it read all that was approved.
         .env("PLACET_INPUT_LENGTH", input.len().to_string())
-        .env("PLACET_INPUT_SHA256", format!("{:x}", Sha256::digest(input)))
-        .stdin(stdin)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        // Dropping the future, as the timeout does, ends the program.
-        .kill_on_drop(true);
-    // A group of its own: a Ctrl-C in the gate's terminal is meant for the gate, which waits for what is running.
-    #[cfg(unix)]
-    command.process_group(0);
-    let child = match command.spawn() {
-        Ok(child) => child,
-        Err(error) => return Ran::Failed(format!("cannot start {program:?}: {error}")),
+        .env("PLACET_INPUT_SHA256", format!("{:x}", Sha256::digest(input)));
+    Ok(command)
+}
+
+/// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
+/// was stopped on the way.
+pub(super) fn came_out(report: Report, timeout: Duration) -> Ran {
+    let said = String::from_utf8_lossy(&report.errors);
+    let with_words = |status: String| match said.trim() {
+        "" => format!("{status}, without a word"),
+        said => format!("{status}: {said}"),
     };
-    match tokio::time::timeout(timeout, converse(child)).await {
-        Err(_) => Ran::Lost(format!("stopped after {timeout:?}; it may have done part of its work")),
-        Ok(Err(error)) => Ran::Lost(format!("lost the program: {error}")),
-        Ok(Ok((status, output, _))) if status.success() => Ran::Done(output),
-        Ok(Ok((status, _, errors))) => {
-            let said = String::from_utf8_lossy(&errors);
-            let why = match said.trim() {
-                "" => format!("{status}, without a word"),
-                said => format!("{status}: {said}"),
-            };
-            if status.code().is_none() { Ran::Lost(why) } else { Ran::Failed(why) }
-        }
+    match report.end {
+        End::NotStarted(why) => Ran::Failed(why),
+        End::Succeeded => Ran::Done(report.output),
+        End::Failed(status) => Ran::Failed(with_words(status)),
+        End::Signalled(status) => Ran::Lost(with_words(status)),
+        End::Late => Ran::Lost(format!("stopped after {timeout:?}; it may have done part of its work")),
+        End::Lost(why) => Ran::Lost(format!("lost the program: {why}")),
     }
-}
-
-/// Reads both at the same time, so that no side waits for the other's full pipe.
-async fn converse(mut child: Child) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
-    let group = Group::of(&child);
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (output, errors) = tokio::try_join!(drain(stdout, OUTPUT_MAX), drain(stderr, ERROR_MAX))?;
-    let status = child.wait().await?;
-    group.has_ended();
-    Ok((status, output, errors))
-}
-
-/// Reads to the end and keeps the first `cap` bytes: a program that says more is heard out, but not remembered.
-async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, cap: usize) -> std::io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
-    if let Some(mut pipe) = pipe {
-        (&mut pipe).take(cap as u64).read_to_end(&mut kept).await?;
-        tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
-    }
-    Ok(kept)
 }

@@ -7,6 +7,7 @@
 mod command;
 mod http;
 mod room;
+mod runs;
 
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::room::{Room, Rooms};
+pub(super) use self::runs::Runs;
+use self::runs::{Run, State};
 use super::Gate;
 use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
 use crate::config::{Executor, Retry, ToolConfig};
@@ -22,6 +25,7 @@ use crate::domain::RawJson;
 use crate::domain::json::JsonError;
 use crate::fault;
 use crate::net::post::Targets;
+use crate::program::supervisor::OUTPUT_MAX;
 
 /// How many actions are run at once.
 const AT_ONCE: usize = 16;
@@ -29,8 +33,6 @@ const AT_ONCE: usize = 16;
 const AT_ONCE_PER_TOOL: usize = 8;
 /// A lease outlives the tool's timeout by so much: time to write the result down.
 const MARGIN: Duration = Duration::from_secs(5);
-/// Most bytes of a result that are kept.
-const OUTPUT_MAX: usize = 1 << 20;
 /// Most bytes of an error text that are kept.
 const ERROR_MAX: usize = 4_096;
 
@@ -43,6 +45,8 @@ enum Ran {
     Failed(String),
     /// It was stopped or lost on the way: it may have landed.
     Lost(String),
+    /// It may still go on: nobody watches it any more.
+    Vanished(String),
 }
 
 /// How long a broken task rests before it is begun again.
@@ -50,7 +54,7 @@ const REST: Duration = Duration::from_secs(1);
 
 /// Dispatches until the gate stops, whatever happens: a gate that takes approvals and runs nothing would be worse than none.
 pub(crate) async fn run(gate: Gate) {
-    restarting(&gate.inner.stopping, || dispatcher(gate.clone())).await;
+    restarting(&gate.inner.draining, || dispatcher(gate.clone())).await;
 }
 
 /// Runs a task to its end, or to the end of this future; one that panics is begun again.
@@ -75,7 +79,7 @@ async fn dispatcher(gate: Gate) {
     let rooms = Rooms::new(&tools, AT_ONCE, AT_ONCE_PER_TOOL);
     loop {
         tokio::select! {
-            () = gate.inner.stopping.cancelled() => return,
+            () = gate.inner.draining.cancelled() => return,
             () = gate.inner.events.until_approved() => {}
         }
         if let Err(error) = dispatch(&gate, &rooms).await {
@@ -99,7 +103,7 @@ async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
         after = last.seq;
         for Waiting { id, tool, .. } in waiting {
             let room = tokio::select! {
-                () = gate.inner.stopping.cancelled() => return Ok(()),
+                () = gate.inner.draining.cancelled() => return Ok(()),
                 room = rooms.enter(&tool) => room,
             };
             let Some(room) = room else { continue };
@@ -108,7 +112,7 @@ async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
             fault::point("run.before");
             match gate.store().dispatch(id, Lease { by: None, millis }, None).await {
                 Ok(Dispatched::Run(work)) => {
-                    gate.inner.tasks.spawn(occupy(gate.clone(), config.clone(), work, room));
+                    gate.inner.under_way.spawn(occupy(gate.clone(), config.clone(), work, room));
                 }
                 Ok(Dispatched::NotAsApproved(why)) => tracing::error!(why, "an approved action was not run"),
                 // Somebody else was faster, or has just paused the gate.
@@ -126,6 +130,12 @@ async fn occupy(gate: Gate, tool: ToolConfig, work: Work, room: Room) {
     gate.inner.events.approved();
 }
 
+/// How long a run may take: the tool's own limit, and never longer than its lease.
+fn limit(gate: &Gate, tool: &ToolConfig, work: &Work) -> Duration {
+    let left = work.lease_until.as_millis().saturating_sub(gate.inner.clock.now().as_millis());
+    tool.timeout.min(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
+}
+
 /// Runs one action and writes down what became of it.
 async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     let (id, fence, retry) = (work.id.clone(), work.fence, tool.retry);
@@ -133,18 +143,28 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     // A task of its own: a panic in there is an outcome out here.
     let mut running = tokio::spawn({
         let gate = gate.clone();
-        async move { attempt(gate.inner.tools.targets(), &tool, &work).await }
+        async move { attempt(&gate, &tool, &work).await }
     });
     let ran = tokio::select! {
-        ran = &mut running => ran.unwrap_or_else(|error| Ran::Lost(format!("the executor broke off: {error}"))),
+        ran = &mut running => ran.unwrap_or_else(|error| Ran::Vanished(format!("the executor broke off: {error}"))),
         () = gate.inner.giving_up.cancelled() => {
-            // Its lease runs out, and the reconciler takes it up at the next start.
+            // A command goes on under its supervisor, and the next gate takes up what it comes to. Anything else loses its lease.
             running.abort();
             return;
         }
     };
     fault::point("run.ran");
-    let how = match (ran, retry) {
+    if let Some(how) = how_it_ended(ran, retry)
+        && keep(gate, &id, fence, how).await
+    {
+        gate.inner.runs.forget(&Run { id, fence });
+    }
+    fault::point("run.kept");
+}
+
+/// `None`: it may still go on, so that its lease has to run out first.
+fn how_it_ended(ran: Ran, retry: Retry) -> Option<Finished> {
+    Some(match (ran, retry) {
         (Ran::Done(output), _) => match result(&output) {
             Ok(result) => Finished::Executed(result),
             Err(error) => Finished::Lost(format!("it ran, but its output cannot be kept: {error}")),
@@ -152,9 +172,48 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
         (Ran::Failed(error), _) => Finished::Failed(clip(&error)),
         (Ran::Lost(error), Retry::Safe) => Finished::Again(clip(&error)),
         (Ran::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
-    };
-    keep(gate, &id, fence, how).await;
-    fault::point("run.kept");
+        (Ran::Vanished(error), _) => {
+            tracing::warn!(error, "nobody knows how a run ended; its lease runs out first");
+            return None;
+        }
+    })
+}
+
+/// Takes up what runs of an earlier gate came to. Returns the actions of which a run still goes on, also of this gate's.
+pub(super) async fn take_up(gate: &Gate) -> Vec<String> {
+    let mut going_on = Vec::new();
+    let found = gate.inner.runs.look().unwrap_or_else(|error| {
+        tracing::error!(%error, "cannot look for runs of an earlier gate");
+        Vec::new()
+    });
+    for (run, state) in found {
+        match state {
+            State::GoesOn => going_on.push(run.id),
+            State::Vanished => gate.inner.runs.forget(&run),
+            State::Ended(report) => {
+                let tool = match gate.store().get(&run.id).await {
+                    Ok(Some(stored)) => gate.inner.tools.get(stored.action.row.tool.as_raw()),
+                    Ok(None) => gate.inner.tools.get(""),
+                    // The next sweep tries again.
+                    Err(error) => {
+                        tracing::warn!(%error, "what a run came to cannot be taken up yet");
+                        going_on.push(run.id);
+                        continue;
+                    }
+                };
+                let ran = command::came_out(report, tool.timeout);
+                if let Some(how) = how_it_ended(ran, tool.retry)
+                    && keep(gate, &run.id, run.fence, how).await
+                {
+                    tracing::info!(id = run.id, "took up what a run of an earlier gate came to");
+                    gate.inner.runs.forget(&run);
+                } else {
+                    going_on.push(run.id);
+                }
+            }
+        }
+    }
+    going_on
 }
 
 /// Whether a tool could be run from here, as far as it can be told without running it.
@@ -166,27 +225,32 @@ pub(crate) fn check(tool: &ToolConfig, targets: &Targets) -> Result<(), String> 
     }
 }
 
-/// Writes down how a run ended; again and again while the database fails, because what is known must not become unknown.
-async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) {
+/// Writes down how a run ended; again and again while the database fails, because what is known must not become unknown. False when
+/// the gate gave up before that.
+async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) -> bool {
     loop {
         match gate.store().finish(id.to_owned(), fence, None, how.clone()).await {
-            Ok(_) => return,
+            Ok(_) => return true,
             Err(error @ (StoreError::Database(_) | StoreError::Commit(_))) => {
                 tracing::warn!(%error, "a result could not be kept; trying again");
             }
-            Err(error) => return tracing::warn!(%error, "a result is not kept"),
+            Err(error) => {
+                tracing::warn!(%error, "a result is not kept");
+                return true;
+            }
         }
         tokio::select! {
-            () = gate.inner.giving_up.cancelled() => return,
+            () = gate.inner.giving_up.cancelled() => return false,
             () = tokio::time::sleep(REST) => {}
         }
     }
 }
 
-async fn attempt(targets: &Targets, tool: &ToolConfig, work: &Work) -> Ran {
+async fn attempt(gate: &Gate, tool: &ToolConfig, work: &Work) -> Ran {
+    let limit = limit(gate, tool, work);
     match &tool.executor {
-        Executor::Http { url } => http::run(targets, url, work, tool.timeout).await,
-        Executor::Command { argv, env } => command::run(argv, env, work, tool.timeout).await,
+        Executor::Http { url } => http::run(gate.inner.tools.targets(), url, work, limit).await,
+        Executor::Command { argv, env } => command::run(&gate.inner.runs, argv, env, work, limit).await,
         Executor::Pull => Ran::Failed("this tool is run by an agent".to_owned()),
     }
 }

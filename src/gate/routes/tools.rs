@@ -117,8 +117,8 @@ pub(crate) async fn healthz() -> Response {
 
 /// The database can be read and written, and the gate is not about to stop.
 pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiError> {
-    if gate.inner.stopping.is_cancelled() {
-        return Err(ApiError::Unavailable("the gate is stopping".to_owned()));
+    if gate.inner.draining.is_cancelled() {
+        return Err(ApiError::stopping());
     }
     gate.store().ping().await.map_err(|failed| {
         tracing::error!(error = %failed, "the gate is not ready");

@@ -348,8 +348,9 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn lapse(&self) -> Result<u64, StoreError>;
     /// How many approvals no agent claimed in three quarters of their time.
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError>;
-    /// Running actions whose lease ran out: tools in `safe` run again, a bounded number of times; others become `unknown`. Returns how many.
-    async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError>;
+    /// Running actions whose lease ran out, but those of which a run still goes on: tools in `safe` run again, a bounded number of times;
+    /// others become `unknown`. Returns how many.
+    async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError>;
     /// Actions of a workspace that were settled before this moment, the first settled first: at most `limit`, and beyond the first
     /// about `bytes` bytes of input.
     async fn settled(

@@ -1,6 +1,7 @@
 //! What survives: many writers, a stop, a crash between two steps, a new start.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -10,6 +11,7 @@ use super::running::patient;
 use super::support::{BORN, LIMIT, TestGate, config, plain, script, serve, start};
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
 use crate::contract;
+use crate::domain::Status;
 use crate::gate::reconcile::Steady;
 use crate::gate::store::{Dispatched, Lease};
 use crate::gate::{Gate, reconcile};
@@ -144,7 +146,7 @@ async fn whatever_expires_at_the_same_moment_expires_in_one_sweep() {
 }
 
 /// A gate that stopped after committing an approval and before anything ran it; with `lease`, in mid-run.
-async fn left_behind(folder: &std::path::Path, tool: ToolConfig, lease: Option<Lease>) -> String {
+async fn left_behind(folder: &Path, tool: ToolConfig, lease: Option<Lease>) -> String {
     let gate = again(folder, tool.clone()).await;
     gate.gate.pause(None, None).await.unwrap();
     let id = gate.propose("t", r#"{"n":1.10}"#).await;
@@ -161,11 +163,11 @@ async fn left_behind(folder: &std::path::Path, tool: ToolConfig, lease: Option<L
     id
 }
 
-fn with(folder: &std::path::Path, tool: ToolConfig) -> GateConfig {
+fn with(folder: &Path, tool: ToolConfig) -> GateConfig {
     GateConfig { tools: [("t".to_owned(), tool)].into(), ..config(folder) }
 }
 
-async fn again(folder: &std::path::Path, tool: ToolConfig) -> TestGate {
+async fn again(folder: &Path, tool: ToolConfig) -> TestGate {
     start(with(folder, tool)).await
 }
 
@@ -212,6 +214,144 @@ async fn stopping_waits_for_what_is_running() {
 
     let gate = start(config(folder.path())).await;
     assert_eq!(gate.status(&id).await, "executed");
+}
+
+/// Waits for a condition that nobody tells of.
+async fn until(what: &str, met: impl Fn() -> bool) {
+    let waiting = async {
+        let mut looks = tokio::time::interval(Duration::from_millis(5));
+        while !met() {
+            looks.tick().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, waiting).await.unwrap_or_else(|_| panic!("never: {what}"));
+}
+
+/// A tool that says that it begins, and ends when the file `go` is there. It keeps the number of its supervisor.
+fn waiting(folder: &Path, retry: Retry) -> ToolConfig {
+    let folder = folder.display();
+    let begins = format!("echo $PPID > {folder}/parent; echo x >> {folder}/begun");
+    let tool = script(&format!("{begins}; until [ -e {folder}/go ]; do sleep 0.02; done; echo 1"));
+    ToolConfig { retry, ..tool }
+}
+
+/// An action whose command runs, on a gate of this tool.
+async fn running(folder: &Path, tool: ToolConfig) -> (TestGate, String) {
+    let gate = again(folder, tool).await;
+    let id = gate.propose("t", "{}").await;
+    gate.approve(&id, "").await;
+    until("the command begins", || folder.join("begun").exists()).await;
+    (gate, id)
+}
+
+/// How often the command began.
+fn begun(folder: &Path) -> usize {
+    std::fs::read_to_string(folder.join("begun")).unwrap().lines().count()
+}
+
+/// Whether no run of the action goes on.
+fn has_ended(gate: &TestGate) -> bool {
+    gate.gate.inner.runs.going_on().is_empty()
+}
+
+async fn stored(gate: &TestGate, id: &str) -> Status {
+    gate.gate.store().get(id).await.unwrap().unwrap().action.row.status
+}
+
+#[tokio::test]
+async fn a_gate_that_drains_finishes_what_runs_and_begins_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (gate, id) = running(folder.path(), waiting(folder.path(), Retry::Manual)).await;
+    let [pending, claimed] = [gate.propose("t", "{}").await, gate.propose("agents", "{}").await];
+    gate.approve(&claimed, "").await;
+    let path = |id: &str, verb: &str| format!("/api/pending-actions/{id}/{verb}");
+    gate.post_as(&gate.agent, &path(&claimed, "claim"), "").await;
+
+    gate.begin_to_stop();
+    gate.gate.inner.draining.cancelled().await;
+
+    let proposal = r#"{"toolName":"t","workspaceId":"w","toolInput":{}}"#;
+    for refused in [
+        gate.get("/readyz").await,
+        gate.post_as(&gate.agent, "/api/pending-actions", proposal).await,
+        gate.approve(&pending, "").await,
+        gate.reject(&pending, "").await,
+        gate.post_as(&gate.agent, &path(&pending, "claim"), "").await,
+    ] {
+        assert_eq!(refused.code(), (503, "UNAVAILABLE".to_owned()), "{}", refused.named);
+        assert_eq!(refused.headers["retry-after"], "5", "{}", refused.named);
+    }
+    assert_eq!(gate.get("/healthz").await.status, 200);
+    assert_eq!(gate.status(&pending).await, "pending");
+    let result = gate.post_as(&gate.agent, &path(&claimed, "result"), r#"{"fence":1,"result":2}"#).await;
+    assert_eq!(result.at("/status"), "executed");
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    gate.stop().await;
+
+    let gate = start(config(folder.path())).await;
+    assert_eq!([gate.status(&id).await, gate.status(&pending).await], ["executed", "pending"]);
+}
+
+#[tokio::test]
+async fn a_run_that_outlives_its_gate_is_taken_up_and_not_begun_again() {
+    for retry in [Retry::Manual, Retry::Safe] {
+        let folder = tempfile::tempdir().unwrap();
+        let tool = waiting(folder.path(), retry);
+        let (gate, id) = running(folder.path(), tool.clone()).await;
+        gate.begin_to_stop();
+        gate.stop.now.cancel();
+        gate.stop().await;
+
+        let gate = again(folder.path(), tool).await;
+        // The lease is over, and the run is not.
+        gate.gate.inner.clock.pass(LIMIT.as_millis() as i64 + 10_000);
+        reconcile::sweep(&gate.gate).await.unwrap();
+        assert_eq!(stored(&gate, &id).await, Status::Running, "{retry:?}");
+        std::fs::write(folder.path().join("go"), "").unwrap();
+        until("the run ends", || has_ended(&gate)).await;
+        reconcile::sweep(&gate.gate).await.unwrap();
+
+        let done = gate.action(&id).await;
+        assert_eq!((done.at("/status"), done.at("/result")), ("executed".to_owned(), "1".to_owned()));
+        assert_eq!(begun(folder.path()), 1, "{retry:?}");
+        assert_eq!(std::fs::read_dir(folder.path().join("gate.runs")).unwrap().count(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_run_without_its_gate_ends_at_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let timeout = Duration::from_secs(1);
+    let tool = ToolConfig { timeout, ..waiting(folder.path(), Retry::Manual) };
+    let (gate, id) = running(folder.path(), tool.clone()).await;
+    gate.stop.now.cancel();
+    gate.stop().await;
+
+    let gate = again(folder.path(), tool).await;
+    until("the run ends", || has_ended(&gate)).await;
+    reconcile::sweep(&gate.gate).await.unwrap();
+
+    let lost = gate.action(&id).await;
+    assert_eq!(lost.at("/status"), "unknown");
+    assert!(lost.at("/error").starts_with("stopped after"), "{}", lost.text);
+}
+
+#[tokio::test]
+async fn a_run_whose_supervisor_was_killed_keeps_its_lease() {
+    let folder = tempfile::tempdir().unwrap();
+    let (gate, id) = running(folder.path(), waiting(folder.path(), Retry::Safe)).await;
+    let supervisor = std::fs::read_to_string(folder.path().join("parent")).unwrap();
+    std::process::Command::new("kill").args(["-9", supervisor.trim()]).status().unwrap();
+    until("the gate lets go of it", || gate.gate.inner.under_way.is_empty()).await;
+
+    reconcile::sweep(&gate.gate).await.unwrap();
+    assert_eq!(stored(&gate, &id).await, Status::Running);
+    gate.gate.inner.clock.pass(LIMIT.as_millis() as i64 + 10_000);
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    reconcile::sweep(&gate.gate).await.unwrap();
+
+    assert_eq!(gate.until_final(&id).await.at("/status"), "executed");
+    assert_eq!(begun(folder.path()), 2);
 }
 
 #[tokio::test]
@@ -269,7 +409,7 @@ async fn the_first_tokens_are_private_kept_and_replaced_when_dead() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = folder.path().join("tokens");
     let gate = Gate::open(&config(folder.path())).await.unwrap();
-    let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
 
     let first = gate.first_tokens(&tokens).await.unwrap();
     let (owner, agent) = (read(&first.owner), read(&first.agent));

@@ -36,7 +36,7 @@ async fn a_claim_is_not_given_again_when_its_lease_is_over() {
     claim(&gate, &id, "k").await;
 
     gate.gate.inner.clock.pass(120_000);
-    gate.gate.store().recover(vec!["t".to_owned()]).await.unwrap();
+    gate.gate.store().recover(vec!["t".to_owned()], Vec::new()).await.unwrap();
 
     assert_eq!(claim(&gate, &id, "k").await.code(), (409, "STALE_FENCE".to_owned()));
 }

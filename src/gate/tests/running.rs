@@ -324,7 +324,7 @@ async fn an_agent_may_report_after_its_lease_ran_out() {
     gate.approve(&id, "").await;
     gate.post_as(&gate.agent, &path("claim"), r#"{"leaseSeconds":1}"#).await;
     gate.gate.inner.clock.pass(1_001);
-    gate.gate.store().recover(Vec::new()).await.unwrap();
+    gate.gate.store().recover(Vec::new(), Vec::new()).await.unwrap();
     assert_eq!(gate.status(&id).await, "unknown");
 
     let forged = gate.post(&path("result"), r#"{"fence":1,"result":"forged"}"#).await;

@@ -10,12 +10,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::contract;
 use crate::config::{Executor, GateConfig, Limits, Retry, ToolConfig};
 use crate::domain::Status;
-use crate::gate::{Gate, GateError, Scope};
+use crate::gate::{Gate, GateError, Scope, Stop};
 
 /// No test waits longer than this for anything.
 pub(super) const LIMIT: Duration = Duration::from_secs(20);
@@ -30,7 +29,7 @@ pub(super) struct TestGate {
     pub(super) agent: SecretString,
     pub(super) owner: SecretString,
     pub(super) client: Client,
-    stop: CancellationToken,
+    pub(super) stop: Stop,
     served: JoinHandle<Result<(), GateError>>,
 }
 
@@ -79,6 +78,7 @@ pub(super) fn config(folder: &Path) -> GateConfig {
         approval_ttl: Duration::from_hours(168),
         keep_settled: None,
         trusted_proxies: Vec::new(),
+        stop_within: LIMIT,
         tools: BTreeMap::new(),
     }
 }
@@ -119,7 +119,7 @@ pub(super) async fn serve(gate: Gate) -> TestGate {
         .unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let stop = CancellationToken::new();
+    let stop = Stop::default();
     let served = tokio::spawn(gate.clone().serve(listener, stop.clone()));
     let client = Client::builder().no_proxy().timeout(LIMIT).build().unwrap();
     TestGate { gate, url, agent, owner, client, stop, served }
@@ -195,12 +195,12 @@ impl TestGate {
 
     /// Tells it to stop and goes on.
     pub(super) fn begin_to_stop(&self) {
-        self.stop.cancel();
+        self.stop.soon.cancel();
     }
 
     /// Stops it as Ctrl-C does, and waits.
     pub(super) async fn stop(self) {
-        self.stop.cancel();
+        self.stop.soon.cancel();
         tokio::time::timeout(LIMIT, self.served).await.unwrap().unwrap().unwrap();
     }
 }

@@ -50,6 +50,7 @@ async fn served() -> Served {
         approval_ttl: Duration::from_hours(168),
         keep_settled: None,
         trusted_proxies: Vec::new(),
+        stop_within: Duration::from_secs(1),
         tools: BTreeMap::new(),
     };
     let gate = Gate::open(&config).await.unwrap();

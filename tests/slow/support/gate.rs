@@ -1,7 +1,7 @@
 //! `placet gate serve` as a process that can be killed, and the note that every serving gate leaves.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use placet::contract::fields::Fields;
 
@@ -45,6 +45,17 @@ impl Gate {
     /// The address and port, to start another one in the same place.
     pub(crate) fn listen(&self) -> String {
         self.address.url.strip_prefix("http://").unwrap().to_owned()
+    }
+
+    /// Sends it a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([format!("-{name}"), self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits until it has ended; its exit code.
+    pub(crate) fn wait_end(&mut self) -> Option<i32> {
+        eventually("the gate ends", || self.child.try_wait().unwrap()).code()
     }
 
     pub(crate) fn kill_9(mut self) {

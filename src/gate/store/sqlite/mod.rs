@@ -187,8 +187,8 @@ impl Store for SqliteStore {
         lapse::lapsing(self.reader(), counts, &self.tools, self.clock.now()).await
     }
 
-    async fn recover(&self, safe: Vec<String>) -> Result<u64, StoreError> {
-        self.writer.run(move |tx| Box::pin(async move { run::recover(tx, &safe).await })).await
+    async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError> {
+        self.writer.run(move |tx| Box::pin(async move { run::recover(tx, &safe, &going_on).await })).await
     }
 
     async fn settled(

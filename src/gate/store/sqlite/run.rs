@@ -214,11 +214,19 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
     Ok(expired)
 }
 
-/// Running actions whose lease ran out.
-pub(super) async fn recover(tx: &mut Tx, safe: &[String]) -> Result<u64, StoreError> {
+/// Running actions whose lease ran out, but those of which a run still goes on.
+pub(super) async fn recover(tx: &mut Tx, safe: &[String], going_on: &[String]) -> Result<u64, StoreError> {
     let now = tx.now.as_millis();
     let mut query = QueryBuilder::new(row::LIGHT);
     query.push(" WHERE a.status = 'running' AND a.lease_until <= ").push_bind(now);
+    if !going_on.is_empty() {
+        query.push(" AND a.id NOT IN (");
+        let mut ids = query.separated(", ");
+        for id in going_on {
+            ids.push_bind(id);
+        }
+        query.push(")");
+    }
     query.push(" ORDER BY a.lease_until LIMIT ").push_bind(SWEEP);
     let lost = query.build().fetch_all(tx.conn()).await?;
     let mut recovered = 0;

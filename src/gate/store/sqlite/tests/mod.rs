@@ -123,10 +123,14 @@ async fn a_result_of_an_earlier_run_is_refused() {
     let shelf = shelf().await;
     shelf.approved("a").await;
     shelf.dispatch("a").await;
-    assert_eq!(shelf.store.recover(vec!["t".to_owned()]).await.unwrap(), 0, "the lease still holds");
+    assert_eq!(
+        shelf.store.recover(vec!["t".to_owned()], Vec::new()).await.unwrap(),
+        0,
+        "the lease still holds"
+    );
 
     shelf.clock.pass(1_001);
-    assert_eq!(shelf.store.recover(vec!["t".to_owned()]).await.unwrap(), 1);
+    assert_eq!(shelf.store.recover(vec!["t".to_owned()], Vec::new()).await.unwrap(), 1);
     let Dispatched::Run(work) = shelf.dispatch("a").await else { panic!("not run") };
 
     assert_eq!((work.fence, work.key.as_str()), (2, "a:2"));
@@ -215,7 +219,7 @@ async fn a_damaged_row_stands_in_nobodys_way() {
     sqlx::query(damage).execute(&shelf.store.database.write).await.unwrap();
 
     shelf.clock.pass(1_001);
-    shelf.store.recover(Vec::new()).await.unwrap();
+    shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
 
     assert_eq!(shelf.status("sound").await, Status::Unknown);
 }
@@ -244,8 +248,10 @@ async fn sweeps_do_not_read_payloads() {
     sqlx::query("UPDATE payloads SET input = '{'").execute(&shelf.store.database.write).await.unwrap();
 
     shelf.clock.pass(1_001);
-    let swept =
-        (shelf.store.expire().await.unwrap(), shelf.store.recover(vec!["safe".to_owned()]).await.unwrap());
+    let swept = (
+        shelf.store.expire().await.unwrap(),
+        shelf.store.recover(vec!["safe".to_owned()], Vec::new()).await.unwrap(),
+    );
 
     let changes = shelf.store.changes("w", 0, 10, u64::MAX).await.unwrap();
     let statuses: Vec<&str> = changes.rows.iter().map(|row| row.status.as_raw()).collect();

@@ -1,0 +1,292 @@
+//! Runs that have their limit whatever becomes of who asked for them: a program under a supervisor, which is placet itself.
+//!
+//! The supervisor kills the program at its limit with everything it started, and writes how it came out to a report. The report is a
+//! file that is locked from before the supervisor starts until it has ended: whoever finds it locked knows that the run goes on, and
+//! whoever finds it free finds the end in it, or nothing where the supervisor itself was killed.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Group;
+
+/// The first argument of a supervisor. Nobody types it.
+const WORD: &str = "supervise-run";
+/// What makes this program a supervisor. The tests are no placet: there, one of them is the supervisor.
+const WORDS: &[&str] = if cfg!(test) {
+    &["program::supervisor::tests::acts_as_a_supervisor", "--exact", "--nocapture"]
+} else {
+    &[WORD]
+};
+/// Stands before the supervisor's own arguments and the program's.
+const BEGIN: &str = "--";
+/// Most bytes of standard output that are kept.
+pub const OUTPUT_MAX: usize = 1 << 20;
+/// Most bytes of standard error that are kept.
+pub const ERRORS_MAX: usize = 4_096;
+/// Whoever was killed may take so long to be gone.
+const GONE: Duration = Duration::from_secs(2);
+
+/// Who supervises, where it is not this program.
+static PLACET: OnceLock<PathBuf> = OnceLock::new();
+
+/// How a run came out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum End {
+    /// Nothing ran, and why.
+    NotStarted(String),
+    Succeeded,
+    /// It failed; its exit status in words.
+    Failed(String),
+    /// A signal ended it; which one.
+    Signalled(String),
+    /// It was killed at its limit.
+    Late,
+    /// It ran, and how it ended cannot be told.
+    Lost(String),
+}
+
+/// What a supervisor leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    pub end: End,
+    /// What the program wrote, up to [`OUTPUT_MAX`] and [`ERRORS_MAX`].
+    pub output: Vec<u8>,
+    pub errors: Vec<u8>,
+}
+
+/// The first line of a report. The bytes follow.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    end: End,
+    output: usize,
+    errors: usize,
+    /// Of all bytes, so that a torn file is none.
+    sha256: String,
+}
+
+/// A supervisor for `argv`, to be given an environment, which is the program's, and to be started. `report` must be locked. The program
+/// gets `stdin` as its standard input. It is killed after `limit`, and not started once that much time has passed already.
+pub fn command(argv: &[String], stdin: File, report: File, limit: Duration) -> io::Result<Command> {
+    let (myself, words) = myself()?;
+    let limit = limit.min(Duration::from_hours(24 * 366));
+    let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + limit;
+    let mut command = Command::new(myself);
+    command.arg0("placet").args(words).arg(BEGIN);
+    command.arg(limit.as_millis().to_string()).arg(until.as_millis().to_string()).args(argv);
+    command.stdin(stdin).stdout(report).stderr(Stdio::null());
+    // A group of its own: what is meant for whoever started it is not meant for the run.
+    command.process_group(0);
+    Ok(command)
+}
+
+/// Names the placet that supervises, for a program that is none and has a gate inside. Only the first call counts.
+pub fn use_placet(program: PathBuf) {
+    PLACET.get_or_init(|| program);
+}
+
+/// This program, also when its file was replaced meanwhile, and what makes it a supervisor.
+fn myself() -> io::Result<(OsString, &'static [&'static str])> {
+    if let Some(program) = PLACET.get() {
+        return Ok((program.into(), &[WORD]));
+    }
+    let running = Path::new("/proc/self/exe");
+    let program = if running.exists() { running.into() } else { std::env::current_exe()?.into_os_string() };
+    Ok((program, WORDS))
+}
+
+/// Supervises a run when this process was started for that; `None`: it was not. Call it first of all.
+pub fn supervised() -> Option<ExitCode> {
+    let word = std::env::args_os().nth(1)?;
+    (word == WORD).then(|| supervise().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+/// Does what the arguments of this process ask for, and writes the report to standard output.
+fn supervise() -> io::Result<()> {
+    let mut arguments = std::env::args_os().skip_while(|it| it != BEGIN).skip(1);
+    let mut millis = || Some(Duration::from_millis(arguments.next()?.to_str()?.parse().ok()?));
+    let (Some(limit), Some(until)) = (millis(), millis()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let report = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    // It is a file that was made for that, never a terminal.
+    if !report.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let limit = limit.min(until.saturating_sub(now));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(run(arguments.collect(), limit));
+    ended.write(report)
+}
+
+async fn run(argv: Vec<OsString>, limit: Duration) -> Report {
+    // Nobody ends a supervisor but by killing it: its run would go on without a limit. It ends soon anyway.
+    let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), SignalKind::quit()];
+    let _ignored: Vec<_> = kinds.into_iter().map(signal).collect();
+    let Some((program, rest)) = argv.split_first() else {
+        return End::NotStarted("there is no program to run".to_owned()).into();
+    };
+    if limit.is_zero() {
+        return End::NotStarted("its time had passed before it was started".to_owned()).into();
+    }
+    let mut command = Command::new(program);
+    command.args(rest).stdin(Stdio::inherit()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.process_group(0);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return End::NotStarted(format!("cannot start {}: {error}", program.display())).into(),
+    };
+    let group = Group::of(&child);
+    match tokio::time::timeout(limit, converse(&mut child)).await {
+        Err(_) => {
+            group.kill(&mut child, GONE).await;
+            End::Late.into()
+        }
+        Ok(Err(error)) => {
+            group.kill(&mut child, GONE).await;
+            End::Lost(error.to_string()).into()
+        }
+        Ok(Ok((status, output, errors))) => {
+            let end = match status.code() {
+                Some(0) => End::Succeeded,
+                Some(_) => End::Failed(status.to_string()),
+                None => End::Signalled(status.to_string()),
+            };
+            match end {
+                // It did not mean to leave anything behind.
+                End::Signalled(_) => group.kill(&mut child, GONE).await,
+                _ => group.has_ended(),
+            }
+            Report { end, output, errors }
+        }
+    }
+}
+
+/// Reads both at the same time, so that no side waits for the other's full pipe.
+async fn converse(child: &mut Child) -> io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (output, errors) = tokio::try_join!(drain(stdout, OUTPUT_MAX), drain(stderr, ERRORS_MAX))?;
+    Ok((child.wait().await?, output, errors))
+}
+
+/// Reads to the end and keeps the first `cap` bytes: a program that says more is heard out, but not remembered.
+async fn drain<R: AsyncRead + Unpin>(pipe: Option<R>, cap: usize) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    if let Some(mut pipe) = pipe {
+        (&mut pipe).take(cap as u64).read_to_end(&mut kept).await?;
+        tokio::io::copy(&mut pipe, &mut tokio::io::sink()).await?;
+    }
+    Ok(kept)
+}
+
+impl From<End> for Report {
+    /// Nothing is kept of what it wrote.
+    fn from(end: End) -> Self {
+        Self { end, output: Vec::new(), errors: Vec::new() }
+    }
+}
+
+impl Report {
+    fn write(self, mut file: File) -> io::Result<()> {
+        let bytes = [self.output.as_slice(), &self.errors].concat();
+        let sha256 = format!("{:x}", Sha256::digest(&bytes));
+        let head = Head { end: self.end, output: self.output.len(), errors: self.errors.len(), sha256 };
+        let head = serde_json::to_string(&head).map_err(io::Error::other)? + "\n";
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(&[head.as_bytes(), &bytes].concat())?;
+        file.sync_all()
+    }
+
+    /// Reads what a supervisor that has ended left; `None` when it was killed before it could say anything.
+    pub fn read(file: &mut File) -> io::Result<Option<Self>> {
+        let mut all = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut all)?;
+        Ok(Self::parse(&all))
+    }
+
+    fn parse(all: &[u8]) -> Option<Self> {
+        let end_of_head = all.iter().position(|&byte| byte == b'\n')?;
+        let (head, bytes) = all.split_at_checked(end_of_head + 1)?;
+        let head: Head = serde_json::from_slice(head).ok()?;
+        let bytes = bytes.get(..head.output.checked_add(head.errors)?)?;
+        let (output, errors) = bytes.split_at_checked(head.output)?;
+        let whole = format!("{:x}", Sha256::digest(bytes)) == head.sha256;
+        whole.then(|| Self { end: head.end, output: output.to_vec(), errors: errors.to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the tests start in placet's stead. In an ordinary run it does nothing.
+    #[test]
+    fn acts_as_a_supervisor() {
+        if std::env::args_os().any(|it| it == BEGIN) {
+            supervise().unwrap();
+        }
+    }
+
+    /// Runs a shell script to its end under a supervisor.
+    async fn ran(script: &str, limit: Duration) -> Option<Report> {
+        let mut report = tempfile::tempfile().unwrap();
+        let argv = ["/bin/sh", "-c", script].map(str::to_owned);
+        let stdin = crate::program::whole(b"input").unwrap();
+        let mut command = command(&argv, stdin, report.try_clone().unwrap(), limit).unwrap();
+        command.status().await.unwrap();
+        Report::read(&mut report).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn a_report_says_how_a_run_ended_and_what_it_wrote() {
+        let done = ran("cat; echo oh >&2", LONG).await.unwrap();
+        assert_eq!((done.end, &*done.output, &*done.errors), (End::Succeeded, &b"input"[..], &b"oh\n"[..]));
+
+        let failed = ran("exit 3", LONG).await.unwrap();
+        assert_eq!(failed.end, End::Failed("exit status: 3".to_owned()));
+
+        let signalled = ran("kill -9 $$", LONG).await.unwrap();
+        assert!(matches!(signalled.end, End::Signalled(what) if what.contains('9')));
+    }
+
+    #[tokio::test]
+    async fn a_program_is_killed_at_its_limit_and_not_started_after_it() {
+        assert_eq!(ran("exec sleep 600", Duration::from_millis(300)).await.unwrap().end, End::Late);
+        let late = ran("echo ran", Duration::ZERO).await.unwrap();
+        assert!(matches!(late.end, End::NotStarted(_)) && late.output.is_empty());
+    }
+
+    #[test]
+    fn a_torn_report_is_none() {
+        let report = Report { end: End::Succeeded, output: b"out".to_vec(), errors: b"err".to_vec() };
+        let mut file = tempfile::tempfile().unwrap();
+        report.clone().write(file.try_clone().unwrap()).unwrap();
+        let mut whole = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut whole).unwrap();
+
+        assert_eq!(Report::parse(&whole), Some(report));
+        for length in 0..whole.len() {
+            assert_eq!(Report::parse(&whole[..length]), None, "{length}");
+        }
+        let changed = [&whole[..whole.len() - 1], b"R"].concat();
+        assert_eq!(Report::parse(&changed), None);
+    }
+}
