@@ -31,6 +31,7 @@ mod tls;
 mod tool;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,14 +57,16 @@ use self::store::sqlite::{Context, SqliteStore};
 use self::tls::Tls;
 use self::tool::Tools;
 use crate::config::{ConfigError, GateConfig, Limits, Network, ToolConfig};
+use crate::contract::time;
 use crate::sqlite;
 
-/// Looks whether a gate of this configuration could start: programs and files that its tools need. Touches nothing.
+/// Looks whether a gate of this configuration could start, and whether clients would accept its certificate: programs and files that
+/// its tools need, and the certificate's dates. Touches nothing.
 pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
     mistakes(config).into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Everything for which a gate of this configuration could not start. Touches nothing.
+/// Everything for which a gate of this configuration could not start, or for which no client would accept it. Touches nothing.
 pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     let bare = GateConfig { tools: BTreeMap::new(), ..config.clone() };
     let mut found = vec![config.reach().map_err(|why| config.error(why)), Tools::open(&bare).map(drop)];
@@ -73,7 +76,10 @@ pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
         let alone = config.tools.iter().map(|tool| GateConfig { tools: one(tool), ..bare.clone() });
         found.extend(alone.map(|config| Tools::open(&config).map(drop)));
     }
-    found.push(tls(config).map(drop));
+    found.push(tls(config).and_then(|tls| {
+        let outdated = tls.and_then(|tls| tls.outdated(time::now()));
+        outdated.map_or(Ok(()), |why| Err(config.error(why)))
+    }));
     found.into_iter().filter_map(Result::err).collect()
 }
 
@@ -205,6 +211,21 @@ impl Gate {
     /// clones are done. Commands that still run go on under their supervisors, and the next gate takes up what they come to.
     pub async fn serve(self, listener: TcpListener, stop: impl Into<Stop>) -> Result<(), GateError> {
         server::serve(self, listener, stop.into()).await
+    }
+
+    /// Reads the certificate, its key and the files of the first tokens in `folder` anew, for connections from now on. Ends nothing. What
+    /// cannot be used stays as it was; returns a sentence for each problem.
+    pub async fn reload(&self, folder: &Path) -> Vec<String> {
+        let renewed = self.inner.tls.as_ref().map(Tls::renew);
+        let mut problems: Vec<String> = renewed.and_then(Result::err).into_iter().collect();
+        problems.extend(self.outdated());
+        problems.extend(self.first_tokens(folder).await.err().map(|error| error.to_string()));
+        problems
+    }
+
+    /// Why no client accepts the gate's certificate at this moment, as far as its dates say.
+    pub fn outdated(&self) -> Option<String> {
+        self.inner.tls.as_ref()?.outdated(self.inner.clock.now())
     }
 
     /// Finishes what is queued and closes the database, for a gate that was opened and not served.

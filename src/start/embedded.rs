@@ -88,6 +88,8 @@ pub(super) enum Heir {
 #[derive(Debug)]
 pub(super) struct Served {
     pub(super) note: Note,
+    /// For what is asked of it besides stopping.
+    pub(super) gate: Gate,
     task: JoinHandle<()>,
     note_path: PathBuf,
     /// Held as long as the gate serves; the system lets it go when the process ends, however it ends.
@@ -280,16 +282,17 @@ pub(super) async fn serve(
     };
     write_note(&note_path, &note)?;
     let telling = tell_draining(note_path.clone(), note.clone(), stop.soon.clone());
+    let serving = gate.clone();
     let task = tokio::spawn(async move {
         let served = tokio::select! {
-            served = gate.serve(listener, stop) => served,
+            served = serving.serve(listener, stop) => served,
             () = telling => Ok(()),
         };
         if let Err(error) = served {
             tracing::error!(%error, "the gate stopped");
         }
     });
-    Ok(Served { note, task, note_path, _lock: lock })
+    Ok(Served { note, gate, task, note_path, _lock: lock })
 }
 
 /// Says in the note that the gate is stopping, once it is. Never ends.

@@ -1,5 +1,6 @@
 //! `placet gate serve`: the gate without a screen, for a team.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -12,7 +13,7 @@ use crate::config::paths::Paths;
 use crate::config::{Config, GateConfig};
 use crate::gate::Stop;
 
-use super::embedded::{self, PortRule};
+use super::embedded::{self, PortRule, Served};
 use super::logging;
 
 /// How long another placet may take to let go of the database.
@@ -25,13 +26,13 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 struct Ready<'a> {
     url: &'a str,
     workspace: &'a str,
-    token_file: &'a std::path::Path,
-    agent_token_file: &'a std::path::Path,
-    database: &'a std::path::Path,
+    token_file: &'a Path,
+    agent_token_file: &'a Path,
+    database: &'a Path,
     pid: u32,
 }
 
-/// Serves until SIGINT or SIGTERM, then finishes what runs; the second signal ends it at once.
+/// Serves until SIGINT or SIGTERM, then finishes what runs; the second signal ends it at once. SIGHUP has it read its certificate anew.
 pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> {
     let mut config = with_database(Config::load(paths)?.gate, args.database.as_deref(), paths)?;
     if let Some(listen) = args.listen {
@@ -59,9 +60,18 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
         pid: served.note.pid,
     })?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), url = served.note.url, "the gate serves");
-    let told = tokio::select! {
-        () = end.next() => true,
-        () = served.ended() => false,
+    if let Some(outdated) = served.gate.outdated() {
+        cli::complain(&outdated);
+        tracing::warn!(outdated, "clients will not connect");
+    }
+    let told = loop {
+        tokio::select! {
+            asked = end.asked() => match asked {
+                Asked::End => break true,
+                Asked::Reload => reload(&served).await,
+            },
+            () = served.ended() => break false,
+        }
     };
     stop.soon.cancel();
     let mut finishing = std::pin::pin!(served.finish());
@@ -75,6 +85,18 @@ pub(super) async fn run(paths: &Paths, args: ServeArgs) -> anyhow::Result<Exit> 
     tracing::info!(told, "the gate stopped");
     anyhow::ensure!(told, "the gate stopped by itself; the log says why: {target}");
     Ok(Exit::Done)
+}
+
+/// Takes over a certificate that was renewed, and ends nothing.
+async fn reload(served: &Served) {
+    let folder = served.note.token_file.parent().unwrap_or(Path::new("."));
+    let problems = served.gate.reload(folder).await;
+    for problem in &problems {
+        tracing::error!(problem, "not everything was reloaded; the rest goes on as before");
+    }
+    if problems.is_empty() {
+        tracing::info!("reloaded the certificate, its key and the files of the tokens");
+    }
 }
 
 /// A command without a screen holds the gate only for a moment, and so does one that is being restarted.
@@ -103,6 +125,12 @@ pub(super) fn with_database(
     Ok(gate)
 }
 
+/// What a signal asks of a served gate.
+enum Asked {
+    End,
+    Reload,
+}
+
 /// SIGINT, SIGTERM and SIGHUP, listened to from before the gate says that it is ready.
 pub(super) struct EndSignals([Signal; 3]);
 
@@ -118,6 +146,16 @@ impl EndSignals {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
+        }
+    }
+
+    /// The next signal, and what it asks of a served gate.
+    async fn asked(&mut self) -> Asked {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => Asked::End,
+            _ = terminate.recv() => Asked::End,
+            _ = hangup.recv() => Asked::Reload,
         }
     }
 

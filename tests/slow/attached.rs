@@ -117,3 +117,21 @@ fn a_second_signal_ends_a_gate_at_once_and_the_next_takes_up_what_ran() {
     eventually("it is executed", || (agent::status(&next.address, &id) == "executed").then_some(()));
     assert_eq!(std::fs::read_to_string(home.out().join("begun")).unwrap().lines().count(), 1);
 }
+
+#[test]
+fn sighup_ends_no_served_gate_and_writes_missing_token_files_anew() {
+    let home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&home, &[]);
+    let token = home.state().join("agent.token");
+    std::fs::remove_file(&token).unwrap();
+
+    gate.signal("HUP");
+
+    eventually("the token is written anew", || token.exists().then_some(()));
+    let again = Address {
+        agent_token: std::fs::read_to_string(&token).unwrap().trim().to_owned(),
+        ..gate.address.clone()
+    };
+    let id = agent::propose(&again, &proposal("after SIGHUP"));
+    assert_eq!(agent::status(&gate.address, &id), "pending");
+}

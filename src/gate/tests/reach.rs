@@ -11,7 +11,8 @@ use tokio::net::TcpStream;
 
 use super::support::{LIMIT, TestGate, answer, config, start};
 use crate::config::{GateConfig, TlsFiles};
-use crate::gate::check;
+use crate::contract::time;
+use crate::gate::{check, tls};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -33,11 +34,21 @@ fn mode(path: &Path, mode: u32) {
 async fn with_tls() -> (TempDir, TestGate) {
     let folder = tempfile::tempdir().unwrap();
     let tls = Some(files(folder.path()));
-    let mut gate = start(GateConfig { tls, ..config(folder.path()) }).await;
-    gate.url = gate.url.replace("http://", "https://");
-    let cert = Certificate::from_pem(&std::fs::read(fixture("tls.cert.pem")).unwrap()).unwrap();
-    gate.client = Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([cert]).build().unwrap();
+    let gate = trusting(start(GateConfig { tls, ..config(folder.path()) }).await);
     (folder, gate)
+}
+
+/// The same gate, asked over TLS.
+fn trusting(mut gate: TestGate) -> TestGate {
+    gate.url = gate.url.replace("http://", "https://");
+    gate.client = client("tls.cert.pem");
+    gate
+}
+
+/// A client that trusts one certificate.
+fn client(cert: &str) -> Client {
+    let cert = Certificate::from_pem(&std::fs::read(fixture(cert)).unwrap()).unwrap();
+    Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([cert]).build().unwrap()
 }
 
 fn address(gate: &TestGate) -> String {
@@ -159,6 +170,48 @@ fn a_gate_says_what_is_wrong_with_its_certificate() {
         let error = says(cert, key).unwrap_err();
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn a_certificate_that_is_not_valid_now_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let expired = TlsFiles { cert: fixture("tls.expired.cert.pem"), ..files(folder.path()) };
+
+    let error = check(&GateConfig { tls: Some(expired), ..config(folder.path()) }).unwrap_err().to_string();
+    assert!(error.contains("expired at 2021-01-01T00:00:00") && error.contains("SIGHUP"), "{error}");
+
+    let tls = tls::load(&files(folder.path())).unwrap();
+    let told = |moment: &str| tls.outdated(time::read(moment).unwrap());
+    assert!(told("2019-12-31T23:59:59Z").unwrap().contains("is not valid before 2020-01-01T00:00:00"));
+    assert_eq!([told("2020-01-01T00:00:00Z"), told("2126-01-01T00:00:00Z")], [None, None]);
+    assert!(told("2126-01-01T00:00:01Z").unwrap().contains("expired at 2126-01-01T00:00:00"));
+}
+
+#[tokio::test]
+async fn a_renewed_certificate_is_shown_to_the_next_connection_and_ends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = TlsFiles { cert: folder.path().join("cert.pem"), ..files(folder.path()) };
+    std::fs::copy(fixture("tls.cert.pem"), &own.cert).unwrap();
+    let mut gate = trusting(start(GateConfig { tls: Some(own.clone()), ..config(folder.path()) }).await);
+    let id = gate.propose("t", "{}").await;
+    let (renewed, before) = (client("tls.renewed.cert.pem"), gate.client.clone());
+    let asks = async |client: &Client| client.get(format!("{}/healthz", gate.url)).send().await.is_ok();
+    assert!(!asks(&renewed).await);
+
+    std::fs::write(&own.cert, "half of a certificate").unwrap();
+    let problems = gate.gate.reload(folder.path()).await;
+    assert!(problems.len() == 1 && problems[0].contains("gate.tls_cert"), "{problems:?}");
+    assert!(asks(&client("tls.cert.pem")).await, "the old one is still shown");
+    std::fs::copy(fixture("tls.renewed.cert.pem"), &own.cert).unwrap();
+    std::fs::copy(fixture("tls.renewed.key.pem"), &own.key).unwrap();
+    mode(&own.key, 0o600);
+    assert_eq!(gate.gate.reload(folder.path()).await, Vec::<String>::new());
+
+    assert!(asks(&renewed).await && !asks(&client("tls.cert.pem")).await);
+    assert!(asks(&before).await, "a connection from before goes on");
+    gate.client = renewed;
+    assert_eq!(gate.status(&id).await, "pending");
+    gate.stop().await;
 }
 
 #[test]
