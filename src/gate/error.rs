@@ -12,7 +12,7 @@ use crate::contract::action::wire_status;
 use crate::contract::error::{ErrorBody, ErrorInfo};
 use crate::contract::time;
 use crate::domain::{Status, Timestamp};
-use crate::sqlite::OpenError;
+use crate::sqlite::{self, OpenError};
 
 /// The gate cannot do its work.
 #[derive(Debug, thiserror::Error)]
@@ -174,11 +174,17 @@ impl From<StoreError> for ApiError {
             StoreError::Refused(refused) => refused.into(),
             StoreError::Closed => Self::Unavailable("the gate is closing; try again".to_owned()),
             failed @ (StoreError::Database(_) | StoreError::Commit(_) | StoreError::Corrupt(_)) => {
-                // The details may name files and SQL: they are for the log.
+                // Other details may name files and SQL: they are for the log.
                 tracing::error!(error = %failed, "a request failed");
-                Self::Unavailable(
-                    "the gate's database failed; look before you ask again: it may have been done".to_owned(),
-                )
+                let why = match &failed {
+                    StoreError::Commit(why) => why.clone(),
+                    StoreError::Database(error) => sqlite::Words(error).to_string(),
+                    _ => String::new(),
+                };
+                let why = if sqlite::is_usual(&why) { format!(": {why}") } else { String::new() };
+                Self::Unavailable(format!(
+                    "the gate's database failed{why}; look before you ask again: it may have been done"
+                ))
             }
         }
     }

@@ -70,8 +70,8 @@ pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
 pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
     let bare = GateConfig { tools: BTreeMap::new(), ..config.clone() };
     let mut found = vec![config.reach().map_err(|why| config.error(why)), Tools::open(&bare).map(drop)];
-    // One by one: each may be wrong.
-    if found.iter().all(Result::is_ok) {
+    // One by one: each may be wrong. Where the targets are wrong, every tool would say so again.
+    if found.iter().skip(1).all(Result::is_ok) {
         let one = |(name, tool): (&String, &ToolConfig)| [(name.clone(), tool.clone())].into();
         let alone = config.tools.iter().map(|tool| GateConfig { tools: one(tool), ..bare.clone() });
         found.extend(alone.map(|config| Tools::open(&config).map(drop)));

@@ -21,7 +21,7 @@ mod tls;
 
 use quiet::Quiet;
 pub use scheme::Scheme;
-pub use tls::is_about_certificate;
+pub use tls::{is_about_certificate, needs_https};
 
 /// Largest reply that is read, in bytes. A larger one is refused, not cut.
 pub const REPLY_MAX: usize = 64 << 20;

@@ -6,7 +6,7 @@ use super::{Patience, SourceError, Synced};
 use crate::config::SourceConfig;
 use crate::contract::time;
 use crate::domain::Check;
-use crate::net::http::is_about_certificate;
+use crate::net::http::{is_about_certificate, needs_https};
 
 /// Longest wait for the time of day.
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
@@ -46,6 +46,9 @@ pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
         SourceError::NotSent { .. } => {
             "check `url`, and that the backend runs there and can be reached from here"
         }
+        SourceError::Unreachable { why } if needs_https(why.as_raw()) => {
+            "correct `url`: begin it with https://"
+        }
         SourceError::Unreachable { .. } => "the connection broke off: look at the log of the backend",
         SourceError::Protocol { .. } => "check `url` and `kind`: another program answers there",
         SourceError::Unauthorized => "get a fresh token, and check token_env, token_file or token_command",
@@ -68,5 +71,7 @@ mod tests {
 
         assert!(advice("its certificate has expired: renew it").contains("certificate"));
         assert!(advice("connection refused").contains("check `url`"));
+        let plain = "it does not speak plain HTTP there; is the url to begin with https://?";
+        assert!(failed("list", &SourceError::Unreachable { why: plain.into() }).advice.contains("https://"));
     }
 }

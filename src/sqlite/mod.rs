@@ -21,7 +21,7 @@ use sqlx::{Connection as _, SqlSafeStr as _};
 pub use self::backup::{BackupError, backup};
 use self::turn::Turn;
 use self::words::MigrateWords;
-pub use self::words::Words;
+pub use self::words::{Words, is_usual};
 use crate::fault;
 use crate::private;
 
@@ -381,5 +381,6 @@ mod tests {
 
         assert!(Words(&locked).to_string().contains("another program has locked it"), "{locked}");
         assert!(Words(&full).to_string().contains("the disk is full"), "{full}");
+        assert!([&locked, &full].iter().all(|error| is_usual(&Words(error).to_string())));
     }
 }

@@ -22,23 +22,34 @@ pub struct Words<'a>(pub &'a sqlx::Error);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MigrateWords<'a>(pub(super) &'a MigrateError);
 
+/// What the usual ones mean. None of it names a file or a table, so a client may read it.
+const USUAL: [(&[u32], &str); 6] = [
+    (&[BUSY, LOCKED], "another program has locked it; end that program, or try again when it is done"),
+    (
+        &[READ_ONLY],
+        "it is read-only; check who may write the file, and whether its disk is mounted read-only",
+    ),
+    (&[FULL], "the disk is full; make room"),
+    (&[CANNOT_OPEN], "the file cannot be opened; check that it and its folder are yours"),
+    (&[CORRUPT], "the file is damaged (database disk image is malformed)"),
+    (&[NO_DATABASE], "the file is not a database"),
+];
+
+/// Whether these are words of ours, without details of the database.
+pub fn is_usual(words: &str) -> bool {
+    USUAL.iter().any(|(_, usual)| *usual == words)
+}
+
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.0.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
-        f.write_str(match code.map(|code| code & 0xff) {
-            Some(BUSY | LOCKED) => {
-                "another program has locked it; end that program, or try again when it is done"
-            }
-            Some(READ_ONLY) => {
-                "it is read-only; check who may write the file, and whether its disk is mounted read-only"
-            }
-            Some(FULL) => "the disk is full; make room",
-            Some(CANNOT_OPEN) => "the file cannot be opened; check that it and its folder are yours",
-            Some(CORRUPT) => "the file is damaged (database disk image is malformed)",
-            Some(NO_DATABASE) => "the file is not a database",
-            Some(IO) => return write!(f, "the disk failed or is full ({})", self.0),
-            _ => return self.0.fmt(f),
-        })
+        let code = code.map(|code| code & 0xff);
+        let usual = code.and_then(|code| USUAL.iter().find(|(codes, _)| codes.contains(&code)));
+        match (usual, code) {
+            (Some((_, words)), _) => f.write_str(words),
+            (None, Some(IO)) => write!(f, "the disk failed or is full ({})", self.0),
+            (None, _) => self.0.fmt(f),
+        }
     }
 }
 

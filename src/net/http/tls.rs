@@ -41,10 +41,18 @@ fn said(error: &rustls::Error) -> Option<String> {
     })
 }
 
+/// How the sentence begins about a server that speaks only TLS.
+const ONLY_TLS: &str = "it does not speak plain HTTP there";
+
+/// Whether an error of a request means that its URL needs `https`.
+pub fn needs_https(why: &str) -> bool {
+    why.starts_with(ONLY_TLS)
+}
+
 /// What hyper says of an answer that is not HTTP, as that of a server which speaks TLS is none.
 pub(super) fn of_plain_http(cause: &str) -> Option<String> {
     (cause == "invalid HTTP version parsed")
-        .then(|| "it does not speak plain HTTP there; is the url to begin with https://?".to_owned())
+        .then(|| format!("{ONLY_TLS}; is the url to begin with https://?"))
 }
 
 /// Goes on after "its certificate".
