@@ -348,7 +348,7 @@ fn nothing_that_somebody_else_wrote_is_told() {
             assert!(said.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{said:?}");
             assert!(!said.contains("]9;"), "{said}");
         }
-        assert_eq!(notice.text().matches("and 3 more").count(), notice.rule - 1);
+        assert_eq!(notice.text().matches("and 4 more").count(), notice.rule - 1);
     }
 }
 
