@@ -298,7 +298,8 @@ class Running(unittest.TestCase):
             self.assertEqual(yes.result(LIMIT), "YES")
             with self.assertRaises(Declined) as declined:
                 no.result(LIMIT)
-        self.assertEqual((str(declined.exception), declined.exception.decided.status), ("no", "rejected"))
+        sentence = "A human rejected this call: no. Do not repeat it unchanged."
+        self.assertEqual((str(declined.exception), declined.exception.decided.status), (sentence, "rejected"))
 
     def pending(self, tool: str, many: int) -> Any:
         items = owner("GET", f"?status=pending&tool_name={tool}")["items"]

@@ -65,10 +65,13 @@ fn every_command_prints_what_the_schema_says() {
     assert_eq!(limited[0]["items"][0]["id"], ids[0].as_str());
     assert_eq!(checked(&home, "show", &["--json", &ids[0], &ids[1]]).len(), 2);
 
+    // A flagged action is approved by its digest only.
+    let items = listed[0]["items"].as_array().unwrap();
+    let digest = items.iter().find(|item| item["id"] == ids[0].as_str()).unwrap()["digest"].clone();
     let decisions = write(
         &home.path().join("decisions.ndjson"),
         &format!(
-            "{{\"id\":\"{}\",\"decision\":\"approve\",\"userEdits\":{{\"title\":\"x\"}}}}\n\
+            "{{\"id\":\"{}\",\"decision\":\"approve\",\"digest\":{digest},\"userEdits\":{{\"title\":\"x\"}}}}\n\
              {{\"id\":\"{}\",\"decision\":\"reject\",\"reason\":\"no\"}}\n",
             ids[0], ids[1]
         ),

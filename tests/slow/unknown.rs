@@ -93,7 +93,7 @@ fn the_command_line_tells_it_apart_from_what_is_pending() {
     let unknown = printed(&["list", "--status", "unknown"]);
     let shown = printed(&["show", &first]);
 
-    assert!(pending.contains("nothing is pending\n! 2 actions ran"), "{pending}");
+    assert!(pending.contains("nothing is pending\n! nobody knows what became of 2 actions"), "{pending}");
     assert!(unknown.contains("First") && unknown.ends_with("2 unknown\n"), "{unknown}");
     assert!(shown.contains("status      unknown: it ran, and nobody knows whether it landed"), "{shown}");
     assert!(shown.contains("approved by owner") && shown.contains("what ran:"), "{shown}");
