@@ -252,7 +252,7 @@ mod tests {
         Report::read(&mut report).unwrap()
     }
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[tokio::test]
     async fn a_report_says_how_a_run_ended_and_what_it_wrote() {

@@ -166,7 +166,7 @@ async fn hurry(serving: bool, within: Duration, now: CancellationToken) {
         }
         now.cancel();
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// The gate of this machine as a source, when one runs; none is started. Only a note whose writer still holds the lock is
@@ -301,7 +301,7 @@ async fn tell_draining(path: PathBuf, note: Note, soon: CancellationToken) {
     if let Err(error) = write_note(&path, &Note { draining: true, ..note }) {
         tracing::warn!(%error, "whoever starts next is not told that the gate is stopping");
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Where clients find the gate. A certificate is for a name, so with TLS it is the first one that is configured.

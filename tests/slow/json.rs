@@ -47,6 +47,11 @@ fn write(path: &Path, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+fn digest_of<'a>(listed: &'a Value, id: &str) -> &'a Value {
+    let items = listed["items"].as_array().unwrap();
+    &items.iter().find(|item| item["id"] == id).unwrap()["digest"]
+}
+
 #[test]
 fn every_command_prints_what_the_schema_says() {
     let gate_home = Home::with_config(WRITE_FILE);
@@ -66,8 +71,7 @@ fn every_command_prints_what_the_schema_says() {
     assert_eq!(checked(&home, "show", &["--json", &ids[0], &ids[1]]).len(), 2);
 
     // A flagged action is approved by its digest only.
-    let items = listed[0]["items"].as_array().unwrap();
-    let digest = items.iter().find(|item| item["id"] == ids[0].as_str()).unwrap()["digest"].clone();
+    let digest = digest_of(&listed[0], &ids[0]);
     let decisions = write(
         &home.path().join("decisions.ndjson"),
         &format!(
