@@ -42,7 +42,7 @@ fn model(rows: usize) -> Model {
         zone: jiff::tz::TimeZone::UTC,
         stale_after: std::time::Duration::from_secs(40),
         targets: placet::config::Targets::default(),
-        queue_targets: Default::default(),
+        queue_targets: std::collections::BTreeMap::default(),
         reviewers: false,
         opens: placet::tui::model::Opens::Inbox,
         rules: Vec::new(),
