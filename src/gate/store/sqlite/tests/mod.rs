@@ -357,7 +357,10 @@ async fn a_closed_store_says_so() {
 #[tokio::test]
 async fn a_store_that_cannot_write_says_so_when_it_is_pinged() {
     let shelf = shelf().await;
+    let log = || std::fs::metadata(shelf.folder.path().join("gate.db-wal")).unwrap().len();
+    let before = log();
     shelf.store.ping().await.unwrap();
+    assert!(log() > before, "a full disk is found by writing only");
     sqlx::query("PRAGMA query_only = ON").execute(&shelf.store.database.write).await.unwrap();
     let believed = shelf.store.ping().await;
 
