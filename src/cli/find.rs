@@ -27,6 +27,8 @@ pub(super) struct Sought<'a> {
     pub(super) id: &'a str,
     /// Only there.
     pub(super) source: Option<&'a str>,
+    /// It may be the beginning of an id, of which there is only one.
+    pub(super) may_begin: bool,
 }
 
 /// No source gave the action.
@@ -50,8 +52,102 @@ struct Answer {
 
 /// Looks for actions in all sources at once, and answers in the order that was asked in. A source that says nothing holds up no
 /// action that another one has; whoever was not waited for is told of on standard error. An id that several sources know is an
-/// error.
+/// error, and so is the beginning of several ids.
 pub(super) async fn find(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Looked>> {
+    let mut found = exactly(inbox, sought).await?;
+    for (one, looked) in sought.iter().zip(&mut found) {
+        if one.may_begin && looked.is_err() && !one.id.is_empty() {
+            match beginning(inbox, one).await? {
+                Begun::With(key) => {
+                    let loaded = inbox.load(std::slice::from_ref(&key)).await.pop();
+                    *looked = loaded.map_or_else(
+                        || Err(missing(one, None)),
+                        |(key, action)| action.map(|it| (key, it)).map_err(|why| missing(one, Some(why))),
+                    );
+                }
+                Begun::NotSure(problem) => {
+                    *looked = Err(NotFound { problem, exit: Exit::Unreachable, gone: None });
+                }
+                Begun::Nowhere => {}
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What is known of an id that was not given in full.
+enum Begun {
+    With(ActionKey),
+    /// Some source does not say whether it has another one.
+    NotSure(Problem),
+    Nowhere,
+}
+
+/// The only action whose id begins so. Of several, none is taken: they are named.
+async fn beginning(inbox: &Inbox, one: &Sought<'_>) -> anyhow::Result<Begun> {
+    let sources = chosen(inbox, one.source)?;
+    let asking = sources.iter().map(|source| tokio::time::timeout(SOME, inbox.beginning(source, one.id)));
+    let asking = futures_util::future::join_all(asking);
+    let answers = output::waiting_for(|| format!("looking for {:?}", one.id), asking).await;
+    let (mut keys, mut silent) = (Vec::new(), None);
+    for (source, answer) in sources.iter().zip(answers) {
+        match answer {
+            Ok(Ok(ids)) => {
+                keys.extend(ids.into_iter().map(|id| ActionKey { source: source.clone(), id }));
+            }
+            Ok(Err(_)) | Err(_) => silent = Some(source),
+        }
+    }
+    if keys.len() > 1 {
+        let several = inbox.source_names().len() > 1;
+        let named = |key: &ActionKey| {
+            let id = output::identifier(key.id.untrusted());
+            if several { format!("{id} in {}", key.source) } else { id }
+        };
+        return Err(ambiguous(one.id, keys.iter().map(named)).into());
+    }
+    Ok(match (keys.pop(), silent) {
+        (None, _) => Begun::Nowhere,
+        (Some(key), None) => Begun::With(key),
+        (Some(_), Some(silent)) => Begun::NotSure(Problem {
+            source: Some(silent.clone()),
+            what: "does not answer and may have another action whose id begins so; give the whole id, or --source"
+                .to_owned(),
+            why: Some(Untrusted::from(one.id)),
+        }),
+    })
+}
+
+/// So many are named.
+const NAMED: usize = 10;
+
+/// The beginning of several ids.
+pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>) -> Usage {
+    let more = if ids.len() > NAMED { " …" } else { "" };
+    let ids: Vec<String> = ids.take(NAMED).collect();
+    let given = output::identifier(&given.into());
+    Usage(format!(
+        "several ids begin with {given}; give more of the one that you mean: {}{more}",
+        ids.join(", ")
+    ))
+}
+
+/// It was there a moment ago.
+fn missing(one: &Sought<'_>, problem: Option<Problem>) -> NotFound {
+    NotFound { problem: problem.unwrap_or_else(|| nobody(one)), exit: Exit::Failed, gone: None }
+}
+
+fn nobody(one: &Sought<'_>) -> Problem {
+    let what = if one.may_begin {
+        "no action has this id, or one that begins so"
+    } else {
+        "no source knows this id"
+    };
+    Problem { source: None, what: what.to_owned(), why: Some(Untrusted::from(one.id)) }
+}
+
+/// Those with exactly these ids.
+async fn exactly(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Looked>> {
     let mut asked: Vec<(SourceName, Vec<ActionKey>)> = Vec::new();
     for one in sought {
         for source in chosen(inbox, one.source)? {
@@ -127,13 +223,10 @@ fn pick(
     if found.len() > 1 {
         return Err(Usage("several sources know this id; name one with --source".to_owned()).into());
     }
-    let nobody = || Problem {
-        source: None,
-        what: "no source knows this id".to_owned(),
-        why: Some(Untrusted::from(one.id)),
-    };
     let exit = if reached { Exit::Failed } else { Exit::Unreachable };
-    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(nobody), exit, gone }))
+    // Of an id that was typed, nobody can say that it ever was one.
+    let last = last.filter(|_| gone.is_none() || !one.may_begin);
+    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(|| nobody(one)), exit, gone }))
 }
 
 impl Sought<'_> {

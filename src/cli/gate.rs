@@ -21,6 +21,7 @@ use crate::private;
 use crate::sqlite;
 
 use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, SettleAs, TokenCommand};
+use super::find::ambiguous;
 use super::{Exit, Usage, VERSION};
 use super::{log, output};
 
@@ -98,10 +99,23 @@ async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit
         SettleAs::Failed => Settled::Failed,
         SettleAs::Retry => Settled::Retry,
     };
-    let action = gate.settle(&args.id, how, args.reason, who).await?;
+    let found = gate.ids_beginning(&args.id, 20).await?;
+    let id = one_of(&args.id, &found)?.unwrap_or(&args.id);
+    let action = gate.settle(id, how, args.reason, who).await?;
     let now = output::cell(&action.row.status.word(), 20);
     output::line(&format!("it is {} now", now.trim_end()))?;
     Ok(Exit::Done)
+}
+
+/// The one that is meant, by all of it or by its beginning. `None`: none of them.
+fn one_of<'a>(given: &str, ids: &'a [String]) -> Result<Option<&'a str>, Usage> {
+    match ids {
+        _ if given.is_empty() => Ok(None),
+        ids if ids.iter().any(|id| id == given) => Ok(ids.iter().find(|id| *id == given).map(String::as_str)),
+        [] => Ok(None),
+        [only] => Ok(Some(only)),
+        several => Err(ambiguous(given, several.iter().map(|id| output::identifier(&id.as_str().into())))),
+    }
 }
 
 async fn prune(
@@ -273,7 +287,12 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
         TokenCommand::Revoke { id } => {
-            if gate.revoke_token(&id).await? {
+            let tokens = gate.list_tokens().await?.into_iter().filter(|token| token.revoked_at.is_none());
+            let ids: Vec<String> =
+                tokens.map(|token| token.id).filter(|known| known.starts_with(&id)).collect();
+            if let Some(id) = one_of(&id, &ids)?
+                && gate.revoke_token(id).await?
+            {
                 output::line("revoked")?;
                 return Ok(Exit::Done);
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Untrusted};
-use crate::inbox::{ReportJson, outcome_words};
+use crate::inbox::{ReportJson, outcome_words, settled_as};
 use crate::text::{self, Shown};
 
 use super::columns::{self, Column};
@@ -24,7 +24,10 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
         column("outcome", |(line, _)| Shown::ours(outcome_words(&line.outcome).0)),
         column("why", |(line, _)| outcome_words(&line.outcome).1.map(text::line).unwrap_or_default()),
         column("by", |(line, _)| outcome_words(&line.outcome).2.map(text::name).unwrap_or_default()),
-        column("status", |(_, later)| later.map(|it| text::line(&it.status.word())).unwrap_or_default()),
+        column("status", |(line, later)| match (later, settled_as(&line.outcome)) {
+            (Some(later), _) => text::line(&later.status.word()),
+            (None, word) => word.map(|word| text::line(&word.into())).unwrap_or_default(),
+        }),
         column("error", |(_, later)| {
             later.and_then(|it| it.error.as_ref()).map(text::line).unwrap_or_default()
         }),

@@ -34,7 +34,7 @@ struct ShowJson<'a> {
 
 /// Prints actions, one after another. One that nobody has is told of and does not hide the others; the worst decides how it ends.
 pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
-    let sought = |id| Sought { id, source: args.source.as_deref() };
+    let sought = |id| Sought { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();
     let mut exit = Exit::Done;
     for (nth, found) in find(inbox, &sought).await?.into_iter().enumerate() {

@@ -1,9 +1,10 @@
-//! The `briefing` event: outstanding counts, pushed.
+//! Outstanding counts: the `briefing` event, which is pushed, and the counts that are asked for.
 
 use serde::Serialize;
 
 use super::fields::Fields;
-use crate::domain::{BatchCount, BatchId, Briefing, Revision, Risk, json};
+use super::time;
+use crate::domain::{BatchCount, BatchId, Briefing, Outstanding, Revision, Risk, ToolOutstanding, json};
 
 /// Data of the event `briefing`, sent on connect and on change. `id:` is the revision.
 #[derive(Debug, Serialize)]
@@ -36,6 +37,60 @@ pub struct BatchBody {
     pub pending: u64,
     pub oldest_at: String,
     pub highest_risk: String,
+}
+
+/// `GET /api/pending-actions/counts`: what waits, all of one moment.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CountsBody<'a> {
+    workspace_id: &'a str,
+    pending: u64,
+    high: u64,
+    oldest_at: Option<String>,
+    /// Those of which most waits; at most 500.
+    tools: Vec<ToolCountBody<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCountBody<'a> {
+    tool_name: &'a str,
+    pending: u64,
+    high: u64,
+}
+
+impl<'a> CountsBody<'a> {
+    pub fn of(workspace_id: &'a str, counted: &'a Outstanding) -> Self {
+        let tool = |it: &'a ToolOutstanding| ToolCountBody {
+            tool_name: it.tool.as_raw(),
+            pending: it.pending,
+            high: it.high,
+        };
+        Self {
+            workspace_id,
+            pending: counted.pending,
+            high: counted.high,
+            oldest_at: counted.oldest.map(time::write),
+            tools: counted.tools.iter().map(tool).collect(),
+        }
+    }
+}
+
+/// `None` when it does not say how many wait and how many of them are high-risk.
+pub fn read_counts(text: &str) -> Option<Outstanding> {
+    let fields = Fields::of(text)?;
+    let tool = |text: &str| {
+        let fields = Fields::of(text)?;
+        let (pending, high) = (fields.number("pending")?, fields.number("high")?);
+        Some(ToolOutstanding { tool: fields.text("toolName")?, pending, high })
+    };
+    let tools = fields.raw("tools").and_then(json::elements).unwrap_or_default();
+    Some(Outstanding {
+        pending: fields.number("pending")?,
+        high: fields.number("high")?,
+        oldest: fields.time("oldestAt"),
+        tools: tools.into_iter().filter_map(tool).take(Outstanding::TOOLS).collect(),
+    })
 }
 
 /// Reads a briefing of ours, or the pending count from one of the shapes Praxiom may send. `None` when there is no count
@@ -82,6 +137,18 @@ fn read_batch(text: &str) -> Option<BatchCount> {
 mod tests {
     use super::*;
     use crate::domain::Timestamp;
+
+    #[test]
+    fn counts_are_read_as_they_were_written() {
+        let tool = ToolOutstanding { tool: "t\u{202e}".into(), pending: 3, high: 1 };
+        for oldest in [None, Some(Timestamp::from_millis(1_776_794_531_420))] {
+            let counted = Outstanding { pending: 4, high: 2, oldest, tools: vec![tool.clone()] };
+            let text = serde_json::to_string(&CountsBody::of("w", &counted)).unwrap();
+
+            assert_eq!(read_counts(&text), Some(counted), "{text}");
+        }
+        assert_eq!(read_counts(r#"{"pending":4}"#), None, "another route's answer");
+    }
 
     #[test]
     fn a_count_is_found_in_every_known_shape() {

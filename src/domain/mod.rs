@@ -34,7 +34,7 @@ pub use action::{
     ActionId, ActionKey, BatchId, BatchKey, Entry, PendingAction, Revision, Row, SourceName, StandIn,
 };
 pub use alert::AlertKind;
-pub use briefing::{BatchCount, Briefing};
+pub use briefing::{BatchCount, Briefing, Outstanding, ToolOutstanding};
 pub use capability::{Binding, Capabilities, Note, On, ReasonRule, Together};
 pub use confirm::{Confirm, Weight, confirm_by};
 pub use context::{Check, Fact, FactValue, Passage, Verdict};

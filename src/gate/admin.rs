@@ -100,6 +100,11 @@ impl Gate {
         }
     }
 
+    /// At most `limit` ids of actions that begin so, whatever workspace they are in.
+    pub async fn ids_beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, GateError> {
+        Ok(self.store().beginning(prefix, limit).await?)
+    }
+
     /// A human says what became of an action that is `unknown`. `who` must not be who proposed it.
     pub async fn settle(
         &self,

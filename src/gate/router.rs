@@ -21,7 +21,7 @@ use super::bodies::bounded;
 use super::door::{Door, no_browsers};
 use super::error::{ApiError, envelope};
 use super::metrics::observe;
-use super::routes::{batch, changes, checkpoint, decide, flows, get as one, list, metrics};
+use super::routes::{batch, changes, checkpoint, counts, decide, flows, get as one, list, metrics};
 use super::routes::{openapi, owner, propose, pull, stream, tools};
 use crate::fault;
 
@@ -51,6 +51,7 @@ pub(crate) fn table() -> Vec<Route> {
         reads("/api/pending-actions", READ, list::list),
         begins("/api/pending-actions", PROPOSE, propose::propose),
         reads("/api/pending-actions/changes", READ, changes::changes),
+        reads("/api/pending-actions/counts", READ, counts::counts),
         reads("/api/pending-actions/events", READ, stream::stream),
         begins("/api/pending-actions/batch/{batch}/approve", DECIDE, batch::approve),
         reads("/api/pending-actions/{id}", READ, one::get),

@@ -9,7 +9,7 @@ use super::{Inbox, Problem, Rows, Synced};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{ActionId, ActionKey, Entry, PendingAction, Revision, Risks, Row, SourceName, Timestamp};
-use crate::sources::{self, Source};
+use crate::sources::{self, Source, SourceError};
 
 /// What was listed without an id, for as long as it is listed: its source cannot be asked for it.
 #[derive(Debug, Default)]
@@ -131,6 +131,28 @@ fn taken(
         Some(Err(problem)) => Err(problem.clone()),
         None => Err(gone(key)),
     }
+}
+
+pub(super) async fn beginning(
+    inbox: &Inbox,
+    source: &Arc<dyn Source>,
+    prefix: &str,
+) -> Result<Vec<ActionId>, Problem> {
+    let name = source.name();
+    let mut ids = match source.beginning(prefix).await {
+        Ok(ids) => ids,
+        Err(SourceError::NotOffered) => {
+            let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) =
+                sync(inbox, source, None).await?.rows;
+            let listed = rows.into_iter().map(|entry| entry.key.id);
+            let begins = |id: &ActionId| id.as_raw().starts_with(prefix);
+            listed.filter(begins).chain(inbox.journal.ids_beginning(name, prefix).await?).collect()
+        }
+        Err(error) => return Err(Problem::of(name, &error)),
+    };
+    ids.sort();
+    ids.dedup();
+    Ok(ids)
 }
 
 pub(super) fn entry(inbox: &Inbox, source: &dyn Source, mut row: Row) -> Entry {

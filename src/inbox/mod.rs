@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, Capabilities, Check, Entry, Finding, Flows, FlowsAsked, Followed, KeptMinute, Minute, Passage,
-    PendingAction, Records, Report, Revision, Risks, Row, Settling, SourceName, Staged, Status, Submission,
-    SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, Capabilities, Check, Entry, Finding, Flows, FlowsAsked, Followed, KeptMinute,
+    Minute, Outstanding, Passage, PendingAction, Records, Report, Revision, Risks, Row, Settling, SourceName,
+    Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::{Journal, Learned, Past, Restored, Write};
 use crate::sources::{Source, SourceError};
@@ -43,7 +43,7 @@ pub use lost::stand_in;
 pub use past::{History, Listing, Next, SentHere};
 pub(crate) use patient::in_time;
 pub use problem::Problem;
-pub use report_json::{ReportJson, outcome_words};
+pub use report_json::{ReportJson, outcome_words, settled_as};
 pub use tools::Tool;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
@@ -180,6 +180,12 @@ impl Inbox {
     /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.
     pub async fn load(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
         list::load(self, keys).await
+    }
+
+    /// Ids at a source that begin so, in their order; of many, some. Where the source cannot look them up, those are known that it
+    /// lists and those that were decided from here.
+    pub async fn beginning(&self, source: &SourceName, prefix: &str) -> Result<Vec<ActionId>, Problem> {
+        list::beginning(self, self.source(source)?, prefix).await
     }
 
     /// What the source knows of a tool; `None` where it tells nothing. Asked for at most once a minute a source.
@@ -332,6 +338,18 @@ impl Inbox {
             // That turned out by asking.
             Err(SourceError::NotOffered) => Ok(None),
             told => told.map(Some).map_err(|error| Problem::of(source.name(), &error)),
+        }
+    }
+
+    /// How much waits at a source, as it counts itself; `None` where it does not count.
+    pub async fn outstanding(&self, source: &SourceName) -> Result<Option<Outstanding>, Problem> {
+        match self.source(source)?.outstanding().await {
+            Err(SourceError::NotOffered) => Ok(None),
+            Err(error) => Err(Problem::of(source, &error)),
+            Ok(counted) => Ok(Some(match self.risks.get(source) {
+                Some(risks) => counted.raised(risks),
+                None => counted,
+            })),
         }
     }
 

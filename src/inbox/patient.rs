@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Capabilities, Check, Decision, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery,
-    Outcome, Passage, PendingAction, Records, Revision, Row, Settling, SourceName, SubmissionBatch,
-    Untrusted,
+    Outcome, Outstanding, Passage, PendingAction, Records, Revision, Row, Settling, SourceName,
+    SubmissionBatch, Untrusted,
 };
 use crate::sources::{Listed, Signal, Source, SourceError, Synced};
 
@@ -130,6 +130,10 @@ impl Source for Patient {
         within(self.limits.look, self.source.flows(asked)).await
     }
 
+    async fn outstanding(&self) -> Result<Outstanding, SourceError> {
+        within(self.limits.look, self.source.outstanding()).await
+    }
+
     async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
         within(self.limits.look, self.source.context(id)).await
     }
@@ -156,6 +160,10 @@ impl Source for Patient {
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
         within(self.limits.of(ids.len()), self.source.get(ids)).await
+    }
+
+    async fn beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError> {
+        within(self.limits.look, self.source.beginning(prefix)).await
     }
 
     async fn submit(

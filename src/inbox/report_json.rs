@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Untrusted};
+use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, Untrusted};
 
 /// What became of every decision, and of what was followed. Serialise it: foreign text is in it as it came.
 #[derive(Debug, Serialize)]
@@ -35,7 +35,7 @@ struct LineJson<'a> {
     why: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_by: Option<&'a str>,
-    /// With `--follow`: where the action stands now.
+    /// With `--follow`: where the action stands now. Of a skipped one, what it was already.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,8 +70,16 @@ fn line_json<'a>(line: &'a ReportLine, followed: Option<&'a Followed>) -> LineJs
         outcome,
         why: why.map(Untrusted::as_raw),
         resolved_by: resolved_by.map(Untrusted::as_raw),
-        status: followed.map(|it| it.status.as_raw()),
+        status: followed.map(|it| it.status.as_raw()).or_else(|| settled_as(&line.outcome)),
         error: followed.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
+    }
+}
+
+/// What a skipped action was already, where its source told.
+pub fn settled_as(outcome: &Outcome) -> Option<&str> {
+    match outcome {
+        Outcome::Skipped { status, .. } => status.as_ref().map(Status::as_raw),
+        _ => None,
     }
 }
 
@@ -84,5 +92,33 @@ pub fn outcome_words(outcome: &Outcome) -> (&'static str, Option<&Untrusted>, Op
         Outcome::Accepted => ("accepted", None, None),
         Outcome::Failed { why } => ("failed", Some(why), None),
         Outcome::Unknown { why } => ("unknown", Some(why), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ActionId, BatchKey, DecisionKind, SourceName, SubmissionId};
+
+    #[test]
+    fn skipped_decision_carries_what_its_action_was_already() {
+        let line = |id: &str, outcome| {
+            let key = ActionKey { source: SourceName::new("s"), id: ActionId::new(id) };
+            let batch = BatchKey::Alone(key.clone());
+            let (tool, title) = ("t".into(), "T".into());
+            ReportLine { key, batch, tool, title, decision: DecisionKind::Reject, outcome }
+        };
+        let skipped = |status: Option<&str>| Outcome::Skipped { status: status.map(Status::parse), by: None };
+        let lines = vec![
+            line("1", skipped(Some("executed"))),
+            line("2", skipped(None)),
+            line("3", Outcome::Rejected),
+        ];
+        let report = Report { id: SubmissionId::new("r"), lines, left_pending: 0 };
+
+        let json = serde_json::to_value(ReportJson::of(&report, &HashMap::new())).unwrap();
+
+        let of = |n: usize| json["items"][n].get("status").and_then(serde_json::Value::as_str);
+        assert_eq!([of(0), of(1), of(2)], [Some("executed"), None, None]);
     }
 }

@@ -3,9 +3,12 @@
 use super::{Journal, JournalError, receipt, shape};
 use crate::contract::time;
 use crate::domain::{
-    ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, Submission,
-    SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, SourceName,
+    Submission, SubmissionId, Timestamp, Untrusted,
 };
+
+/// So many are enough to tell that a beginning is not the only one.
+const BEGINNING: i64 = 20;
 
 /// A submission as the journal knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -261,6 +264,38 @@ impl Journal {
         .await
         .map_err(|error| self.failed(error))?;
         Ok(id.map(SubmissionId::new))
+    }
+
+    /// Actions of a source whose ids begin so, of which a decision was sent or was about to be; of many, some.
+    pub async fn ids_beginning(
+        &self,
+        source: &SourceName,
+        prefix: &str,
+    ) -> Result<Vec<ActionId>, JournalError> {
+        let ids: Vec<String> = sqlx::query_scalar(
+            "SELECT DISTINCT i.action FROM item i JOIN submission s ON s.id = i.submission
+             WHERE i.source = $1 AND substr(i.action, 1, length($2)) = $2 AND s.state <> 'held' ORDER BY 1 LIMIT $3",
+        )
+        .bind(source.as_str())
+        .bind(prefix)
+        .bind(BEGINNING)
+        .fetch_all(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        Ok(ids.into_iter().map(ActionId::new).collect())
+    }
+
+    /// Submissions whose ids begin so; of many, some.
+    pub async fn submissions_beginning(&self, prefix: &str) -> Result<Vec<SubmissionId>, JournalError> {
+        let ids: Vec<String> = sqlx::query_scalar(
+            "SELECT id FROM submission WHERE substr(id, 1, length($1)) = $1 AND state <> 'held' ORDER BY 1 LIMIT $2",
+        )
+        .bind(prefix)
+        .bind(BEGINNING)
+        .fetch_all(self.read())
+        .await
+        .map_err(|error| self.failed(error))?;
+        Ok(ids.into_iter().map(SubmissionId::new).collect())
     }
 
     /// Every decision on one action that was sent, or was about to be, oldest first: when, by whom, and what.

@@ -12,7 +12,7 @@ use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Briefing, Capabilities, Check, Decision, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool,
-    ListQuery, Outcome, Passage, PendingAction, Records, Revision, Row, Settling, SourceName,
+    ListQuery, Outcome, Outstanding, Passage, PendingAction, Records, Revision, Row, Settling, SourceName,
     SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
@@ -68,6 +68,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         Err(SourceError::NotOffered)
     }
 
+    /// How much waits there, counted by the backend itself, so that nobody has to read the list for it.
+    /// [`SourceError::NotOffered`] where it does not count.
+    async fn outstanding(&self) -> Result<Outstanding, SourceError> {
+        Err(SourceError::NotOffered)
+    }
+
     /// What the backend knows around one action, for the Context tab: its run, earlier steps, events, facts. Asked for when
     /// somebody looks; empty where it tells nothing more than the action itself does.
     async fn context(&self, _: &ActionId) -> Result<Vec<Passage>, SourceError> {
@@ -90,6 +96,12 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Actions in full, in any order. An id the backend does not know is left out; an action that cannot be read is an error
     /// beside the others.
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError>;
+
+    /// Ids that begin so, of everything that the backend keeps; of many, some. [`SourceError::NotOffered`] where it cannot look
+    /// them up: its list is then all that is known.
+    async fn beginning(&self, _: &str) -> Result<Vec<ActionId>, SourceError> {
+        Err(SourceError::NotOffered)
+    }
 
     /// Sends one batch, once, under an idempotency key. `Ok` says what became of every item.
     ///

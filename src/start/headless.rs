@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cli::args::{LogArgs, ProposeArgs};
+use crate::cli::args::{ListArgs, LogArgs, ProposeArgs};
 use crate::cli::{self, Exit};
 use crate::config::paths::Paths;
 use crate::config::{Config, NamedFilter, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::time;
 use crate::domain::{Risks, SourceName};
 use crate::inbox::Inbox;
-use crate::journal::Journal;
+use crate::journal::{Journal, JournalError};
 use crate::sources::{self, Proposer, Source};
 
 use super::embedded::{Embedded, Heir};
@@ -27,11 +27,29 @@ pub(super) struct Open {
 
 /// Opens the configured sources, or the gate on this machine.
 pub(super) async fn open(paths: &Paths) -> anyhow::Result<Open> {
+    open_with(paths, Journal::open(&paths.journal())).await
+}
+
+/// `placet list`. A status line is asked for every few seconds and sends nothing: a long journal is not checked first.
+pub(super) async fn list(paths: &Paths, args: &ListArgs) -> anyhow::Result<Exit> {
+    let open = if args.line {
+        open_with(paths, Journal::open_unchecked(&paths.journal())).await?
+    } else {
+        open(paths).await?
+    };
+    let end = cli::list(open.inbox(), args, open.filters(), time::now()).await;
+    open.close(end).await
+}
+
+async fn open_with(
+    paths: &Paths,
+    journal: impl Future<Output = Result<Journal, JournalError>>,
+) -> anyhow::Result<Open> {
     let config = Config::load(paths)?;
     let log = logging::start(&paths.log)?;
     let embedded = Embedded::unless_configured(&config, Heir::Nobody).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
-    let journal = Journal::open(&paths.journal()).await?;
+    let journal = journal.await?;
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
         .or_login(login_name())
         .with_risks(risks(&config));

@@ -108,11 +108,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
             let config = serve::with_database(Config::load(&paths)?.gate, command.database(), &paths)?;
             cli::owner(config, command, screen::login_name()).await
         }
-        Some(Command::List(args)) => {
-            let open = headless::open(&paths).await?;
-            let end = cli::list(open.inbox(), &args, open.filters(), time::now()).await;
-            open.close(end).await
-        }
+        Some(Command::List(args)) => headless::list(&paths, &args).await,
         Some(Command::Show(args)) => {
             let open = headless::open(&paths).await?;
             let end = cli::show(open.inbox(), &args).await;

@@ -410,3 +410,38 @@ fn prune_exports_what_goes_and_the_audit_still_holds() {
     assert!(stderr(&again).contains("it must not be there yet"), "{}", stderr(&again));
     assert_eq!((code(&verified), agent::get(&gate.address, &id).status), (0, 404), "{}", stdout(&verified));
 }
+
+#[test]
+fn beginning_of_an_id_is_enough_where_it_is_the_only_one() {
+    let (home, _gate) = served();
+    let (first, second) = (propose(&home, INPUT), propose(&home, r#"{"title":"no"}"#));
+    let common = first.chars().zip(second.chars()).take_while(|(a, b)| a == b).count();
+    let (short, both) = (&first[..=common], &first[..common]);
+
+    let shown = home.run(&["show", short]);
+    let several = home.run(&["decide", "--approve", both]);
+    let nobody = home.run(&["show", "nobody"]);
+    let empty = home.run(&["show", ""]);
+    let from = home.path().join("from.json");
+    std::fs::write(&from, format!(r#"[{{"id":"{short}","decision":"reject"}}]"#)).unwrap();
+    let from = home.run(&["decide", "--from", from.to_str().unwrap(), "--dry-run"]);
+    let cut = home.run(&["list", "--limit", "1"]);
+    let line = stdout(&home.run(&["list", "--line"]));
+    let decided = home.run(&["decide", "--reject", short]);
+    let over = home.run(&["show", short]);
+
+    assert!(code(&shown) == 0 && stdout(&shown).contains(&first), "{}", stderr(&shown));
+    let said = stderr(&several);
+    assert!(code(&several) == 2 && said.contains(&first) && said.contains(&second), "{said}");
+    assert!(code(&nobody) == 1 && stderr(&nobody).contains("no action has this id"), "{}", stderr(&nobody));
+    assert_eq!(code(&empty), 1, "{}", stdout(&empty));
+    assert!(
+        code(&from) == 3 && stdout(&from).contains("0 reject"),
+        "in a file ids are whole: {}",
+        stdout(&from)
+    );
+    assert!(stdout(&cut).contains("1 of 2 pending"), "{}", stdout(&cut));
+    assert!(line.starts_with("2 pending, oldest "), "{line}");
+    assert!(code(&decided) == 0 && stdout(&decided).contains(&first), "{}", stderr(&decided));
+    assert!(stdout(&over).contains("rejected"), "also what is over: {}", stderr(&over));
+}

@@ -6,10 +6,10 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 pub struct DecideArgs {
-    /// Approve this action; repeat for more
+    /// Approve this action, by its id or as much of it as no other has; repeat for more
     #[arg(long, value_name = "ID")]
     pub approve: Vec<String>,
-    /// Reject this action; repeat for more
+    /// Reject this action, given in the same way; repeat for more
     #[arg(long, value_name = "ID")]
     pub reject: Vec<String>,
     /// Why, for every rejection given by --reject

@@ -66,7 +66,7 @@ pub struct PauseArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct SettleArgs {
-    /// The action's id
+    /// The action's id, or as much of it as no other has
     pub id: String,
     /// What became of it: it landed, it did not, or run it again
     #[arg(long = "as", value_enum)]
@@ -169,5 +169,8 @@ pub enum TokenCommand {
         json: bool,
     },
     /// Make a token useless at once
-    Revoke { id: String },
+    Revoke {
+        /// The token's id, or as much of it as no other valid one has
+        id: String,
+    },
 }

@@ -115,7 +115,7 @@ pub struct ListArgs {
 
 #[derive(Debug, ClapArgs)]
 pub struct ShowArgs {
-    /// The action's id; several are shown one after another
+    /// The action's id, or as much of it as no other has; several are shown one after another
     #[arg(required = true)]
     pub id: Vec<String>,
     /// The source it is in, when several know the id

@@ -127,7 +127,7 @@ pub enum LogCommand {
 
 #[derive(Debug, ClapArgs)]
 pub struct ReportArgs {
-    /// The submission's id, as `placet log --columns submission` has it, or `last`
+    /// The submission's id, as `placet log --columns submission` has it, or as much of it as no other has; or `last`
     #[arg(default_value = "last")]
     pub id: String,
     /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula

@@ -6,9 +6,9 @@ use crate::cli::find::NotFound;
 use crate::cli::{Exit, VERSION, output, problem, report};
 use crate::contract::tool::{self, Reversible};
 use crate::domain::{
-    ActionKey, BatchId, Binding, Capabilities, Decision, Item, Outcome, Refusal, Submission, Untrusted,
+    ActionKey, BatchId, Binding, Capabilities, Decision, Item, Refusal, Submission, Untrusted,
 };
-use crate::inbox::outcome_words;
+use crate::inbox::{outcome_words, settled_as};
 use crate::text;
 
 use super::Plan;
@@ -135,10 +135,7 @@ fn as_json(
     let skipped = plan.settled.iter().map(|line| SkippedJson {
         source: line.key.source.as_str(),
         id: line.key.id.as_raw(),
-        status: match &line.outcome {
-            Outcome::Skipped { status, .. } => status.as_ref().map(crate::domain::Status::as_raw),
-            _ => None,
-        },
+        status: settled_as(&line.outcome),
         resolved_by: outcome_words(&line.outcome).2.map(Untrusted::as_raw),
     });
     let refused = rehearsal.refused.iter().map(|(key, refusal)| RefusedJson {

@@ -190,7 +190,7 @@ async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Resul
     let source = args.source.as_deref();
     let sought: Vec<_> = wishes
         .iter()
-        .map(|wish| Sought { id: &wish.id, source: wish.source.as_deref().or(source) })
+        .map(|wish| Sought { id: &wish.id, source: wish.source.as_deref().or(source), may_begin: wish.typed })
         .collect();
     let found = find(inbox, &sought).await?;
     let mut keys = HashSet::new();

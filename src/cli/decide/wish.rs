@@ -27,6 +27,9 @@ pub(super) struct Wish {
     /// The action's own `terms`, in the same way.
     #[serde(default)]
     pub(super) terms: Option<String>,
+    /// On the command line, where the beginning of an id is enough.
+    #[serde(skip)]
+    pub(super) typed: bool,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -46,6 +49,7 @@ pub(super) fn wishes(args: &DecideArgs) -> anyhow::Result<Vec<Wish>> {
         reason,
         digest: None,
         terms: None,
+        typed: true,
     };
     let mut wishes: Vec<Wish> = args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
     wishes.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 
 use crate::cli::{Exit, output};
-use crate::domain::{Entry, SourceName, Timestamp};
+use crate::domain::{Entry, Outstanding, SourceName, Timestamp};
 use crate::inbox::{Inbox, Rows};
 
 use super::Wanted;
@@ -13,43 +13,94 @@ use super::Wanted;
 /// A status bar is drawn again soon; what is silent for so long is named.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Asks every source once and prints one line.
+/// What waits, at one source or at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Waiting {
+    pending: u64,
+    high: u64,
+    oldest: Option<Timestamp>,
+}
+
+impl Waiting {
+    fn of(entries: &[Entry]) -> Self {
+        Self {
+            pending: entries.len() as u64,
+            high: entries.iter().filter(|entry| entry.row.risk.is_high()).count() as u64,
+            oldest: entries.iter().map(|entry| entry.row.created_at).min(),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            pending: self.pending.saturating_add(other.pending),
+            high: self.high.saturating_add(other.high),
+            oldest: self.oldest.into_iter().chain(other.oldest).min(),
+        }
+    }
+}
+
+/// Asks every source once and prints one line. Lists are read only where a source does not count, or a filter asks for a part.
 pub(super) async fn print(
     inbox: &Inbox,
     sources: &[SourceName],
     wanted: &mut Wanted,
 ) -> anyhow::Result<Exit> {
-    let (mut entries, mut silent) = (Vec::new(), Vec::new());
-    for (source, synced) in
-        join_all(sources.iter().map(|source| super::synced(inbox, source, PATIENCE))).await
-    {
-        match synced {
-            Ok(synced) => {
-                let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) = synced.rows;
-                entries.extend(rows.into_iter().filter(|it| it.row.status.is_pending() && wanted.holds(it)));
+    let (mut all, mut silent) = (None, Vec::new());
+    let whole = wanted.is_empty();
+    for (source, answer) in join_all(sources.iter().map(|source| ask(inbox, source, whole))).await {
+        let waiting = match answer {
+            Some(Answer::Counted(counted)) => {
+                Waiting { pending: counted.pending, high: counted.high, oldest: counted.oldest }
             }
-            Err(_) => silent.push(source.as_str()),
-        }
+            Some(Answer::Listed(entries)) => Waiting::of(
+                &entries
+                    .into_iter()
+                    .filter(|it| it.row.status.is_pending() && wanted.holds(it))
+                    .collect::<Vec<_>>(),
+            ),
+            None => {
+                silent.push(source.as_str());
+                continue;
+            }
+        };
+        all = Some(all.unwrap_or_default()).map(|all: Waiting| all.and(waiting));
     }
-    let reached = silent.len() < sources.len();
-    output::line(&line(reached.then_some(entries.as_slice()), &silent, wanted.now()))?;
-    Ok(if reached { Exit::Done } else { Exit::Unreachable })
+    output::line(&line(all, &silent, wanted.now()))?;
+    Ok(if all.is_some() { Exit::Done } else { Exit::Unreachable })
 }
 
-/// `141 pending, 4 high, oldest 3h12m; team does not answer`. Without entries nobody answered.
-fn line(entries: Option<&[Entry]>, silent: &[&str], now: Timestamp) -> String {
+enum Answer {
+    Counted(Outstanding),
+    Listed(Vec<Entry>),
+}
+
+/// `None`: silent, or the answer was an error.
+async fn ask<'a>(inbox: &Inbox, source: &'a SourceName, whole: bool) -> (&'a SourceName, Option<Answer>) {
+    let asking = async {
+        let counted = if whole { inbox.outstanding(source).await } else { Ok(None) };
+        if let Some(counted) = counted.ok()? {
+            return Some(Answer::Counted(counted));
+        }
+        let (Rows::All(rows) | Rows::Changes { entries: rows, .. }) =
+            inbox.sync(source, None).await.ok()?.rows;
+        Some(Answer::Listed(rows))
+    };
+    (source, tokio::time::timeout(PATIENCE, asking).await.unwrap_or_default())
+}
+
+/// `141 pending, 4 high, oldest 3h12m; team does not answer`. Without counts nobody answered.
+fn line(waiting: Option<Waiting>, silent: &[&str], now: Timestamp) -> String {
     let silent = match silent {
         [] => String::new(),
         [one] => format!("{one} does not answer"),
         several => format!("{} do not answer", several.join(", ")),
     };
-    let Some(entries) = entries else { return silent };
-    let mut parts = vec![format!("{} pending", entries.len())];
-    let high = entries.iter().filter(|entry| entry.row.risk.is_high()).count();
+    let Some(Waiting { pending, high, oldest }) = waiting else { return silent };
+    let mut parts = vec![format!("{pending} pending")];
     if high > 0 {
         parts.push(format!("{high} high"));
     }
-    if let Some(oldest) = entries.iter().map(|entry| entry.row.created_at).min() {
+    if let Some(oldest) = oldest {
         parts.push(format!("oldest {}", output::age(now.since(oldest))));
     }
     let counts = parts.join(", ");
@@ -76,8 +127,12 @@ mod tests {
         let now = Timestamp::from_millis(1_000_000_000);
         let entries = [entry("low", 3), entry("critical", 192), entry("odd", 1)];
 
-        assert_eq!(line(Some(&entries), &[], now), "3 pending, 2 high, oldest 3h12m");
-        assert_eq!(line(Some(&[]), &["team"], now), "0 pending; team does not answer");
+        let listed = Waiting::of(&entries);
+
+        assert_eq!(line(Some(listed), &[], now), "3 pending, 2 high, oldest 3h12m");
+        let counted = Waiting { pending: 7, high: 1, oldest: Some(Timestamp::from_millis(0)) };
+        assert_eq!(line(Some(counted.and(listed)), &[], now), "10 pending, 3 high, oldest 11d");
+        assert_eq!(line(Some(Waiting::default()), &["team"], now), "0 pending; team does not answer");
         assert_eq!(line(None, &["team", "shop"], now), "team, shop do not answer");
     }
 }

@@ -31,6 +31,8 @@ struct ListJson<'a> {
     items: Vec<ItemJson<'a>>,
     /// There are more than `--limit` lets through.
     more: bool,
+    /// How many there are without `--limit`; `null` where not all were read.
+    total: Option<usize>,
     /// Sources and items that could not be read, in words.
     problems: Vec<String>,
 }
@@ -52,6 +54,27 @@ struct Found {
     /// Actions in the queue whose outcome nobody knows.
     lost: usize,
     more: bool,
+    /// How many there are without `--limit`, where all were read.
+    total: Option<usize>,
+}
+
+impl Found {
+    /// `2 of 89`, or `2`.
+    fn count(&self) -> String {
+        let shown = self.entries.len();
+        match self.total {
+            Some(total) if total > shown => format!("{shown} of {total}"),
+            _ => shown.to_string(),
+        }
+    }
+
+    /// What is said of a list that `--limit` cut.
+    fn cut(&self) -> String {
+        match self.total {
+            Some(_) => format!("only {}; a greater --limit shows more", self.count()),
+            None => "there are more; a greater --limit shows them".to_owned(),
+        }
+    }
 }
 
 /// Prints the actions that are asked for, of every source or of one. `saved` are the filters of the configuration.
@@ -74,9 +97,18 @@ pub async fn list(
             .entries
             .iter()
             .map(|it| ItemJson { source: it.key.source.as_str(), row: RowBody::from(&it.row) });
-        output::json(&ListJson { version: VERSION, items: items.collect(), more: found.more, problems })?;
+        output::json(&ListJson {
+            version: VERSION,
+            items: items.collect(),
+            more: found.more,
+            total: found.total,
+            problems,
+        })?;
     } else if args.csv {
         columns::csv(&found.entries, args, now)?;
+        if found.more {
+            output::complain(&found.cut());
+        }
         for problem in &problems {
             output::complain(problem);
         }
@@ -114,6 +146,7 @@ async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &m
         sort(&mut found.entries, order);
     }
     let limit = args.limit.unwrap_or(usize::MAX);
+    found.total = (!found.more).then_some(found.entries.len());
     found.more |= found.entries.len() > limit;
     found.entries.truncate(limit);
     found
@@ -251,34 +284,78 @@ pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<So
     }
 }
 
-fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyhow::Result<()> {
-    let word = match args.status.as_slice() {
-        [one] => output::shown(&one.status().word()),
-        _ => text::count(found.entries.len(), "action"),
+/// `2 of 89 pending`, `nothing is pending`.
+fn summary(found: &Found, args: &ListArgs) -> String {
+    let status = match args.status.as_slice() {
+        [one] => Some(output::shown(&one.status().word())),
+        _ => None,
     };
-    match (found.entries.is_empty(), args.status.as_slice()) {
-        (true, [_]) => output::line(&format!("nothing is {word}"))?,
-        (true, _) => output::line("nothing is in any of these states")?,
-        (false, [_]) => {
-            columns::text(&found.entries, args, several, now)?;
-            output::line(&format!("{} {word}", found.entries.len()))?;
-        }
-        (false, _) => {
-            columns::text(&found.entries, args, several, now)?;
-            output::line(&word)?;
-        }
+    if found.entries.is_empty() && !found.more {
+        let state = status.unwrap_or_else(|| "in any of these states".to_owned());
+        let filtered = !args.filter.is_empty() || args.saved.is_some();
+        return format!("nothing{} is {state}", if filtered { " that matches" } else { "" });
     }
+    let count = found.count();
+    let one = if count == "1" { "action" } else { "actions" };
+    format!("{count} {}", status.as_deref().unwrap_or(one))
+}
+
+fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyhow::Result<()> {
+    if !found.entries.is_empty() {
+        columns::text(&found.entries, args, several, now)?;
+    }
+    output::line(&summary(found, args))?;
     let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();
     if expired > 0 {
         let expired = text::count(expired, "action");
         output::line(&format!("! {expired} expired: nothing can be decided there any more"))?;
     }
-    if found.more {
-        output::line("! there are more; a greater --limit shows them")?;
+    if found.more && found.total.is_none() {
+        output::line(&format!("! {}", found.cut()))?;
     }
     if found.lost > 0 && !args.status.contains(&Listed::Unknown) {
         let lost = text::count(found.lost, "action");
         output::line(&format!("! nobody knows what became of {lost}: placet list --status unknown"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Args;
+    use crate::domain::{ActionId, ActionKey, Capabilities, Row};
+    use clap::Parser as _;
+
+    fn found(shown: usize, total: Option<usize>) -> Found {
+        let entry = |n: usize| {
+            let id = ActionId::new(n.to_string());
+            let row = Row::new(id.clone(), "t".into(), "T".into());
+            Entry { key: ActionKey { source: SourceName::new("s"), id }, row, can: Capabilities::PLAIN }
+        };
+        let more = total.is_none_or(|total| total > shown);
+        Found { entries: (0..shown).map(entry).collect(), total, more, ..Found::default() }
+    }
+
+    fn said(found: &Found, words: &[&str]) -> String {
+        let args = Args::parse_from([&["placet", "list"], words].concat());
+        let Some(crate::cli::args::Command::List(args)) = args.command else { panic!("not a list") };
+        summary(found, &args)
+    }
+
+    #[test]
+    fn cut_list_says_of_how_many() {
+        assert_eq!(said(&found(2, Some(89)), &[]), "2 of 89 pending");
+        assert_eq!(said(&found(0, Some(89)), &[]), "0 of 89 pending", "--limit 0");
+        assert_eq!(said(&found(89, Some(89)), &[]), "89 pending");
+        assert_eq!(said(&found(1, Some(3)), &["--status", "pending,unknown"]), "1 of 3 actions");
+        assert_eq!(said(&found(1, Some(1)), &["--status", "pending,unknown"]), "1 action");
+        assert_eq!(said(&found(0, Some(0)), &[]), "nothing is pending");
+        assert_eq!(said(&found(0, Some(0)), &["tool:x"]), "nothing that matches is pending");
+        assert_eq!(found(2, Some(89)).cut(), "only 2 of 89; a greater --limit shows more");
+        assert_eq!(
+            (said(&found(2, None), &["--status", "executed"]), found(2, None).cut()),
+            ("2 executed".to_owned(), "there are more; a greater --limit shows them".to_owned())
+        );
+    }
 }

@@ -44,6 +44,11 @@ impl Wanted {
         self.filter.is_empty() || self.finder.holds(&self.filter, &Listed { entry, now: self.now }, self.now)
     }
 
+    /// Everything is wanted.
+    pub(super) fn is_empty(&self) -> bool {
+        self.filter.is_empty()
+    }
+
     pub(super) const fn now(&self) -> Timestamp {
         self.now
     }

@@ -6,7 +6,7 @@ use crate::cli::columns::{self, Column};
 use crate::cli::{VERSION, output, report};
 use crate::contract::time;
 use crate::domain::{Decision, Untrusted};
-use crate::inbox::outcome_words;
+use crate::inbox::{outcome_words, settled_as};
 use crate::journal::Receipt;
 use crate::text::{self, Shown};
 
@@ -77,7 +77,7 @@ fn line_json(line: &Line) -> LineJson<'_> {
         outcome,
         why: why.map(Untrusted::as_raw),
         resolved_by: by.map(Untrusted::as_raw),
-        status: line.followed.as_ref().map(|followed| followed.status.as_raw()),
+        status: status(line),
         error: line.followed.as_ref().and_then(|followed| followed.error.as_ref()).map(Untrusted::as_raw),
         receipt: line.receipt.as_ref().map(|receipt| ProofJson {
             seq: receipt.seq,
@@ -87,6 +87,12 @@ fn line_json(line: &Line) -> LineJson<'_> {
             dwell_ms: receipt.dwell_ms,
         }),
     }
+}
+
+/// Where the action was last seen, or what it was already.
+fn status(line: &Line) -> Option<&str> {
+    let followed = line.followed.as_ref().map(|followed| followed.status.as_raw());
+    followed.or_else(|| settled_as(line.sent.outcome.as_ref()?))
 }
 
 fn words(line: &Line) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
@@ -126,7 +132,7 @@ fn column(name: &str) -> Option<Column<Row>> {
         "outcome" => ("outcome", 48, outcome),
         "why" => ("why", 48, |row| foreign(words(&row.line).1)),
         "by" => ("by", 24, |row| words(&row.line).2.map(text::name).unwrap_or_default()),
-        "status" => ("status", 12, |row| foreign(row.line.followed.as_ref().map(|it| &it.status))),
+        "status" => ("status", 12, |row| said(status(&row.line))),
         "error" => ("error", 48, |row| foreign(row.line.followed.as_ref().and_then(|it| it.error.as_ref()))),
         "reviewer" => ("reviewer", 24, |row| said(row.line.reviewer.as_deref())),
         "login" => ("login", 24, |row| said(row.line.receipt.as_ref().and_then(|it| it.login.as_deref()))),

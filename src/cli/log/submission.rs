@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::cli::args::ReportArgs;
-use crate::cli::{Exit, Usage, report};
+use crate::cli::find::ambiguous;
+use crate::cli::{Exit, Usage, output, report};
 use crate::domain::{ActionKey, Followed, Status, SubmissionId, Timestamp};
 use crate::journal::{Journal, Past};
 
@@ -11,7 +12,7 @@ pub(super) async fn print(journal: &Journal, args: &ReportArgs) -> anyhow::Resul
     let past = if args.id == "last" {
         journal.log(1).await?.into_iter().next()
     } else {
-        journal.past(&SubmissionId::new(args.id.as_str())).await?
+        find(journal, &args.id).await?
     };
     let unknown = || {
         Usage(format!(
@@ -27,6 +28,22 @@ pub(super) async fn print(journal: &Journal, args: &ReportArgs) -> anyhow::Resul
         report::print(&known, &followed, args.json)?;
     }
     Ok(Exit::Done)
+}
+
+/// The submission that is meant, by all of its id or by its beginning.
+async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<Past>> {
+    if let Some(past) = journal.past(&SubmissionId::new(given)).await? {
+        return Ok(Some(past));
+    }
+    let ids = if given.is_empty() { Vec::new() } else { journal.submissions_beginning(given).await? };
+    match ids.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(journal.past(only).await?),
+        several => {
+            let shown = |id: &SubmissionId| output::identifier(&id.as_str().into());
+            Err(ambiguous(given, several.iter().map(shown)).into())
+        }
+    }
 }
 
 /// Where its actions were last seen, as the receipts have it.

@@ -36,6 +36,8 @@ pub(crate) struct ListQuery {
     agent: Option<String>,
     risk: Option<String>,
     ids: Option<String>,
+    #[serde(alias = "idPrefix")]
+    id_prefix: Option<String>,
     limit: Option<u32>,
     cursor: Option<String>,
     view: Option<String>,
@@ -86,12 +88,18 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
     if ids.len() > IDS_MAX {
         return Err(ApiError::Invalid(format!("ids holds at most {IDS_MAX} ids; ask for more in parts")));
     }
+    if query.id_prefix.as_deref().is_some_and(str::is_empty) {
+        return Err(ApiError::Invalid(
+            "id_prefix is the beginning of an id, at least one character".to_owned(),
+        ));
+    }
     let before = query.cursor.as_deref().map(cursor).transpose()?;
     Ok(Filter {
         workspace,
         statuses: statuses(query.status.as_deref(), query.claimable)?,
         equal: equal.into_iter().filter_map(|(column, value)| Some((column, value.clone()?))).collect(),
         ids,
+        id_prefix: query.id_prefix.clone(),
         before,
         limit: query.limit.unwrap_or(limits.page_rows).clamp(1, limits.page_rows.max(1)),
         bytes: limits.page_bytes,

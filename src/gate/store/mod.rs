@@ -16,7 +16,9 @@ pub(crate) use self::counted::{AskedFlows, Counts};
 use super::audit::{AuditHead, AuditRow, Verified};
 use super::auth::{Token, TokenInfo};
 use crate::contract::briefing::{BatchBody, BriefingBody};
-use crate::domain::{Digest, Effect, Flows, PendingAction, RawJson, Risk, Row, Status, Timestamp};
+use crate::domain::{
+    Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,
+};
 use crate::sqlite::Words;
 
 /// A proposal, checked and ready to be recorded.
@@ -200,6 +202,8 @@ pub(crate) struct Filter {
     /// Column and value; the columns are ours, never a client's.
     pub(crate) equal: Vec<(&'static str, String)>,
     pub(crate) ids: Vec<String>,
+    /// The id begins so.
+    pub(crate) id_prefix: Option<String>,
     /// Rows older than this one.
     pub(crate) before: Option<i64>,
     pub(crate) limit: u32,
@@ -395,6 +399,9 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
         mission: Option<&str>,
     ) -> Result<Vec<Checkpoint>, StoreError>;
     /// What waits in each queue, and what came and went minute by minute: of one moment, so that both fit each other.
+    /// At most `limit` ids that begin so, of any workspace.
+    async fn beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError>;
+    async fn outstanding(&self, workspace: &str) -> Result<Outstanding, StoreError>;
     async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError>;
     /// What happened to one action, oldest first.
     async fn timeline(&self, id: &str) -> Result<Vec<AuditRow>, StoreError>;

@@ -153,7 +153,7 @@ async fn every_documented_answer_is_given() {
     let taken_back = ran.propose("t", "{}").await;
     let withdraw = format!("{all}/{taken_back}/withdraw");
     seen.0.insert(ran.post_as(&ran.agent, &withdraw, "").await.named);
-    for path in ["", "?view=row", "?view=row&limit=1", "?status=executed", "/changes?since=0"] {
+    for path in ["", "?view=row", "?view=row&limit=1", "?status=executed", "/changes?since=0", "/counts"] {
         seen.get(&ran, &format!("{all}{path}")).await;
     }
     seen.get(&ran, &format!("{first}/events")).await;
@@ -260,6 +260,8 @@ async fn a_query_is_taken_where_the_document_takes_it() {
         (list, list, "cursor", "+1"),
         (list, list, "cursor", "A"),
         (list, list, "agent", ""),
+        (list, list, "id_prefix", ""),
+        (list, list, "id_prefix", "0"),
         ("/api/pending-actions/changes", "/api/pending-actions/changes", "since", "18446744073709551615"),
         ("/api/pending-actions/changes", "/api/pending-actions/changes", "since", "18446744073709551616"),
         ("/api/pending-actions/{id}", one.as_str(), "wait", ""),
@@ -281,7 +283,7 @@ async fn a_query_is_taken_where_the_document_takes_it() {
         assert_eq!(answer.status == 200, says, "{path}?{name}={value}: {}", answer.text);
         refused += u32::from(!says);
     }
-    assert_eq!(refused, 10, "edges on both sides");
+    assert_eq!(refused, 11, "edges on both sides");
 }
 
 #[tokio::test]

@@ -1,8 +1,12 @@
 //! Lists, pages, changes, waiting and timelines.
 
-use super::support::{Answer, BORN, ids, plain, script, with_tool};
+use reqwest::Method;
+
+use super::support::{Answer, BORN, answer, ids, plain, script, with_tool};
 use crate::config::ToolConfig;
-use crate::domain::PreviewShape;
+use crate::contract::briefing;
+use crate::domain::{Outstanding, PreviewShape};
+use crate::gate::Scope;
 
 fn revisions(changes: &Answer) -> Vec<u64> {
     let changes = changes.json()["changes"].as_array().cloned().unwrap();
@@ -155,4 +159,45 @@ async fn tools_and_workspaces_are_told() {
     );
     assert!(!tools.text.contains("/bin/sh"), "the command line is the gate's own business");
     assert_eq!(workspaces.at("/items/0/id"), "w");
+}
+
+#[tokio::test]
+async fn counts_tell_what_waits_in_the_callers_workspace() {
+    let (_folder, gate) = plain().await;
+    for (tool, risk) in [("t", "low"), ("t", "critical"), ("u", "high"), ("t", "high")] {
+        gate.propose_with(tool, "{}", &format!(r#","risk":"{risk}""#)).await;
+    }
+    let stranger = gate.gate.create_token("stranger", "elsewhere", &[Scope::Read], None).await.unwrap();
+
+    let mine = gate.get("/api/pending-actions/counts").await;
+    let theirs = answer(gate.request(Method::GET, "/api/pending-actions/counts", &stranger)).await;
+
+    let counts = briefing::read_counts(&mine.text).unwrap();
+    let tools: Vec<_> =
+        counts.tools.iter().map(|tool| (tool.tool.as_raw(), tool.pending, tool.high)).collect();
+    assert_eq!((counts.pending, counts.high, counts.oldest.is_some()), (4, 3, true));
+    assert_eq!(tools, [("t", 3, 2), ("u", 1, 1)]);
+    assert_eq!(briefing::read_counts(&theirs.text), Some(Outstanding::default()));
+}
+
+#[tokio::test]
+async fn list_by_the_beginning_of_an_id_has_no_other() {
+    let (_folder, gate) = plain().await;
+    let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
+    gate.reject(&first, "").await;
+    let common = first.chars().zip(second.chars()).take_while(|(a, b)| a == b).count();
+    let of = async |prefix: &str| {
+        let mut found = ids(&gate.list(&format!("&view=row&id_prefix={prefix}")).await);
+        found.sort();
+        found
+    };
+
+    let mut both = vec![first.clone(), second.clone()];
+    both.sort();
+    assert_eq!(of(&first).await, [first.as_str()]);
+    assert_eq!(of(&first[..=common]).await, [first.as_str()], "also what is over");
+    assert_eq!(of(&first[..common]).await, both);
+    assert_eq!(of(&first[1..]).await, Vec::<String>::new());
+    assert_eq!(of("%25").await, Vec::<String>::new(), "no pattern");
+    assert_eq!(gate.gate.ids_beginning(&first[..common], 1).await.unwrap(), [both[0].as_str()]);
 }

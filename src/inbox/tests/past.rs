@@ -96,3 +96,23 @@ async fn a_history_is_the_sources_timeline_and_what_this_journal_sent() {
     let gone = inbox.history(&key("gone", "1")).await.unwrap();
     assert_eq!(gone.problem.unwrap().what, "is not configured any more");
 }
+
+#[tokio::test]
+async fn beginning_without_a_lookup_knows_the_list_and_the_journal() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let decided =
+        submission("s-1", &[("s", None, "12", Decision::APPROVE), ("s", None, "2", Decision::REJECT)]);
+    inbox.submit(decided, 0).await.unwrap();
+
+    let of = async |prefix: &str| {
+        let ids = inbox.beginning(&SourceName::new("s"), prefix).await.unwrap();
+        ids.into_iter().map(|id| id.as_raw().to_owned()).collect::<Vec<_>>()
+    };
+
+    assert_eq!(of("1").await, ["1", "12"], "the list has 1");
+    assert_eq!(of("12").await, ["12"]);
+    assert_eq!(of("_").await, Vec::<String>::new(), "no pattern");
+    source.state().unlisted = 1;
+    assert!(inbox.beginning(&SourceName::new("s"), "1").await.is_err(), "what it lists is not known");
+}

@@ -15,14 +15,15 @@ use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Binding, Capabilities, Check, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery,
-    Note, On, Outcome, Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling, SourceName,
-    Status, SubmissionBatch, Untrusted,
+    Note, On, Outcome, Outstanding, Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling,
+    SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
 
 mod around;
+mod counts;
 mod finding;
 mod flows;
 mod hints;
@@ -191,6 +192,10 @@ impl Source for PendingActions {
         self.counted(asked).await
     }
 
+    async fn outstanding(&self) -> Result<Outstanding, SourceError> {
+        self.counts().await
+    }
+
     async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {
         if let Some(since) = since.filter(|_| self.has_changes())
             && let Some(changes) = self.changes(since).await?
@@ -211,6 +216,10 @@ impl Source for PendingActions {
             self.ask_me().await?;
         }
         self.read(ids).await
+    }
+
+    async fn beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError> {
+        self.ids_beginning(prefix).await
     }
 
     async fn submit(

@@ -7,6 +7,9 @@ use crate::domain::{ActionId, HistoryEvent, ListQuery, Row, Status};
 use crate::net::url;
 use crate::sources::{Listed, SourceError};
 
+/// So many are enough to tell that a beginning is not the only one.
+const BEGINNING: &str = "20";
+
 impl PendingActions {
     /// One page, newest first.
     pub(super) async fn page(&self, query: &ListQuery) -> Result<Listed, SourceError> {
@@ -27,6 +30,21 @@ impl PendingActions {
             return Err(answer::nonsense("its pages do not move on"));
         }
         Ok(listed(page, |row| query.statuses.contains(&row.status)))
+    }
+
+    /// Ids that begin so, whatever became of them. A gate from before the question answers with anything.
+    pub(super) async fn ids_beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError> {
+        if self.dialect == Dialect::Praxiom {
+            return Err(SourceError::NotOffered);
+        }
+        let asked = self.path("", &[("id_prefix", prefix), ("view", "row"), ("limit", BEGINNING)]);
+        let page =
+            parse(success(self.ask(asked, GET_LIMIT).await?)?, |text| wire::page(text, action::read_row));
+        let rows = page.await?.items.into_iter();
+        let ids: Vec<ActionId> =
+            rows.filter_map(|row| row.map_or_else(|bad| bad.id, |row| Some(row.id))).collect();
+        let asked_for = |id: &ActionId| id.as_raw().starts_with(prefix);
+        if ids.iter().all(asked_for) { Ok(ids) } else { Err(SourceError::NotOffered) }
     }
 
     /// Praxiom takes one status a call and pages nothing: one page is everything. States that it does not have are empty.

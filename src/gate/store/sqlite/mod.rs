@@ -35,18 +35,19 @@ use super::{
     Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
-use crate::domain::{Flows, PendingAction, Row, Timestamp};
+use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::auth::{Token, TokenInfo};
 use crate::gate::clock::Clock;
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../../assets/migrations/gate/0001_actions.sql"),
     include_str!("../../../../assets/migrations/gate/0002_audit.sql"),
     include_str!("../../../../assets/migrations/gate/0003_flow.sql"),
     include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
+    include_str!("../../../../assets/migrations/gate/0005_high.sql"),
 ];
 
 /// One database file.
@@ -263,6 +264,14 @@ impl Store for SqliteStore {
         mission: Option<&str>,
     ) -> Result<Vec<Checkpoint>, StoreError> {
         outstanding::checkpoints(self.reader(), workspace, mission).await
+    }
+
+    async fn beginning(&self, prefix: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        read::beginning(self.reader(), prefix, limit).await
+    }
+
+    async fn outstanding(&self, workspace: &str) -> Result<Outstanding, StoreError> {
+        outstanding::totals(self.reader(), workspace).await
     }
 
     async fn flows(&self, asked: &AskedFlows) -> Result<Flows, StoreError> {

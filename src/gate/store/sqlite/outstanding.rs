@@ -9,7 +9,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool};
 use super::{pause, read, row};
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::contract::time;
-use crate::domain::Timestamp;
+use crate::domain::{Outstanding, Timestamp, ToolOutstanding};
 use crate::gate::store::{Checkpoint, Counts, StoreError};
 
 /// Batches in one briefing; more are said to exist and not listed.
@@ -24,6 +24,38 @@ const ALL: &str = "SELECT o.batch, o.tool, o.mission, o.pending, a.created_at AS
 const COUNTS: &str = "SELECT COALESCE((SELECT pending FROM heads WHERE workspace = ?1), 0), \
      (SELECT COUNT(*) FROM blocked WHERE workspace = ?1), \
      (SELECT COUNT(*) FROM actions WHERE workspace = ?1 AND status = 'unknown')";
+
+/// What waits altogether, and since when: the first to arrive is the oldest. `?1` is the workspace.
+pub(super) const TOTALS: &str = "SELECT COALESCE(SUM(pending), 0), COALESCE(SUM(high), 0), (SELECT a.created_at \
+     FROM outstanding o JOIN actions a ON a.seq = o.first_seq WHERE o.workspace = ?1 ORDER BY o.first_seq LIMIT 1) \
+     FROM waiting WHERE workspace = ?1";
+
+/// The tools of which most waits.
+pub(super) const BY_TOOL: &str = "SELECT tool, SUM(pending) AS pending, SUM(high) AS high FROM waiting \
+     WHERE workspace = ?1 GROUP BY tool ORDER BY 2 DESC, 1 LIMIT ?2";
+
+/// In one transaction, so that the parts are of the same moment as the whole.
+pub(super) async fn totals(pool: &SqlitePool, workspace: &str) -> Result<Outstanding, StoreError> {
+    let mut tx = pool.begin_with("BEGIN").await?;
+    let (pending, high, oldest): (i64, i64, Option<i64>) =
+        sqlx::query_as(TOTALS).bind(workspace).fetch_one(&mut *tx).await?;
+    let tools: Vec<(String, i64, i64)> = sqlx::query_as(BY_TOOL)
+        .bind(workspace)
+        .bind(row::integer(Outstanding::TOOLS as u64))
+        .fetch_all(&mut *tx)
+        .await?;
+    let tool = |(tool, pending, high): (String, i64, i64)| ToolOutstanding {
+        tool: tool.into(),
+        pending: row::number(pending),
+        high: row::number(high),
+    };
+    Ok(Outstanding {
+        pending: row::number(pending),
+        high: row::number(high),
+        oldest: oldest.map(Timestamp::from_millis),
+        tools: tools.into_iter().map(tool).collect(),
+    })
+}
 
 pub(super) async fn briefing(pool: &SqlitePool, counts: &Counts) -> Result<BriefingBody, StoreError> {
     let workspace = &counts.workspace;

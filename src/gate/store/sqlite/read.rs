@@ -77,16 +77,45 @@ async fn page<T>(
 
 fn push_filter(query: &mut QueryBuilder<Sqlite>, filter: &Filter) {
     // The plus keeps SQLite from walking the whole workspace where it can look up each id.
-    let within = if filter.ids.is_empty() { " WHERE a.workspace = " } else { " WHERE +a.workspace = " };
+    let by_id = !filter.ids.is_empty() || filter.id_prefix.is_some();
+    let within = if by_id { " WHERE +a.workspace = " } else { " WHERE a.workspace = " };
     query.push(within).push_bind(filter.workspace.clone());
     push_any_of(query, "a.status", &filter.statuses);
     push_any_of(query, "a.id", &filter.ids);
+    if let Some(prefix) = &filter.id_prefix {
+        query.push(" AND a.id IN (");
+        push_beginning(query, prefix);
+        query.push(")");
+    }
     for (column, value) in &filter.equal {
         query.push(" AND a.").push(column).push(" = ").push_bind(value.clone());
     }
     if let Some(before) = filter.before {
         query.push(" AND a.seq < ").push_bind(before);
     }
+}
+
+/// The ids that begin so: a range of the index, and of it only what really does.
+fn push_beginning(query: &mut QueryBuilder<Sqlite>, prefix: &str) {
+    query.push("SELECT id FROM actions WHERE id >= ").push_bind(prefix.to_owned());
+    query.push(" AND id < ").push_bind(format!("{prefix}\u{10ffff}"));
+    query
+        .push(" AND substr(id, 1, length(")
+        .push_bind(prefix.to_owned())
+        .push(")) = ")
+        .push_bind(prefix.to_owned());
+}
+
+/// At most `limit` ids that begin so, of any workspace, in their order.
+pub(super) async fn beginning(
+    pool: &SqlitePool,
+    prefix: &str,
+    limit: u32,
+) -> Result<Vec<String>, StoreError> {
+    let mut query = QueryBuilder::new("");
+    push_beginning(&mut query, prefix);
+    query.push(" ORDER BY id LIMIT ").push_bind(i64::from(limit));
+    Ok(query.build_query_scalar().fetch_all(pool).await?)
 }
 
 fn push_any_of(query: &mut QueryBuilder<Sqlite>, column: &'static str, values: &[String]) {

@@ -27,11 +27,12 @@ const MISCOUNTED: &str = "WITH counted AS (SELECT workspace, COALESCE(batch, id)
      UNION SELECT 'mission ' || mission FROM (SELECT workspace, mission, COUNT(*) FROM actions \
      WHERE status = 'pending' AND mission IS NOT NULL GROUP BY 1, 2 EXCEPT \
      SELECT workspace, mission, pending FROM blocked) \
-     UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, agent, tool, pending FROM waiting EXCEPT \
-     SELECT workspace, COALESCE(agent, ''), tool, COUNT(*) FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3) \
-     UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, COALESCE(agent, '') AS agent, tool, COUNT(*) \
-     FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3 EXCEPT \
-     SELECT workspace, agent, tool, pending FROM waiting)";
+     UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, agent, tool, pending, high FROM waiting EXCEPT \
+     SELECT workspace, COALESCE(agent, ''), tool, COUNT(*), SUM(risk NOT IN ('low', 'medium')) \
+     FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3) \
+     UNION SELECT 'queue ' || agent || tool FROM (SELECT workspace, COALESCE(agent, '') AS agent, tool, COUNT(*), \
+     SUM(risk NOT IN ('low', 'medium')) FROM actions WHERE status = 'pending' GROUP BY 1, 2, 3 EXCEPT \
+     SELECT workspace, agent, tool, pending, high FROM waiting)";
 
 /// What stands in one of two tables that say it together: neither half is read where the other is missing.
 const HALVES: &str = "SELECT 'action ' || id FROM actions WHERE seq NOT IN (SELECT seq FROM payloads) \

@@ -109,3 +109,25 @@ async fn the_gate_is_asked_what_it_counted_and_one_that_does_not_count_only_once
     assert!(!praxiom.records().flows);
     assert_eq!(gate.requests().len(), 5);
 }
+
+#[tokio::test]
+async fn gate_from_before_the_questions_is_read_by_its_list() {
+    let (old, new) = (Backend::default(), Backend::default());
+    let (counts, ids) = ("/api/pending-actions/counts?workspace_id=w", "/api/pending-actions?workspace_id=w");
+    let ids = format!("{ids}&id_prefix=a&view=row&limit=20");
+    old.on("GET", counts).reply(404, r#"{"error":{"code":"NOT_FOUND"}}"#);
+    let page = |of: &[&str]| {
+        let of: Vec<_> = of.iter().map(|id| fake::text(id, "{}", "rejected")).collect();
+        format!(r#"{{"items":[{}],"nextCursor":null}}"#, of.join(","))
+    };
+    old.on("GET", &ids).reply(200, page(&["a1", "b1"]));
+    new.on("GET", counts).reply(200, r#"{"pending":3,"high":1,"oldestAt":null,"tools":[]}"#);
+    new.on("GET", &ids).reply(200, page(&["a1", "a2"]));
+    let old = old.source(SourceKind::Gate, Some("w")).await;
+    let new = new.source(SourceKind::Gate, Some("w")).await;
+
+    assert_eq!(old.outstanding().await, Err(SourceError::NotOffered));
+    assert_eq!(old.beginning("a").await, Err(SourceError::NotOffered), "it gave what was not asked for");
+    assert_eq!(new.outstanding().await.map(|it| (it.pending, it.high)), Ok((3, 1)));
+    assert_eq!(new.beginning("a").await, Ok(vec![id("a1"), id("a2")]));
+}

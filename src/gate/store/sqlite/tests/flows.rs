@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::*;
-use crate::domain::{Flow, Flows, Minute, Queue, ToolDecided};
+use crate::domain::{Flow, Flows, Minute, Outstanding, Queue, ToolDecided, ToolOutstanding};
 use crate::gate::store::sqlite::flows::{DECIDED, FORGET, MINUTES, PENDING, QUEUES, REVIEWED};
+use crate::gate::store::sqlite::outstanding::{BY_TOOL, TOTALS};
 use crate::rounds::{Random, rounds};
 
 const AGENTS: [Option<&str>; 4] = [None, Some(""), Some("refunds"), Some("t0")];
@@ -80,6 +81,9 @@ impl History {
             digest: Digest::of(&tool, "w", r#"{"n":1.10}"#),
             tool,
             expires_at: (self.random.below(4) == 0).then_some(expires),
+            risk: [Risk::Low, Risk::Medium, Risk::High, Risk::Critical, Risk::parse("odd")]
+                [self.random.below(5)]
+            .clone(),
             supersedes: self.known.contains_key(&supersedes).then_some(supersedes),
             ..action(&format!("a{}", self.known.len()))
         };
@@ -96,6 +100,25 @@ impl History {
                 self.by_hand.push((Minute::of(at), action.clone(), flow));
             }
             self.known.insert(id, action);
+        }
+    }
+
+    /// What waits, counted by hand.
+    fn waits(&self) -> Outstanding {
+        let pending = || self.known.values().map(|action| &action.row).filter(|row| row.status.is_pending());
+        let mut tools: BTreeMap<_, (u64, u64)> = BTreeMap::new();
+        for row in pending() {
+            let (pending, high) = tools.entry(row.tool.clone()).or_default();
+            (*pending, *high) = (*pending + 1, *high + u64::from(row.risk.is_high()));
+        }
+        let tool = |(tool, (pending, high))| ToolOutstanding { tool, pending, high };
+        let mut tools: Vec<_> = tools.into_iter().map(tool).collect();
+        tools.sort_by_key(|tool| std::cmp::Reverse(tool.pending));
+        Outstanding {
+            pending: pending().count() as u64,
+            high: pending().filter(|row| row.risk.is_high()).count() as u64,
+            oldest: pending().map(|row| row.created_at).min(),
+            tools,
         }
     }
 
@@ -172,6 +195,7 @@ async fn what_is_counted_is_what_happened() {
             history.check(&told);
             assert_eq!(elsewhere.flows(&asked).await.unwrap(), told, "another process sees the same");
         }
+        assert_eq!(elsewhere.outstanding("w").await.unwrap(), history.waits());
         assert_eq!(shelf.store.verify(&[]).await.unwrap().problems, Vec::<String>::new());
         all = history.by_hand.iter().fold(all, |sum, (_, _, flow)| sum.plus(flow));
     }
@@ -273,24 +297,41 @@ async fn old_minutes_are_forgotten_and_what_waits_is_not() {
     assert_eq!(arrived().await, (2, 1));
 }
 
+#[tokio::test]
+async fn high_count_that_was_tampered_with_is_found() {
+    let shelf = shelf().await;
+    shelf.record("a").await.unwrap();
+    let change = sqlx::query("UPDATE waiting SET high = high + 1");
+    change.execute(&shelf.store.database.write).await.unwrap();
+
+    let problems = shelf.store.verify(&[]).await.unwrap().problems;
+
+    assert!(problems.iter().any(|problem| problem.contains("miscounted")), "{problems:?}");
+}
+
 /// With 100,000 actions that wait, an answer must cost what it tells.
 #[tokio::test]
 async fn no_question_reads_through_the_actions() {
     let shelf = shelf().await;
-    for question in [QUEUES, PENDING, MINUTES, DECIDED, REVIEWED, FORGET] {
+    for question in [QUEUES, PENDING, MINUTES, DECIDED, REVIEWED, FORGET, TOTALS, BY_TOOL] {
         let plan = format!("EXPLAIN QUERY PLAN {question}");
         let plan: Vec<(i64, i64, i64, String)> =
             sqlx::query_as(sqlx::AssertSqlSafe(plan)).fetch_all(&shelf.store.database.write).await.unwrap();
         let steps: Vec<_> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
         for step in steps.iter().filter(|step| step.starts_with("SCAN") || step.starts_with("SEARCH")) {
-            let led =
-                step.contains("workspace=?") || step.starts_with("SCAN (subquery") || *step == "SCAN heads";
+            // The one that came first is looked up.
+            let first = *step == "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)";
+            let led = first
+                || step.contains("workspace=?")
+                || step.starts_with("SCAN (subquery")
+                || *step == "SCAN heads";
             assert!(led, "{question}: {steps:#?}");
             let decisions = step.contains("USING INDEX actions_by_decision (workspace=? AND resolved_at>?)");
             assert!(!step.contains("actions") || decisions, "{question}: {steps:#?}");
         }
         assert!(
-            !steps.iter().any(|step| step.contains("B-TREE")) || question == QUEUES || question == DECIDED,
+            !steps.iter().any(|step| step.contains("B-TREE"))
+                || [QUEUES, DECIDED, BY_TOOL].contains(&question),
             "{steps:#?}"
         );
     }

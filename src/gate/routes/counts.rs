@@ -1,0 +1,27 @@
+//! `GET …/counts`: what waits, at a cost that does not depend on how much it is.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+
+use crate::contract::briefing::CountsBody;
+use crate::gate::Gate;
+use crate::gate::auth::Caller;
+use crate::gate::error::ApiError;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct CountsQuery {
+    #[serde(alias = "workspaceId")]
+    workspace_id: Option<String>,
+}
+
+pub(crate) async fn counts(
+    State(gate): State<Gate>,
+    caller: Caller,
+    Query(query): Query<CountsQuery>,
+) -> Result<Response, ApiError> {
+    let workspace = caller.reads(query.workspace_id.as_deref())?;
+    let counted = gate.store().outstanding(workspace).await?;
+    Ok(Json(CountsBody::of(workspace, &counted)).into_response())
+}
