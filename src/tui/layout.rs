@@ -33,7 +33,9 @@ pub(super) struct Layout {
     pub rows: Rect,
     /// With its frame.
     pub preview: Rect,
-    /// What the action is, and the tabs.
+    /// Tool, risk and what approving does: wherever a decision is taken.
+    pub trusted: Rect,
+    /// What else the action is, and the tabs.
     pub head: Rect,
     /// Above the text: what to know before the action is decided.
     pub notes: Rect,
@@ -57,8 +59,10 @@ pub(super) enum Body {
 }
 
 const QUEUES_WIDTH: u16 = 30;
-/// Lines of a pane's head: tool and agent, risk, id, tabs, and a blank one.
-const HEAD: u16 = 5;
+/// Lines of a pane's head: who asks and how old it is, the tabs, and the id.
+const HEAD: u16 = 3;
+/// From so many columns on, tool, risk and what approving does fit in one line.
+const ROOMY: u16 = 80;
 
 pub(super) fn layout(area: Rect, body: Body) -> Layout {
     let shape = match (area.width, area.height) {
@@ -81,6 +85,7 @@ pub(super) fn layout(area: Rect, body: Body) -> Layout {
         list: none,
         rows: none,
         preview: none,
+        trusted: none,
         head: none,
         notes: none,
         text: none,
@@ -93,7 +98,11 @@ pub(super) fn layout(area: Rect, body: Body) -> Layout {
         (Shape::Counts, _) => Layout { header: area, ..frame },
         (Shape::Stacked, body) => stacked(frame, rest, body),
         (Shape::TwoPanes | Shape::ThreePanes, Body::PreviewOnly) => with_preview(frame, rest),
-        (_, Body::ListOnly) => with_list(frame, rest),
+        (_, Body::ListOnly) => {
+            let lines = trusted_lines(rest.width);
+            let trusted = take_bottom(&mut rest, lines);
+            with_list(Layout { trusted, ..frame }, rest)
+        }
         (_, Body::Below) => {
             let height = rest.height / 2;
             let list = take_top(&mut rest, height);
@@ -129,11 +138,13 @@ pub(super) fn with_notes(layout: Layout, lines: impl FnOnce(u16) -> usize) -> La
 fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rest = body;
     if what == Body::PreviewOnly {
+        let trusted = take_top(&mut rest, trusted_lines(body.width));
         let head = take_top(&mut rest, 2);
-        return Layout { preview: body, head, text: with_gutter(rest), ..frame };
+        return Layout { preview: body, trusted, head, text: with_gutter(rest), ..frame };
     }
     if body.height < 12 || what == Body::ListOnly {
-        return Layout { list: body, rows: body, ..frame };
+        let trusted = take_bottom(&mut rest, trusted_lines(body.width));
+        return Layout { list: rest, rows: rest, trusted, ..frame };
     }
     let rows = take_top(&mut rest, body.height.div_ceil(2) + 1);
     let list = rows;
@@ -141,7 +152,8 @@ fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rows = rows;
     take_top(&mut rows, 1);
     let head = take_top(&mut rest, 1);
-    Layout { list, rows, preview, head, text: with_gutter(rest), ..frame }
+    let trusted = take_top(&mut rest, trusted_lines(body.width));
+    Layout { list, rows, preview, trusted, head, text: with_gutter(rest), ..frame }
 }
 
 fn with_list(frame: Layout, list: Rect) -> Layout {
@@ -150,9 +162,15 @@ fn with_list(frame: Layout, list: Rect) -> Layout {
 
 fn with_preview(frame: Layout, preview: Rect) -> Layout {
     let mut text = inner(preview);
+    let trusted = trusted_lines(text.width);
+    let trusted = with_margin(take_top(&mut text, trusted));
     let head = with_margin(take_top(&mut text, HEAD));
     let text = with_gutter(text);
-    Layout { preview, head, text, ..frame }
+    Layout { preview, trusted, head, text, ..frame }
+}
+
+const fn trusted_lines(width: u16) -> u16 {
+    if width < ROOMY { 2 } else { 1 }
 }
 
 /// One column less on either side, where there are enough.
@@ -229,11 +247,17 @@ mod tests {
                 let area = Rect::new(0, 0, width, height);
                 let l = layout(area, body);
                 for part in [
-                    l.header, l.queues, l.list, l.rows, l.preview, l.head, l.text, l.rule, l.staged,
-                    l.message, l.hints,
+                    l.header, l.queues, l.list, l.rows, l.preview, l.trusted, l.head, l.text, l.rule,
+                    l.staged, l.message, l.hints,
                 ] {
                     assert!(part.is_empty() || area.intersection(part) == part, "{width}x{height}: {part:?}");
                 }
+                let parts = [l.header, l.trusted, l.head, l.rows, l.text, l.staged, l.hints];
+                for (nth, part) in parts.iter().enumerate().filter(|_| l.shape != Shape::Counts) {
+                    let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
+                    assert!(apart, "{width}x{height}: {part:?}");
+                }
+                assert_eq!(l.trusted.is_empty(), l.shape == Shape::Counts, "{width}x{height} {body:?}");
             }
         }
     }

@@ -13,7 +13,7 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     inbox.send("R");
     inbox.wait("refund_payment");
     inbox.send("n");
-    inbox.wait("seen in full");
+    inbox.wait("│ read   ");
     inbox.send("x");
     inbox.wait("staged 1");
     inbox.send("s");

@@ -71,7 +71,7 @@ fn g33_everything_that_is_written_is_its_owners_alone_whatever_the_umask_is() {
                 ),
             );
         }
-        inbox.wait("seen in full");
+        inbox.wait("│ read   ");
         inbox.send("a");
         inbox.wait("STAGED");
         inbox.send("E");

@@ -162,7 +162,7 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.wait("this one fails");
     // Read to its end, as it must be.
     inbox.send("]zG");
-    inbox.wait("seen in full");
+    inbox.wait("│ read   ");
     inbox.send("\x1ba");
     inbox.wait("STAGED  1 approve");
     inbox.send("/\x15\r\x1b");

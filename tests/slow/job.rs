@@ -36,7 +36,7 @@ fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
     );
     inbox.wait("Price of INV-8841");
     inbox.wait("18446744073709551616");
-    inbox.wait("seen in full");
+    inbox.wait("│ read   ");
     inbox.send("a");
     inbox.wait("staged 1");
     inbox.send("s");
@@ -104,7 +104,7 @@ fn staged_decisions_survive_kill_9_of_the_inbox() {
     let address = Address::of_embedded(&home);
     agent::propose(&address, &proposal("keep me"));
     inbox.wait("keep me");
-    inbox.wait("seen in full");
+    inbox.wait("│ read   ");
     inbox.send("x");
     inbox.wait("staged 1");
     inbox.wait("saved");
@@ -130,7 +130,7 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     let mut inbox = Pty::start(&reviewing, SIZE, &[]);
     let id = agent::propose(&first.address, &proposal("through the storm"));
     inbox.wait("through the storm");
-    inbox.wait("seen in full");
+    inbox.wait("│ read   ");
     inbox.send("a");
     inbox.wait("staged 1");
 

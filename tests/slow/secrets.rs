@@ -223,7 +223,7 @@ fn g32_a_whole_session_and_a_panic_leave_the_token_nowhere() {
     propose(1);
     let env = [("OWNER", token.as_str()), ("RUST_LOG", "trace"), ("RUST_BACKTRACE", "full")];
     let mut inbox = Pty::start_with(&home, (100, 30), &[], &env);
-    inbox.wait("seen in full");
+    inbox.wait("│ read   ");
     let line = std::fs::read(format!("/proc/{}/cmdline", inbox.pid)).unwrap_or_default();
     assert!(!String::from_utf8_lossy(&line).contains(&token), "`ps` shows it");
     inbox.send("aq");

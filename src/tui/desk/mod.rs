@@ -76,6 +76,7 @@ impl Desk {
         desk.say(What::Restored(Ok(Box::default())));
         desk.say(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
         desk.lists(actions);
+        desk.drawn();
         desk
     }
 
@@ -200,7 +201,8 @@ impl Desk {
                         self.say(What::Held(id, Ok(())));
                     }
                 }
-                Effect::WakeIn(Guard::ALONE) | Effect::RestoreMinutes => {}
+                // When a page is read; a test says itself when time passes.
+                Effect::WakeIn(100..=1_000) | Effect::WakeIn(Guard::ALONE) | Effect::RestoreMinutes => {}
                 Effect::KeepMinutes(minutes) => self.kept.extend(minutes),
                 Effect::Submit { submission, left_pending } => {
                     self.submitted.push((*submission).clone());
@@ -222,10 +224,10 @@ impl Desk {
         keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
     }
 
-    /// Presses keys a fifth of a second apart, drawing in between: `"jja<Esc>"`.
+    /// Presses keys a third of a second apart, drawing in between: `"jja<Esc>"`.
     pub(super) fn press(&mut self, keys: &str) {
         for key in parse(keys) {
-            self.wait(200);
+            self.wait(350);
             self.drawn();
             self.say(What::Key(key));
             self.drawn();
@@ -234,6 +236,15 @@ impl Desk {
                 self.say(What::Wake);
                 self.drawn();
             }
+        }
+    }
+
+    /// Presses keys so far apart that a full pane is read in between.
+    pub(super) fn slowly(&mut self, keys: &str) {
+        for key in parse(keys) {
+            self.wait(1_000);
+            self.say(What::Key(key));
+            self.drawn();
         }
     }
 

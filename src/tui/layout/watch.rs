@@ -32,7 +32,8 @@ const RATES: u16 = 5;
 /// `focus` is where keys go, `beside` what stands beside the queues where there is room for one.
 pub(in crate::tui) fn watch(area: Rect, focus: Panel, beside: Panel) -> WatchLayout {
     let base = layout(area, Body::ListOnly);
-    let (mut body, mut rule, mut alerts) = (base.list, base.rule, base.staged);
+    let height = base.list.height + base.trusted.height;
+    let (mut body, mut rule, mut alerts) = (Rect { height, ..base.list }, base.rule, base.staged);
     let header = base.header;
     // A second line of alerts, where the body can spare it.
     if area.height >= 28 && body.height > 0 {

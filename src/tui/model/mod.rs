@@ -61,14 +61,14 @@ pub use history::{Contexts, Histories, Stood, Told};
 pub use later::Later;
 pub use merge::Merged;
 pub use message::{Message, Saved, Tone};
-pub(in crate::tui) use modal::wrapped;
 pub use modal::{
     Goes, LinksSheet, Modal, ReasonForm, Refused, ReportSheet, Review, ReviewSheet, SettleSheet,
 };
+pub(in crate::tui) use modal::{by_tool, wrapped};
 pub use overlay::{Finder, Overlay};
 pub use preview::{Cached, Place as PreviewPlace, Preview, Tab};
 pub use queue::{Cursor, Line, Queue};
-pub use reading::Reading;
+pub use reading::{OnScreen, Reading, Reads, TIME_FOR_FORM, time_for};
 pub use search::Search;
 pub use shape::{Shape, varying};
 pub use sights::{Content, Sights};

@@ -1,13 +1,14 @@
 //! Sheets and forms over the inbox. At most one is open.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Confirm, Finding, Followed, ReasonRule, Report, SourceName, StagedCounts,
-    Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, BatchKey, Binding, Confirm, Finding, Followed, ReasonRule, Report, Risk, Row, SourceName,
+    StagedCounts, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::journal::Says;
 use crate::text::{self, Shown};
@@ -96,6 +97,8 @@ pub struct Review {
     /// Batches that are sent to.
     pub batches: usize,
     pub counts: StagedCounts,
+    /// Tools and risks of everything that is sent, with how many decisions each has; the most harmful first.
+    pub tools: Vec<(Untrusted, Risk, usize)>,
     /// Edited actions, with the keys that get new values.
     pub edited: Vec<(Untrusted, Vec<String>)>,
     pub unopened: Vec<Untrusted>,
@@ -152,4 +155,14 @@ pub struct ReportSheet {
 pub(in crate::tui) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
     let line = text::lines(line).into_iter().next().unwrap_or_default();
     line.wrap(usize::from(width.saturating_sub(1)))
+}
+
+/// Rows counted by tool and risk, the most harmful first.
+pub(in crate::tui) fn by_tool<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Untrusted, Risk, usize)> {
+    let mut counts: BTreeMap<(Reverse<u8>, &str, &str), (&Row, usize)> = BTreeMap::new();
+    for row in rows {
+        let key = (Reverse(row.risk.rank()), row.tool.as_raw(), row.risk.as_raw());
+        counts.entry(key).or_insert((row, 0)).1 += 1;
+    }
+    counts.into_values().map(|(row, n)| (row.tool.clone(), row.risk.clone(), n)).collect()
 }

@@ -1,57 +1,233 @@
-//! Which lines of a page were on screen so far: being at the end is not having read what is before it.
+//! For how long each line of a page was on screen: being at the end, or passing by, is not having read it.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::domain::ActionKey;
-use crate::tui::page::Made;
+use crate::domain::{ActionKey, Digest, Timestamp};
+use crate::tui::page::{Made, Page};
 
-/// Per page, the lines that were on screen.
+/// A line is read after this at the soonest. Milliseconds.
+const SOONEST: i64 = 250;
+/// A pane full of foreign text is read in this time. Milliseconds.
+const FULL_PANE: i64 = 1_000;
+/// No message came for longer: the process was stopped, or the machine slept. Milliseconds.
+const GAP: i64 = 5_000;
+
+/// Per content, for how long its lines were on screen; and which lines are now.
 #[derive(Clone, Debug, Default)]
-pub struct Reading(HashMap<ActionKey, Vec<(Made, Lines)>>);
+pub struct Reading {
+    contents: HashMap<ActionKey, Vec<(Reads, Lines)>>,
+    on: Option<OnScreen>,
+    /// Counted up to here.
+    at: Timestamp,
+}
 
-/// In order, apart from each other.
-type Lines = Vec<Range<usize>>;
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reads {
+    Page(Made),
+    /// An edit form that shows all of this content.
+    Form(ActionKey, Digest),
+}
 
-impl Reading {
-    /// Notes that these lines are on screen.
-    pub fn note(&mut self, of: &Made, lines: Range<usize>) {
-        if self.covered(of).iter().any(|range| range.start <= lines.start && lines.end <= range.end) {
-            return;
+/// Lines that are on screen, and what it takes to have read all that must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnScreen {
+    pub what: Reads,
+    pub lines: Vec<Range<usize>>,
+    /// How many lines, from the first, must be read; `None` while they are counted.
+    pub needed: Option<usize>,
+    /// For how long each of them. Milliseconds.
+    pub each: i64,
+}
+
+/// For how many milliseconds, at most as many as count. In order, apart from each other.
+type Lines = Vec<(Range<usize>, i64)>;
+
+impl Reads {
+    pub const fn key(&self) -> &ActionKey {
+        match self {
+            Self::Page(made) => &made.key,
+            Self::Form(key, _) => key,
         }
-        let pages = self.0.entry(of.key.clone()).or_default();
-        match pages.iter_mut().find(|(page, _)| page == of) {
-            Some((_, ranges)) => *ranges = merged(std::mem::take(ranges), lines),
-            None => pages.push((of.clone(), vec![lines])),
+    }
+
+    pub const fn digest(&self) -> Digest {
+        match self {
+            Self::Page(made) => made.digest,
+            Self::Form(_, digest) => *digest,
         }
-    }
-
-    /// The first line of so many that was not on screen yet.
-    pub fn unread(&self, of: &Made, total: usize) -> Option<usize> {
-        let first = self.covered(of).first().filter(|range| range.start == 0).map_or(0, |range| range.end);
-        (first < total).then_some(first)
-    }
-
-    /// Nothing more needs to be known of its pages.
-    pub fn forget(&mut self, key: &ActionKey) {
-        self.0.remove(key);
-    }
-
-    fn covered(&self, of: &Made) -> &[Range<usize>] {
-        let page = self.0.get(&of.key).and_then(|pages| pages.iter().find(|(page, _)| page == of));
-        page.map_or(&[], |(_, ranges)| ranges)
     }
 }
 
-fn merged(mut ranges: Lines, new: Range<usize>) -> Lines {
-    ranges.push(new);
-    ranges.sort_by_key(|range| range.start);
-    let mut all: Lines = Vec::with_capacity(ranges.len());
-    for range in ranges {
-        match all.last_mut().filter(|last| range.start <= last.end) {
-            Some(last) => last.end = last.end.max(range.end),
-            None => all.push(range),
+/// How long each line of a page must be on screen, in a pane of so many lines. What is read out needs no time on a screen.
+pub fn time_for(page: &Page, pane: usize) -> i64 {
+    if page.of.stacked {
+        return 0;
+    }
+    let needed = page.needed().unwrap_or_else(|| page.len());
+    let foreign = (0..needed).filter(|line| page.is_foreign(*line)).take(pane).count() as i64;
+    (FULL_PANE * foreign / pane.max(1) as i64).max(SOONEST)
+}
+
+/// How long a form must be on screen.
+pub const TIME_FOR_FORM: i64 = FULL_PANE;
+
+impl Reading {
+    /// Time passed with the screen as it was. Gives the content that is read in full now.
+    pub fn pass(&mut self, now: Timestamp) -> Option<(ActionKey, Digest)> {
+        let passed = now.since(std::mem::replace(&mut self.at, now));
+        let on = self.on.take()?;
+        let passed = if passed <= GAP { passed.max(0) } else { 0 };
+        for lines in &on.lines {
+            self.add(&on.what, lines.clone(), passed, on.each);
+        }
+        // A content of no lines is on screen, too.
+        let read = on.needed.is_some_and(|needed| self.unread(&on.what, needed.max(1), on.each).is_none());
+        let content = (on.what.key().clone(), on.what.digest());
+        if !read {
+            self.on = Some(on);
+            return None;
+        }
+        self.contents.remove(&content.0);
+        Some(content)
+    }
+
+    /// These lines are on screen from now on. Returns after how many milliseconds they are read.
+    pub fn shows(&mut self, on: Option<OnScreen>, now: Timestamp) -> Option<i64> {
+        self.at = now;
+        self.on = on;
+        let on = self.on.as_ref()?;
+        let done = on.lines.iter().map(|lines| self.least(&on.what, lines)).min().unwrap_or_default();
+        Some(on.each - done).filter(|left| *left > 0)
+    }
+
+    /// This very content is on screen.
+    pub fn is_on_screen(&self, key: &ActionKey, digest: &Digest) -> bool {
+        self.on.as_ref().is_some_and(|on| on.what.key() == key && on.what.digest() == *digest)
+    }
+
+    /// The first line of so many that was not on screen for so long.
+    pub fn unread(&self, what: &Reads, total: usize, each: i64) -> Option<usize> {
+        let mut next = 0;
+        for (lines, time) in self.lines(what) {
+            if lines.start > next || *time < each {
+                break;
+            }
+            next = lines.end;
+        }
+        (next < total).then_some(next)
+    }
+
+    fn lines(&self, what: &Reads) -> &[(Range<usize>, i64)] {
+        let known = self.contents.get(what.key());
+        known.and_then(|all| all.iter().find(|(known, _)| known == what)).map_or(&[], |(_, lines)| lines)
+    }
+
+    /// The shortest time of these lines.
+    fn least(&self, what: &Reads, lines: &Range<usize>) -> i64 {
+        let (mut next, mut least) = (lines.start, i64::MAX);
+        for (known, time) in self.lines(what).iter().filter(|(known, _)| known.end > lines.start) {
+            if known.start > next || next >= lines.end {
+                break;
+            }
+            (next, least) = (known.end, least.min(*time));
+        }
+        if next >= lines.end { least } else { 0 }
+    }
+
+    fn add(&mut self, what: &Reads, lines: Range<usize>, time: i64, most: i64) {
+        let all = self.contents.entry(what.key().clone()).or_default();
+        match all.iter_mut().find(|(known, _)| known == what) {
+            Some((_, known)) => *known = added(known, &lines, time, most),
+            None => all.push((what.clone(), vec![(lines, time.min(most))])),
+        }
+    }
+}
+
+/// With so much more time for these lines.
+fn added(known: &Lines, new: &Range<usize>, time: i64, most: i64) -> Lines {
+    let ends = known.iter().flat_map(|(lines, _)| [lines.start, lines.end]);
+    let mut cuts: Vec<usize> = ends.chain([new.start, new.end]).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut all: Lines = Vec::with_capacity(known.len() + 2);
+    for (start, end) in cuts.iter().copied().zip(cuts.iter().copied().skip(1)) {
+        let had = known.iter().find(|(lines, _)| lines.start <= start && end <= lines.end);
+        let had = had.map(|(_, time)| *time);
+        let is_new = new.start <= start && end <= new.end;
+        let time = match (had, is_new) {
+            (None, false) => continue,
+            (Some(had), false) => had,
+            (had, true) => had.unwrap_or_default().saturating_add(time).min(most),
+        };
+        match all.last_mut() {
+            Some((last, same)) if last.end == start && *same == time => last.end = end,
+            _ => all.push((start..end, time)),
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ActionId, SourceName};
+
+    fn form() -> Reads {
+        let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
+        Reads::Form(key, Digest::of("t", "w", "{}"))
+    }
+
+    fn on(lines: Range<usize>) -> Option<OnScreen> {
+        Some(OnScreen { what: form(), lines: vec![lines], needed: Some(10), each: 1_000 })
+    }
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    #[test]
+    fn every_line_needs_its_time_summed_over_visits() {
+        let mut reading = Reading::default();
+        assert_eq!(reading.shows(on(0..6), at(0)), Some(1_000));
+        assert_eq!(reading.pass(at(700)), None);
+        assert_eq!(reading.shows(on(4..10), at(700)), Some(1_000), "six to nine were not there yet");
+        assert_eq!(reading.pass(at(1_700)), None, "the first four lack 300 ms");
+        assert_eq!(reading.unread(&form(), 10, 1_000), Some(0));
+        reading.shows(None, at(1_700));
+        assert_eq!(reading.pass(at(9_000)), None, "nothing was on screen");
+        assert_eq!(reading.shows(on(0..4), at(9_000)), Some(300));
+        assert_eq!(reading.pass(at(9_299)), None);
+        assert!(reading.pass(at(9_300)).is_some());
+    }
+
+    #[test]
+    fn stopped_process_reads_nothing() {
+        let mut reading = Reading::default();
+        reading.shows(on(0..10), at(0));
+        assert_eq!(reading.pass(at(60_000)), None);
+        assert!(reading.pass(at(61_000)).is_some());
+    }
+
+    #[test]
+    fn lines_are_counted_as_if_each_had_a_clock_of_its_own() {
+        let mut random = crate::rounds::Random::seeded();
+        for _ in 0..crate::rounds::rounds(300, 5_000) {
+            let (mut lines, mut clocks) = (Lines::new(), [0_i64; 12]);
+            for _ in 0..random.below(12) {
+                let start = random.below(11);
+                let new = start..start + 1 + random.below(12 - start - 1);
+                let time = random.below(500) as i64;
+                lines = added(&lines, &new, time, 1_000);
+                for clock in &mut clocks[new] {
+                    *clock = (*clock + time).min(1_000);
+                }
+            }
+            for (line, clock) in clocks.into_iter().enumerate() {
+                let counted = lines.iter().find(|(lines, _)| lines.contains(&line)).map_or(0, |it| it.1);
+                assert_eq!(counted, clock, "line {line} of {lines:?}");
+            }
+        }
+    }
 }

@@ -29,7 +29,7 @@ mod units;
 mod value;
 mod writer;
 
-pub(in crate::tui) use fields::{listed, readable};
+pub(in crate::tui) use fields::{changes, edited_title, listed, readable};
 pub(in crate::tui) use fold::{all as folds, at as fold_at};
 pub(in crate::tui) use links::{links, target as link_target};
 use long::Long;

@@ -73,7 +73,7 @@ fn the_edit_stands_beside_what_was_seen_and_what_is_now() {
 #[test]
 fn the_mark_of_having_been_read_goes_with_the_content() {
     let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
-    desk.drawn();
+    desk.slowly("k");
     assert_eq!(desk.model.seen_of(desk.slot("p")), Some(Seen::InFull));
     desk.changes(vec![pay("9.90")]);
 

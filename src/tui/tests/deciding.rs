@@ -76,12 +76,15 @@ fn high_risk_must_be_read_to_the_end_first() {
 
     desk.press("a");
     assert_eq!(desk.staged(), "");
+    assert!(desk.message().starts_with("high-risk: it was on screen too briefly"), "{}", desk.message());
+    desk.slowly("a");
+    assert_eq!(desk.staged(), "");
     assert!(
         desk.message().starts_with("high-risk: read it to the end first (J scrolls"),
         "{}",
         desk.message()
     );
-    desk.press("<PageDown><PageDown><PageDown><PageDown>a");
+    desk.slowly("<PageDown><PageDown><PageDown><PageDown>a");
 
     assert_eq!(desk.staged(), "9A");
 }

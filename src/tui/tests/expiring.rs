@@ -50,6 +50,8 @@ fn the_preview_says_when_and_counts_seconds_only_at_the_end() {
     let mut desk = Desk::new(100, 30, queue(3, 5 * MINUTE));
     desk.press("j");
     assert!(desk.screen().contains("expires in 4m"), "{}", desk.screen());
+    // It is read by then.
+    tick(&mut desk, SECOND);
 
     desk.model.dirty = false;
     tick(&mut desk, SECOND);

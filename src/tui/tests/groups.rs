@@ -116,7 +116,7 @@ fn checkpoints_in_two_panes() {
 ┌─ Queue by checkpoint ──────────────────────┐
 │  v checkpoint onboarding  2 batches    3/3 │
 │ + .    Issue about login             1h00m │
-│>+ .    Guide for login                 50m │
+│>+ .  * Guide for login                 50m │
 │   .  * Issue about billing             40m │
 │  v checkpoint refunds  1 batch         2/2 │
 │   . !* Refund 1.10 EUR to ilka@exa…    30m │
@@ -127,7 +127,7 @@ fn checkpoints_in_two_panes() {
 │                                            │
 │                                            │
 │                                            │
- nothing staged   saved 14:22:32
+ nothing staged   saved 14:22:31
  grouped by checkpoint
  range: v marks it  a approve  x exclude  Esc drop it  e edit  u undo  Space mark  n next    ? help
 ");
@@ -155,7 +155,7 @@ fn shapes_in_two_panes() {
 │                                            │
 │                                            │
 │                                            │
- nothing staged   saved 14:22:32
+ nothing staged   saved 14:22:33
  grouped by shape: near-identical actions are one row; l opens it
  Enter unfold  A approve rest  s submit...  a approve  x exclude  e edit  u undo             ? help
 ");

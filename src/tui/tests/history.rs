@@ -101,11 +101,11 @@ fn the_timeline_says_when_who_and_why() {
  placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
 
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
-│ refund_payment   billing                                                                         │
-│ risk HIGH   seen in full   40m old                                                               │
-│ id pa-1                                                                                          │
-│  Rendered   Diff   Raw   Context  [History]                                                      │
+│ refund_payment · HIGH                                                                            │
 │                                                                                                  │
+│ read   billing   40m old                                                                         │
+│  Rendered   Diff   Raw   Context  [History]                                                      │
+│ id pa-1                                                                                          │
 ││ created      2026-11-21 13:42:31 UTC  by billing                                                │
 ││ approved     2026-11-21 14:12:31 UTC  by lee                                                    │
 ││   edits    amount                                                                               │
@@ -145,6 +145,8 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet  0 pending  0 undecided                               as kim@acme  LIVE
+refund_payment · HIGH
+
 ──  Rendered   Diff   Raw   Context  [History]  pa-1 ───────────── 1-15 of 15 ──
  Refund 120 EUR to alice
   This source keeps no timeline. What is known all the same:
@@ -162,8 +164,6 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
 │ exclude      2026-11-21 14:12:31 UTC  by kim@acme
 │   reason   twice
 │   answer   none: it is not known whether it was sent
-
-
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 

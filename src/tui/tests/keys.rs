@@ -400,7 +400,8 @@ fn every_named_key_is_the_one_that_is_bound() {
         }
     };
     let mut desk = rebound(100, 14);
-    desk.press("aas");
+    desk.slowly("aa");
+    desk.press("s");
     desk.wait(500);
     say(&desk, "a sheet", &["Press Y to send. F9 goes back.", "more lines (F7)"]);
     desk.press("Y");

@@ -43,6 +43,7 @@ mod terminal;
 mod together;
 mod told;
 mod triage;
+mod trusted;
 mod truth;
 mod turns;
 mod unknown;

@@ -22,16 +22,16 @@ fn what_failed_on_a_narrow_screen() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   f1 ──────────────── 1-7 of 14 ──
+── [Rendered]  Diff   Raw   Context   History   f1 ──────────────── 1-5 of 14 ──
+refund_payment · HIGH
+
 │ failed  decided by lee
   reason
 │   they paid twice
   error
 │   card expired
-│   ask for another
-
 ────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35
+ FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:39
 
  ] tabs  z zoom  gi inbox  q quit                                        ? help
 ");
@@ -43,11 +43,11 @@ fn what_failed_in_two_panes() {
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
                                                        blocked until decided: 3 agents   oldest 44m
 ┌─ Failed   as of 14:22 ─────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│> Refund 120 EUR t…  card expired        3m ││ refund_payment   billing                           │
-│  Refund 3 EUR to …  HTTP 502 ⟦ESC⟧…  1h05m ││ risk HIGH   seen no   40m old                      │
-│  退款申请 世界 []…                   1h15m ││ id f1                                              │
+│> Refund 120 EUR t…  card expired        3m ││ refund_payment · HIGH                              │
+│  Refund 3 EUR to …  HTTP 502 ⟦ESC⟧…  1h05m ││                                                    │
+│  退款申请 世界 []…                   1h15m ││ unread   billing   40m old                         │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
-│                                            ││                                                    │
+│                                            ││ id f1                                              │
 │                                            │││ failed  decided by lee                            │
 │                                            ││  reason                                            │
 │                                            │││   they paid twice                                 │
@@ -67,7 +67,7 @@ fn what_failed_in_two_panes() {
 │                                            ││                                                    │
 └─ row 1 of 3 ───────────────────────────────┘└─ J/K scroll   1-15 of 15 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35
+ FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:38
 
  ] tabs  z zoom  gi inbox  q quit                                                            ? help
 ");
@@ -79,11 +79,11 @@ fn what_failed_in_three_panes() {
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
                                                                                                                                                      oldest 44m
 ┌─ Queues ───────────────────┐┌─ Failed   as of 14:22 ──────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     8 ││> Refund 120 EUR to alice  card expired             lee               3m ││ refund_payment   billing                            │
-│ agents blocked           3 ││  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gatew… kim@acme       1h05m ││ risk HIGH   seen no   40m old                       │
-│                            ││  退款申请 世界 [] 客户                             lee            1h15m ││ id f1                                               │
+│ gate                     8 ││> Refund 120 EUR to alice  card expired             lee               3m ││ refund_payment · HIGH                               │
+│ agents blocked           3 ││  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gatew… kim@acme       1h05m ││                                                     │
+│                            ││  退款申请 世界 [] 客户                             lee            1h15m ││ unread   billing   40m old                          │
 │ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
-│   critical     1  ###      ││                                                                         ││                                                     │
+│   critical     1  ###      ││                                                                         ││ id f1                                               │
 │   high         2  ######   ││                                                                         │││ failed  decided by lee                             │
 │   medium       3  ######## ││                                                                         ││  reason                                             │
 │   low          2  ######   ││                                                                         │││   they paid twice                                  │
@@ -118,7 +118,7 @@ fn what_failed_in_three_panes() {
 │                            ││                                                                         ││                                                     │
 └────────────────────────────┘└─ row 1 of 3 ────────────────────────────────────────────────────────────┘└─ J/K scroll   1-15 of 15 ───────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:35                                                            unopened approvals 0
+ FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:38                                                            unopened approvals 0
 
  ] tabs  z zoom  gi inbox  q quit                                                                                                                        ? help
 ");
@@ -152,16 +152,16 @@ fn states_that_differ_are_named() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   e2 ───────────────── 1-6 of 6 ──
+── [Rendered]  Diff   Raw   Context   History   e2 ───────────────── 1-5 of 6 ──
+refund_payment · HIGH
+
 │ withdrawn  decided by billing
 
 │ amount    120 EUR
 │ currency  EUR
 
-  Hidden characters: none.  31 bytes
-
 ────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox   saved 14:22:31
+ FOR READING: gi goes back to the inbox
 
  ] tabs  z zoom  gi inbox  q quit                                        ? help
 ");
@@ -197,11 +197,11 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
  placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
                                                         blocked until decided: 1 agent   oldest 59m
 ┌─ Decided by me   as of 14:22 ──────────────┐┌─ Preview ──────────────────────────────────────────┐
-│> E Refund 9 EU… executed   kim@acme    30m ││ refund_payment   billing                           │
-│  X Refund 8 EU… approved   lee         30m ││ risk HIGH   seen no   1h30m old                    │
-│  A Refund 7 EU… UNKNOWN                30m ││ id m1                                              │
+│> E Refund 9 EU… executed   kim@acme    30m ││ refund_payment · HIGH                              │
+│  X Refund 8 EU… approved   lee         30m ││                                                    │
+│  A Refund 7 EU… UNKNOWN                30m ││ unread   billing   1h30m old                       │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
-│                                            ││                                                    │
+│                                            ││ id m1                                              │
 │                                            │││ executed  decided by kim@acme                     │
 │                                            ││                                                    │
 │                                            │││ amount    120 EUR                                 │

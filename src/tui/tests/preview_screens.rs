@@ -31,11 +31,11 @@ fn recommendations_side_by_side_on_a_large_screen() {
  placet   gate   pending 3   undecided 3                                                                                               as kim@acme  LIVE  14:22
                                                                                                                                                       oldest 9m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     3 ││> .  * Save 2 recommendations          save_recommendations  low      9m ││ save_recommendations   roadmap                      │
-│ agents blocked           3 ││  . !* Mail to mei@example.com         send_email            HIGH     8m ││ risk low   seen no   9m old                         │
-│                            ││  . !* Refund 4980.00 EUR              refund_payment        CRIT     7m ││ id 1                                                │
+│ gate                     3 ││> .  * Save 2 recommendations          save_recommendations  low      9m ││ save_recommendations · low                          │
+│ agents blocked           3 ││  . !* Mail to mei@example.com         send_email            HIGH     8m ││ saves recommendations in the workspace              │
+│                            ││  . !* Refund 4980.00 EUR              refund_payment        CRIT     7m ││ unread   roadmap   9m old                           │
 │ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
-│   critical     1  ######## ││                                                                         ││                                                     │
+│   critical     1  ######## ││                                                                         ││ id 1                                                │
 │   high         1  ######## ││                                                                         │││ recommendations                                    │
 │   medium       0           ││                                                                         ││    #  title               Impact       Effort  Weeks│
 │   low          1  ######## ││                                                                         │││   1  Streamline onboar…  0.82 (82 %)  small   2    │
@@ -85,11 +85,11 @@ fn a_refund_beside_the_list() {
  placet   gate   pending 3   undecided 3                                   as kim@acme  LIVE  14:22
                                                         blocked until decided: 3 agents   oldest 9m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  .    Save 2 recommendations            9m ││ refund_payment   billing                           │
-│  . !  Mail to mei@example.com           8m ││ risk CRITICAL   seen in full   7m old              │
-│> . ! #Refund 4980.00 EUR                7m ││ id 3                                               │
+│  .  * Save 2 recommendations            9m ││ refund_payment · CRITICAL                          │
+│  . !* Mail to mei@example.com           8m ││ sends money back to a customer · cannot be undone  │
+│> . !*#Refund 4980.00 EUR                7m ││ unread   billing   7m old                          │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
-│                                            ││                                                    │
+│                                            ││ id 3                                               │
 │                                            ││  ! hidden characters: 1, shown as ⟦…⟧              │
 │                                            ││  ! look twice: bidi                                │
 │                                            ││                                                    │
@@ -109,7 +109,7 @@ fn a_refund_beside_the_list() {
 │                                            ││                                                    │
 └─ row 3 of 3 ───────────────────────────────┘└─ J/K scroll   1-17 of 22 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+ nothing staged
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 ");
@@ -132,14 +132,14 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-7 of 13 ──
+── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-5 of 13 ──
+send_email · HIGH · sends one mail · cannot be undone
+
 │ to           mei@example.com
 │ reply_to     billing@example.com
 │ subject      Your invoice
 │ Text (body)
 │   Dear Mei,
-│   the invoice is at https://example.com/i/7.
-│   Best, Kim
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
@@ -183,11 +183,11 @@ fn raw_with_a_fold() {
  placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
                                                          blocked until decided: 1 agent   oldest 1m
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
-│ deploy   agent                                                                                   │
-│ risk low   seen in full   1m old                                                                 │
-│ id 1                                                                                             │
-│  Rendered   Diff  [Raw]  Context   History                                                       │
+│ deploy · low · no description for this tool                                                      │
 │                                                                                                  │
+│ partly read   agent   1m old                                                                     │
+│  Rendered   Diff  [Raw]  Context   History                                                       │
+│ id 1                                                                                             │
 ││ {                                                                                               │
 ││   "repo": "acme/site",                                                                          │
 ││>  "labels": [ … 2 elements in 2 lines … ],                                                      │

@@ -56,7 +56,7 @@ fn a_folded_page_is_not_reading_in_full() {
     assert_eq!(desk.staged(), "");
     desk.press("=gg");
     for _ in 0..12 {
-        desk.press(" ");
+        desk.slowly(" ");
     }
     assert_eq!(seen(&desk), Some(Seen::InFull));
 }
@@ -137,6 +137,7 @@ fn lines_that_go_on_to_the_right_are_not_read_until_they_wrap() {
     assert!(desk.screen().contains("the far end"), "{}", desk.screen());
     assert_eq!(seen(&desk), Some(Seen::Opened));
     desk.press("w");
+    desk.slowly("k");
     assert_eq!(seen(&desk), Some(Seen::InFull));
     assert_eq!(desk.model.preview.left, 0);
 }

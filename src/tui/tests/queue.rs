@@ -414,6 +414,8 @@ fn a_long_list_scrolls_with_the_cursor() {
     let mut desk = Desk::new(100, 30, few(50));
 
     desk.press("G");
+    desk.wait(1_000);
+    desk.say(What::Wake);
     assert!(desk.screen().contains("│>  .    Issue number 50"), "{}", desk.screen());
     desk.press("<C-u><C-u><C-u><C-u><C-u><C-u>");
 

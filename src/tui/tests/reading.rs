@@ -80,15 +80,109 @@ fn a_jump_to_the_end_is_not_reading() {
     assert!(desk.message().contains("next is line 1"), "{}", desk.message());
 }
 
+/// So many critical refunds, each shorter than a pane.
+fn refunds(n: usize) -> Vec<crate::domain::PendingAction> {
+    let refund = |nth: usize| {
+        let input = format!(
+            r#"{{"amount":{nth}.90,"currency":"EUR","customer":"pim@example.com","order_id":"{nth}"}}"#
+        );
+        action(&format!("{nth} refund_payment billing critical {}", 60 - nth), "Refund", &input)
+    };
+    (1..=n).map(refund).collect()
+}
+
+#[test]
+fn pages_that_pass_by_are_not_read() {
+    let mut desk = Desk::new(100, 30, refunds(12));
+    for _ in 0..11 {
+        desk.wait(150);
+        desk.say(What::Key(crossterm::event::KeyCode::Char('j').into()));
+        desk.drawn();
+    }
+
+    for nth in 1..=12 {
+        assert_eq!(desk.model.seen_of(desk.slot(&nth.to_string())), None, "{nth}");
+    }
+    desk.wait(10_000);
+    desk.press("*a");
+    assert_eq!(desk.staged(), "12A", "the last one was looked at: {}", desk.message());
+}
+
+#[test]
+fn page_is_read_after_its_time_on_screen_summed_over_visits() {
+    let mut desk = Desk::new(100, 30, refunds(2));
+    let pane = i64::from(desk.model.layout().text.height);
+    let time = (4_000 / pane).max(250);
+    let is_read = |desk: &Desk| desk.model.seen_of(desk.slot("1")) == Some(Seen::InFull);
+
+    desk.hurry("j", 150);
+    desk.drawn();
+    assert!(!is_read(&desk));
+    desk.wait(5_000);
+    desk.hurry("k", 0);
+    desk.drawn();
+    desk.hurry("a", time - 151);
+    assert!(!is_read(&desk));
+    assert_eq!(desk.staged(), "");
+    assert!(desk.message().contains("too briefly"), "{}", desk.message());
+    desk.wait(1);
+    desk.say(What::Wake);
+    assert!(is_read(&desk));
+    desk.press("a");
+    assert_eq!(desk.staged(), "1A");
+}
+
+#[test]
+fn full_pane_takes_a_second() {
+    let fields: Vec<String> = (0..40).map(|n| format!("\"k{n}\":\"value {n}\"")).collect();
+    let one = action("1 refund_payment billing critical 1", "Refund", &format!("{{{}}}", fields.join(",")));
+    let mut desk = Desk::new(100, 70, vec![one]);
+    assert!(desk.screen().contains("value 39"), "{}", desk.screen());
+    let pane = i64::from(desk.model.layout().text.height);
+
+    for (wait, read) in [(40_000 / pane - 1, false), (1, true)] {
+        desk.wait(wait);
+        desk.say(What::Wake);
+        assert_eq!(seen(&desk) == Some(Seen::InFull), read, "{wait}");
+    }
+}
+
+#[test]
+fn form_is_read_after_a_second() {
+    let mut desk = Desk::new(100, 30, refunds(1));
+    desk.hurry("e", 20);
+    desk.drawn();
+    desk.wait(999);
+    desk.say(What::Wake);
+    assert_eq!(seen(&desk), None);
+    desk.wait(1);
+    desk.say(What::Wake);
+    assert_eq!(seen(&desk), Some(Seen::InFull));
+}
+
+#[test]
+fn tab_that_stays_locks_no_other_action() {
+    for tabs in ["]]", "]]]]"] {
+        let mut desk = Desk::new(80, 24, few(3));
+        desk.slowly(tabs);
+        desk.slowly("jj");
+
+        assert_ne!(desk.model.seen_of(desk.slot("3")), Some(Seen::Opened), "{tabs}");
+        desk.press("a");
+        assert!(desk.staged().contains("3A"), "{tabs}: {}", desk.message());
+    }
+}
+
 #[test]
 fn every_line_that_was_on_screen_counts_whatever_the_order() {
     let mut desk = long();
-    desk.press("<PageDown><PageDown>3GKKKK");
+    desk.slowly("<PageDown><PageDown>3GKKKK");
     assert_eq!(seen(&desk), Some(Seen::Opened), "there is a gap");
 
     for _ in 0..9 {
-        desk.press("<PageUp>");
+        desk.slowly("<PageUp>");
     }
+    desk.slowly("K");
     assert_eq!(seen(&desk), Some(Seen::InFull));
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
@@ -97,14 +191,14 @@ fn every_line_that_was_on_screen_counts_whatever_the_order() {
 #[test]
 fn lines_of_another_width_do_not_count() {
     let mut desk = long();
-    desk.press("<PageDown><PageDown>");
+    desk.slowly("<PageDown><PageDown>");
     desk.say(What::Resize(80, 30));
     desk.drawn();
 
     for _ in 0..2 {
-        desk.press("<PageDown>");
+        desk.slowly("<PageDown>");
     }
-    desk.press("3G");
+    desk.slowly("3G");
 
     assert_eq!(seen(&desk), Some(Seen::Opened));
 }

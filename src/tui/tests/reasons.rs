@@ -169,7 +169,7 @@ fn a_comment_beside_an_approval_asks_for_what_approving_asks_for() {
     let mut desk = Desk::new(100, 30, vec![long(1)]);
     desk.press("z");
     for _ in 0..6 {
-        desk.press("<PageDown>");
+        desk.slowly("<PageDown>");
     }
     desk.press("<Esc>a");
     let before = desk.model.draft.get(&key("1")).unwrap().clone();

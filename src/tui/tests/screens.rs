@@ -79,11 +79,11 @@ fn three_panes() {
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
                                                                                                                                                      oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue   refunds-agent                 │
-│ agents blocked           3 ││   A    Refund double-charge INV-8841                        med     44m ││ risk medium   seen in full   32m old                │
-│                            ││>  E    Escalate: EU outage                                  med     32m ││ id pa-3f9c                                          │
+│ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue · medium                        │
+│ agents blocked           3 ││   A    Refund double-charge INV-8841                        med     44m ││ creates one issue in Linear                         │
+│                            ││>  E    Escalate: EU outage → [now] Escalate: EU outa…       med     32m ││ read   refunds-agent   32m old                      │
 │ Risk                       ││   .    退款申请 世界 [] 客户 needs a long answer in the ti… low     31m ││ [Rendered]  Diff 1   Raw   Context   History        │
-│   critical     1  ###      ││  v update_linear_issue  refunds-agent                        all staged ││                                                     │
+│   critical     1  ###      ││  v update_linear_issue  refunds-agent                        all staged ││ id pa-3f9c                                          │
 │   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││  your edits replace: title (the Diff tab shows them)│
 │   medium       3  ######## ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
 │   low          2  ######   ││  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │││ title        Escalate: EU outage                   │
@@ -118,7 +118,7 @@ fn three_panes() {
 │                            ││                                                                         ││                                                     │
 └────────────────────────────┘└─ row 3 of 12 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-17 of 17 ───────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                                                                             unopened approvals 0
+ STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:38                                                                             unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
 "#);
@@ -134,11 +134,11 @@ fn two_panes() {
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
                                                        blocked until decided: 3 agents   oldest 44m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
-│   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   32m old               │
-│>  E    Escalate: EU outage             32m ││ id pa-3f9c                                         │
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue · medium                       │
+│   A    Refund double-charge INV-88…    44m ││ creates one issue in Linear                        │
+│>  E    Escalate: EU outage → [now]…    32m ││ read   refunds-agent   32m old                     │
 │   .    退款申请 世界 [] 客户 needs…    31m ││  Rendered  [Diff 1]  Raw   Context   History       │
-│  v update_linear_issue  refunds-agent  0/1 ││                                                    │
+│  v update_linear_issue  refunds-agent  0/1 ││ id pa-3f9c                                         │
 │   X    Close stale ticket #1182        30m │││ title                                             │
 │   ~    Reopen LIN-399    rejected by maria │││ -   Escalate: EU outage                           │
 │  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…     28m │││ +   [now] Escalate: EU outage                     │
@@ -158,7 +158,7 @@ fn two_panes() {
 │                                            ││                                                    │
 └─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
- STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:35                 unopened approvals 0
+ STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:38                 unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 ");
@@ -175,24 +175,24 @@ fn list_above_preview() {
 ────────────────────────────────────────────────────────────────────────────────
   v create_linear_issue  refunds-agent                         1 of 3 undecided
    A    Refund double-charge INV-8841                               med     44m
-   E    Escalate: EU outage                                         med     32m
+   E    Escalate: EU outage → [now] Escalate: EU outa…              med     32m
    .    退款申请 世界 [] 客户 needs a long answer in the ticket to… low     31m
   v update_linear_issue  refunds-agent                               all staged
-   X    Close stale ticket #1182                                    low     30m
+   X  * Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
 > . ! #Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             3 of 3 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
-── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-7 of 14 ──
+── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-5 of 14 ──
+refund_payment · CRITICAL · sends money back to a customer · cannot be undone
+
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take
   ! look twice: control, bidi, duplicate-key
 
 │ amount    1.10 EUR
-│ currency  EUR
-│ to        ⟦U+202E⟧yrollam
 ────────────────────────────────────────────────────────────────────────────────
- STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
+ STAGED a1 e1 x1   saved 14:22:40                          unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
 ");
@@ -204,12 +204,12 @@ fn the_smallest_list() {
  placet  8 pending     LIVE  oldest 44m
   v create_linear_issue  refunds-a… 1/3
    A  * Refund double-charge IN…    44m
->  E  * Escalate: EU outage         32m
+>  E  * Escalate: EU outage → […    32m
    .  * 退款申请 世界 [] 客户 n…    31m
   v update_linear_issue  refunds-a… 0/1
-   X  * Close stale ticket #1182    30m
-   ~    Reopen LIN-3… rejected by maria
- STAGED a1 e1 x1   saved 14:22:35
+create_linear_issue · medium
+creates one issue in Linear
+ STAGED a1 e1 x1   saved 14:22:38
  a approve  x exclude  e edit    ? help
 ");
 }

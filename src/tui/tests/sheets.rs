@@ -21,31 +21,31 @@ fn the_review() {
     desk.press("S");
 
     insta::assert_snapshot!(sheet(&desk), @r#"
-┌─ Queue ──│  3 decisions in 2 batches will be sent:                                    │──────────┐
-│  v create│                                                                            │          │
-│   A    Re│    APPROVE            1   as proposed                                      │          │
-│>  E    Es│    APPROVE + EDIT     1                                                    │          │
-│   .    退│    EXCLUDE            1   rejected for good                                │ory       │
-│  v update│    left alone         1   stay pending, not part of the request            │          │
-│   X    Cl│                                                                            │shows     │
-│   ~    Re│    edited         Escalate: EU outage  title                               │          │
-│  . !*#Ref│                                                                            │          │
-│  v google│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
-│   .  * Ov│     A  Refund double-charge INV-8841                                       │          │
+┌─ Queue ──│  2 create_linear_issue medium, 1 update_linear_issue low                   │──────────┐
+│  v create│  3 decisions in 2 batches will be sent:                                    │          │
+│   A    Re│                                                                            │          │
+│>  E    Es│    APPROVE            1   as proposed                                      │          │
+│   .    退│    APPROVE + EDIT     1                                                    │ory       │
+│  v update│    EXCLUDE            1   rejected for good                                │          │
+│   X    Cl│    left alone         1   stay pending, not part of the request            │shows     │
+│   ~    Re│                                                                            │          │
+│  . !*#Ref│    edited         Escalate: EU outage  title                               │          │
+│  v google│                                                                            │          │
+│   .  * Ov│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
 │   . !* Cr│     E  Escalate: EU outage                                                 │          │
-│   . !* Cr│        title  "[now] Escalate: EU outage"                                  │          │
+│   . !* Cr│        title  "Escalate: EU outage" → "[now] Escalate: EU outage"          │          │
+│          │     A  Refund double-charge INV-8841                                       │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
-│          │     X  Close stale ticket #1182                                            │          │
-│          │                                                                            │report    │
-│          │  as kim@acme on 1 source; one request per batch                            │          │
-│          │  gate: bound by the source: what is not what you saw is refused there      │pts.      │
+│          │     X  Close stale ticket #1182                                            │report    │
+│          │                                                                            │          │
+│          │  as kim@acme on 1 source; one request per batch                            │pts.      │
+│          │  gate: bound by the source: what is not what you saw is refused there      │          │
 │          │                                                                            │          │
 │          │                                                                            │          │
 │          │  Press y to send. Esc goes back.                                           │          │
 │          │                                                                            │          │
-│          │                                                                            │          │
-└─ row 3 of└─ nothing has been sent yet ────────────────────────────────────────────────┘──────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
+└─ row 3 of│                                                                            │──────────┘
+───────────└─ nothing has been sent yet ────────────────────────────────────────────────┘───────────
 "#);
 }
 
@@ -74,11 +74,11 @@ fn the_report() {
 
     insta::assert_snapshot!(sheet(&desk), @r"
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue   refunds-agent                │
-│   =    Refund double-charge INV-… executed ││ risk medium   seen in full   32m old               │
-│>  E    Escalate: EU outage             32m ││ id pa-3f9c                                         │
+│  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue · medium                       │
+│   =    Refund double-charge INV-… executed ││ creates one issue in Linear                        │
+│>  E    Escalate: EU outage → [now]…    32m ││ read   refunds-agent   32m old                     │
 │   .    退款申请 世界 [] 客户 needs…    31m ││ [Rendered]  Diff 1   Raw   Context   History       │
-│  v ┌─ Sent: 3 decisions  14:22:36 ──────────────────────────────────────────────────────────┐    │
+│  v ┌─ Sent: 3 decisions  14:22:40 ──────────────────────────────────────────────────────────┐    │
 │   ~│  batch                                     approved  rejected   skipped    failed      │    │
 │   ~│  refunds-agent:create_linear_issue                1         0         0         1      │    │
 │  . │  refunds-agent:update_linear_issue                0         0         1         0      │    │
@@ -109,8 +109,8 @@ fn the_edit_form() {
 
     insta::assert_snapshot!(sheet(&desk), @r#"
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue   refunds-agent                │
-│   A    Refund double-charge INV-88…    44m ││ risk medium   seen in full   32m old               │
+│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue · medium                       │
+│   A    Refund double-charge INV-88…    44m ││ creates one issue in Linear                        │
 │>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
 │ │  create_linear_issue   Escalate: EU outage                                                   │ │
 │ │    field        proposed                              yours                                  │ │
@@ -144,6 +144,8 @@ fn a_hostile_action_in_full() {
 
     insta::assert_snapshot!(desk.screen(), @r"
  placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
+refund_payment · CRITICAL · sends money back to a customer · cannot be undone
+
 ── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-14 of 14 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
   ! hidden characters: 1, shown as ⟦…⟧
@@ -161,10 +163,8 @@ fn a_hostile_action_in_full() {
     sends money back to a customer; it cannot be called back
     cannot be undone
 
-
-
 ────────────────────────────────────────────────────────────────────────────────
- STAGED a1 e1 x1   saved 14:22:36                          unopened approvals 0
+ STAGED a1 e1 x1   saved 14:22:40                          unopened approvals 0
 
  a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
 ");
@@ -240,8 +240,8 @@ fn the_edit_form_on_a_small_screen() {
   │    urgent        false                      =                            │
   │    cc            null                       =                            │
 ──│                                                                          │──
-│ │  subject, text                          Enter: approve with these edits  │
-│ │  > Your refund!                                                          │
+se│  subject, text                          Enter: approve with these edits  │
+  │  > Your refund!                                                          │
 │ │                                                                          │
 │ │  will be sent as userEdits: {subject}                                    │
 │ │  a changed key replaces its whole value                                  │
@@ -286,7 +286,7 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
 │                                            ││                                                    │
 └─ row 1 of 1 ───────────────────────────────┘└─ J/K scroll   1-16 of 16 ──────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+ nothing staged
 
  Esc back
 "#);
@@ -300,11 +300,11 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
  placet   gate   pending 1   undecided 1                                                                                               as kim@acme  LIVE  14:22
                                                                                                                                                       oldest 5m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email   support                                │
-│ agents blocked           1 ││                                                                         ││ risk low   seen in full   5m old                    │
-│                            ││                                                                         ││ id 1                                                │
+│ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email · low                                    │
+│ agents blocked           1 ││                                                                         ││ sends one mail · cannot be undone                   │
+│                            ││                                                                         ││ read   support   5m old                             │
 │ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
-│   critical     0           ││                                                                         ││                                                     │
+│   critical     0           ││                                                                         ││ id 1                                                │
 │   high         0           ││                                                                         │││ to            kim@acme.example                     │
 │   medium       0           ││                                                                         │││ cc            null                                 │
 │   low          1  ######## ││                                                                         │││ subject       Your refund                          │
@@ -354,8 +354,8 @@ fn the_edit_form_on_the_smallest_screen() {
   │  body         (2 lines)=         │
   │> Your refund!                    │
   │will be sent as userEdits: {subje…│
-  │[approve with these edits]  [back │
-  └─ nothing is sent from here; clos─┘
+se│[approve with these edits]  [back │
+se└─ nothing is sent from here; clos─┘
  nothing staged
  Esc back
 ");

@@ -57,6 +57,9 @@ fn not_saved_is_said_until_all_of_it_is() {
     let mut desk = unread();
     desk.restored(Restored::default());
     desk.drawn();
+    // What is read later would be saved.
+    desk.wait(1_000);
+    desk.drawn();
     let failed = || {
         let problem = Problem { source: None, what: "the disk is full".to_owned(), why: None };
         What::Saved { saves: 0, answer: Err(problem) }

@@ -325,7 +325,7 @@ fn a_filter_on_three_panes() {
 │                            ││                                                                         │
 │ Age                        ││                                                                         │
 │   < 15 m       1  ##       ││                                                                         │
- STAGED  1 exclude   saved 14:22:36                                                                                                        unopened approvals 0
+ STAGED  1 exclude   saved 14:22:40                                                                                                        unopened approvals 0
  3 actions marked
  3 marked: a approve  x exclude  e edit  Esc unmark  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                 ? help
 ");
@@ -349,7 +349,7 @@ fn a_filter_being_written_above_a_preview() {
 
 
 
- STAGED x1   saved 14:22:31                                unopened approvals 0
+ STAGED x1   saved 14:22:32                                unopened approvals 0
  / linear out                                                            1 of 8
  Enter keeps   Esc puts back   words  'exact  -not  tool: agent: risk:>=high age
 ");

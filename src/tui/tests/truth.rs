@@ -111,6 +111,7 @@ fn g11_what_cannot_be_read_is_a_card_that_can_be_rejected_only() {
     let raw = "{\"id\":\"p\",\"toolName\":\"pay\",\"toolInput\":{\"n\":007,\"t\":\"\u{1b}[2J\"},\"status\":\"pending\"}";
     let mut desk = Desk::new(100, 30, vec![broken(raw), action("2 t agent low 1", "Good", "{}")]);
 
+    desk.wait(1_000);
     desk.drawn();
     let screen = desk.screen();
     assert!(screen.contains("cannot be read: it is no val"), "{screen}");

@@ -39,10 +39,10 @@ fn they_stand_first_in_a_group_of_their_own() {
                                                         blocke
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ─────
 │  v outcome unknown: t settles these      2 ││ create_linear_
-│>  ?    Issue number 4       UNKNOWN    56m ││ risk low   see
-│   ?    Mail to everybody    UNKNOWN     5m ││ id 4          
+│>  ?    Issue number 4       UNKNOWN    56m ││               
+│   ?    Mail to everybody    UNKNOWN     5m ││ unread   suppo
 │  v create_linear_issue  support        3/3 ││ [Rendered]  Di
-│   .  * Issue number 1                  59m ││               
+│   .  * Issue number 1                  59m ││ id 4          
 │   .  * Issue number 2                  58m │││ unknown: nobo
 │   .  * Issue number 3                  57m │││ approved by l
 ");
@@ -67,16 +67,16 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-7 of 10 ──
+── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-5 of 10 ──
+create_linear_issue · low
+
 │ unknown: nobody knows whether this landed
 │ approved by lee  2026-11-21 14:20:31 UTC
   error
 │   the command was ended by signal 9
 
-  What ran
-│ title  Issue number 1
 ────────────────────────────────────────────────────────────────────────────────
- nothing staged
+ nothing staged   saved 14:22:31
 
  t settle  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 ");
@@ -234,13 +234,13 @@ fn the_sheet() {
   │    r  run it again     only where twice does no harm                     │
   │                                                                          │
 ──│  reason >                                                                │──
+cr│                                                                          │
+  │  Press y to say: it landed. Esc takes it back.                           │
 │ │                                                                          │
-│ │  Press y to say: it landed. Esc takes it back.                           │
-  │                                                                          │
 │ └─ look in the target first ───────────────────────────────────────────────┘
+  error
+│   the command was ended by signal 9
 
-  What ran
-│ title  Issue number 4
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 

@@ -79,6 +79,8 @@ fn g7_nothing_is_approved_before_its_last_line_was_on_screen() {
                 _ => "<PageDown>",
             };
             desk.press(key);
+            // A pane full of text takes its time.
+            desk.wait(1_000);
             if desk.model.zoom {
                 read(&desk, &mut seen);
             } else {

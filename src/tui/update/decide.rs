@@ -6,7 +6,7 @@ use crate::domain::{
 use crate::journal::{Says, Write};
 use crate::text;
 use crate::tui::command::Command;
-use crate::tui::model::{GroupKey, Modal, Model, Moved, Settled, Slot, State, Tab, Tone};
+use crate::tui::model::{GroupKey, Modal, Model, Moved, Reads, Settled, Slot, State, Tab, Tone, time_for};
 use crate::tui::msg::Effect;
 
 use super::list;
@@ -114,10 +114,15 @@ pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
     if let Some(why) = lock(model, slot) {
         let keys = &model.settings.keymap;
         let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));
-        let unread = next_unread(model, key).map(|line| format!("; next is line {line}")).unwrap_or_default();
-        return Err(format!(
-            "{why}: read it to the end first ({down} scrolls, {zoom} zooms{unread}), then approve"
-        ));
+        return Err(match next_unread(model, key) {
+            Some((_, true)) => {
+                format!("{why}: it was on screen too briefly to be read; look at it, then approve")
+            }
+            Some((line, false)) => format!(
+                "{why}: read it to the end first ({down} scrolls, {zoom} zooms; next is line {line}), then approve"
+            ),
+            None => format!("{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve"),
+        });
     }
     let cached = model.preview.cached(key);
     let is_of = |digest: Option<Digest>| cached.is_some_and(|cached| Some(cached.digest) == digest);
@@ -148,13 +153,16 @@ pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
     Ok(Decision::Approve { edits, comment })
 }
 
-/// The number of the first line that was not on screen, where its text is.
-fn next_unread(model: &Model, key: &ActionKey) -> Option<usize> {
+/// The number of the first line that was not read, where its text is, and whether it is on screen.
+fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
     let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
-    let line =
-        model.reading.unread(&page.of, page.needed().unwrap_or_else(|| page.len())).filter(|_| text)?;
-    Some(line + 1)
+    let pane = usize::from(model.layout().text.height);
+    let needed = page.needed().unwrap_or_else(|| page.len());
+    let what = Reads::Page(page.of.clone());
+    let line = model.reading.unread(&what, needed, time_for(page, pane)).filter(|_| text)?;
+    let top = model.preview.top;
+    Some((line + 1, (top..top + pane).contains(&line)))
 }
 
 fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {

@@ -83,6 +83,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let moves = matches!(msg.what, What::Key(_) | What::Given(_) | What::Mouse(_));
     let stood = if moves { model.queue.cursor().cloned() } else { None };
     let mut effects = dwell::pass(model, &msg.what);
+    effects.extend(preview::pass(model));
     effects.extend(expiry::sweep(model));
     effects.extend(route(model, msg.what));
     // What just came may be over already.
@@ -183,10 +184,12 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
 fn drawn(model: &mut Model) -> Vec<Effect> {
     if is_blind(model) {
         settle::hidden(model);
+        preview::covered(model);
         return [review::hidden(model), dwell::drawn(model, true)].concat();
     }
     // What lies over it hides it.
     if model.overlay.is_some() || !model.chords.is_empty() || model.watches() {
+        preview::covered(model);
         return dwell::drawn(model, true);
     }
     queue::drawn(model);

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::domain::{ActionKey, Digest, Seen};
 use crate::journal::Write;
 use crate::tui::layout::above_message;
-use crate::tui::model::{Line, Modal, Model, Tab};
+use crate::tui::model::{Line, Modal, Model, OnScreen, Reads, TIME_FOR_FORM, Tab, time_for};
 use crate::tui::msg::{Effect, Loaded};
 use crate::tui::page::{Known, Made, Page};
 
@@ -223,32 +223,73 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
         sheet.drawn = Some(model.now);
     }
     super::settle::drawn(model);
+    let mut effects = glanced(model);
+    let on = on_screen(model);
+    let left = model.reading.shows(on, model.now);
+    effects.extend(left.map(|millis| Effect::WakeIn(millis.unsigned_abs())));
+    if model.preview.stacked {
+        effects.extend(pass(model));
+    }
+    effects
+}
+
+/// The text of a page is on screen: what it was, and that it does not fit.
+fn glanced(model: &mut Model) -> Vec<Effect> {
+    let Some(page) = model.preview.page.as_ref().filter(|page| is_visible(model, page)) else {
+        return Vec::new();
+    };
+    let (key, digest) = (page.of.key.clone(), page.of.digest);
+    let height = usize::from(model.layout().text.height);
+    let all = page.of.folds.is_empty()
+        && page.needed().is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
+    // What fits is read or not; another tab than the first says nothing of how much was read.
+    let partly = page.of.tab == Tab::Rendered && !all;
+    if let Some(cached) = model.preview.cached(&key).filter(|cached| cached.digest == digest) {
+        model.sights.note(&key, cached);
+    }
+    if partly { note(model, key, digest, Seen::Opened) } else { Vec::new() }
+}
+
+/// The page can be seen, with the line that says what a decision on it is about.
+fn is_visible(model: &Model, page: &Page) -> bool {
+    let layout = model.layout();
+    model.modal.is_none()
+        && !layout.text.is_empty()
+        && (!layout.trusted.is_empty() || model.preview.stacked)
+        && model.preview.target.as_ref() == Some(&page.of.key)
+}
+
+/// Which lines are on screen, of a page or of a form that shows everything.
+fn on_screen(model: &Model) -> Option<OnScreen> {
     if let Some(Modal::Edit(form)) = &model.modal {
         let screen = Rect::new(0, 0, model.size.width, model.size.height);
         let all = form.shows_all(above_message(&model.layout(), screen));
-        let (key, digest) = (form.key.clone(), form.digest);
-        return if all { note(model, key, digest, Seen::InFull) } else { Vec::new() };
+        let what = Reads::Form(form.key.clone(), form.digest);
+        let lines = std::iter::once(0..1).collect();
+        return all.then_some(OnScreen { what, lines, needed: Some(1), each: TIME_FOR_FORM });
     }
-    let (None, Some(page)) = (&model.modal, &model.preview.page) else { return Vec::new() };
-    let area = model.layout().text;
-    if area.is_empty() || model.preview.target.as_ref() != Some(&page.of.key) {
-        return Vec::new();
-    }
-    let (key, digest) = (page.of.key.clone(), page.of.digest);
-    let mut seen = Seen::Opened;
+    let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
+    let what = Reads::Page(page.of.clone());
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
-    if text && model.seen.of(&key, &digest) != Some(Seen::InFull) {
-        // A jump to the end shows the end only: every line counts.
-        for rows in whole(page, model.preview.top, usize::from(area.height), model.preview.left) {
-            model.reading.note(&page.of, rows);
-        }
-        let needed = page.needed();
-        if needed.is_some_and(|rows| model.reading.unread(&page.of, rows).is_none()) {
-            seen = Seen::InFull;
-            model.reading.forget(&key);
-        }
+    if !text || model.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
+        return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0 });
     }
-    note(model, key, digest, seen)
+    let height = usize::from(model.layout().text.height);
+    // A jump to the end shows the end only: every line counts.
+    let lines = whole(page, model.preview.top, height, model.preview.left);
+    Some(OnScreen { what, lines, needed: page.needed(), each: time_for(page, height) })
+}
+
+/// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
+pub(super) fn pass(model: &mut Model) -> Vec<Effect> {
+    let Some((key, digest)) = model.reading.pass(model.now) else { return Vec::new() };
+    let is_of_now = model.preview.cached(&key).is_some_and(|cached| cached.digest == digest);
+    if is_of_now { note(model, key, digest, Seen::InFull) } else { Vec::new() }
+}
+
+/// Something lies over the text.
+pub(super) fn covered(model: &mut Model) {
+    model.reading.shows(None, model.now);
 }
 
 /// The rows on screen of which nothing is beyond its sides.
@@ -261,9 +302,6 @@ fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize
 }
 
 fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {
-    if let Some(cached) = model.preview.cached(&key).filter(|cached| cached.digest == digest) {
-        model.sights.note(&key, cached);
-    }
     if !model.seen.note(&key, digest, seen) {
         return Vec::new();
     }

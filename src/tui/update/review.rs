@@ -11,7 +11,7 @@ use crate::domain::{
 };
 use crate::tui::command::Command;
 use crate::tui::keymap::Chord;
-use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet, Slot, State};
+use crate::tui::model::{Group, Modal, Model, Refused, Review, ReviewSheet, Slot, State, by_tool};
 use crate::tui::msg::{Effect, Loaded};
 
 mod told;
@@ -183,6 +183,7 @@ fn review(
         hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
         bound: bound(model, &sent),
         told: goes(model, &sent),
+        tools: by_tool(sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row)),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
         edited: edits.collect(),
         expiring: expiring(&sent, fresh, model.now),

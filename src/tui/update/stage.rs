@@ -21,7 +21,9 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
         .filter_map(|(key, decision)| {
             let slot = model.queue.get(&key)?;
             let batch: BatchKey = slot.entry.batch();
-            let opened = |digest| model.seen.of(&key, digest) >= Some(Seen::Opened);
+            let opened = |digest| {
+                model.seen.of(&key, digest) >= Some(Seen::Opened) || model.reading.is_on_screen(&key, digest)
+            };
             let seen = model.preview.cached(&key).filter(|cached| opened(&cached.digest));
             let digest = seen.map(|cached| cached.digest);
             let terms = seen.and_then(|cached| cached.action.terms);

@@ -9,6 +9,7 @@ use crate::text;
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
 use crate::tui::model::{Focus, Group, GroupBy, GroupKey, Line, Model, Settled, Slot, SortBy, State};
+use crate::tui::page::{changes, edited_title};
 use crate::tui::theme;
 
 use super::frame::frame;
@@ -196,7 +197,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let room = pen.left().saturating_sub(right + 1);
     pen.ours(changed, theme::WARN).ours(title, theme::KEY);
     let room = room.saturating_sub(changed.len() + title.len());
-    pen.column(&text::line(&slot.entry.row.title), room, theme::PLAIN).ours(" ", theme::PLAIN);
+    pen.column(&shown_title(model, slot), room, theme::PLAIN).ours(" ", theme::PLAIN);
     if columns.tool > 0 {
         pen.column(&text::identifier(&slot.entry.row.tool), columns.tool - 2, theme::DIM)
             .ours("  ", theme::PLAIN);
@@ -214,6 +215,16 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     }
     let age = words::age(slot.entry.row.created_at, model.now);
     pen.ours(&format!("{age:>width$} ", width = columns.age - 1), theme::PLAIN);
+}
+
+/// With the new values, where some are edited and the old ones are known.
+fn shown_title(model: &Model, slot: &Slot) -> text::Shown {
+    let (key, title) = (&slot.entry.key, &slot.entry.row.title);
+    let known = model.edits_of(key).zip(model.preview.cached(key));
+    known.map_or_else(
+        || text::line(title),
+        |(edits, cached)| edited_title(title, &changes(&cached.action.input, edits)),
+    )
 }
 
 /// What is at the right of the title, by the width of the pane.

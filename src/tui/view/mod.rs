@@ -28,6 +28,7 @@ mod report;
 mod review;
 mod settle;
 mod status;
+mod trusted;
 mod watch;
 mod words;
 
@@ -71,6 +72,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
         queues::draw(model, layout, buf);
         past::draw(model, view, layout, buf);
         preview::draw(model, layout, buf);
+        trusted::draw(model, layout.trusted, buf);
         return;
     }
     if model.queue.slots().is_empty() {
@@ -80,6 +82,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
     queues::draw(model, layout, buf);
     list::draw(model, layout, buf);
     preview::draw(model, layout, buf);
+    trusted::draw(model, layout.trusted, buf);
 }
 
 /// What is open over the rest; returns where the text is that is typed in it.

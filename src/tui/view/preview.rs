@@ -4,7 +4,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::domain::Seen;
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
@@ -83,36 +82,28 @@ fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     let several = model.sources.len() > 1;
     let source = if several { format!(" {}", slot.entry.key.source) } else { String::new() };
     let mut pen = Pen::new(buf, area, 0);
-    pen.shorten(source.len()).shown(&text::identifier(&row.tool), theme::BOLD);
+    pen.shorten(source.len());
+    pen.ours(words::seen(model.seen_of(slot)), theme::PLAIN).ours("   ", theme::PLAIN);
     if let Some(agent) = row.agent.as_ref().or(row.mission.as_ref()) {
-        pen.ours("   ", theme::PLAIN).shown(&text::name(agent), theme::PLAIN);
+        pen.shown(&text::name(agent).cut(24), theme::PLAIN).ours("   ", theme::PLAIN);
     }
-    Pen::new(buf, area, 0).right(&source, theme::DIM);
-    let mut pen = Pen::new(buf, area, 1);
-    pen.ours("risk ", theme::DIM).shown(&words::risk_in_full(&row.risk), theme::risk(&row.risk));
     if let Some(effect) = &row.effect {
-        pen.ours("   ", theme::DIM).shown(&effect_word(effect), theme::PLAIN);
+        pen.shown(&effect_word(effect), theme::PLAIN).ours("   ", theme::PLAIN);
     }
-    let seen = match model.seen_of(slot) {
-        Some(Seen::InFull) => "in full",
-        Some(Seen::Opened) => "in part",
-        None => "no",
-    };
-    pen.ours("   seen ", theme::DIM).ours(seen, theme::PLAIN);
-    pen.ours(&format!("   {} old", words::age(row.created_at, model.now)), theme::DIM);
+    pen.ours(&format!("{} old", words::age(row.created_at, model.now)), theme::DIM);
+    Pen::new(buf, area, 0).right(&source, theme::DIM);
+    tabs(model, slot, &mut Pen::new(buf, area, 1));
+    let flags = model.flags_of(slot).words();
     let id = text::identifier(slot.entry.key.id.untrusted());
     let expiry = expiry(model, slot);
     let mut pen = Pen::new(buf, area, 2);
-    pen.shorten(expiry.len() + 1).ours("id ", theme::DIM).shown(&id, theme::DIM);
+    pen.shorten(expiry.len() + 1);
+    if flags.is_empty() || says_so_itself(model) {
+        pen.ours("id ", theme::DIM).shown(&id, theme::DIM);
+    } else {
+        pen.ours(&format!("! {flags}"), theme::WARN);
+    }
     Pen::new(buf, area, 2).right(&expiry, theme::WARN);
-    tabs(model, slot, &mut Pen::new(buf, area, 3));
-    if says_so_itself(model) {
-        return;
-    }
-    let words = model.preview.cached(&slot.entry.key).map(|cached| cached.flags.words()).unwrap_or_default();
-    if !words.is_empty() {
-        Pen::new(buf, area, 4).ours(&format!("! {words}"), theme::WARN);
-    }
 }
 
 /// The page begins with its badges, and its beginning is on screen.
@@ -221,8 +212,8 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     }
     let Some(group) = model.queue.group_here() else { return };
     let area = Rect {
-        y: layout.head.y + u16::from(layout.shape == Shape::Stacked),
-        height: layout.head.height + layout.text.height,
+        y: layout.trusted.y,
+        height: layout.trusted.height + layout.head.height + layout.text.height,
         ..layout.head
     };
     let area = area.intersection(layout.preview);

@@ -4,11 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::domain::{Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
+use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
+use crate::tui::layout::sheet_text;
 use crate::tui::model::{Model, Review, ReviewSheet, SourceState};
-use crate::tui::page::listed;
+use crate::tui::page::{changes, listed};
 use crate::tui::theme;
 
 use super::frame::open;
@@ -38,8 +39,13 @@ pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
     };
     let lines = lines(model, review);
     let width = 78.min(area.width.saturating_sub(2));
-    let height = (lines.len() as u16 + 7).min(area.height);
-    let body = open(model, area, (width, height), "Review and submit", "nothing has been sent yet", buf);
+    let tools =
+        super::trusted::of_review(&review.tools, usize::from(sheet_text(Rect { width, ..area }).width));
+    let height = (lines.len() as u16 + 7 + tools.len() as u16).min(area.height);
+    let mut body = open(model, area, (width, height), "Review and submit", "nothing has been sent yet", buf);
+    draw_lines(&tools, body, buf);
+    let above = (tools.len() as u16).min(body.height);
+    body = Rect { y: body.y + above, height: body.height - above, ..body };
     let foot = 4.min(body.height);
     let room = usize::from(body.height - foot);
     let top = sheet.top.min(lines.len().saturating_sub(room));
@@ -181,7 +187,8 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
                 ours(format!("   {letter}  "), theme::BOLD),
                 (text::line(&item.title).cut(68), theme::PLAIN),
             ]);
-            carried(&item.decision, lines);
+            let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
+            carried(model, &key, &item.decision, lines);
         }
         left = left.saturating_sub(batch.items().len());
         if left == 0 {
@@ -194,29 +201,33 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     lines.push(Vec::new());
 }
 
-/// What goes along with a decision: the new values, and what was typed beside it.
-fn carried(decision: &Decision, lines: &mut Vec<Parts>) {
+/// What goes along with a decision: old and new values, and what was typed beside it.
+fn carried(model: &Model, key: &ActionKey, decision: &Decision, lines: &mut Vec<Parts>) {
     let (edits, word, said) = match decision {
         Decision::Approve { edits, comment } => (edits.as_ref(), "comment", comment.as_deref()),
         Decision::Reject { reason } => (None, "because", reason.as_deref()),
         Decision::Retry { guidance } => (None, "guidance", Some(guidance.as_str())),
     };
-    let mut line = |name: Shown, style: Style, value: &str| {
+    let mut line = |name: Shown, style: Style, old: Option<&str>, value: &str| {
         let name = name.cut(20);
         let room = 66_usize.saturating_sub(name.width());
-        let value = text::line(&Untrusted::from(value)).cut(room);
-        lines.push(vec![
-            ours("      ", theme::PLAIN),
-            (name, style),
-            ours("  ", theme::PLAIN),
-            (value, theme::PLAIN),
-        ]);
+        let shown = |value: &str, room: usize| text::line(&Untrusted::from(value)).cut(room);
+        let mut parts = vec![ours("      ", theme::PLAIN), (name, style), ours("  ", theme::PLAIN)];
+        let old = old.map(|old| shown(old, room / 2 - 2));
+        let left = room - old.as_ref().map_or(0, |old| old.width() + 3);
+        if let Some(old) = old {
+            parts.extend([(old, theme::DIM), ours(" → ", theme::DIM)]);
+        }
+        parts.push((shown(value, left), theme::PLAIN));
+        lines.push(parts);
     };
-    for member in edits.and_then(|edits| edits.as_json().members()).unwrap_or_default() {
-        line(text::line(&Untrusted::from(member.key.text.as_ref())), theme::GOOD, member.value);
+    let input = model.preview.cached(key).map(|cached| &cached.action.input);
+    for change in input.zip(edits).map(|(input, edits)| changes(input, edits)).unwrap_or_default() {
+        let name = text::line(&Untrusted::from(change.key.as_str()));
+        line(name, theme::GOOD, change.old.as_deref(), &change.new);
     }
     if let Some(said) = said {
-        line(Shown::ours(word), theme::DIM, said);
+        line(Shown::ours(word), theme::DIM, None, said);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Times, counts and states in words. The same words everywhere.
 
-use crate::domain::{Risk, StagedCounts, Status, Timestamp};
+use crate::domain::{Risk, Seen, StagedCounts, Status, Timestamp};
 use crate::inbox::Connection;
 use crate::text::{self, Shown};
 use crate::tui::model::{Model, SourceState};
@@ -56,6 +56,15 @@ pub(super) fn risk(risk: &Risk) -> Shown {
         Risk::High => Shown::ours("HIGH"),
         Risk::Critical => Shown::ours("CRIT"),
         Risk::Other(word) => text::line(word),
+    }
+}
+
+/// How much of a content was read.
+pub(super) const fn seen(seen: Option<Seen>) -> &'static str {
+    match seen {
+        Some(Seen::InFull) => "read",
+        Some(Seen::Opened) => "partly read",
+        None => "unread",
     }
 }
 

@@ -1,0 +1,113 @@
+//! Tool, risk and what approving does are on screen wherever a decision is taken.
+
+use crate::tui::model::Modal;
+
+use super::desk::{Desk, action};
+
+/// A tool whose own field gives the title.
+fn wipe() -> Vec<crate::domain::PendingAction> {
+    let one = |id: &str| {
+        action(&format!("{id} wipe_prod_db agent low 5"), "Weekly report", r#"{"title":"Weekly report"}"#)
+    };
+    vec![one("1"), one("2")]
+}
+
+fn refund() -> Vec<crate::domain::PendingAction> {
+    vec![action("1 refund_payment billing critical 5", "Refund", r#"{"amount":1.10}"#)]
+}
+
+#[test]
+fn tool_and_risk_are_on_screen_wherever_a_approves() {
+    let mut approved = 0;
+    for (width, height) in
+        (10..=60).flat_map(|height| [40, 52, 64, 80, 90, 100, 120, 140, 200].map(|w| (w, height)))
+    {
+        for keys in ["", "z", "p", "pp", "ppp"] {
+            let mut desk = Desk::new(width, height, wipe());
+            desk.press(keys);
+            desk.slowly("k");
+            desk.slowly("j");
+            let screen = desk.screen();
+            desk.press("a");
+            if desk.staged().is_empty() {
+                continue;
+            }
+            approved += 1;
+            for told in ["wipe_prod_db", " low", "no description for this tool"] {
+                assert!(screen.contains(told), "{width}x{height} {keys:?}: {told}\n{screen}");
+            }
+        }
+    }
+    assert!(approved > 1_000, "{approved}: the test sees nothing");
+}
+
+#[test]
+fn long_tool_name_leaves_room_for_its_risk() {
+    let mut all = wipe();
+    for action in &mut all {
+        action.row.tool = "wipe_".repeat(60).as_str().into();
+    }
+    for (width, height) in [(40, 10), (80, 24), (100, 30), (160, 45)] {
+        let screen = Desk::new(width, height, all.clone()).screen();
+        assert!(screen.contains("… · low"), "{screen}");
+    }
+}
+
+#[test]
+fn what_approving_does_is_said_once_at_every_size() {
+    for (width, height) in [(40, 10), (40, 12), (80, 24), (100, 30), (160, 45)] {
+        for keys in ["", "z"] {
+            let mut desk = Desk::new(width, height, refund());
+            desk.press(keys);
+            let screen = desk.screen();
+            for told in ["refund_payment · CRITICAL", "sends money back to a customer"] {
+                assert!(screen.contains(told), "{width}x{height} {keys}: {told}\n{screen}");
+            }
+        }
+    }
+}
+
+#[test]
+fn marked_tools_are_named_with_their_risk() {
+    let mut all = wipe();
+    all.extend(refund().into_iter().map(|mut action| {
+        action.row.id = crate::domain::ActionId::new("9");
+        action
+    }));
+    for (width, height) in [(60, 12), (80, 24), (100, 30), (160, 45)] {
+        let mut desk = Desk::new(width, height, all.clone());
+        desk.press("*");
+        let screen = desk.screen();
+        assert!(screen.contains("3 actions marked: 1 refund_payment CRITICAL"), "{screen}");
+    }
+}
+
+#[test]
+fn review_sheet_names_tool_and_risk_at_every_size_however_it_is_scrolled() {
+    for (width, height) in (10..=40).flat_map(|height| [40, 64, 80, 100, 160].map(|width| (width, height))) {
+        let mut desk = Desk::new(width, height, wipe());
+        desk.press("xx");
+        desk.press("S<PageDown>");
+        assert!(matches!(desk.model.modal, Some(Modal::Review(_))), "{width}x{height}");
+        let screen = desk.screen();
+        for told in ["wipe_prod_db · low", "no description for this tool"] {
+            assert!(screen.contains(told), "{width}x{height}: {told}\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn edited_row_and_sheet_show_old_and_new_values() {
+    let input = r#"{"amount":"129.90","note":"x"}"#;
+    let pay = action("1 pay_invoice billing low 5", "Pay 129.90 EUR to pim", input);
+    let mut desk = Desk::new(240, 45, vec![pay]);
+    desk.slowly("e");
+    desk.press("<C-u>129.00<Tab><C-u>y<Enter>");
+    assert_eq!(desk.staged(), "1E", "{}", desk.screen());
+
+    let screen = desk.screen();
+    assert!(screen.contains("Pay 129.90 → 129.00 EUR to pim  note x → y"), "{screen}");
+    desk.press("S");
+    let screen = desk.screen();
+    assert!(screen.contains(r#"amount  "129.90" → "129.00""#), "{screen}");
+}
