@@ -352,6 +352,11 @@ impl Model {
         bound.is_some_and(|bound| now.is_some_and(|now| now != bound))
     }
 
+    /// It changed after it was decided, and was not decided again.
+    pub fn has_changed(&self, key: &ActionKey) -> bool {
+        self.is_stale(key) || self.draft.get(key).is_none() && self.sights.decided(key).is_some()
+    }
+
     /// The edits that are staged for an action, or those its draft text would send.
     pub fn edits_of(&self, key: &ActionKey) -> Option<&Edits> {
         let staged = self.draft.get(key).and_then(|staged| staged.decision.edits());

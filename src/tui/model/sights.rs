@@ -31,6 +31,8 @@ struct Sight {
     last: Option<Content>,
     before: Option<Content>,
     staged: Option<Content>,
+    /// The decision on it was taken back, because the source has another content now.
+    taken_back: bool,
 }
 
 impl Content {
@@ -58,6 +60,20 @@ impl Sights {
         let sight = self.at(key);
         sight.staged = Some(Content::of(cached));
         sight.before = None;
+        sight.taken_back = false;
+    }
+
+    /// The decision on this content was taken back, because the source has another one now.
+    pub fn took_back(&mut self, key: &ActionKey, digest: Option<Digest>) {
+        let known = digest.and_then(|digest| self.find(key, &digest).cloned());
+        let sight = self.at(key);
+        sight.staged = known.or(digest.map(|digest| Content { digest, input: None }));
+        sight.taken_back = true;
+    }
+
+    /// The content of the decision that was taken back.
+    pub fn decided(&self, key: &ActionKey) -> Option<&Content> {
+        self.of.get(key).filter(|sight| sight.taken_back)?.staged.as_ref()
     }
 
     /// The content with this digest, where it was kept.
@@ -99,6 +115,7 @@ impl super::Model {
     pub fn seen_otherwise(&self, key: &ActionKey, now: &Digest) -> Option<Content> {
         let bound = self.draft.get(key).and_then(|staged| staged.digest);
         let bound = bound.or_else(|| self.edit_texts.get(key).map(|text| text.of));
+        let bound = bound.or_else(|| self.sights.decided(key).map(|content| content.digest));
         let Some(digest) = bound else { return self.sights.other_than(key, now).cloned() };
         let kept = || self.sights.find(key, &digest).cloned().unwrap_or(Content { digest, input: None });
         (digest != *now).then(kept)

@@ -208,7 +208,6 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
         model.guard.changed(model.now);
     }
     merged.changed.iter().for_each(|key| model.preview.forget(key));
-    say_changed(model, merged);
     merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
     if !model.touched || model.queue.slots().is_empty() {
         let before = model.queue.cursor().cloned();
@@ -225,26 +224,8 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     let mut effects = dropped(model, &merged.settled);
     super::settle::settled_elsewhere(model);
     effects.extend(drop_settled(model));
+    effects.extend(super::stage::unstage_changed(model));
     effects
-}
-
-/// A decision on another content is not sent. Its row says so for as long as it stands.
-fn say_changed(model: &mut Model, merged: &Merged) {
-    let stale: Vec<&ActionKey> = merged.changed.iter().filter(|key| model.is_stale(key)).collect();
-    match stale.as_slice() {
-        [] => {}
-        [only] => {
-            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
-            let said = Shown::ours(" changed after you decided it: decide it again, or it is not sent");
-            model.tell(Tone::Bad, title.into_iter().chain([said]).collect());
-        }
-        many => {
-            let n = many.len();
-            model.warn(format!(
-                "{n} actions changed after you decided them: decide them again, or they are not sent"
-            ));
-        }
-    }
 }
 
 /// Marks go with what they were on: a decision on the marked ones is no longer what it was.
@@ -263,12 +244,7 @@ pub(super) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
     let with_decision: Vec<ActionKey> =
         keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();
     let (dropped, effects) = settle(model, &with_decision);
-    // The sheet names decisions that are gone: it must not be confirmed.
-    let was_reviewing = !dropped.is_empty() && matches!(model.modal, Some(Modal::Review(_)));
-    if was_reviewing {
-        model.modal = None;
-    }
-    let closed = if was_reviewing { ", and the review closed" } else { "" };
+    let closed = if dropped.is_empty() { "" } else { close_review(model) };
     match dropped.as_slice() {
         [] => {}
         [only] => {
@@ -282,6 +258,15 @@ pub(super) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
         )),
     }
     effects
+}
+
+/// The sheet names decisions that are gone: it must not be confirmed. Returns what there is to say about it.
+pub(super) fn close_review(model: &mut Model) -> &'static str {
+    if !matches!(model.modal, Some(Modal::Review(_))) {
+        return "";
+    }
+    model.modal = None;
+    ", and the review closed"
 }
 
 /// `TITLE was decided by lee`, or `TITLE expired`.

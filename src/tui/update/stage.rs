@@ -1,8 +1,8 @@
 //! Staged decisions: every change goes through here, and to disk.
 
-use crate::domain::{ActionKey, BatchKey, Decision, Seen, Staged};
+use crate::domain::{ActionKey, BatchKey, Decision, Seen, Staged, json, merge};
 use crate::inbox::Problem;
-use crate::journal::{Restored, Says, Write};
+use crate::journal::{EditText, Restored, Says, Write};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::model::{Model, State, Tally, Tone};
@@ -134,6 +134,63 @@ pub(super) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, 
     (dropped, effects)
 }
 
+/// Takes back decisions on another content than the source lists now. What was typed stays: the reason, and the edits for comparing.
+pub(super) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
+    let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
+    let keys = model.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
+    let mut keys: Vec<ActionKey> = keys.cloned().collect();
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    keys.sort();
+    let mut writes = vec![Write::Settle(keys.clone())];
+    for key in &keys {
+        if let Some(staged) = model.draft.settle(key) {
+            model.tally.remove(&staged);
+            model.sights.took_back(key, staged.digest);
+            keep_typed(model, key, &staged);
+        }
+        let text = model.edit_texts.get(key).cloned();
+        writes.extend(text.map(|text| Write::EditText { key: key.clone(), text: Some(text) }));
+        for says in [Says::Reason, Says::Comment, Says::Guidance] {
+            let text = model.reason_texts.get(&(key.clone(), says)).cloned();
+            writes.extend(text.map(|text| Write::ReasonText { key: key.clone(), says, text: Some(text) }));
+        }
+    }
+    let closed = super::queue::close_review(model);
+    match keys.as_slice() {
+        [only] => {
+            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
+            let said = format!(" changed after you decided it: your decision was taken back{closed}");
+            model.tell(Tone::Bad, title.into_iter().chain([Shown::ours(said)]).collect());
+        }
+        many => model.warn(format!(
+            "{} actions changed after you decided them: your decisions were taken back{closed}",
+            many.len()
+        )),
+    }
+    save(model, writes)
+}
+
+/// The words and edits of a decision become what was typed and not staged.
+fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
+    let (says, words) = match &staged.decision {
+        Decision::Reject { reason } => (Says::Reason, reason.clone()),
+        Decision::Approve { comment, .. } => (Says::Comment, comment.clone()),
+        Decision::Retry { guidance } => (Says::Guidance, Some(guidance.clone())),
+    };
+    if let Some(words) = words {
+        model.reason_texts.insert((key.clone(), says), words);
+    }
+    let (Some(edits), Some(of)) = (staged.decision.edits(), staged.digest) else { return };
+    let input = model.sights.find(key, &of).and_then(|content| content.input.as_ref());
+    if let Some(merged) = input.and_then(|input| merge(input, edits).ok()) {
+        let text = EditText { text: json::pretty(merged.as_str()), of };
+        model.edit_texts.insert(key.clone(), text);
+    }
+    model.drafted.insert(key.clone(), edits.clone());
+}
+
 pub(super) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
     model.saved.open += 1;
     vec![Effect::Save(writes)]
@@ -184,6 +241,7 @@ pub(super) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
         model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
     }
     let mut effects = super::queue::drop_settled(model);
+    effects.extend(unstage_changed(model));
     effects.push(Effect::Reconcile);
     effects
 }
@@ -210,6 +268,7 @@ pub(super) fn taken_back(
     let position = model.draft.position();
     let mut effects = save(model, vec![Write::Step { position, step }]);
     effects.extend(super::queue::drop_settled(model));
+    effects.extend(unstage_changed(model));
     effects
 }
 

@@ -191,7 +191,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
             columns.tool + risk + columns.age
         }
     };
-    let changed = if slot.is_pending() && model.is_stale(key) { "(changed) " } else { "" };
+    let changed = if slot.is_pending() && model.has_changed(key) { "(changed) " } else { "" };
     let title =
         if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
     let room = pen.left().saturating_sub(right + 1);
