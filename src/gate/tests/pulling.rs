@@ -76,6 +76,22 @@ async fn looking_for_work_does_not_show_what_runs_already() {
     assert_eq!(ids(&gate.list("&status=approved").await), [waiting, running]);
 }
 
+#[tokio::test]
+async fn a_claim_under_a_key_of_another_request_is_refused_as_documented() {
+    let (_folder, gate) = plain().await;
+    let (first, second) = (gate.propose("t", "{}").await, gate.propose("t", "{}").await);
+    for id in [&first, &second] {
+        gate.approve(id, "").await;
+    }
+    assert_eq!(claim(&gate, &first, "k").await.status, 200);
+
+    // The document is held against every answer: without 422 there, this fails.
+    let reused = claim(&gate, &second, "k").await;
+
+    assert_eq!(reused.code(), (422, "IDEMPOTENCY_KEY_REUSED".to_owned()));
+    assert_eq!(gate.status(&second).await, "approved");
+}
+
 const HOUR: i64 = 60 * 60 * 1_000;
 
 /// Moves the clock and sweeps.
