@@ -60,7 +60,7 @@ fn the_preview_says_when_and_counts_seconds_only_at_the_end() {
     tick(&mut desk, 3 * MINUTE + 20 * SECOND);
     desk.model.dirty = false;
     tick(&mut desk, SECOND);
-    assert!(desk.screen().contains("expires in 1m 37s"), "{}", desk.screen());
+    assert!(desk.screen().contains("expires in 1m 36s"), "{}", desk.screen());
     assert!(desk.model.dirty, "seconds are counted now");
 }
 

@@ -102,7 +102,6 @@ fn the_timeline_says_when_who_and_why() {
 
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ refund_payment · HIGH                                                                            │
-│                                                                                                  │
 │ read   billing   40m old                                                                         │
 │  Rendered   Diff   Raw   Context  [History]                                                      │
 │ id pa-1                                                                                          │
@@ -119,6 +118,7 @@ fn the_timeline_says_when_who_and_why() {
 │  Sent from here                                                                                  │
 ││ approve      2026-11-21 14:12:31 UTC  by kim@acme                                               │
 ││   answer   skipped: approved by lee                                                             │
+│                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
@@ -146,7 +146,6 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
     insta::assert_snapshot!(desk.screen(), @r"
  placet  0 pending  0 undecided                               as kim@acme  LIVE
 refund_payment · HIGH
-
 ──  Rendered   Diff   Raw   Context  [History]  pa-1 ───────────── 1-15 of 15 ──
  Refund 120 EUR to alice
   This source keeps no timeline. What is known all the same:
@@ -164,6 +163,7 @@ refund_payment · HIGH
 │ exclude      2026-11-21 14:12:31 UTC  by kim@acme
 │   reason   twice
 │   answer   none: it is not known whether it was sent
+
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 

@@ -22,16 +22,16 @@ fn what_failed_on_a_narrow_screen() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   f1 ──────────────── 1-5 of 14 ──
+── [Rendered]  Diff   Raw   Context   History   f1 ──────────────── 1-6 of 14 ──
 refund_payment · HIGH
-
 │ failed  decided by lee
   reason
 │   they paid twice
   error
 │   card expired
+│   ask for another
 ────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:39
+ FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:38
 
  ] tabs  z zoom  gi inbox  q quit                                        ? help
 ");
@@ -152,16 +152,16 @@ fn states_that_differ_are_named() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   e2 ───────────────── 1-5 of 6 ──
+── [Rendered]  Diff   Raw   Context   History   e2 ───────────────── 1-6 of 6 ──
 refund_payment · HIGH
-
 │ withdrawn  decided by billing
 
 │ amount    120 EUR
 │ currency  EUR
 
+  Hidden characters: none.  31 bytes
 ────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox
+ FOR READING: gi goes back to the inbox   saved 14:22:31
 
  ] tabs  z zoom  gi inbox  q quit                                        ? help
 ");

@@ -132,14 +132,14 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-5 of 13 ──
+── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-6 of 13 ──
 send_email · HIGH · sends one mail · cannot be undone
-
 │ to           mei@example.com
 │ reply_to     billing@example.com
 │ subject      Your invoice
 │ Text (body)
 │   Dear Mei,
+│   the invoice is at https://example.com/i/7.
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
@@ -148,6 +148,7 @@ send_email · HIGH · sends one mail · cannot be undone
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @r"
  placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
+send_email · HIGH · sends one mail · cannot be undone
 ── [Rendered]  Diff   Raw   Context   History   2 ─── /invoice   match 1 of 2 ──
  Mail to mei@example.com
 │ to           mei@example.com
@@ -166,9 +167,8 @@ send_email · HIGH · sends one mail · cannot be undone
 
 
 
-
 ────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+ nothing staged   saved 14:22:32
 
  a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
 ");
@@ -184,7 +184,6 @@ fn raw_with_a_fold() {
                                                          blocked until decided: 1 agent   oldest 1m
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ deploy · low · no description for this tool                                                      │
-│                                                                                                  │
 │ partly read   agent   1m old                                                                     │
 │  Rendered   Diff  [Raw]  Context   History                                                       │
 │ id 1                                                                                             │
@@ -205,7 +204,8 @@ fn raw_with_a_fold() {
 ││         "ops",                                                                                  │
 ││         "web"                                                                                   │
 ││       ]                                                                                         │
-└─ Enter folds   - = all   1-17 of 22 ─────────────────────────────────────────────────────────────┘
+││     }                                                                                           │
+└─ Enter folds   - = all   1-18 of 22 ─────────────────────────────────────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 

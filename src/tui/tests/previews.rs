@@ -55,10 +55,10 @@ fn a_folded_page_is_not_reading_in_full() {
     desk.press("a");
     assert_eq!(desk.staged(), "");
     desk.press("=gg");
-    for _ in 0..12 {
+    for _ in 0..13 {
         desk.slowly(" ");
     }
-    assert_eq!(seen(&desk), Some(Seen::InFull));
+    assert_eq!(seen(&desk), Some(Seen::InFull), "{}", desk.screen());
 }
 
 #[test]

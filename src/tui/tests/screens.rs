@@ -178,19 +178,19 @@ fn list_above_preview() {
    E    Escalate: EU outage → [now] Escalate: EU outa…              med     32m
    .    退款申请 世界 [] 客户 needs a long answer in the ticket to… low     31m
   v update_linear_issue  refunds-agent                               all staged
-   X  * Close stale ticket #1182                                    low     30m
+   X    Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
 > . ! #Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             3 of 3 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
-── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-5 of 14 ──
+── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-6 of 14 ──
 refund_payment · CRITICAL · sends money back to a customer · cannot be undone
-
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take
   ! look twice: control, bidi, duplicate-key
 
 │ amount    1.10 EUR
+│ currency  EUR
 ────────────────────────────────────────────────────────────────────────────────
  STAGED a1 e1 x1   saved 14:22:40                          unopened approvals 0
 

@@ -32,9 +32,9 @@ fn the_review() {
 │  . !*#Ref│    edited         Escalate: EU outage  title                               │          │
 │  v google│                                                                            │          │
 │   .  * Ov│    create_linear_issue  refunds-agent:create_linear_issue                  │          │
+│   . !* Cr│     A  Refund double-charge INV-8841                                       │          │
 │   . !* Cr│     E  Escalate: EU outage                                                 │          │
-│   . !* Cr│        title  "Escalate: EU outage" → "[now] Escalate: EU outage"          │          │
-│          │     A  Refund double-charge INV-8841                                       │          │
+│          │        title  "Escalate: EU outage" → "[now] Escalate: EU outage"          │          │
 │          │    update_linear_issue  refunds-agent:update_linear_issue                  │          │
 │          │     X  Close stale ticket #1182                                            │report    │
 │          │                                                                            │          │
@@ -145,7 +145,6 @@ fn a_hostile_action_in_full() {
     insta::assert_snapshot!(desk.screen(), @r"
  placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 refund_payment · CRITICAL · sends money back to a customer · cannot be undone
-
 ── [Rendered]  Diff   Raw   Context   History   pa-0214 ────────── 1-14 of 14 ──
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
   ! hidden characters: 1, shown as ⟦…⟧
@@ -162,6 +161,7 @@ refund_payment · CRITICAL · sends money back to a customer · cannot be undone
   What approving does
     sends money back to a customer; it cannot be called back
     cannot be undone
+
 
 ────────────────────────────────────────────────────────────────────────────────
  STAGED a1 e1 x1   saved 14:22:40                          unopened approvals 0
@@ -241,7 +241,7 @@ fn the_edit_form_on_a_small_screen() {
   │    cc            null                       =                            │
 ──│                                                                          │──
 se│  subject, text                          Enter: approve with these edits  │
-  │  > Your refund!                                                          │
+│ │  > Your refund!                                                          │
 │ │                                                                          │
 │ │  will be sent as userEdits: {subject}                                    │
 │ │  a changed key replaces its whole value                                  │

@@ -67,14 +67,14 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-5 of 10 ──
+── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-6 of 10 ──
 create_linear_issue · low
-
 │ unknown: nobody knows whether this landed
 │ approved by lee  2026-11-21 14:20:31 UTC
   error
 │   the command was ended by signal 9
 
+  What ran
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
@@ -178,7 +178,6 @@ fn the_preview_says_what_is_known_and_what_ran() {
 
     let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
-││ unknown: nobody knows whether this landed                                                       │
 ││ approved by lee  2026-11-21 14:20:31 UTC                                                        │
 │  error                                                                                           │
 ││   the command was ended by signal 9                                                             │
@@ -187,6 +186,7 @@ fn the_preview_says_what_is_known_and_what_ran() {
 ││ title  Edited by lee                                                                            │
 │                                                                                                  │
 │  Hidden characters: none.  35 bytes                                                              │
+│                                                                                                  │
 ");
 }
 
@@ -235,12 +235,12 @@ fn the_sheet() {
   │                                                                          │
 ──│  reason >                                                                │──
 cr│                                                                          │
-  │  Press y to say: it landed. Esc takes it back.                           │
+│ │  Press y to say: it landed. Esc takes it back.                           │
 │ │                                                                          │
-│ └─ look in the target first ───────────────────────────────────────────────┘
-  error
+  └─ look in the target first ───────────────────────────────────────────────┘
 │   the command was ended by signal 9
 
+  What ran
 ────────────────────────────────────────────────────────────────────────────────
  nothing staged   saved 14:22:31
 
