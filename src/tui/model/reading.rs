@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::domain::{ActionKey, Digest, Timestamp};
+use crate::domain::{ActionKey, Digest, Seen, Timestamp};
 use crate::tui::page::{Made, Page};
 
 /// A line is read after this at the soonest. Milliseconds.
@@ -39,6 +39,8 @@ pub struct OnScreen {
     pub needed: Option<usize>,
     /// For how long each of them. Milliseconds.
     pub each: i64,
+    /// It does not fit on the screen: what is there is a part of it.
+    pub is_part: bool,
 }
 
 /// For how many milliseconds, at most as many as count. In order, apart from each other.
@@ -74,32 +76,38 @@ pub fn time_for(page: &Page, pane: usize) -> i64 {
 pub const TIME_FOR_FORM: i64 = FULL_PANE;
 
 impl Reading {
-    /// Time passed with the screen as it was. Gives the content that is read in full now.
-    pub fn pass(&mut self, now: Timestamp) -> Option<(ActionKey, Digest)> {
+    /// Time passed with the screen as it was. Gives the content that was read by now, and whether in full.
+    pub fn pass(&mut self, now: Timestamp) -> Option<(ActionKey, Digest, Seen)> {
         let passed = now.since(std::mem::replace(&mut self.at, now));
         let on = self.on.take()?;
         let passed = if passed <= GAP { passed.max(0) } else { 0 };
         for lines in &on.lines {
             self.add(&on.what, lines.clone(), passed, on.each);
         }
+        let (key, digest) = (on.what.key().clone(), on.what.digest());
         // A content of no lines is on screen, too.
-        let read = on.needed.is_some_and(|needed| self.unread(&on.what, needed.max(1), on.each).is_none());
-        let content = (on.what.key().clone(), on.what.digest());
-        if !read {
-            self.on = Some(on);
-            return None;
+        if on.needed.is_some_and(|needed| self.unread(&on.what, needed.max(1), on.each).is_none()) {
+            self.contents.remove(&key);
+            return Some((key, digest, Seen::InFull));
         }
-        self.contents.remove(&content.0);
-        Some(content)
+        let opened = on.is_part && self.done(&on) >= SOONEST;
+        self.on = Some(on);
+        opened.then_some((key, digest, Seen::Opened))
     }
 
-    /// These lines are on screen from now on. Returns after how many milliseconds they are read.
+    /// These lines are on screen from now on. Returns after how many milliseconds they count for more.
     pub fn shows(&mut self, on: Option<OnScreen>, now: Timestamp) -> Option<i64> {
         self.at = now;
         self.on = on;
         let on = self.on.as_ref()?;
-        let done = on.lines.iter().map(|lines| self.least(&on.what, lines)).min().unwrap_or_default();
-        Some(on.each - done).filter(|left| *left > 0)
+        let done = self.done(on);
+        let next = if on.is_part && done < SOONEST { SOONEST } else { on.each };
+        Some(next - done).filter(|left| *left > 0)
+    }
+
+    /// The shortest time of what is on screen.
+    fn done(&self, on: &OnScreen) -> i64 {
+        on.lines.iter().map(|lines| self.least(&on.what, lines)).min().unwrap_or_default()
     }
 
     /// This very content is on screen.
@@ -180,7 +188,7 @@ mod tests {
     }
 
     fn on(lines: Range<usize>) -> Option<OnScreen> {
-        Some(OnScreen { what: form(), lines: vec![lines], needed: Some(10), each: 1_000 })
+        Some(OnScreen { what: form(), lines: vec![lines], needed: Some(10), each: 1_000, is_part: false })
     }
 
     fn at(millis: i64) -> Timestamp {
@@ -200,6 +208,16 @@ mod tests {
         assert_eq!(reading.shows(on(0..4), at(9_000)), Some(300));
         assert_eq!(reading.pass(at(9_299)), None);
         assert!(reading.pass(at(9_300)).is_some());
+    }
+
+    #[test]
+    fn part_of_a_content_is_opened_after_a_quarter_of_a_second() {
+        let mut reading = Reading::default();
+        let part = on(0..6).map(|on| OnScreen { is_part: true, ..on });
+        assert_eq!(reading.shows(part.clone(), at(0)), Some(250));
+        assert_eq!(reading.pass(at(249)), None);
+        assert_eq!(reading.shows(part, at(249)), Some(1));
+        assert!(matches!(reading.pass(at(250)), Some((_, _, Seen::Opened))));
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn a_mail_below_the_list_and_in_full() {
  placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
 ────────────────────────────────────────────────────────────────────────────────
   .    Save 2 recommendations                 save_recommendations  low      9m
-> . !  Mail to mei@example.com                send_email            HIGH     8m
+> . !* Mail to mei@example.com                send_email            HIGH     8m
   . !* Refund 4980.00 EUR                     refund_payment        CRIT     7m
 
 

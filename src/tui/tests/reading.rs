@@ -46,6 +46,7 @@ fn the_last_line_of_a_megabyte_can_be_reached() {
     let input = format!("{{\"text\":\"{text}the very last line\"}}");
     let mut desk = Desk::new(100, 30, vec![action("1 save_document agent low 1", "Novel", &input)]);
     desk.drawn();
+    desk.press("k");
     assert_eq!(desk.model.seen_of(desk.slot("1")), Some(Seen::Opened));
 
     desk.press("3G");

@@ -180,7 +180,7 @@ fn list_above_preview() {
   v update_linear_issue  refunds-agent                               all staged
    X    Close stale ticket #1182                                    low     30m
    ~    Reopen LIN-399                                        rejected by maria
-> . ! #Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
+> . !*#Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             3 of 3 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
 ── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-6 of 14 ──
@@ -192,7 +192,7 @@ refund_payment · CRITICAL · sends money back to a customer · cannot be undone
 │ amount    1.10 EUR
 │ currency  EUR
 ────────────────────────────────────────────────────────────────────────────────
- STAGED a1 e1 x1   saved 14:22:40                          unopened approvals 0
+ STAGED a1 e1 x1   saved 14:22:38                          unopened approvals 0
 
  a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
 ");
@@ -241,7 +241,7 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
 [.] Reset DIM | REVERSED
 [ ] Reset REVERSED
 [!] Yellow BOLD | REVERSED
-[ ] Cyan REVERSED
+[*] Cyan REVERSED
 [#] Yellow BOLD | REVERSED
 [Refund 1.10 EUR to ] Reset REVERSED
 [⟦ESC⟧] Magenta BOLD | REVERSED

@@ -80,7 +80,7 @@ fn marked_tools_are_named_with_their_risk() {
         let mut desk = Desk::new(width, height, all.clone());
         desk.press("*");
         let screen = desk.screen();
-        assert!(screen.contains("3 actions marked: 1 refund_payment CRITICAL"), "{screen}");
+        assert!(screen.contains("3 marked: 1 refund_payment CRITICAL"), "{screen}");
     }
 }
 

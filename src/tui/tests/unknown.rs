@@ -76,7 +76,7 @@ create_linear_issue · low
 
   What ran
 ────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+ nothing staged
 
  t settle  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
 ");

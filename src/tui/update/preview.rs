@@ -223,31 +223,24 @@ pub(super) fn drawn(model: &mut Model) -> Vec<Effect> {
         sheet.drawn = Some(model.now);
     }
     super::settle::drawn(model);
-    let mut effects = glanced(model);
+    note_sight(model);
     let on = on_screen(model);
     let left = model.reading.shows(on, model.now);
-    effects.extend(left.map(|millis| Effect::WakeIn(millis.unsigned_abs())));
+    let mut effects: Vec<Effect> =
+        left.map(|millis| Effect::WakeIn(millis.unsigned_abs())).into_iter().collect();
     if model.preview.stacked {
         effects.extend(pass(model));
     }
     effects
 }
 
-/// The text of a page is on screen: what it was, and that it does not fit.
-fn glanced(model: &mut Model) -> Vec<Effect> {
-    let Some(page) = model.preview.page.as_ref().filter(|page| is_visible(model, page)) else {
-        return Vec::new();
-    };
+/// Remembers the content that is on screen, for showing later what changed.
+fn note_sight(model: &mut Model) {
+    let Some(page) = model.preview.page.as_ref().filter(|page| is_visible(model, page)) else { return };
     let (key, digest) = (page.of.key.clone(), page.of.digest);
-    let height = usize::from(model.layout().text.height);
-    let all = page.of.folds.is_empty()
-        && page.needed().is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
-    // What fits is read or not; another tab than the first says nothing of how much was read.
-    let partly = page.of.tab == Tab::Rendered && !all;
     if let Some(cached) = model.preview.cached(&key).filter(|cached| cached.digest == digest) {
         model.sights.note(&key, cached);
     }
-    if partly { note(model, key, digest, Seen::Opened) } else { Vec::new() }
 }
 
 /// The page can be seen, with the line that says what a decision on it is about.
@@ -266,25 +259,29 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
         let all = form.shows_all(above_message(&model.layout(), screen));
         let what = Reads::Form(form.key.clone(), form.digest);
         let lines = std::iter::once(0..1).collect();
-        return all.then_some(OnScreen { what, lines, needed: Some(1), each: TIME_FOR_FORM });
+        return all.then_some(OnScreen { what, lines, needed: Some(1), each: TIME_FOR_FORM, is_part: false });
     }
     let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
     let what = Reads::Page(page.of.clone());
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
     if !text || model.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
-        return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0 });
+        return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });
     }
     let height = usize::from(model.layout().text.height);
     // A jump to the end shows the end only: every line counts.
     let lines = whole(page, model.preview.top, height, model.preview.left);
-    Some(OnScreen { what, lines, needed: page.needed(), each: time_for(page, height) })
+    let needed = page.needed();
+    let all = needed.is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
+    // What fits is read or not; another tab than the first says nothing of how much was read.
+    let is_part = page.of.tab == Tab::Rendered && !all;
+    Some(OnScreen { what, lines, needed, each: time_for(page, height), is_part })
 }
 
 /// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
 pub(super) fn pass(model: &mut Model) -> Vec<Effect> {
-    let Some((key, digest)) = model.reading.pass(model.now) else { return Vec::new() };
+    let Some((key, digest, seen)) = model.reading.pass(model.now) else { return Vec::new() };
     let is_of_now = model.preview.cached(&key).is_some_and(|cached| cached.digest == digest);
-    if is_of_now { note(model, key, digest, Seen::InFull) } else { Vec::new() }
+    if is_of_now { note(model, key, digest, seen) } else { Vec::new() }
 }
 
 /// Something lies over the text.

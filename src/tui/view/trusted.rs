@@ -27,9 +27,10 @@ pub(super) fn draw(model: &Model, area: Rect, buf: &mut Buffer) {
         None => Vec::new(),
     };
     if !marked.is_empty() {
-        let marks = words::count(marked.iter().map(|(.., n)| n).sum(), "action");
-        let mut line = vec![ours(format!("{marks} marked: "), theme::BOLD)];
-        line.extend(some(&marked, usize::from(area.width).saturating_sub(marks.len() + 9)));
+        let marks = format!("{} marked: ", marked.iter().map(|(.., n)| n).sum::<usize>());
+        let room = usize::from(area.width).saturating_sub(marks.len());
+        let mut line = vec![ours(marks, theme::BOLD)];
+        line.extend(some(&marked, room));
         rows.truncate(usize::from(area.height).saturating_sub(1));
         rows.push(line);
     }
@@ -42,7 +43,7 @@ pub(super) fn of_review(tools: &[(Untrusted, Risk, usize)], width: usize) -> Vec
         [] => Vec::new(),
         [(tool, risk, _)] => rows(tool, risk, width, 2),
         several => {
-            let mut line = some(several, width);
+            let mut line = some(several, (width * 2).saturating_sub(NAME));
             let rest = line.split_off(fitting(&line, width));
             [line, rest].into_iter().filter(|line| !line.is_empty()).collect()
         }
@@ -95,11 +96,11 @@ fn marked(model: &Model) -> Vec<(Untrusted, Risk, usize)> {
     by_tool(marks.filter(|slot| model.queue.group_of(slot).is_some()).map(|slot| &slot.entry.row))
 }
 
-/// `3 refund_payment CRITICAL, 2 save_document low, +4 more tools`, in at most two rows of this width.
-fn some(tools: &[(Untrusted, Risk, usize)], width: usize) -> Parts {
-    let (mut parts, mut left) = (Parts::new(), width * 2);
+/// `3 refund_payment CRITICAL, 2 save_document low, +4 tools`, in so many columns.
+fn some(tools: &[(Untrusted, Risk, usize)], columns: usize) -> Parts {
+    let (mut parts, mut left) = (Parts::new(), columns);
     for (nth, (tool, risk, n)) in tools.iter().enumerate() {
-        let more = format!("+{} more tools", tools.len() - nth);
+        let more = format!("+{}", text::count(tools.len() - nth, "tool"));
         let named = vec![
             ours(format!("{n} "), theme::PLAIN),
             (text::identifier(tool).cut(NAME), theme::BOLD),
