@@ -202,7 +202,7 @@ impl Desk {
                     }
                 }
                 // When a page is read; a test says itself when time passes.
-                Effect::WakeIn(100..=1_000) | Effect::WakeIn(Guard::ALONE) | Effect::RestoreMinutes => {}
+                Effect::WakeIn(100..=1_000 | Guard::ALONE) | Effect::RestoreMinutes => {}
                 Effect::KeepMinutes(minutes) => self.kept.extend(minutes),
                 Effect::Submit { submission, left_pending } => {
                     self.submitted.push((*submission).clone());

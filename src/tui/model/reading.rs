@@ -17,7 +17,7 @@ const GAP: i64 = 5_000;
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     contents: HashMap<ActionKey, Vec<(Reads, Lines)>>,
-    on: Option<OnScreen>,
+    on: Option<Box<OnScreen>>,
     /// Counted up to here.
     at: Timestamp,
 }
@@ -63,13 +63,13 @@ impl Reads {
 }
 
 /// How long each line of a page must be on screen, in a pane of so many lines. What is read out needs no time on a screen.
-pub fn time_for(page: &Page, pane: usize) -> i64 {
+pub fn time_for(page: &Page, height: usize) -> i64 {
     if page.of.stacked {
         return 0;
     }
     let needed = page.needed().unwrap_or_else(|| page.len());
-    let foreign = (0..needed).filter(|line| page.is_foreign(*line)).take(pane).count() as i64;
-    (FULL_PANE * foreign / pane.max(1) as i64).max(SOONEST)
+    let foreign = (0..needed).filter(|line| page.is_foreign(*line)).take(height).count() as i64;
+    (FULL_PANE * foreign / height.max(1) as i64).max(SOONEST)
 }
 
 /// How long a form must be on screen.
@@ -98,7 +98,7 @@ impl Reading {
     /// These lines are on screen from now on. Returns after how many milliseconds they count for more.
     pub fn shows(&mut self, on: Option<OnScreen>, now: Timestamp) -> Option<i64> {
         self.at = now;
-        self.on = on;
+        self.on = on.map(Box::new);
         let on = self.on.as_ref()?;
         let done = self.done(on);
         let next = if on.is_part && done < SOONEST { SOONEST } else { on.each };
@@ -187,8 +187,8 @@ mod tests {
         Reads::Form(key, Digest::of("t", "w", "{}"))
     }
 
-    fn on(lines: Range<usize>) -> Option<OnScreen> {
-        Some(OnScreen { what: form(), lines: vec![lines], needed: Some(10), each: 1_000, is_part: false })
+    fn on(lines: Range<usize>) -> OnScreen {
+        OnScreen { what: form(), lines: vec![lines], needed: Some(10), each: 1_000, is_part: false }
     }
 
     fn at(millis: i64) -> Timestamp {
@@ -198,14 +198,14 @@ mod tests {
     #[test]
     fn every_line_needs_its_time_summed_over_visits() {
         let mut reading = Reading::default();
-        assert_eq!(reading.shows(on(0..6), at(0)), Some(1_000));
+        assert_eq!(reading.shows(Some(on(0..6)), at(0)), Some(1_000));
         assert_eq!(reading.pass(at(700)), None);
-        assert_eq!(reading.shows(on(4..10), at(700)), Some(1_000), "six to nine were not there yet");
+        assert_eq!(reading.shows(Some(on(4..10)), at(700)), Some(1_000), "six to nine were not there yet");
         assert_eq!(reading.pass(at(1_700)), None, "the first four lack 300 ms");
         assert_eq!(reading.unread(&form(), 10, 1_000), Some(0));
         reading.shows(None, at(1_700));
         assert_eq!(reading.pass(at(9_000)), None, "nothing was on screen");
-        assert_eq!(reading.shows(on(0..4), at(9_000)), Some(300));
+        assert_eq!(reading.shows(Some(on(0..4)), at(9_000)), Some(300));
         assert_eq!(reading.pass(at(9_299)), None);
         assert!(reading.pass(at(9_300)).is_some());
     }
@@ -213,17 +213,17 @@ mod tests {
     #[test]
     fn part_of_a_content_is_opened_after_a_quarter_of_a_second() {
         let mut reading = Reading::default();
-        let part = on(0..6).map(|on| OnScreen { is_part: true, ..on });
-        assert_eq!(reading.shows(part.clone(), at(0)), Some(250));
+        let part = OnScreen { is_part: true, ..on(0..6) };
+        assert_eq!(reading.shows(Some(part.clone()), at(0)), Some(250));
         assert_eq!(reading.pass(at(249)), None);
-        assert_eq!(reading.shows(part, at(249)), Some(1));
+        assert_eq!(reading.shows(Some(part), at(249)), Some(1));
         assert!(matches!(reading.pass(at(250)), Some((_, _, Seen::Opened))));
     }
 
     #[test]
     fn stopped_process_reads_nothing() {
         let mut reading = Reading::default();
-        reading.shows(on(0..10), at(0));
+        reading.shows(Some(on(0..10)), at(0));
         assert_eq!(reading.pass(at(60_000)), None);
         assert!(reading.pass(at(61_000)).is_some());
     }

@@ -157,12 +157,12 @@ pub(super) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
 fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
     let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
-    let pane = usize::from(model.layout().text.height);
+    let height = usize::from(model.layout().text.height);
     let needed = page.needed().unwrap_or_else(|| page.len());
     let what = Reads::Page(page.of.clone());
-    let line = model.reading.unread(&what, needed, time_for(page, pane)).filter(|_| text)?;
+    let line = model.reading.unread(&what, needed, time_for(page, height)).filter(|_| text)?;
     let top = model.preview.top;
-    Some((line + 1, (top..top + pane).contains(&line)))
+    Some((line + 1, (top..top + height).contains(&line)))
 }
 
 fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
