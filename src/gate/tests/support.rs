@@ -30,7 +30,7 @@ pub(super) struct TestGate {
     pub(super) owner: SecretString,
     pub(super) client: Client,
     pub(super) stop: Stop,
-    served: JoinHandle<Result<(), GateError>>,
+    pub(super) served: JoinHandle<Result<(), GateError>>,
 }
 
 /// What came back.
@@ -121,7 +121,8 @@ pub(super) async fn serve(gate: Gate) -> TestGate {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let stop = Stop::default();
     let served = tokio::spawn(gate.clone().serve(listener, stop.clone()));
-    let client = Client::builder().no_proxy().timeout(LIMIT).build().unwrap();
+    // Reading the system's certificates takes longer than most tests, and plain HTTP needs none.
+    let client = Client::builder().no_proxy().timeout(LIMIT).tls_certs_only([]).build().unwrap();
     TestGate { gate, url, agent, owner, client, stop, served }
 }
 
