@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::process::{Child, Output, Stdio};
 
 use super::support::agent;
-use super::support::eventually;
 use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::team;
+use super::support::{ended, eventually};
 
 const INPUT: &str = r#"{"title":"x"}"#;
 
@@ -229,10 +229,10 @@ fn a_source_that_hangs_holds_up_nothing_that_another_has() {
     let body = r#"{"toolName":"write_note","toolInput":{"n":1},"workspaceId":"default"}"#;
     let id = agent::propose(&gate.address, body);
 
-    let started = std::time::Instant::now();
-    let line = home.run(&["list", "--line"]);
-    let shown = home.run(&["show", &id]);
-    let named = home.run(&["decide", "--approve", &id, "--source", "team"]);
+    // Who waits for all that the silent one may take waits for half a minute or longer: that is beyond the limit here.
+    let (line, shown) = (home.begin(&["list", "--line"]), home.begin(&["show", &id]));
+    let (line, shown) = (ended(line), ended(shown));
+    let named = ended(home.begin(&["decide", "--approve", &id, "--source", "team"]));
 
     assert!(
         said(&line).starts_with("1 pending, oldest ") && said(&line).contains("; hangs does not answer"),
@@ -246,5 +246,4 @@ fn a_source_that_hangs_holds_up_nothing_that_another_has() {
         "{}",
         said(&named)
     );
-    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }

@@ -52,7 +52,7 @@ fn g16_a_gate_that_is_killed_anywhere_loses_nothing_and_runs_nothing_unasked() {
     let mut points: Vec<String> =
         fault::GATE.iter().flat_map(|name| (1..=each).map(move |nth| format!("{name}:{nth}"))).collect();
     let mut state = seed;
-    let random = (0..if long { 500 } else { 24 }).map(|_| {
+    let random = (0..if long { 500 } else { 12 }).map(|_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         format!("any:{}", 1 + (state >> 33) % 160)
     });

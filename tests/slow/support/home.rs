@@ -1,7 +1,7 @@
 //! A home of its own for every test: configuration, state, and a folder for what executors write.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -74,8 +74,14 @@ impl Home {
         command
     }
 
+    /// Starts placet with nothing on standard input, to be waited for with [`super::ended`].
+    pub(crate) fn begin(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
     /// Runs placet to its end, with nothing on standard input.
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        self.command(args).stdin(std::process::Stdio::null()).output().unwrap()
+        self.command(args).stdin(Stdio::null()).output().unwrap()
     }
 }

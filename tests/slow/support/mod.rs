@@ -7,6 +7,7 @@ pub(crate) mod home;
 pub(crate) mod pty;
 pub(crate) mod witness;
 
+use std::process::{Child, Output};
 use std::time::{Duration, Instant};
 
 /// How long anything may take before a test gives up. Generous: it only costs time when something is broken.
@@ -22,6 +23,12 @@ pub(crate) fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) ->
         assert!(started.elapsed() < LIMIT, "never happened: {what}");
         std::thread::park_timeout(Duration::from_millis(20));
     }
+}
+
+/// What a process said that ends by itself; it says less than a pipe holds.
+pub(crate) fn ended(mut child: Child) -> Output {
+    eventually("it ends", || child.try_wait().unwrap());
+    child.wait_with_output().unwrap()
 }
 
 /// The configuration of a home whose only source is a gate, as its owner.
