@@ -1,3 +1,5 @@
+use futures_util::future::join_all;
+
 use super::*;
 use crate::domain::SourceName;
 use crate::sources::tests::{Fault, standing};
@@ -46,12 +48,14 @@ async fn what_does_not_work_says_what_to_do() {
 
 #[tokio::test]
 async fn one_that_hangs_says_so_in_time() {
-    for kind in ["gate", "praxiom", "agents-api"] {
+    // At once: each of them waits for its limit.
+    join_all(["gate", "praxiom", "agents-api"].map(async |kind| {
         let told = told(kind, Some(Fault::SilentBefore)).await;
 
         assert!(told.contains("no answer"), "{kind}: {told}");
         assert!(told.contains("do: "), "{kind}: {told}");
-    }
+    }))
+    .await;
 }
 
 #[tokio::test]

@@ -360,6 +360,14 @@ async fn stopping_does_not_wait_for_ever() {
     // It heeds nobody.
     gate.gate.inner.tasks.spawn(std::future::pending::<()>());
 
+    gate.begin_to_stop();
+    gate.gate.inner.stopping.cancelled().await;
+    assert!(!gate.served.is_finished(), "it waits for what it has begun");
+    // Only this thread runs the gate: it waits for its ten seconds by now.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(10)).await;
+    tokio::time::resume();
+
     gate.stop().await;
 }
 

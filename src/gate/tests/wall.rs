@@ -9,6 +9,7 @@ use super::support::{LIMIT, answer, config, plain, start};
 use crate::config::GateConfig;
 use crate::gate::auth::{Access, Scope};
 use crate::gate::router;
+use crate::rounds::rounds;
 
 #[tokio::test]
 async fn no_route_but_the_open_ones_answers_without_a_token() {
@@ -81,14 +82,21 @@ async fn g24_no_route_hears_a_browser() {
     let gate = start(GateConfig { hosts, ..config(folder.path()) }).await;
     let token = gate.gate.create_token("every", "w", &Scope::ALL, None).await.unwrap();
     let port = gate.url.rsplit_once(':').unwrap().1;
-    let mut combinations = 0;
-    for ((host, ours), origin, (kind, json)) in HOSTS
+    let combinations: Vec<_> = HOSTS
         .into_iter()
         .flat_map(|host| ORIGINS.map(|origin| (host, origin)))
         .flat_map(|(host, origin)| KINDS.map(|kind| (host, origin, kind)))
-    {
-        combinations += 1;
-        for route in router::table() {
+        .collect();
+    assert!(combinations.len() >= 40, "{}", combinations.len());
+    // The short form sends each route each host, origin and kind, and each combination to one route in eight.
+    let one_in = rounds(8, 1) as usize;
+    for (nth, ((host, ours), origin, (kind, json))) in combinations.into_iter().enumerate() {
+        let odd = [host != HOSTS[0].0, origin.is_some(), kind != KINDS[0].0];
+        let alone = odd.into_iter().filter(|odd| *odd).count() <= 1;
+        for (at, route) in router::table().into_iter().enumerate() {
+            if !alone && (nth + at) % one_in != 0 {
+                continue;
+            }
             let path = route.path.replace(['{', '}'], "");
             let method = Method::from_bytes(route.method.as_str().as_bytes()).unwrap();
             let posts = method == Method::POST;
@@ -117,7 +125,6 @@ async fn g24_no_route_hears_a_browser() {
             assert!(want.map_or(heard, |want| status == want), "{said}");
         }
     }
-    assert!(combinations >= 40, "{combinations}");
     gate.stop().await;
 }
 

@@ -24,26 +24,35 @@ fn named(name: &str) -> SourceName {
 async fn what_is_read_of_a_source_that_hangs_is_a_problem_of_that_source_alone() {
     let (_house, _good, _hung, inbox) = side_by_side().await;
 
-    assert!(soon(inbox.sync(&named("good"), None)).await.is_ok());
-    let problem = soon(inbox.sync(&named("hung"), None)).await.unwrap_err();
+    // The same id at both: two actions.
+    let (here, there) = ([key("hung", "1"), key("good", "1")], key("hung", "1"));
+    let (names, statuses) = ([named("good"), named("hung")], [Status::Executed]);
+    // All at once, so that the limit passes once.
+    let asked = async {
+        tokio::join!(
+            inbox.sync(&names[0], None),
+            inbox.sync(&names[1], None),
+            inbox.load(&here),
+            inbox.context(&here[1]),
+            inbox.context(&there),
+            inbox.history(&there),
+            inbox.listed(&statuses, None),
+            inbox.check(),
+        )
+    };
+    let (good, hung, loaded, around, nothing, history, listing, checks) = soon(asked).await;
+
+    assert!(good.is_ok());
+    let problem = hung.unwrap_err();
     assert_eq!(problem.source, Some(named("hung")));
     assert!(problem.why.unwrap().as_raw().starts_with("no answer within"));
-
-    // The same id at both: two actions.
-    let loaded = soon(inbox.load(&[key("hung", "1"), key("good", "1")])).await;
     let ok: Vec<_> = loaded.iter().map(|(key, answer)| (key.source.as_str(), answer.is_ok())).collect();
     assert_eq!(ok, [("hung", false), ("good", true)]);
-
-    assert_eq!(soon(inbox.context(&key("good", "1"))).await.unwrap().len(), 1);
-    assert!(soon(inbox.context(&key("hung", "1"))).await.is_err());
-    let history = soon(inbox.history(&key("hung", "1"))).await.unwrap();
-    assert!(history.problem.is_some());
-
-    let listing = soon(inbox.listed(&[Status::Executed], None)).await;
+    assert_eq!(around.unwrap().len(), 1);
+    assert!(nothing.is_err());
+    assert!(history.unwrap().problem.is_some());
     let troubled: Vec<_> = listing.problems.iter().filter_map(|problem| problem.source.clone()).collect();
     assert_eq!(troubled, [named("hung")]);
-
-    let checks = soon(inbox.check()).await;
     let verdicts: Vec<_> = checks.iter().map(|(name, checks)| (name.as_str(), checks[0].verdict)).collect();
     assert_eq!(verdicts, [("hung", Verdict::Bad), ("good", Verdict::Warn)]);
 }

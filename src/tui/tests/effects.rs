@@ -138,7 +138,14 @@ async fn what_could_not_be_saved_is_tried_again_by_itself() {
     sql(&path, "DROP TRIGGER full").await;
 
     // Quitting waits for it too.
-    tokio::time::timeout(Duration::from_secs(10), effects.finish()).await.unwrap();
+    let passing = async {
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(2)).await;
+        tokio::time::resume();
+    };
+    let finishing = tokio::time::timeout(Duration::from_secs(10), effects.finish());
+    let (finished, ()) = tokio::join!(finishing, passing);
+    finished.unwrap();
     assert!(matches!(next(&mut msgs).await, What::Saved { saves: 1, answer: Ok(()) }));
     assert_eq!(inbox.restore().await.unwrap().draft, draft);
 }
@@ -210,6 +217,8 @@ async fn a_source_that_hangs_keeps_no_preview_and_no_review_of_another_one_from_
     let folder = tempfile::tempdir().unwrap();
     let (effects, mut msgs) = good_and_hung(folder.path()).await;
     let keys = vec![at("hung"), at("good")];
+    // Nothing here waits for a disk, so time passes when there is nothing else to do.
+    tokio::time::pause();
 
     effects.perform(Effect::Load(keys.clone()));
     let What::Loaded(loaded) = next(&mut msgs).await else { panic!("it answers with what was loaded") };

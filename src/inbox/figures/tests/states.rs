@@ -2,6 +2,7 @@
 
 use super::books::{History, Life};
 use super::*;
+use crate::rounds::runner;
 
 /// Traffic until `stop`, in seconds, and looks that go on for twelve minutes after it.
 fn stopping() -> impl Strategy<Value = (History, i64)> {
@@ -82,9 +83,10 @@ fn check_stopped(figures: &Figures, now: i64, stop: i64) -> Result<(), TestCaseE
     Ok(())
 }
 
-proptest! {
-    #[test]
-    fn traffic_that_stops_is_seen_to_stop((history, stop) in stopping(), counts in any::<bool>()) {
+#[test]
+fn traffic_that_stops_is_seen_to_stop() {
+    let cases = (stopping(), any::<bool>());
+    let ran = runner(64, 5_000).run(&cases, |((history, stop), counts)| {
         let mut checked = Ok(());
         history.playing(|figures, now| {
             if counts && let Some(asked) = figures.flows_due(&source(), 60, at(now)) {
@@ -94,8 +96,9 @@ proptest! {
                 checked = check_stopped(figures, now, stop);
             }
         });
-        checked?;
-    }
+        checked
+    });
+    ran.unwrap_or_else(|failed| panic!("{failed}"));
 }
 
 /// Looks every ten seconds at what came by then; says how it stood after each.

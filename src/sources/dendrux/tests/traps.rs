@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use futures_util::future::join_all;
+
 use super::house::{Kind, Verdicts, client, free, gated};
 use super::world::Reached;
 use super::*;
@@ -132,7 +134,8 @@ async fn a_conflict_that_cannot_be_read_again_stays_open_where_an_answer_of_our_
 
 #[tokio::test]
 async fn an_answer_that_was_lost_claims_no_decision_that_names_somebody_else() {
-    for (by, ours) in [(Some("bob"), false), (Some("kim"), true), (None, true)] {
+    // At once: each of them waits until the answer is late.
+    join_all([(Some("bob"), false), (Some("kim"), true), (None, true)].map(async |(by, ours)| {
         let reached = Reached::of(Kind::Bridge).await;
         let source = reached.open(IN_A_HURRY);
         let id = reached.propose(0).await;
@@ -145,7 +148,8 @@ async fn an_answer_that_was_lost_claims_no_decision_that_names_somebody_else() {
 
         let others = Outcome::Skipped { status: Some(Status::Executed), by: by.map(Into::into) };
         assert_eq!(told, [(id, if ours { Outcome::Approved } else { others })], "{by:?}");
-    }
+    }))
+    .await;
 }
 
 #[tokio::test]
