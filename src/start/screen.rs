@@ -11,6 +11,7 @@ use crate::config::paths::Paths;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Ways;
 use crate::journal::Journal;
+use crate::text;
 use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, Opens, Place, plain};
 
 use super::embedded::{Embedded, Heir};
@@ -100,12 +101,14 @@ pub(super) async fn show(
 
 fn say_what_is_left(left: &Left) {
     if left.sending > 0 {
-        let n = left.sending;
-        cli::complain(&format!("{n} decisions were being sent; the next start says what became of them"));
+        let sending = text::count(left.sending, "decision");
+        cli::complain(&format!(
+            "sending was not finished for {sending}; the next start says what became of it"
+        ));
     }
     if left.staged > 0 {
-        let n = left.staged;
-        cli::complain(&format!("{n} staged decisions are kept for the next start; none of them was sent"));
+        let staged = text::count(left.staged, "staged decision");
+        cli::complain(&format!("kept for the next start: {staged}, not sent"));
     }
     if left.unfinished && left.sending == 0 {
         cli::complain(
