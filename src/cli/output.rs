@@ -3,8 +3,11 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
+
 use crate::config::time_span;
-use crate::domain::Untrusted;
+use crate::contract::time;
+use crate::domain::{Timestamp, Untrusted};
 use crate::inbox::Problem;
 use crate::text::{self, Shown};
 
@@ -156,6 +159,20 @@ pub(super) fn age(millis: i64) -> String {
     }
 }
 
+/// `17:08`, `yesterday 17:08` or `2026-11-20 17:08`: by the clock on the wall.
+pub(super) fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let local = |at: Timestamp| {
+        jiff::Timestamp::from_millisecond(at.as_millis()).map(|at| at.to_zoned(zone.clone())).ok()
+    };
+    let (Some(then), Some(now)) = (local(at), local(now)) else { return time::write(at) };
+    let form = match then.date() {
+        day if day == now.date() => "%H:%M",
+        day if now.date().yesterday().is_ok_and(|yesterday| day == yesterday) => "yesterday %H:%M",
+        _ => "%Y-%m-%d %H:%M",
+    };
+    then.strftime(form).to_string()
+}
+
 /// `45s`, `90m`, `12h` or `30d`.
 pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
     let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
@@ -179,6 +196,19 @@ mod tests {
     #[test]
     fn ages_are_short() {
         assert_eq!([0, 59_000, 61_000, 11_520_000, 200_000_000].map(age), ["0s", "59s", "1m", "3h12m", "2d"]);
+    }
+
+    #[test]
+    fn moments_are_local_and_short() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let of = |text: &str| {
+            let now = time::read("2026-11-22T22:30:00Z").unwrap();
+            moment(time::read(text).unwrap(), now, &zone)
+        };
+
+        assert_eq!(of("2026-11-22T22:01:00Z"), "00:01");
+        assert_eq!(of("2026-11-22T21:59:00Z"), "yesterday 23:59");
+        assert_eq!(of("2026-11-20T15:08:00Z"), "2026-11-20 17:08");
     }
 
     #[test]

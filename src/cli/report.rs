@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Untrusted};
+use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Status, Untrusted};
 use crate::inbox::{ReportJson, outcome_words, settled_as};
+use crate::journal::LastSeen;
 use crate::text::{self, Shown};
 
 use super::columns::{self, Column};
@@ -77,7 +78,7 @@ fn line_text(line: &ReportLine, followed: Option<&Followed>) -> String {
     let outcome = outcome(line.decision, &line.outcome, edits);
     // What somebody else decided is told with who did.
     let followed = followed.filter(|_| !matches!(line.outcome, Outcome::Skipped { .. }));
-    let then = followed.map(|followed| then(&followed.status.word(), followed.error.as_ref()));
+    let then = followed.map(|followed| then(&followed.status, followed.error.as_ref()));
     let then = then.unwrap_or_default();
     format!(
         "{}  {outcome}{then}  {}",
@@ -100,8 +101,57 @@ pub(super) fn outcome(asked: DecisionKind, outcome: &Outcome, edits: &str) -> St
     }
 }
 
-/// What came of the action later.
-pub(super) fn then(status: &Untrusted, error: Option<&Untrusted>) -> String {
+/// What became of a decision, as far as it is known: of an approval that ran, how that ended.
+pub(super) fn became(
+    asked: DecisionKind,
+    came_to: &Outcome,
+    edits: &str,
+    later: Option<&LastSeen>,
+) -> String {
+    let Some(LastSeen { status, error }) = later.filter(|_| *came_to == Outcome::Approved) else {
+        return outcome(asked, came_to, edits);
+    };
+    match status {
+        Status::Executed | Status::Failed | Status::Unknown => {
+            let error = error.as_ref().map(|error| format!(": {}", output::shown(error)));
+            format!("{}{edits}{}", output::shown(&status.word()), error.unwrap_or_default())
+        }
+        _ => format!("approved{edits}{}", then(status, error.as_ref())),
+    }
+}
+
+/// What came of an approved action later.
+pub(super) fn then(status: &Status, error: Option<&Untrusted>) -> String {
+    if matches!(status, Status::Approved | Status::Running) {
+        return ", not finished yet".to_owned();
+    }
     let error = error.map(|error| format!(": {}", output::shown(error))).unwrap_or_default();
-    format!(", then {}{error}", output::shown(status))
+    format!(", then {}{error}", output::shown(&status.word()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decision_is_told_by_what_became_of_its_action() {
+        let seen = |status: &str, error: Option<&str>| LastSeen {
+            status: Status::parse(status),
+            error: error.map(Untrusted::from),
+        };
+        let told = |outcome: Outcome, edits, later: Option<LastSeen>| {
+            became(DecisionKind::Approve, &outcome, edits, later.as_ref())
+        };
+        let approved = || Outcome::Approved;
+
+        assert_eq!(told(approved(), "", None), "approved");
+        assert_eq!(told(approved(), "", Some(seen("approved", None))), "approved, not finished yet");
+        assert_eq!(told(approved(), "", Some(seen("running", None))), "approved, not finished yet");
+        assert_eq!(told(approved(), " with edits", Some(seen("executed", None))), "executed with edits");
+        assert_eq!(told(approved(), "", Some(seen("failed", Some("no\u{7}")))), "failed: no⟦BEL⟧");
+        assert_eq!(told(approved(), "", Some(seen("unknown", None))), "unknown");
+        assert_eq!(told(approved(), "", Some(seen("expired", None))), "approved, then expired");
+        assert_eq!(told(Outcome::Accepted, "", Some(seen("executed", None))), "accepted");
+        assert_eq!(told(Outcome::Rejected, "", None), "rejected");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::{ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, Refusal};
-use super::{PendingAction, ReasonRule, SourceName, Staged, Timestamp, Together, Untrusted, merge};
+use super::{PendingAction, ReasonRule, Risk, SourceName, Staged, Timestamp, Together, Untrusted, merge};
 
 /// Ours, and random: it names a submission in the journal and makes idempotency keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,6 +48,7 @@ pub struct Item {
     pub id: ActionId,
     pub tool: Untrusted,
     pub title: Untrusted,
+    pub risk: Risk,
     pub decision: Decision,
     /// Of the proposed input, computed here.
     pub digest: Digest,
@@ -221,6 +222,7 @@ fn freeze_one(
         id: key.id.clone(),
         tool: action.row.tool.clone(),
         title: action.row.title.clone(),
+        risk: action.row.risk.clone(),
         decision: staged.decision.clone(),
         digest,
         effective,

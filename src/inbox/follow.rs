@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::mpsc;
 
-use super::{Inbox, reconcile};
+use super::{Inbox, Problem, list, reconcile};
 use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, SubmissionId,
@@ -87,6 +87,23 @@ fn told(key: ActionKey, action: PendingAction) -> Followed {
         outcome: None,
         at: time::now(),
     }
+}
+
+/// Reads once where these approved actions stand, and writes down what has ended.
+pub(super) async fn look(inbox: &Inbox, keys: &[ActionKey]) -> Result<(), Problem> {
+    for (key, action) in list::load(inbox, keys).await {
+        let ended = action.ok().filter(|action| has_ended(&action.row.status));
+        if let Some(action) = ended {
+            let error = action.error.as_ref().map(Untrusted::as_raw);
+            inbox.journal.followed(&key, action.row.status.as_raw(), error).await?;
+        }
+    }
+    Ok(())
+}
+
+/// There is more to say of it than that it was approved.
+fn has_ended(status: &Status) -> bool {
+    status.is_final() || *status == Status::Unknown
 }
 
 /// What was last heard of one action. It was decided a moment ago: that it stands as pending is no news.

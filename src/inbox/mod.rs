@@ -245,6 +245,11 @@ impl Inbox {
         follow::follow(self, keys, limit, changes).await;
     }
 
+    /// Reads once where these approved actions stand by now, for the journal.
+    pub async fn look_at(&self, keys: &[ActionKey]) -> Result<(), Problem> {
+        follow::look(self, keys).await
+    }
+
     /// How the approved actions of a report stand, where the very answer told it and the source may never tell it again. It is in
     /// the journal by then; nothing is asked.
     pub fn ended(&self, report: &Report) -> Vec<Followed> {

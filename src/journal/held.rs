@@ -76,20 +76,23 @@ impl Journal {
         .await?;
         for batch in submission.batches() {
             for item in batch.items() {
-                sqlx::query("INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11)")
-                    .bind(submission.id().as_str())
-                    .bind(i64::try_from(item.nth).unwrap_or(i64::MAX))
-                    .bind(batch.source().as_str())
-                    .bind(batch.batch().map(|batch| batch.as_raw().to_owned()))
-                    .bind(item.id.as_raw())
-                    .bind(item.tool.as_raw())
-                    .bind(item.title.as_raw())
-                    .bind(shape::write_decision(&item.decision))
-                    .bind(item.digest.to_string())
-                    .bind(item.effective.to_string())
-                    .bind(item.terms.map(|terms| terms.to_string()))
-                    .execute(&mut **tx)
-                    .await?;
+                sqlx::query(
+                    "INSERT INTO item VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11, $12)",
+                )
+                .bind(submission.id().as_str())
+                .bind(i64::try_from(item.nth).unwrap_or(i64::MAX))
+                .bind(batch.source().as_str())
+                .bind(batch.batch().map(|batch| batch.as_raw().to_owned()))
+                .bind(item.id.as_raw())
+                .bind(item.tool.as_raw())
+                .bind(item.title.as_raw())
+                .bind(shape::write_decision(&item.decision))
+                .bind(item.digest.to_string())
+                .bind(item.effective.to_string())
+                .bind(item.terms.map(|terms| terms.to_string()))
+                .bind(item.risk.as_raw())
+                .execute(&mut **tx)
+                .await?;
             }
         }
         Ok(())

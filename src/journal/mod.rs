@@ -27,11 +27,11 @@ mod verify;
 
 pub use learned::Learned;
 use owner::Owner;
-pub use past::{Past, Sent, State};
+pub use past::{LastSeen, Past, Sent, State};
 pub use receipt::Receipt;
 pub use verify::{Checked, Head, Kept, Wrong};
 
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
@@ -39,6 +39,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../assets/migrations/journal/0005_receipts.sql"),
     include_str!("../../assets/migrations/journal/0006_minutes.sql"),
     include_str!("../../assets/migrations/journal/0007_open.sql"),
+    include_str!("../../assets/migrations/journal/0008_risk.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.

@@ -3,8 +3,8 @@
 use super::{Journal, JournalError, receipt, shape};
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, SourceName,
-    Submission, SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, Risk,
+    SourceName, Status, Submission, SubmissionId, Timestamp, Untrusted,
 };
 
 /// So many are enough to tell that a beginning is not the only one.
@@ -33,8 +33,19 @@ pub struct Sent {
     pub digest: Digest,
     pub effective: Digest,
     pub terms: Option<Digest>,
+    /// `None`: it was sent before the journal kept it.
+    pub risk: Option<Risk>,
     /// `None`: it is not known whether it was sent.
     pub outcome: Option<Outcome>,
+    /// What the newest receipt says of the action; `None`: nothing was heard of it since.
+    pub followed: Option<LastSeen>,
+}
+
+/// Where an action that was approved was last seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSeen {
+    pub status: Status,
+    pub error: Option<Untrusted>,
 }
 
 /// How a submission ends for now.
@@ -47,10 +58,35 @@ pub enum State {
 }
 
 type PastRow = (String, Option<String>, i64, Option<i64>, i64);
-type ItemRow =
-    (String, Option<String>, String, String, String, String, String, String, Option<String>, Option<String>);
+type ItemRow = (
+    String,
+    Option<String>,
+    String,
+    String,
+    String,
+    String,
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+    Option<String>,
+);
+
+/// The decisions of a submission in their order; with a source and an action, only the one about that.
+const ITEMS: &str =
+    "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms, risk,
+        (SELECT r.outcome FROM receipt r WHERE r.source = item.source AND r.action = item.action
+            AND r.submission = item.submission AND r.kind = 'followed' ORDER BY r.seq DESC LIMIT 1)
+    FROM item WHERE submission = $1 AND ($2 IS NULL OR (source = $2 AND action = $3)) ORDER BY nth";
 
 impl Sent {
+    /// It was approved, and may have gone on since it was last heard of.
+    pub fn may_have_ended(&self) -> bool {
+        let ended = |seen: &LastSeen| seen.status.is_final();
+        self.outcome == Some(Outcome::Approved) && !self.followed.as_ref().is_some_and(ended)
+    }
+
     /// True while reading may tell more of it.
     pub fn is_open(&self) -> bool {
         self.outcome.as_ref().is_none_or(|outcome| outcome.is_open(self.decision.kind()))
@@ -315,16 +351,13 @@ impl Journal {
         .map_err(|error| self.failed(error))?;
         let mut all = Vec::new();
         for (at, reviewer, id) in rows {
-            let items: Vec<ItemRow> = sqlx::query_as(
-                "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms FROM item
-                 WHERE submission = $1 AND source = $2 AND action = $3",
-            )
-            .bind(&id)
-            .bind(key.source.as_str())
-            .bind(key.id.as_raw())
-            .fetch_all(self.read())
-            .await
-            .map_err(|error| self.failed(error))?;
+            let items: Vec<ItemRow> = sqlx::query_as(ITEMS)
+                .bind(&id)
+                .bind(key.source.as_str())
+                .bind(key.id.as_raw())
+                .fetch_all(self.read())
+                .await
+                .map_err(|error| self.failed(error))?;
             for item in items {
                 all.push((Timestamp::from_millis(at), reviewer.clone(), self.sent(item)?));
             }
@@ -334,14 +367,13 @@ impl Journal {
 
     async fn with_items(&self, row: PastRow) -> Result<Past, JournalError> {
         let (id, reviewer, begun_at, finished_at, left_pending) = row;
-        let items: Vec<ItemRow> = sqlx::query_as(
-            "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms FROM item
-             WHERE submission = $1 ORDER BY nth",
-        )
-        .bind(&id)
-        .fetch_all(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let items: Vec<ItemRow> = sqlx::query_as(ITEMS)
+            .bind(&id)
+            .bind(None::<&str>)
+            .bind(None::<&str>)
+            .fetch_all(self.read())
+            .await
+            .map_err(|error| self.failed(error))?;
         Ok(Past {
             id: SubmissionId::new(id),
             reviewer,
@@ -353,7 +385,8 @@ impl Journal {
     }
 
     fn sent(&self, row: ItemRow) -> Result<Sent, JournalError> {
-        let (source, batch, action, tool, title, decision, digest, effective, outcome, terms) = row;
+        let (source, batch, action, tool, title, decision, digest, effective, outcome, terms, risk, followed) =
+            row;
         let key = shape::key(source, action);
         let read_outcome =
             |text: String| shape::read_outcome(&text).ok_or_else(|| self.damaged("an outcome is unreadable"));
@@ -367,7 +400,9 @@ impl Journal {
             digest: self.digest(&digest)?,
             effective: self.digest(&effective)?,
             terms: terms.map(|terms| self.digest(&terms)).transpose()?,
+            risk: risk.map(|word| Risk::parse(&word)),
             outcome: outcome.map(read_outcome).transpose()?,
+            followed: followed.and_then(|text| shape::read_followed(&text)),
         })
     }
 }

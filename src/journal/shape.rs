@@ -1,8 +1,10 @@
 //! The written form of decisions and outcomes. Small JSON texts of this room alone: the domain knows no format.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::Says;
+use super::{LastSeen, Says};
 use crate::domain::{
     ActionId, ActionKey, BatchId, BatchKey, Decision, Digest, Edits, Outcome, RawJson, Seen, SourceName,
     Staged, Status, Timestamp, Untrusted,
@@ -41,15 +43,22 @@ enum OutcomeShape {
     Unknown { why: String },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct FollowedShape<'a> {
-    status: &'a str,
-    error: Option<&'a str>,
+    status: Cow<'a, str>,
+    error: Option<Cow<'a, str>>,
 }
 
 /// Where an action that was approved stands, as its source spells it.
 pub(super) fn write_followed(status: &str, error: Option<&str>) -> String {
-    text(&FollowedShape { status, error })
+    text(&FollowedShape { status: Cow::Borrowed(status), error: error.map(Cow::Borrowed) })
+}
+
+/// `None` for anything else.
+pub(super) fn read_followed(text: &str) -> Option<LastSeen> {
+    let shape: FollowedShape<'_> = serde_json::from_str(text).ok()?;
+    let text = |text: Cow<'_, str>| Untrusted::from(text.into_owned());
+    Some(LastSeen { status: Status::parse(&shape.status), error: shape.error.map(text) })
 }
 
 pub(super) fn write_decision(decision: &Decision) -> String {

@@ -6,7 +6,7 @@ use super::*;
 use crate::contract::action;
 use crate::domain::{
     ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, Edits, Outcome, PendingAction, RawJson,
-    ReasonRule, SourceName, Staged, Submission, SubmissionId, Timestamp, freeze,
+    ReasonRule, SourceName, Staged, Status, Submission, SubmissionId, Timestamp, freeze,
 };
 
 mod desks;
@@ -382,4 +382,26 @@ async fn a_folder_that_cannot_be_written_is_named() {
 
     assert!(error.to_string().contains("file"), "{error}");
     assert!(matches!(error, JournalError::Open(sqlite::OpenError::Folder { .. })), "{error:?}");
+}
+
+#[tokio::test]
+async fn sent_decision_keeps_its_risk_and_says_what_was_last_seen() {
+    let place = Place::new();
+    let journal = place.open().await;
+    let submission = submission("a");
+    let risk = submission.batches()[0].items()[0].risk.clone();
+    journal.begin(&submission, 0, None).await.unwrap();
+    journal.note(submission.id(), &[(key("1"), Outcome::Approved)]).await.unwrap();
+    journal.followed(&key("1"), "approved", None).await.unwrap();
+    journal.followed(&key("1"), "failed", Some("no\u{1b}")).await.unwrap();
+
+    let past = journal.past(submission.id()).await.unwrap().unwrap();
+    let about = journal.about(&key("1")).await.unwrap();
+
+    let first = past.items.iter().find(|sent| sent.key == key("1")).unwrap();
+    let seen = LastSeen { status: Status::Failed, error: Some("no\u{1b}".into()) };
+    assert_eq!((first.risk.clone(), first.followed.clone()), (Some(risk), Some(seen)));
+    assert!(past.items.iter().all(|sent| sent.key == key("1") || sent.followed.is_none()));
+    assert_eq!(about.len(), 1);
+    assert_eq!(about[0].2, *first);
 }

@@ -13,7 +13,7 @@ use crate::inbox::Inbox;
 use crate::journal::{Journal, JournalError};
 use crate::sources::{self, Proposer, Source};
 
-use super::embedded::{Embedded, Heir};
+use super::embedded::{self, Embedded, Heir};
 use super::logging;
 use super::screen::login_name;
 
@@ -110,32 +110,35 @@ pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
     let path = paths.journal();
     // Looking makes none.
     let journal = if path.exists() { Some(Journal::open(&path).await?) } else { None };
-    if let Some(journal) = &journal
-        && !args.reads_receipts()
-    {
-        settle_open(paths, journal).await;
-    }
-    let end = cli::log(journal.as_ref(), args, time::now()).await;
+    let inbox = match &journal {
+        Some(journal) if !args.reads_receipts() => asked_for_news(paths, journal).await,
+        _ => None,
+    };
+    let end = cli::log(journal.as_ref(), inbox.as_ref(), args, time::now()).await;
     if let Some(journal) = journal {
         journal.close().await;
     }
     end
 }
 
-/// Reads again what is open in the journal. What stands in the way of that keeps nobody from reading the journal.
-async fn settle_open(paths: &Paths, journal: &Journal) {
-    if journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
-        return;
-    }
-    // The gate on this machine is not started for it.
-    let Ok(config) = Config::load(paths) else { return };
-    let Ok(sources) = sources_of(&config, None) else { return };
+/// Reads again what is open in the journal, and gives the inbox for more. What stands in the way of that keeps nobody from reading
+/// the journal.
+async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
+    let config = Config::load(paths).ok()?;
+    let mut sources = sources_of(&config, None).ok()?;
+    // The gate on this machine is asked where it runs, and not started for it.
+    let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
+    sources.extend(running.and_then(|gate| sources::open(&gate).ok()));
     let inbox = Inbox::open(sources, journal.clone(), config.watch.poll, config.reviewer.clone());
+    if journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
+        return Some(inbox);
+    }
     match tokio::time::timeout(SETTLING, inbox.settle_open()).await {
         Ok(Ok(_)) => {}
         Ok(Err(problem)) => tracing::warn!(what = problem.what, "open decisions cannot be read again"),
         Err(_) => tracing::warn!("open decisions could not be read again in time"),
     }
+    Some(inbox)
 }
 
 /// `placet propose`: to the gate that was named, the first configured gate, or the one on this machine.

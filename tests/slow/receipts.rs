@@ -6,6 +6,7 @@ use std::process::Output;
 use placet::contract::fields::Fields;
 
 use super::support::agent;
+use super::support::eventually;
 use super::support::gate::Gate;
 use super::support::home::{Home, WRITE_FILE};
 use super::support::pty::Pty;
@@ -53,7 +54,7 @@ fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
     let file = home.path().join("receipts.jsonl");
     let exported = home.run(&["log", "export", "--to", file.to_str().unwrap()]);
 
-    for text in ["approved, then executed", "rejected", "never", "2 decisions", &ids[0]] {
+    for text in ["executed", "rejected", "never", "2 decisions", &ids[0]] {
         assert!(log.contains(text), "{text}: {log}");
     }
     assert!(!log.contains('\u{1b}'), "{log}");
@@ -70,6 +71,7 @@ fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
         receipts.lines().map(|line| Fields::of(line).unwrap().number("seq").unwrap()).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(!log.contains("approved, then"), "{log}");
     let again = home.run(&["log", "export", "--to", file.to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(1), "nothing is written over");
     let future = stdout(&home.run(&["log", "--since", "2999-01-01T00:00:00Z"]));
@@ -105,4 +107,23 @@ fn a_journal_that_was_cut_back_does_not_fit_the_head_that_was_kept() {
     }
     assert_eq!(verify("/nowhere").status.code(), Some(1));
     assert_eq!(verify(home.config().to_str().unwrap()).status.code(), Some(2), "no head in it");
+}
+
+#[test]
+fn log_asks_what_became_of_approved_actions() {
+    let gate_home = Home::with_config(WRITE_FILE);
+    let gate = Gate::serve(&gate_home, &[]);
+    let home = team(&gate, &gate_home);
+    let id = propose(&gate, 1);
+    assert_eq!(home.run(&["decide", "--approve", &id]).status.code(), Some(0));
+
+    let line = eventually("it ran", || {
+        let log = stdout(&home.run(&["log", "--outcome", "executed"]));
+        log.lines().find(|line| line.contains(&id)).map(str::to_owned)
+    });
+    let json = stdout(&home.run(&["log", "--json"]));
+
+    assert!(line.contains("approve") && line.contains(" executed "), "{line}");
+    assert!(json.contains(r#""outcome":"approved""#) && json.contains(r#""status":"executed""#), "{json}");
+    assert!(!json.contains(r#""risk":null"#), "{json}");
 }

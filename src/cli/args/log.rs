@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 /// What `--columns` of `placet log` takes.
-pub const LOG_COLUMNS: [&str; 21] = [
+pub const LOG_COLUMNS: [&str; 22] = [
     "at",
     "decision",
     "read",
@@ -13,6 +13,7 @@ pub const LOG_COLUMNS: [&str; 21] = [
     "source",
     "id",
     "tool",
+    "risk",
     "title",
     "outcome",
     "why",
@@ -45,13 +46,16 @@ pub enum Decided {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CameTo {
     Approved,
+    /// Approved, and it ran
+    Executed,
     Rejected,
     /// Settled by somebody else first
     Skipped,
     /// Taken, and settled later
     Accepted,
+    /// Refused by the source, or approved and failed
     Failed,
-    /// Lost sight of
+    /// Lost sight of, when it was sent or when it ran
     Unknown,
 }
 

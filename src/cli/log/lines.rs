@@ -1,11 +1,12 @@
 //! Decisions as a table, as CSV and as JSON.
 
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::cli::columns::{self, Column};
 use crate::cli::{VERSION, output, report};
 use crate::contract::time;
-use crate::domain::{Decision, Untrusted};
+use crate::domain::{Decision, Risk, Timestamp, Untrusted};
 use crate::inbox::{outcome_words, settled_as};
 use crate::journal::Receipt;
 use crate::text::{self, Shown};
@@ -28,6 +29,8 @@ struct LineJson<'a> {
     id: &'a str,
     tool: &'a str,
     title: &'a str,
+    /// `null`: from before it was kept.
+    risk: Option<&'a str>,
     decision: &'static str,
     reason: Option<&'a str>,
     digest: String,
@@ -69,6 +72,7 @@ fn line_json(line: &Line) -> LineJson<'_> {
         id: sent.key.id.as_raw(),
         tool: sent.tool.as_raw(),
         title: sent.title.as_raw(),
+        risk: sent.risk.as_ref().map(Risk::as_raw),
         decision: decision(&sent.decision),
         reason: sent.decision.said(),
         digest: sent.digest.to_string(),
@@ -78,7 +82,7 @@ fn line_json(line: &Line) -> LineJson<'_> {
         why: why.map(Untrusted::as_raw),
         resolved_by: by.map(Untrusted::as_raw),
         status: status(line),
-        error: line.followed.as_ref().and_then(|followed| followed.error.as_ref()).map(Untrusted::as_raw),
+        error: error(line).map(Untrusted::as_raw),
         receipt: line.receipt.as_ref().map(|receipt| ProofJson {
             seq: receipt.seq,
             hash: &receipt.hash,
@@ -91,8 +95,12 @@ fn line_json(line: &Line) -> LineJson<'_> {
 
 /// Where the action was last seen, or what it was already.
 fn status(line: &Line) -> Option<&str> {
-    let followed = line.followed.as_ref().map(|followed| followed.status.as_raw());
+    let followed = line.sent.followed.as_ref().map(|seen| seen.status.as_raw());
     followed.or_else(|| settled_as(line.sent.outcome.as_ref()?))
+}
+
+fn error(line: &Line) -> Option<&Untrusted> {
+    line.sent.followed.as_ref()?.error.as_ref()
 }
 
 fn words(line: &Line) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) {
@@ -107,10 +115,17 @@ const fn decision(decision: &Decision) -> &'static str {
     }
 }
 
-/// A line, and whether it is for a spreadsheet: one fact a cell.
+/// A line, and for whom it is.
 struct Row {
     line: Line,
-    plain: bool,
+    /// For a reader: it is now, there. `None`: for a spreadsheet, one fact a cell, in UTC.
+    at: Option<(Timestamp, TimeZone)>,
+}
+
+impl Row {
+    const fn is_plain(&self) -> bool {
+        self.at.is_none()
+    }
 }
 
 type Cell = fn(&Row) -> Shown;
@@ -118,22 +133,28 @@ type Cell = fn(&Row) -> Shown;
 /// Every column by its name; a name that has none gives nothing.
 fn column(name: &str) -> Option<Column<Row>> {
     let (name, most, cell): (_, _, Cell) = match name {
-        "at" => ("at", 24, |row| Shown::ours(time::write(row.line.at))),
+        "at" => ("at", 24, |row| {
+            Shown::ours(match &row.at {
+                Some((now, zone)) => output::moment(row.line.at, *now, zone),
+                None => time::write(row.line.at),
+            })
+        }),
         "decision" => ("decision", 8, |row| {
             let sent = &row.line.sent.decision;
-            Shown::ours(if row.plain { report::kind(sent.kind()) } else { decision(sent) })
+            Shown::ours(if row.is_plain() { report::kind(sent.kind()) } else { decision(sent) })
         }),
-        "read" => ("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.plain))),
+        "read" => ("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.is_plain()))),
         "dwell" => ("dwell", 8, |row| number(row.line.receipt.as_ref().and_then(|it| it.dwell_ms))),
         "source" => ("source", 24, |row| text::part(row.line.sent.key.source.as_str())),
         "id" => ("id", 36, |row| text::identifier(row.line.sent.key.id.untrusted())),
         "tool" => ("tool", 26, |row| text::identifier(&row.line.sent.tool)),
+        "risk" => ("risk", 8, |row| foreign(row.line.sent.risk.as_ref().map(Risk::word).as_ref())),
         "title" => ("title", 80, |row| text::line(&row.line.sent.title)),
         "outcome" => ("outcome", 48, outcome),
         "why" => ("why", 48, |row| foreign(words(&row.line).1)),
         "by" => ("by", 24, |row| words(&row.line).2.map(text::name).unwrap_or_default()),
         "status" => ("status", 12, |row| said(status(&row.line))),
-        "error" => ("error", 48, |row| foreign(row.line.followed.as_ref().and_then(|it| it.error.as_ref()))),
+        "error" => ("error", 48, |row| foreign(error(&row.line))),
         "reviewer" => ("reviewer", 24, |row| said(row.line.reviewer.as_deref())),
         "login" => ("login", 24, |row| said(row.line.receipt.as_ref().and_then(|it| it.login.as_deref()))),
         "reason" => ("reason", 48, |row| said(row.line.sent.decision.said())),
@@ -160,18 +181,16 @@ fn number(number: Option<i64>) -> Shown {
 }
 
 fn outcome(row: &Row) -> Shown {
-    let Row { line, plain } = row;
-    if *plain {
-        return Shown::ours(words(line).0);
+    let Line { sent, .. } = &row.line;
+    if row.is_plain() {
+        return Shown::ours(words(&row.line).0);
     }
-    let edits = if line.sent.decision.edits().is_some() { " with edits" } else { "" };
-    let outcome = line.sent.outcome.as_ref().map_or_else(
-        || "unknown, placet ended before there was an answer".to_owned(),
-        |outcome| report::outcome(line.sent.decision.kind(), outcome, edits),
-    );
-    let then = line.followed.as_ref().map(|it| report::then(&it.status, it.error.as_ref()));
+    let edits = if sent.decision.edits().is_some() { " with edits" } else { "" };
     // Every part of it has come through the door.
-    Shown::ours(outcome + &then.unwrap_or_default())
+    Shown::ours(sent.outcome.as_ref().map_or_else(
+        || "unknown, placet ended before there was an answer".to_owned(),
+        |outcome| report::became(sent.decision.kind(), outcome, edits, sent.followed.as_ref()),
+    ))
 }
 
 fn chosen(names: &[String], or: &[&str]) -> Vec<Column<Row>> {
@@ -181,8 +200,8 @@ fn chosen(names: &[String], or: &[&str]) -> Vec<Column<Row>> {
     names.iter().filter_map(|name| column(name)).collect()
 }
 
-fn rows(lines: Vec<Line>, plain: bool) -> Vec<Row> {
-    lines.into_iter().map(|line| Row { line, plain }).collect()
+fn rows(lines: Vec<Line>, at: Option<&(Timestamp, TimeZone)>) -> Vec<Row> {
+    lines.into_iter().map(|line| Row { line, at: at.cloned() }).collect()
 }
 
 pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
@@ -194,6 +213,7 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
         "source",
         "id",
         "tool",
+        "risk",
         "title",
         "decision",
         "reason",
@@ -208,16 +228,17 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
         "effective",
         "receipt",
     ];
-    Ok(columns::csv(&chosen(names, &or), &rows(lines, true))?)
+    Ok(columns::csv(&chosen(names, &or), &rows(lines, None))?)
 }
 
-pub(super) fn text(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
+pub(super) fn text(lines: Vec<Line>, names: &[String], now: Timestamp) -> anyhow::Result<()> {
     if lines.is_empty() {
         output::line("nothing was decided from here")?;
         return Ok(());
     }
-    let rows = rows(lines, false);
-    columns::text(&chosen(names, &["at", "decision", "read", "source", "id", "outcome", "title"]), &rows)?;
+    let rows = rows(lines, Some(&(now, TimeZone::system())));
+    let or = ["at", "decision", "risk", "outcome", "read", "source", "id", "title"];
+    columns::text(&chosen(names, &or), &rows)?;
     output::line(&text::count(rows.len(), "decision"))?;
     let without = rows.iter().filter(|row| row.line.receipt.is_none()).count();
     if without > 0 {

@@ -1,8 +1,10 @@
 //! `placet log`: what was decided from here, and the receipts that prove it.
 
-use crate::contract::fields::Fields;
+use std::time::Duration;
+
 use crate::contract::time;
-use crate::domain::{DecisionKind, Outcome, SubmissionId, Timestamp, Untrusted};
+use crate::domain::{ActionKey, DecisionKind, Outcome, Status, SubmissionId, Timestamp, Untrusted};
+use crate::inbox::Inbox;
 use crate::journal::{Journal, Receipt, Sent};
 
 use super::args::{CameTo, Decided, LogArgs, LogCommand};
@@ -15,11 +17,20 @@ mod submission;
 /// Submissions read at a time.
 const PAGE: u32 = 100;
 
-/// `journal` is `None` where nothing was ever decided. Reads only, also while inboxes run.
-pub async fn log(journal: Option<&Journal>, args: &LogArgs, now: Timestamp) -> anyhow::Result<Exit> {
+/// So many actions are asked about before a list is printed, and for so long.
+const LOOKED_AT: u32 = 200;
+const LOOKING: Duration = Duration::from_secs(3);
+
+/// `journal` is `None` where nothing was ever decided. With an inbox, what may have ended since is asked for first.
+pub async fn log(
+    journal: Option<&Journal>,
+    inbox: Option<&Inbox>,
+    args: &LogArgs,
+    now: Timestamp,
+) -> anyhow::Result<Exit> {
     let missing = || Usage("there is no journal here; PLACET_STATE_DIR says where to look".to_owned());
     match &args.command {
-        None => list(journal, args, now).await,
+        None => list(journal, inbox, args, now).await,
         Some(LogCommand::Verify { head, json }) => {
             receipts::verify(journal.ok_or_else(missing)?, head.as_deref(), *json).await
         }
@@ -27,7 +38,7 @@ pub async fn log(journal: Option<&Journal>, args: &LogArgs, now: Timestamp) -> a
             receipts::export(journal.ok_or_else(missing)?, to.as_deref(), *csv).await
         }
         Some(LogCommand::Shift(args)) => shift::shift(journal, args, now).await,
-        Some(LogCommand::Report(args)) => submission::print(journal.ok_or_else(missing)?, args).await,
+        Some(LogCommand::Report(args)) => submission::print(journal.ok_or_else(missing)?, inbox, args).await,
     }
 }
 
@@ -38,27 +49,37 @@ struct Line {
     reviewer: Option<String>,
     sent: Sent,
     receipt: Option<Receipt>,
-    followed: Option<Followed>,
-}
-
-/// Where an action that was approved was last seen.
-struct Followed {
-    status: Untrusted,
-    error: Option<Untrusted>,
 }
 
 /// Which decisions.
+#[derive(Clone, Copy)]
 struct Wanted<'a> {
     args: &'a LogArgs,
+    outcome: &'a [CameTo],
+    limit: u32,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 }
 
-async fn list(journal: Option<&Journal>, args: &LogArgs, now: Timestamp) -> anyhow::Result<Exit> {
+async fn list(
+    journal: Option<&Journal>,
+    inbox: Option<&Inbox>,
+    args: &LogArgs,
+    now: Timestamp,
+) -> anyhow::Result<Exit> {
     let moment = |text: &Option<String>| text.as_deref().map(|text| moment(text, now)).transpose();
-    let wanted = Wanted { args, since: moment(&args.since)?, until: moment(&args.until)? };
+    let (since, until) = (moment(&args.since)?, moment(&args.until)?);
+    let wanted = Wanted { args, outcome: &args.outcome, limit: args.limit, since, until };
     let lines = match journal {
-        Some(journal) => read(journal, &wanted).await?,
+        Some(journal) => {
+            if let Some(inbox) = inbox {
+                // Whatever it came to: that may be another thing by now.
+                let any = Wanted { outcome: &[], limit: args.limit.min(LOOKED_AT), ..wanted };
+                let open = read(journal, &any).await?;
+                look(inbox, open.iter().map(|line| &line.sent)).await;
+            }
+            read(journal, &wanted).await?
+        }
         None => Vec::new(),
     };
     if args.json {
@@ -66,9 +87,22 @@ async fn list(journal: Option<&Journal>, args: &LogArgs, now: Timestamp) -> anyh
     } else if args.csv {
         lines::csv(lines, &args.columns)?;
     } else {
-        lines::text(lines, &args.columns)?;
+        lines::text(lines, &args.columns, now)?;
     }
     Ok(Exit::Done)
+}
+
+/// What was approved may have ended since. Never for long; what is not heard stays as it was last seen.
+async fn look<'a>(inbox: &Inbox, sent: impl Iterator<Item = &'a Sent>) {
+    let keys: Vec<ActionKey> =
+        sent.filter(|sent| sent.may_have_ended()).map(|sent| sent.key.clone()).collect();
+    match tokio::time::timeout(LOOKING, inbox.look_at(&keys)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(problem)) => {
+            tracing::warn!(what = problem.what, "what became of approved actions cannot be kept");
+        }
+        Err(_) => tracing::warn!("what became of approved actions could not be read in time"),
+    }
 }
 
 impl Wanted<'_> {
@@ -77,7 +111,7 @@ impl Wanted<'_> {
         args.source.as_deref().is_none_or(|source| source == sent.key.source.as_str())
             && args.tool.as_deref().is_none_or(|tool| Untrusted::from(tool) == sent.tool)
             && (args.decision.is_empty() || args.decision.contains(&decided(sent.decision.kind())))
-            && (args.outcome.is_empty() || args.outcome.contains(&came_to(sent.outcome.as_ref())))
+            && (self.outcome.is_empty() || self.outcome.iter().any(|it| has_come_to(sent, *it)))
     }
 }
 
@@ -101,9 +135,22 @@ const fn came_to(outcome: Option<&Outcome>) -> CameTo {
     }
 }
 
+/// At once, or later.
+fn has_come_to(sent: &Sent, wanted: CameTo) -> bool {
+    let at_once = came_to(sent.outcome.as_ref());
+    let later = sent.followed.as_ref().filter(|_| at_once == CameTo::Approved);
+    let later = later.and_then(|seen| match seen.status {
+        Status::Executed => Some(CameTo::Executed),
+        Status::Failed => Some(CameTo::Failed),
+        Status::Unknown => Some(CameTo::Unknown),
+        _ => None,
+    });
+    at_once == wanted || later == Some(wanted)
+}
+
 /// Newest first.
 async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line>> {
-    let limit = usize::try_from(wanted.args.limit)?;
+    let limit = usize::try_from(wanted.limit)?;
     let (mut lines, mut skip, mut progress) = (Vec::new(), 0, Progress::start());
     loop {
         let page = journal.log_page(skip, PAGE).await?;
@@ -125,9 +172,7 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
                     at: past.begun_at,
                     submission: past.id.clone(),
                     reviewer: past.reviewer.clone(),
-                    receipt: newest(&receipts, &sent, "sent").cloned(),
-                    followed: newest(&receipts, &sent, "followed")
-                        .and_then(|it| followed(it.outcome.as_deref()?)),
+                    receipt: newest(&receipts, &sent).cloned(),
                     sent,
                 });
             }
@@ -139,16 +184,11 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
     }
 }
 
-/// The newest receipt of a kind that is about this decision.
-fn newest<'a>(receipts: &'a [Receipt], sent: &Sent, kind: &str) -> Option<&'a Receipt> {
+/// The newest receipt of this decision when it was sent.
+fn newest<'a>(receipts: &'a [Receipt], sent: &Sent) -> Option<&'a Receipt> {
     receipts.iter().rfind(|it| {
-        it.kind == kind && it.source == sent.key.source.as_str() && it.action == sent.key.id.as_raw()
+        it.kind == "sent" && it.source == sent.key.source.as_str() && it.action == sent.key.id.as_raw()
     })
-}
-
-fn followed(outcome: &str) -> Option<Followed> {
-    let fields = Fields::of(outcome)?;
-    Some(Followed { status: fields.text("status")?, error: fields.text("error") })
 }
 
 /// A time ago like `12h` or `30d`, or a moment.
@@ -159,4 +199,42 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     }
     let wrong = || Usage(format!("{text:?} is no time; write it like 12h, 30d or 2026-11-22T08:00:00Z"));
     time::read(text).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{ActionId, BatchKey, Decision, Digest, SourceName};
+    use crate::journal::LastSeen;
+
+    #[test]
+    fn outcome_is_found_at_once_and_later() {
+        let sent = |outcome, status: Option<&str>| {
+            let key = ActionKey { source: SourceName::new("s"), id: ActionId::new("1") };
+            let digest = Digest::of("t", "w", "{}");
+            Sent {
+                batch: BatchKey::Alone(key.clone()),
+                key,
+                tool: "t".into(),
+                title: "T".into(),
+                decision: Decision::APPROVE,
+                digest,
+                effective: digest,
+                terms: None,
+                risk: None,
+                outcome: Some(outcome),
+                followed: status.map(|word| LastSeen { status: Status::parse(word), error: None }),
+            }
+        };
+        let ran = sent(Outcome::Approved, Some("executed"));
+        let failed = sent(Outcome::Approved, Some("failed"));
+        let refused = sent(Outcome::Failed { why: "no".into() }, None);
+
+        let all = [CameTo::Approved, CameTo::Executed, CameTo::Failed, CameTo::Unknown];
+        let of = |sent: &Sent| all.map(|wanted| has_come_to(sent, wanted));
+        assert_eq!(of(&ran), [true, true, false, false]);
+        assert_eq!(of(&failed), [true, false, true, false]);
+        assert_eq!(of(&refused), [false, false, true, false]);
+        assert_eq!(of(&sent(Outcome::Approved, Some("unknown"))), [true, false, false, true]);
+    }
 }

@@ -5,15 +5,24 @@ use std::collections::HashMap;
 use crate::cli::args::ReportArgs;
 use crate::cli::find::ambiguous;
 use crate::cli::{Exit, Usage, output, report};
-use crate::domain::{ActionKey, Followed, Status, SubmissionId, Timestamp};
-use crate::journal::{Journal, Past};
+use crate::domain::{ActionKey, Followed, SubmissionId};
+use crate::inbox::Inbox;
+use crate::journal::{Journal, Past, Sent};
 
-pub(super) async fn print(journal: &Journal, args: &ReportArgs) -> anyhow::Result<Exit> {
-    let past = if args.id == "last" {
+pub(super) async fn print(
+    journal: &Journal,
+    inbox: Option<&Inbox>,
+    args: &ReportArgs,
+) -> anyhow::Result<Exit> {
+    let mut past = if args.id == "last" {
         journal.log(1).await?.into_iter().next()
     } else {
         find(journal, &args.id).await?
     };
+    if let (Some(inbox), Some(before)) = (inbox, &past) {
+        super::look(inbox, before.items.iter()).await;
+        past = journal.past(&before.id).await?;
+    }
     let unknown = || {
         Usage(format!(
             "no submission {:?} was sent from here; `placet log --columns submission` has their ids",
@@ -21,7 +30,7 @@ pub(super) async fn print(journal: &Journal, args: &ReportArgs) -> anyhow::Resul
         ))
     };
     let past = past.ok_or_else(unknown)?;
-    let (known, followed) = (past.report(), followed(journal, &past).await?);
+    let (known, followed) = (past.report(), followed(&past));
     if args.csv {
         report::csv(&known, &followed)?;
     } else {
@@ -47,21 +56,19 @@ async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<Past>> {
 }
 
 /// Where its actions were last seen, as the receipts have it.
-async fn followed(journal: &Journal, past: &Past) -> anyhow::Result<HashMap<ActionKey, Followed>> {
-    let receipts = journal.receipts_of(&past.id).await?;
-    let of = |sent: &crate::journal::Sent| {
-        let receipt = super::newest(&receipts, sent, "followed")?;
-        let seen = super::followed(receipt.outcome.as_deref()?)?;
+fn followed(past: &Past) -> HashMap<ActionKey, Followed> {
+    let of = |sent: &Sent| {
+        let seen = sent.followed.as_ref()?;
         let followed = Followed {
             key: sent.key.clone(),
             title: sent.title.clone(),
-            status: Status::parse(seen.status.as_raw()),
+            status: seen.status.clone(),
             result: None,
-            error: seen.error,
+            error: seen.error.clone(),
             outcome: None,
-            at: Timestamp::from_millis(receipt.at),
+            at: past.begun_at,
         };
         Some((sent.key.clone(), followed))
     };
-    Ok(past.items.iter().filter_map(of).collect())
+    past.items.iter().filter_map(of).collect()
 }

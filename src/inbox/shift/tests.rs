@@ -22,7 +22,9 @@ fn sent(id: &str, tool: &str, decision: Decision, outcome: Option<Outcome>) -> S
         digest,
         effective: digest,
         terms: None,
+        risk: None,
         outcome,
+        followed: None,
     }
 }
 

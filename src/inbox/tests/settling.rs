@@ -1,6 +1,7 @@
 //! Saying what became of an action whose outcome nobody knows.
 
 use super::*;
+use crate::journal::Sent;
 
 #[tokio::test]
 async fn what_the_source_says_is_passed_on() {
@@ -237,4 +238,31 @@ async fn what_never_left_is_not_booked_as_ours_after_a_crash() {
     assert_eq!(told[2].1, skipped(Some(Status::Executed), None));
     assert_eq!(told[3].1, skipped(Some(Status::Executed), Some("lee")));
     assert_eq!(told[4].1, skipped(None, None), "those behind the first without an answer never left");
+}
+
+#[tokio::test]
+async fn approved_action_that_ended_since_is_written_down_once() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    let inbox = house.inbox(&[&source]).await;
+    let approvals = ["1", "2", "3"].map(|id| ("s", None, id, Decision::APPROVE));
+    source.stands("1", &[r#""status":"executed""#]);
+    source.stands("2", &[r#""status":"approved""#, r#""status":"failed","error":"no""#]);
+    inbox.submit(submission("s-1", &approvals), 0).await.unwrap();
+    let keys = ["1", "2", "3"].map(|id| key("s", id));
+    let last_seen = async || {
+        let past = inbox.log(1).await.unwrap().remove(0);
+        let word = |sent: &Sent| sent.followed.as_ref().map(|it| it.status.as_raw().to_owned());
+        let open = past.items.iter().filter(|sent| sent.may_have_ended()).count();
+        (past.items.iter().map(word).collect::<Vec<_>>(), open)
+    };
+    let word = |word: &str| Some(word.to_owned());
+
+    assert_eq!(last_seen().await, (vec![None, None, None], 3));
+    inbox.look_at(&keys).await.unwrap();
+    assert_eq!(last_seen().await, (vec![word("executed"), None, None], 2), "the third is gone");
+    inbox.look_at(&keys).await.unwrap();
+    inbox.look_at(&keys).await.unwrap();
+    assert_eq!(last_seen().await, (vec![word("executed"), word("failed"), None], 1));
+    let receipts = inbox.journal.receipts(0, 100).await.unwrap();
+    assert_eq!(receipts.iter().filter(|it| it.kind == "followed").count(), 2, "each once");
 }

@@ -50,8 +50,10 @@ fn row(past: &Past, sent: &Sent) -> ViewRow {
         BatchKey::Batch(_, batch) => Some(batch.clone()),
         BatchKey::Alone(_) => None,
     };
+    let ended = sent.followed.as_ref().map(|seen| seen.status.clone());
+    let ended = ended.filter(|_| sent.outcome == Some(Outcome::Approved));
     let status = match &sent.outcome {
-        Some(Outcome::Approved) => Status::Approved,
+        Some(Outcome::Approved) => ended.clone().unwrap_or(Status::Approved),
         Some(Outcome::Accepted) => Status::Other("accepted".into()),
         Some(Outcome::Rejected) => Status::Rejected,
         Some(Outcome::Skipped { status: Some(status), .. }) => status.clone(),
@@ -60,13 +62,14 @@ fn row(past: &Past, sent: &Sent) -> ViewRow {
     };
     let row = Row {
         batch,
-        // The journal does not keep it.
-        risk: Risk::parse("?"),
+        // The journal did not always keep it.
+        risk: sent.risk.clone().unwrap_or_else(|| Risk::parse("?")),
         status,
         created_at: past.begun_at,
         digest: Some(sent.digest),
         ..Row::new(sent.key.id.clone(), sent.tool.clone(), sent.title.clone())
     };
-    let own = Own { decision: sent.decision.kind(), at: past.begun_at, outcome: sent.outcome.clone() };
+    let (decision, outcome) = (sent.decision.kind(), sent.outcome.clone());
+    let own = Own { decision, at: past.begun_at, outcome, ended };
     ViewRow { entry: Entry { key: sent.key.clone(), row, can: Capabilities::READ_ONLY }, own: Some(own) }
 }

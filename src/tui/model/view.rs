@@ -58,6 +58,8 @@ pub struct Own {
     pub at: Timestamp,
     /// `None`: it is not known whether it was sent.
     pub outcome: Option<Outcome>,
+    /// Where the action was last seen after it was approved, as the journal has it.
+    pub ended: Option<Status>,
 }
 
 #[derive(Clone, Debug)]

@@ -49,7 +49,9 @@ fn sent(decision: Decision, outcome: Option<Outcome>) -> SentHere {
         digest,
         effective: digest,
         terms: None,
+        risk: None,
         outcome,
+        followed: None,
     };
     SentHere { at: at(10), reviewer: Some("kim@acme".to_owned()), sent }
 }

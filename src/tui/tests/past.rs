@@ -178,7 +178,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
     knows(&mut desk, &actions);
     let own = |action: &PendingAction, decision, outcome| {
         let at = Timestamp::from_millis(NOW - 30 * MINUTE);
-        ViewRow { own: Some(Own { decision, at, outcome }), ..row(action) }
+        ViewRow { own: Some(Own { decision, at, outcome, ended: None }), ..row(action) }
     };
     let skipped = Outcome::Skipped { status: Some(Status::Approved), by: Some("lee".into()) };
     let rows = vec![
@@ -197,9 +197,9 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
  placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
                                                         blocked until decided: 1 agent   oldest 59m
 ┌─ Decided by me   as of 14:22 ──────────────┐┌─ Preview ──────────────────────────────────────────┐
-│> E Refund 9 EU… executed   kim@acme    30m ││ refund_payment · HIGH                              │
-│  X Refund 8 EU… approved   lee         30m ││                                                    │
-│  A Refund 7 EU… UNKNOWN                30m ││ unread   billing   1h30m old                       │
+│> E HIGH Refund 9 EUR to… executed    13:52 ││ refund_payment · HIGH                              │
+│  X HIGH Refund 8 EUR to… skipped     13:52 ││                                                    │
+│  A HIGH Refund 7 EUR to… UNKNOWN     13:52 ││ unread   billing   1h30m old                       │
 │                                            ││ [Rendered]  Diff   Raw   Context   History         │
 │                                            ││ id m1                                              │
 │                                            │││ executed  decided by kim@acme                     │
@@ -225,4 +225,43 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 
  ] tabs  z zoom  gi inbox  q quit                                                            ? help
 ");
+}
+
+#[test]
+fn my_decision_says_what_became_of_it_before_its_source_answers() {
+    let risky =
+        |id: &str, risk: &str| over(&format!("{id} pay billing {risk} 90"), "Pay", Status::Approved, "", 5);
+    let own = |outcome, ended, minutes: i64| Own {
+        decision: DecisionKind::Approve,
+        at: Timestamp::from_millis(NOW - minutes * MINUTE),
+        outcome,
+        ended,
+    };
+    let day = 24 * 60;
+    let rows = [
+        ("m1", "critical", own(Some(Outcome::Approved), Some(Status::Executed), 30)),
+        ("m2", "high", own(Some(Outcome::Approved), Some(Status::Failed), 31)),
+        ("m3", "low", own(Some(Outcome::Approved), Some(Status::Unknown), 32)),
+        ("m4", "medium", own(Some(Outcome::Accepted), None, 33)),
+        ("m5", "low", own(Some(Outcome::Approved), None, 2 * day)),
+    ];
+    let rows = rows.map(|(id, risk, own)| ViewRow { own: Some(own), ..row(&risky(id, risk)) }).to_vec();
+    let mut desk = Desk::new(80, 24, few(2));
+    desk.pages.push_back(ViewPage { rows, ..page(&[]) });
+
+    desk.press("gh");
+
+    let screen = desk.screen();
+    for (word, risk) in [
+        ("executed", "CRIT"),
+        ("FAILED", "HIGH"),
+        ("UNKNOWN", "low"),
+        ("accepted", "med"),
+        ("approved", "low"),
+    ] {
+        let line =
+            screen.lines().find(|line| line.contains(word)).unwrap_or_else(|| panic!("{word}: {screen}"));
+        assert!(line.contains(risk), "{word}: {screen}");
+    }
+    assert!(screen.contains(" 13:52") && screen.contains(" Nov 19 14:22"), "the time of day: {screen}");
 }

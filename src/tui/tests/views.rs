@@ -278,7 +278,7 @@ fn what_was_read_before_my_decision_is_read_again() {
     mine.reason = Some("twice".into());
     knows(&mut desk, std::slice::from_ref(&mine));
     let at = Timestamp::from_millis(NOW);
-    let own = Own { decision: DecisionKind::Reject, at, outcome: Some(Outcome::Rejected) };
+    let own = Own { decision: DecisionKind::Reject, at, outcome: Some(Outcome::Rejected), ended: None };
     let rows = vec![ViewRow { own: Some(own), ..row(&mine) }];
     desk.pages.push_back(ViewPage { rows, ..page(&[]) });
 

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::domain::Outcome;
+use crate::domain::{Outcome, PendingAction, Row, Status};
 use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::{Layout, Shape};
@@ -16,6 +16,8 @@ use super::pen::{Pen, bold};
 use super::words;
 
 const AGE: usize = 7;
+/// `Nov 19 14:22`
+const MOMENT: usize = 13;
 const STATUS: usize = 11;
 
 pub(super) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer) {
@@ -109,7 +111,8 @@ fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
     nth.min(area.height / 2)
 }
 
-/// `> E Refund INV-8841  card expired        failed     lee    12m`
+/// `> Refund INV-8841  card expired        failed     lee    12m`, and of what was decided from here
+/// `> E HIGH Refund INV-8841  executed   17:08`
 fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, line: u16, buf: &mut Buffer) {
     let here = nth == view.at();
     let base = if here { theme::SELECTED } else { theme::PLAIN };
@@ -120,15 +123,20 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
         pen.ours(&format!("{} ", own.decision.letter()), bold(theme::decision(own.decision)));
     }
     let row = &slot.entry.row;
+    if own.is_some() {
+        pen.column(&words::risk(&row.risk), 4, theme::risk(&row.risk)).ours(" ", theme::PLAIN);
+    }
     let read = model.preview.cached(&slot.entry.key).map(|cached| &cached.action);
     // Where there is little room, the error says more than who approved it; the preview says both.
     let who = match (area.width, view.kind) {
-        (..60, ViewKind::Failed) => 0,
+        (..60, ViewKind::Failed | ViewKind::Mine) => 0,
         (..60, _) => 9,
         _ => 14,
     };
     let status = if view.kind.is_mixed() { STATUS } else { 0 };
-    let room = pen.left().saturating_sub(status + who + AGE + 1);
+    let when = when(model, (row, own, read), area.width < 60);
+    let time = if own.is_some() && area.width >= 60 { MOMENT } else { AGE };
+    let room = pen.left().saturating_sub(status + who + time + 1);
     let title = text::line(&row.title);
     let error = read.and_then(|action| action.error.as_ref()).map(text::first_line);
     match error {
@@ -142,7 +150,7 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
     pen.ours(" ", theme::PLAIN);
     if status > 0 {
         let (word, style) = match own {
-            Some(own) if read.is_none() => (said(own), theme::DIM),
+            Some(own) if read.is_none() || !says_it(own, &row.status) => said(own),
             _ => (words::status(Some(&row.status)), status_style(&row.status)),
         };
         pen.column(&word, status - 1, style).ours(" ", theme::PLAIN);
@@ -151,13 +159,27 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
         let by = row.resolved_by.as_ref().map_or_else(Shown::default, text::line);
         pen.column(&by, who - 1, theme::DIM).ours(" ", theme::PLAIN);
     }
-    let ran = read.and_then(|action| action.executed_at).filter(|_| own.is_none());
-    let when = own.map(|own| own.at).or(ran).or(row.resolved_at).unwrap_or(row.created_at);
-    pen.ours(&format!("{:>width$} ", words::age(when, model.now), width = AGE - 1), theme::PLAIN);
+    pen.ours(&format!("{when:>width$} ", width = time - 1), theme::PLAIN);
 }
 
-fn status_style(status: &crate::domain::Status) -> Style {
-    use crate::domain::Status as S;
+/// How long ago it was settled or ran; of what was decided from here, the time of day of that.
+fn when(
+    model: &Model,
+    (row, own, read): (&Row, Option<&Own>, Option<&PendingAction>),
+    narrow: bool,
+) -> String {
+    match own {
+        Some(own) if narrow => words::day(model, own.at),
+        Some(own) => words::moment(model, own.at),
+        None => {
+            let ran = read.and_then(|action| action.executed_at);
+            words::age(ran.or(row.resolved_at).unwrap_or(row.created_at), model.now)
+        }
+    }
+}
+
+fn status_style(status: &Status) -> Style {
+    use Status as S;
     match status {
         S::Executed => theme::GOOD,
         S::Failed | S::Unknown => theme::WARN,
@@ -165,14 +187,24 @@ fn status_style(status: &crate::domain::Status) -> Style {
     }
 }
 
-/// What the source said to it, until it was asked where it stands now.
-fn said(own: &Own) -> Shown {
-    match &own.outcome {
-        None | Some(Outcome::Unknown { .. }) => Shown::ours("UNKNOWN"),
-        Some(Outcome::Approved) => Shown::ours("approved"),
-        Some(Outcome::Rejected) => Shown::ours("rejected"),
-        Some(Outcome::Accepted) => Shown::ours("accepted"),
-        Some(Outcome::Skipped { .. }) => Shown::ours("skipped"),
-        Some(Outcome::Failed { .. }) => Shown::ours("refused"),
-    }
+/// Where an action stands says what became of this decision: not while it is pending, and not where the decision did not count.
+const fn says_it(own: &Own, status: &Status) -> bool {
+    let counted = !matches!(own.outcome, Some(Outcome::Skipped { .. } | Outcome::Failed { .. }));
+    counted && !status.is_pending()
+}
+
+/// What became of a decision, as the journal knows it.
+fn said(own: &Own) -> (Shown, Style) {
+    let word = match (&own.outcome, &own.ended) {
+        (Some(Outcome::Approved), Some(status)) => {
+            return (words::status(Some(status)), status_style(status));
+        }
+        (None | Some(Outcome::Unknown { .. }), _) => return (Shown::ours("UNKNOWN"), theme::WARN),
+        (Some(Outcome::Approved), None) => "approved",
+        (Some(Outcome::Rejected), _) => "rejected",
+        (Some(Outcome::Accepted), _) => "accepted",
+        (Some(Outcome::Skipped { .. }), _) => "skipped",
+        (Some(Outcome::Failed { .. }), _) => "refused",
+    };
+    (Shown::ours(word), theme::DIM)
 }

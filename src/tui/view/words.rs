@@ -40,6 +40,12 @@ pub(super) fn moment(model: &Model, at: Timestamp) -> String {
     then.strftime(form).to_string()
 }
 
+/// `14:22`, or only the day when it was another one.
+pub(super) fn day(model: &Model, at: Timestamp) -> String {
+    let moment = moment(model, at);
+    moment.rsplit_once(' ').map(|(day, _)| day.to_owned()).unwrap_or(moment)
+}
+
 /// `a5 e1 x2`; empty when nothing is staged.
 pub(super) fn staged(counts: StagedCounts) -> String {
     let all = [(counts.approve, 'a'), (counts.edit, 'e'), (counts.reject, 'x'), (counts.retry, 'r')];
