@@ -97,7 +97,7 @@ fn read_head(given: &str) -> anyhow::Result<Kept> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ReceiptJson<'a> {
-    format: &'static str,
+    format: String,
     seq: i64,
     kind: &'a str,
     at: i64,
@@ -116,7 +116,21 @@ struct ReceiptJson<'a> {
     seen: Option<&'a str>,
     dwell_ms: Option<i64>,
     outcome: Option<&'a str>,
+    /// `None`: its form does not cover them.
+    #[serde(flatten)]
+    more: Option<MoreJson<'a>>,
     hash: &'a str,
+}
+
+/// What receipts cover since `placet-receipt/v2`, in the order of the hash.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MoreJson<'a> {
+    title: Option<&'a str>,
+    batch: Option<&'a str>,
+    risk: Option<&'a str>,
+    owner: Option<&'a str>,
+    left_pending: Option<i64>,
 }
 
 /// Every receipt, oldest first: one JSON object a line, or as CSV; on standard output, or in a new file that only its owner can
@@ -155,7 +169,7 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
     Ok(Exit::Done)
 }
 
-const CSV: [&str; 19] = [
+const CSV: [&str; 25] = [
     "seq",
     "kind",
     "at",
@@ -174,11 +188,17 @@ const CSV: [&str; 19] = [
     "seen",
     "dwell_ms",
     "outcome",
+    "title",
+    "batch",
+    "risk",
+    "owner",
+    "left_pending",
+    "format",
     "hash",
 ];
 
 /// In the order of the head; text as it is shown.
-fn receipt_csv(receipt: &Receipt) -> [String; 19] {
+fn receipt_csv(receipt: &Receipt) -> [String; 25] {
     let text = |text: &str| output::shown(&text.into());
     let maybe = |it: &Option<String>| it.as_deref().map(text).unwrap_or_default();
     [
@@ -200,13 +220,19 @@ fn receipt_csv(receipt: &Receipt) -> [String; 19] {
         maybe(&receipt.seen),
         receipt.dwell_ms.map(|millis| millis.to_string()).unwrap_or_default(),
         maybe(&receipt.outcome),
+        maybe(&receipt.title),
+        maybe(&receipt.batch),
+        maybe(&receipt.risk),
+        maybe(&receipt.owner),
+        receipt.left_pending.map(|left| left.to_string()).unwrap_or_default(),
+        receipt.format(),
         text(&receipt.hash),
     ]
 }
 
 fn receipt_json(receipt: &Receipt) -> ReceiptJson<'_> {
     ReceiptJson {
-        format: "placet-receipt/v1",
+        format: receipt.format(),
         seq: receipt.seq,
         kind: &receipt.kind,
         at: receipt.at,
@@ -225,6 +251,13 @@ fn receipt_json(receipt: &Receipt) -> ReceiptJson<'_> {
         seen: receipt.seen.as_deref(),
         dwell_ms: receipt.dwell_ms,
         outcome: receipt.outcome.as_deref(),
+        more: receipt.covers_all().then_some(MoreJson {
+            title: receipt.title.as_deref(),
+            batch: receipt.batch.as_deref(),
+            risk: receipt.risk.as_deref(),
+            owner: receipt.owner.as_deref(),
+            left_pending: receipt.left_pending,
+        }),
         hash: &receipt.hash,
     }
 }

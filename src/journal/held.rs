@@ -3,8 +3,8 @@
 
 use sqlx::{Sqlite, Transaction};
 
+use super::receipt::Begun;
 use super::{Journal, JournalError, shape};
-use crate::contract::time;
 use crate::domain::{Submission, SubmissionId};
 
 type Tx = Transaction<'static, Sqlite>;
@@ -19,9 +19,8 @@ impl Journal {
         reviewer: Option<&str>,
     ) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
-        self.put(&mut tx, submission, left_pending, reviewer, "held")
-            .await
-            .map_err(|error| self.failed(error))?;
+        let begun = Begun::now(left_pending, reviewer);
+        self.put(&mut tx, submission, &begun, "held").await.map_err(|error| self.failed(error))?;
         self.commit(tx).await
     }
 
@@ -58,8 +57,7 @@ impl Journal {
         &self,
         tx: &mut Tx,
         submission: &Submission,
-        left_pending: u64,
-        reviewer: Option<&str>,
+        begun: &Begun<'_>,
         state: &str,
     ) -> sqlx::Result<()> {
         sqlx::query(
@@ -68,10 +66,10 @@ impl Journal {
         )
         .bind(submission.id().as_str())
         .bind(&self.owner.id)
-        .bind(reviewer)
+        .bind(begun.reviewer)
         .bind(state)
-        .bind(i64::try_from(left_pending).unwrap_or(i64::MAX))
-        .bind(time::now().as_millis())
+        .bind(begun.left_pending)
+        .bind(begun.at)
         .execute(&mut **tx)
         .await?;
         for batch in submission.batches() {

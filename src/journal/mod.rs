@@ -31,7 +31,7 @@ pub use past::{LastSeen, Past, Sent, State};
 pub use receipt::Receipt;
 pub use verify::{Checked, Head, Kept, Wrong};
 
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),
     include_str!("../../assets/migrations/journal/0002_terms.sql"),
     include_str!("../../assets/migrations/journal/0003_held.sql"),
@@ -40,6 +40,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../assets/migrations/journal/0006_minutes.sql"),
     include_str!("../../assets/migrations/journal/0007_open.sql"),
     include_str!("../../assets/migrations/journal/0008_risk.sql"),
+    include_str!("../../assets/migrations/journal/0009_receipt_forms.sql"),
 ];
 
 /// The journal of one run. Cloning is cheap: every clone is the same run.

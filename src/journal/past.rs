@@ -126,8 +126,9 @@ impl Journal {
         let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
         self.let_go(&mut tx, submission.id()).await.map_err(failed)?;
-        self.put(&mut tx, submission, left_pending, reviewer, "sent").await.map_err(failed)?;
-        self.sign(&mut tx, submission, reviewer).await.map_err(failed)?;
+        let begun = receipt::Begun::now(left_pending, reviewer);
+        self.put(&mut tx, submission, &begun, "sent").await.map_err(failed)?;
+        self.sign(&mut tx, submission, &begun).await.map_err(failed)?;
         self.commit(tx).await
     }
 

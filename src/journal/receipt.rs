@@ -1,8 +1,9 @@
 //! Receipts: what was decided, what had been seen of it and what came of it, chained by hashes, so that what is changed
 //! afterwards is found.
 //!
-//! A receipt's hash is SHA-256 over `placet-receipt/v1` and the fields in the order of [`Receipt`], the hash of the receipt
-//! before it last (absent before the first). Numbers are decimal, moments in milliseconds since 1970. Each has its length in
+//! A receipt's hash is SHA-256 over `placet-receipt/v2` and the fields in the order of [`Receipt`], the hash of the receipt
+//! before it last (absent before the first). `at` of a `sent` one is when its submission began. Receipts of form 1 say
+//! `placet-receipt/v1` and end with `outcome`: they do not cover what stands behind it. Numbers are decimal, moments in milliseconds since 1970. Each has its length in
 //! front (unsigned 64-bit, big-endian); each after the first begins with one byte, which is counted: 1, or 0 and nothing
 //! behind it for what is absent, so that absent is not empty. The chain shows what somebody changed who could not also change
 //! a head that was exported before.
@@ -49,19 +50,34 @@ pub struct Receipt {
     pub dwell_ms: Option<i64>,
     /// What came of it, as JSON.
     pub outcome: Option<String>,
+    pub title: Option<String>,
+    /// `None`: it stood alone.
+    pub batch: Option<String>,
+    /// As it was on the review sheet.
+    pub risk: Option<String>,
+    /// The run that sent it.
+    pub owner: Option<String>,
+    /// What stayed undecided in the batches of its submission.
+    pub left_pending: Option<i64>,
+    /// Which fields its hash covers: 1 up to `outcome`, 2 all.
+    pub form: i64,
     /// `sha256:` and 64 hex digits.
     pub hash: String,
 }
 
 const COLUMNS: &str = "seq, kind, at, submission, source, action, client, reviewer, login, tool, decision, said, digest, \
-                       effective, terms, seen, dwell_ms, outcome, hash";
+                       effective, terms, seen, dwell_ms, outcome, hash, title, batch, risk, owner, left_pending, form";
+
+/// Of the receipts that are written now.
+pub(super) const FORM: i64 = 2;
 
 impl Receipt {
     /// The hash that it must have behind `before`.
     pub fn hash_after(&self, before: Option<&str>) -> String {
         let (seq, at) = (self.seq.to_string(), self.at.to_string());
         let dwell = self.dwell_ms.map(|millis| millis.to_string());
-        let fields = [
+        let left = self.left_pending.map(|left| left.to_string());
+        let all = [
             Some(seq.as_str()),
             Some(&self.kind),
             Some(&at),
@@ -80,14 +96,43 @@ impl Receipt {
             self.seen.as_deref(),
             dwell.as_deref(),
             self.outcome.as_deref(),
-            before,
         ];
-        Digest::of_fields("placet-receipt/v1", fields).to_string()
+        let more = [
+            self.title.as_deref(),
+            self.batch.as_deref(),
+            self.risk.as_deref(),
+            self.owner.as_deref(),
+            left.as_deref(),
+        ];
+        let more = more.into_iter().filter(|_| self.covers_all());
+        let fields = all.into_iter().chain(more).chain([before]);
+        Digest::of_fields(&self.format(), fields).to_string()
+    }
+
+    /// The label of its form, under its hash.
+    pub fn format(&self) -> String {
+        format!("placet-receipt/v{}", self.form)
+    }
+
+    /// Title, batch, risk and when it began are under its hash, too.
+    pub const fn covers_all(&self) -> bool {
+        self.form >= FORM
+    }
+
+    /// It has a field that its form does not cover: nobody wrote that with it.
+    pub(super) const fn holds_more_than_it_covers(&self) -> bool {
+        let any = self.title.is_some()
+            || self.batch.is_some()
+            || self.risk.is_some()
+            || self.owner.is_some()
+            || self.left_pending.is_some();
+        any && !self.covers_all()
     }
 
     fn about(kind: &str, submission: &SubmissionId, source: &SourceName, action: &str) -> Self {
         Self {
             kind: kind.to_owned(),
+            form: FORM,
             at: time::now().as_millis(),
             submission: submission.as_str().to_owned(),
             source: source.as_str().to_owned(),
@@ -118,7 +163,28 @@ impl Receipt {
             dwell_ms: row.try_get("dwell_ms")?,
             outcome: row.try_get("outcome")?,
             hash: row.try_get("hash")?,
+            title: row.try_get("title")?,
+            batch: row.try_get("batch")?,
+            risk: row.try_get("risk")?,
+            owner: row.try_get("owner")?,
+            left_pending: row.try_get("left_pending")?,
+            form: row.try_get("form")?,
         })
+    }
+}
+
+/// What all decisions of a submission have in common when it begins.
+pub(super) struct Begun<'a> {
+    /// Milliseconds since 1970.
+    pub(super) at: i64,
+    pub(super) reviewer: Option<&'a str>,
+    pub(super) left_pending: i64,
+}
+
+impl<'a> Begun<'a> {
+    pub(super) fn now(left_pending: u64, reviewer: Option<&'a str>) -> Self {
+        let left_pending = i64::try_from(left_pending).unwrap_or(i64::MAX);
+        Self { at: time::now().as_millis(), reviewer, left_pending }
     }
 }
 
@@ -134,7 +200,7 @@ impl Journal {
         &self,
         tx: &mut Tx,
         submission: &Submission,
-        reviewer: Option<&str>,
+        begun: &Begun<'_>,
     ) -> sqlx::Result<()> {
         for batch in submission.batches() {
             for item in batch.items() {
@@ -143,7 +209,8 @@ impl Journal {
                 append(
                     tx,
                     Receipt {
-                        reviewer: reviewer.map(str::to_owned),
+                        at: begun.at,
+                        reviewer: begun.reviewer.map(str::to_owned),
                         login: self.login.as_deref().map(str::to_owned),
                         tool: Some(item.tool.as_raw().to_owned()),
                         decision: Some(word(decision.kind()).to_owned()),
@@ -153,6 +220,11 @@ impl Journal {
                         terms: item.terms.map(|terms| terms.to_string()),
                         seen: Some(seen),
                         dwell_ms: Some(dwell_ms),
+                        title: Some(item.title.as_raw().to_owned()),
+                        batch: batch.batch().map(|batch| batch.as_raw().to_owned()),
+                        risk: Some(item.risk.as_raw().to_owned()),
+                        owner: Some(self.owner.id.clone()),
+                        left_pending: Some(begun.left_pending),
                         ..Receipt::about("sent", submission.id(), batch.source(), item.id.as_raw())
                     },
                 )
@@ -232,31 +304,43 @@ async fn append(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
     let (last, before) = head.map_or((0, None), |(seq, hash)| (seq, Some(hash)));
     let receipt = Receipt { seq: last + 1, ..receipt };
     let hash = receipt.hash_after(before.as_deref());
-    sqlx::query(
-        "INSERT INTO receipt VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
-    )
-    .bind(receipt.seq)
-    .bind(receipt.kind)
-    .bind(receipt.at)
-    .bind(receipt.submission)
-    .bind(receipt.source)
-    .bind(receipt.action)
-    .bind(receipt.client)
-    .bind(receipt.reviewer)
-    .bind(receipt.login)
-    .bind(receipt.tool)
-    .bind(receipt.decision)
-    .bind(receipt.said)
-    .bind(receipt.digest)
-    .bind(receipt.effective)
-    .bind(receipt.terms)
-    .bind(receipt.seen)
-    .bind(receipt.dwell_ms)
-    .bind(receipt.outcome)
-    .bind(hash)
-    .execute(&mut **tx)
-    .await
-    .map(drop)
+    insert(tx, Receipt { hash, ..receipt }).await
+}
+
+pub(super) async fn insert(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
+    let sql = format!(
+        "INSERT INTO receipt ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
+         $18, $19, $20, $21, $22, $23, $24, $25)"
+    );
+    sqlx::query(sqlx::AssertSqlSafe(sql))
+        .bind(receipt.seq)
+        .bind(receipt.kind)
+        .bind(receipt.at)
+        .bind(receipt.submission)
+        .bind(receipt.source)
+        .bind(receipt.action)
+        .bind(receipt.client)
+        .bind(receipt.reviewer)
+        .bind(receipt.login)
+        .bind(receipt.tool)
+        .bind(receipt.decision)
+        .bind(receipt.said)
+        .bind(receipt.digest)
+        .bind(receipt.effective)
+        .bind(receipt.terms)
+        .bind(receipt.seen)
+        .bind(receipt.dwell_ms)
+        .bind(receipt.outcome)
+        .bind(receipt.hash)
+        .bind(receipt.title)
+        .bind(receipt.batch)
+        .bind(receipt.risk)
+        .bind(receipt.owner)
+        .bind(receipt.left_pending)
+        .bind(receipt.form)
+        .execute(&mut **tx)
+        .await
+        .map(drop)
 }
 
 /// How much of exactly this content was on screen, and for how many milliseconds.

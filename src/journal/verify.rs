@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::receipt::{Receipt, word};
-use super::{Journal, JournalError, shape};
-use crate::domain::SubmissionId;
+use super::receipt::{FORM, Receipt, word};
+use super::{Journal, JournalError, Past, Sent, shape};
+use crate::domain::{BatchKey, Risk, SubmissionId};
 
 /// Receipts read at a time.
 const PAGE: u32 = 1_000;
@@ -61,6 +61,7 @@ impl Journal {
         let mut checked = Checked::default();
         let mut told = Rows::new();
         let mut unmet: Vec<&Kept> = kept.iter().collect();
+        let mut form = 0;
         // What is decided from now on is not looked for: its receipts may be behind what was read.
         let sent = self.sent_ids().await?;
         loop {
@@ -71,8 +72,9 @@ impl Journal {
             }
             for receipt in page {
                 if checked.wrong.is_none() {
-                    checked.wrong = link(checked.head.as_ref(), &receipt);
+                    checked.wrong = link(checked.head.as_ref(), &receipt).or_else(|| formed(form, &receipt));
                 }
+                form = form.max(receipt.form);
                 unmet.retain(|kept| !is(kept, &receipt));
                 checked.receipts += 1;
                 checked.head = Some(Head { seq: receipt.seq, hash: receipt.hash.clone() });
@@ -117,7 +119,7 @@ impl Journal {
         checked: &mut Checked,
     ) -> Result<(), JournalError> {
         let Some(past) = self.past(id).await? else { return Ok(()) };
-        for sent in past.items {
+        for sent in &past.items {
             let of = (
                 id.as_str().to_owned(),
                 sent.key.source.as_str().to_owned(),
@@ -134,7 +136,8 @@ impl Journal {
                 && receipt.digest == Some(sent.digest.to_string())
                 && receipt.effective == Some(sent.effective.to_string())
                 && receipt.terms == sent.terms.map(|terms| terms.to_string())
-                && receipt.reviewer == past.reviewer;
+                && receipt.reviewer == past.reviewer
+                && (!receipt.covers_all() || says_all(&receipt, &past, sent));
             let outcome = sent.outcome.as_ref().map(shape::write_outcome);
             let answer = answered.as_ref().and_then(|answered| answered.outcome.clone());
             // An answer that came while this reads is in the row, and not among the receipts that were read.
@@ -179,6 +182,30 @@ fn link(before: Option<&Head>, receipt: &Receipt) -> Option<Wrong> {
     let hash = receipt.hash_after(before.map(|head| head.hash.as_str()));
     let what = "it is not what it was when it was written, or the one before it is not".to_owned();
     (receipt.hash != hash).then_some(Wrong { seq: Some(receipt.seq), what })
+}
+
+/// A form goes up and never down, and a receipt holds no more than its form covers.
+fn formed(before: i64, receipt: &Receipt) -> Option<Wrong> {
+    let what = match receipt.form {
+        1..=FORM if receipt.holds_more_than_it_covers() => "it holds more than its hash covers",
+        form @ 1..=FORM if form < before => "it is of an older form than one before it",
+        1..=FORM => return None,
+        _ => "it is of a form that this placet does not know",
+    };
+    Some(Wrong { seq: Some(receipt.seq), what: what.to_owned() })
+}
+
+/// What receipts cover since form 2.
+fn says_all(receipt: &Receipt, past: &Past, sent: &Sent) -> bool {
+    let batch = match &sent.batch {
+        BatchKey::Batch(_, batch) => Some(batch.as_raw()),
+        BatchKey::Alone(_) => None,
+    };
+    receipt.title.as_deref() == Some(sent.title.as_raw())
+        && receipt.batch.as_deref() == batch
+        && receipt.risk.as_deref() == sent.risk.as_ref().map(Risk::as_raw)
+        && receipt.at == past.begun_at.as_millis()
+        && receipt.left_pending == i64::try_from(past.left_pending).ok()
 }
 
 fn is(kept: &Kept, receipt: &Receipt) -> bool {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
 /// What `--columns` of `placet log` takes.
-pub const LOG_COLUMNS: [&str; 22] = [
+pub const LOG_COLUMNS: [&str; 23] = [
     "at",
     "decision",
     "read",
@@ -28,6 +28,7 @@ pub const LOG_COLUMNS: [&str; 22] = [
     "terms",
     "submission",
     "receipt",
+    "form",
 ];
 
 /// What was decided.

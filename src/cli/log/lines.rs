@@ -51,6 +51,8 @@ struct LineJson<'a> {
 #[serde(rename_all = "camelCase")]
 struct ProofJson<'a> {
     seq: i64,
+    /// 1: its hash does not cover the title.
+    form: i64,
     hash: &'a str,
     login: Option<&'a str>,
     seen: Option<&'a str>,
@@ -85,6 +87,7 @@ fn line_json(line: &Line) -> LineJson<'_> {
         error: error(line).map(Untrusted::as_raw),
         receipt: line.receipt.as_ref().map(|receipt| ProofJson {
             seq: receipt.seq,
+            form: receipt.form,
             hash: &receipt.hash,
             login: receipt.login.as_deref(),
             seen: receipt.seen.as_deref(),
@@ -149,7 +152,10 @@ fn column(name: &str) -> Option<Column<Row>> {
         "id" => ("id", 36, |row| text::identifier(row.line.sent.key.id.untrusted())),
         "tool" => ("tool", 26, |row| text::identifier(&row.line.sent.tool)),
         "risk" => ("risk", 8, |row| foreign(row.line.sent.risk.as_ref().map(Risk::word).as_ref())),
-        "title" => ("title", 80, |row| text::line(&row.line.sent.title)),
+        "title" => ("title", 80, |row| {
+            let marked = !row.is_plain() && !row.line.is_covered();
+            Shown::ours(if marked { "~ " } else { "" }).followed_by(text::line(&row.line.sent.title))
+        }),
         "outcome" => ("outcome", 48, outcome),
         "why" => ("why", 48, |row| foreign(words(&row.line).1)),
         "by" => ("by", 24, |row| words(&row.line).2.map(text::name).unwrap_or_default()),
@@ -163,6 +169,7 @@ fn column(name: &str) -> Option<Column<Row>> {
         "terms" => ("terms", 71, |row| said(row.line.sent.terms.map(|it| it.to_string()).as_deref())),
         "submission" => ("submission", 36, |row| said(Some(row.line.submission.as_str()))),
         "receipt" => ("receipt", 10, |row| number(row.line.receipt.as_ref().map(|it| it.seq))),
+        "form" => ("form", 4, |row| number(row.line.receipt.as_ref().map(|it| it.form))),
         _ => return None,
     };
     Some(Column { name, most, cell })
@@ -227,6 +234,7 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
         "digest",
         "effective",
         "receipt",
+        "form",
     ];
     Ok(columns::csv(&chosen(names, &or), &rows(lines, None))?)
 }
@@ -240,6 +248,13 @@ pub(super) fn text(lines: Vec<Line>, names: &[String], now: Timestamp) -> anyhow
     let or = ["at", "decision", "risk", "outcome", "read", "source", "id", "title"];
     columns::text(&chosen(names, &or), &rows)?;
     output::line(&text::count(rows.len(), "decision"))?;
+    let marked = rows.iter().filter(|row| !row.line.is_covered()).count();
+    if marked > 0 {
+        output::line(&format!(
+            "~ {} that no receipt covers: `log verify` says nothing of them",
+            text::count(marked, "title")
+        ))?;
+    }
     let without = rows.iter().filter(|row| row.line.receipt.is_none()).count();
     if without > 0 {
         output::line(&format!("{without} of them are from before there were receipts, and prove nothing"))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::contract::time;
 use crate::domain::{ActionKey, DecisionKind, Outcome, Status, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::Inbox;
-use crate::journal::{Journal, Receipt, Sent};
+use crate::journal::{Journal, Past, Receipt, Sent};
 
 use super::args::{CameTo, Decided, LogArgs, LogCommand};
 use super::output::{self, Progress};
@@ -49,6 +49,25 @@ struct Line {
     reviewer: Option<String>,
     sent: Sent,
     receipt: Option<Receipt>,
+}
+
+impl Line {
+    /// What its receipt covers is shown, and the title marked where it is not.
+    fn of(past: &Past, sent: Sent, receipt: Option<Receipt>) -> Self {
+        let covered = receipt.as_ref().is_some_and(Receipt::covers_all);
+        Self {
+            at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),
+            submission: past.id.clone(),
+            reviewer: past.reviewer.clone(),
+            sent: Sent { risk: sent.risk.clone().filter(|_| covered), ..sent },
+            receipt,
+        }
+    }
+
+    /// All of it is under the hash of its receipt.
+    fn is_covered(&self) -> bool {
+        self.receipt.as_ref().is_some_and(Receipt::covers_all)
+    }
 }
 
 /// Which decisions.
@@ -167,14 +186,9 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
             }
             let receipts = journal.receipts_of(&past.id).await?;
             let left = limit - lines.len();
-            for sent in past.items.into_iter().filter(|sent| wanted.holds(sent)).take(left) {
-                lines.push(Line {
-                    at: past.begun_at,
-                    submission: past.id.clone(),
-                    reviewer: past.reviewer.clone(),
-                    receipt: newest(&receipts, &sent).cloned(),
-                    sent,
-                });
+            for sent in past.items.iter().filter(|sent| wanted.holds(sent)).take(left) {
+                let receipt = newest(&receipts, sent).cloned();
+                lines.push(Line::of(&past, sent.clone(), receipt));
             }
         }
         if end {

@@ -7,7 +7,7 @@ use crate::cli::find::ambiguous;
 use crate::cli::{Exit, Usage, output, report};
 use crate::domain::{ActionKey, Followed, SubmissionId};
 use crate::inbox::Inbox;
-use crate::journal::{Journal, Past, Sent};
+use crate::journal::{Journal, Past, Receipt, Sent};
 
 pub(super) async fn print(
     journal: &Journal,
@@ -35,6 +35,12 @@ pub(super) async fn print(
         report::csv(&known, &followed)?;
     } else {
         report::print(&known, &followed, args.json)?;
+        let receipts = journal.receipts_of(&past.id).await?;
+        if !args.json && !receipts.iter().all(Receipt::covers_all) {
+            output::line(
+                "~ no receipt covers these titles and what was left pending: `log verify` says nothing of them",
+            )?;
+        }
     }
     Ok(Exit::Done)
 }

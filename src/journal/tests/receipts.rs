@@ -7,6 +7,8 @@ use super::*;
 /// [ n(b'\0' if f is None else b'\1'+f) for f in (b'2', b'sent', b'-7', b's', b'src', b'1', b'0.1.0', b'ada', None, b't',
 ///   b'approve', b'', b'd', b'e', None, b'in_full', b'1500', None, b'sha256:00') ]; print(h.hexdigest())"
 const KNOWN: &str = "sha256:368e8a79080a9cea91c31ec6d9384477fdcba44f58fa38718c5c85aa49362f56";
+/// The same with `placet-receipt/v2`, and b'Title', b'm:t', b'high', b'run', b'3' in front of the last.
+const KNOWN_NOW: &str = "sha256:c3e007261fe49e823e86124d38d6daad8f75ef550d4076dbd97fd4807fdd37d7";
 
 fn some() -> Receipt {
     let text = |text: &str| Some(text.to_owned());
@@ -29,6 +31,12 @@ fn some() -> Receipt {
         seen: text("in_full"),
         dwell_ms: Some(1_500),
         outcome: None,
+        title: text("Title"),
+        batch: text("m:t"),
+        risk: text("high"),
+        owner: text("run"),
+        left_pending: Some(3),
+        form: 2,
         hash: String::new(),
     }
 }
@@ -54,12 +62,13 @@ async fn decided(journal: &Journal, id: &str) {
 
 #[test]
 fn the_hash_is_the_published_one() {
-    assert_eq!(some().hash_after(Some("sha256:00")), KNOWN);
+    assert_eq!(some_with(|it| it.form = 1).hash_after(Some("sha256:00")), KNOWN, "those of before");
+    assert_eq!(some().hash_after(Some("sha256:00")), KNOWN_NOW);
 }
 
 #[test]
 fn every_field_is_in_the_hash_and_absent_is_not_empty() {
-    let changes: [fn(&mut Receipt); 20] = [
+    let changes: [fn(&mut Receipt); 27] = [
         |it| it.seq = 3,
         |it| it.kind = "answered".to_owned(),
         |it| it.at = 7,
@@ -80,6 +89,13 @@ fn every_field_is_in_the_hash_and_absent_is_not_empty() {
         |it| it.dwell_ms = None,
         |it| it.outcome = Some(String::new()),
         |it| std::mem::swap(&mut it.digest, &mut it.effective),
+        |it| it.title = None,
+        |it| it.batch = None,
+        |it| it.risk = Some("low".to_owned()),
+        |it| it.owner = Some("runs".to_owned()),
+        |it| it.left_pending = Some(4),
+        |it| it.form = 1,
+        |it| it.form = 3,
     ];
     let mut hashes: std::collections::HashSet<String> =
         changes.iter().map(|change| some_with(*change).hash_after(Some("sha256:00"))).collect();
@@ -244,9 +260,11 @@ async fn a_receipt_cannot_be_changed_cut_or_slipped_in() {
     for sql in [
         "UPDATE receipt SET reviewer = 'eve'",
         "DELETE FROM receipt WHERE seq = 4",
-        "INSERT INTO receipt SELECT 6, kind, at, submission, source, action, client, reviewer, login, tool, decision, said,
+        "INSERT INTO receipt (seq, kind, at, submission, source, action, client, reviewer, login, tool, decision, said,
+            digest, effective, terms, seen, dwell_ms, outcome, hash) SELECT 6, kind, at, submission, source, action, client, reviewer, login, tool, decision, said,
             digest, effective, terms, seen, dwell_ms, outcome, hash FROM receipt WHERE seq = 1",
-        "INSERT OR REPLACE INTO receipt SELECT 4, kind, at, submission, source, action, client, reviewer, login, tool,
+        "INSERT OR REPLACE INTO receipt (seq, kind, at, submission, source, action, client, reviewer, login, tool, decision,
+            said, digest, effective, terms, seen, dwell_ms, outcome, hash) SELECT 4, kind, at, submission, source, action, client, reviewer, login, tool,
             decision, said, digest, effective, terms, seen, dwell_ms, outcome, hash FROM receipt WHERE seq = 1",
     ] {
         let refused = sqlx::query(sql).execute(&journal.database.write).await.unwrap_err();
@@ -255,8 +273,8 @@ async fn a_receipt_cannot_be_changed_cut_or_slipped_in() {
     assert_eq!(checked(&journal).await.wrong, None);
 }
 
-#[tokio::test]
-async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
+/// Changes behind the journal's back, and the receipt that each is told of.
+fn tampering() -> Vec<(String, Option<i64>)> {
     let fields = [
         "kind = 'followed'",
         "at = at + 1",
@@ -276,6 +294,12 @@ async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
         "dwell_ms = 9",
         "outcome = ''",
         "hash = 'x'",
+        "title = 'x'",
+        "batch = NULL",
+        "risk = 'low'",
+        "owner = 'x'",
+        "left_pending = 9",
+        "form = 1",
     ];
     let mut tampered: Vec<(String, Option<i64>)> =
         fields.iter().map(|set| (format!("UPDATE receipt SET {set} WHERE seq = 1"), Some(1))).collect();
@@ -289,12 +313,24 @@ async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
         ("UPDATE item SET outcome = NULL WHERE action = '2'", Some(4)),
         ("UPDATE item SET decision = '{\"reject\":{\"reason\":\"x\"}}' WHERE action = '2'", Some(2)),
         ("UPDATE item SET terms = NULL WHERE action = '1'", Some(1)),
+        ("UPDATE item SET title = 'x' WHERE action = '2'", Some(2)),
+        ("UPDATE item SET batch = NULL WHERE action = '1'", Some(1)),
+        ("UPDATE item SET batch = 'x' WHERE action = '2'", Some(2)),
+        ("UPDATE item SET risk = 'critical' WHERE action = '2'", Some(2)),
+        ("UPDATE item SET risk = NULL WHERE action = '1'", Some(1)),
+        ("UPDATE submission SET begun_at = begun_at + 1", Some(1)),
+        ("UPDATE submission SET left_pending = 9", Some(1)),
         ("UPDATE submission SET reviewer = 'eve'", Some(1)),
         ("DELETE FROM submission", Some(1)),
         ("DELETE FROM item WHERE action = '2'", Some(2)),
     ];
     tampered.extend(more.map(|(sql, seq)| (sql.to_owned(), seq)));
-    for (sql, seq) in tampered {
+    tampered
+}
+
+#[tokio::test]
+async fn whatever_was_changed_behind_the_journals_back_is_found_and_named() {
+    for (sql, seq) in tampering() {
         let place = Place::new();
         let journal = place.open().await;
         decided(&journal, "a").await;
@@ -331,5 +367,111 @@ async fn a_head_that_was_kept_shows_what_was_cut_off_or_written_anew() {
     for kept in kept {
         let wrong = forged.verify(std::slice::from_ref(&kept)).await.unwrap().wrong;
         assert!(wrong.is_some_and(|wrong| wrong.what.contains("cut off or written anew")), "{kept:?}");
+    }
+}
+
+/// Two decisions as a placet wrote them whose receipts were of form 1, one of them answered.
+async fn from_before(place: &Place) {
+    let old = sqlite::open(&place.path(), &MIGRATIONS[..8]).await.unwrap();
+    sqlx::query("INSERT INTO submission VALUES ('old', 'o', NULL, 'done', 4, 1, NULL)")
+        .execute(&old.write)
+        .await
+        .unwrap();
+    let mut before: Option<String> = None;
+    for (nth, id) in ["1", "2"].into_iter().enumerate() {
+        sqlx::query(
+            "INSERT INTO item VALUES ('old', $1, 's', NULL, $2, 't', 'Old', $3, $4, $4, NULL, NULL, NULL)",
+        )
+        .bind(nth as i64)
+        .bind(id)
+        .bind(shape::write_decision(&Decision::APPROVE))
+        .bind(digest(id).to_string())
+        .execute(&old.write)
+        .await
+        .unwrap();
+        let receipt = Receipt {
+            seq: nth as i64 + 1,
+            submission: "old".to_owned(),
+            source: "s".to_owned(),
+            action: id.to_owned(),
+            reviewer: None,
+            said: None,
+            digest: Some(digest(id).to_string()),
+            effective: Some(digest(id).to_string()),
+            ..some_with(|it| {
+                (it.title, it.batch, it.risk, it.owner, it.left_pending) = (None, None, None, None, None);
+                it.form = 1;
+            })
+        };
+        let hash = receipt.hash_after(before.as_deref());
+        sqlx::query(
+            "INSERT INTO receipt VALUES ($1, 'sent', -7, 'old', 's', $2, '0.1.0', NULL, NULL, 't', 'approve', NULL, $3, $3,
+             NULL, 'in_full', 1500, NULL, $4)",
+        )
+        .bind(receipt.seq)
+        .bind(id)
+        .bind(&receipt.digest)
+        .bind(&hash)
+        .execute(&old.write)
+        .await
+        .unwrap();
+        before = Some(hash);
+    }
+    old.close().await;
+}
+
+#[tokio::test]
+async fn receipts_of_the_first_form_still_verify_beside_new_ones() {
+    let place = Place::new();
+    from_before(&place).await;
+
+    let journal = place.open().await;
+    let alone = checked(&journal).await;
+    journal.note(&SubmissionId::new("old"), &[(key("1"), Outcome::Approved)]).await.unwrap();
+    decided(&journal, "new").await;
+    let together = checked(&journal).await;
+
+    assert_eq!((alone.receipts, alone.decisions, alone.wrong), (2, 2, None));
+    assert_eq!((together.receipts, together.decisions, together.wrong), (7, 4, None));
+    let forms: Vec<i64> = all(&journal).await.iter().map(|it| it.form).collect();
+    assert_eq!(forms, [1, 1, 2, 2, 2, 2, 2]);
+    let covered = all(&journal).await.iter().filter(|it| it.covers_all()).count();
+    assert_eq!(covered, 5);
+}
+
+#[tokio::test]
+async fn receipt_that_pretends_to_another_form_is_found() {
+    for (sql, seq) in [
+        ("UPDATE receipt SET title = 'x' WHERE seq = 2", 2),
+        ("UPDATE receipt SET form = 2 WHERE seq = 1", 1),
+        ("UPDATE receipt SET form = 3 WHERE seq = 3", 3),
+        // Written anew in the form that covers less, with all its hashes.
+        ("UPDATE receipt SET form = 1, title = NULL, batch = NULL, risk = NULL, owner = NULL, left_pending = NULL
+            WHERE seq = 4", 4),
+    ] {
+        let place = Place::new();
+        from_before(&place).await;
+        let journal = place.open().await;
+        decided(&journal, "new").await;
+        for change in ["DROP TRIGGER receipts_are_never_changed", sql] {
+            sqlx::query(sqlx::AssertSqlSafe(change)).execute(&journal.database.write).await.unwrap();
+        }
+        if seq == 4 {
+            let mut before: Option<String> = None;
+            for receipt in all(&journal).await {
+                let hash = receipt.hash_after(before.as_deref());
+                sqlx::query("UPDATE receipt SET hash = $1 WHERE seq = $2")
+                    .bind(&hash)
+                    .bind(receipt.seq)
+                    .execute(&journal.database.write)
+                    .await
+                    .unwrap();
+                before = Some(hash);
+            }
+        }
+
+        let wrong = checked(&journal).await.wrong;
+
+        assert_eq!(wrong.as_ref().and_then(|wrong| wrong.seq), Some(seq), "{sql}: {wrong:?}");
     }
 }
