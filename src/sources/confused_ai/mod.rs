@@ -4,7 +4,7 @@
 //! approves what has expired, answers a second decision with 500, and keeps whatever name it is told as the one who decided. So
 //! expiry is enforced here, everything is read again just before sending, and an answer is held against what was asked.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -135,8 +135,8 @@ impl Source for ConfusedAi {
                 Ok(action) => Some(action.row.id.clone()),
                 Err(bad) => bad.id.clone(),
             };
-            let wanted =
-                |action: &Full| of(action).is_some_and(|id| ids.contains(&id) && !known.contains_key(&id));
+            let missing: HashSet<&ActionId> = ids.iter().filter(|id| !known.contains_key(id)).collect();
+            let wanted = |action: &Full| of(action).is_some_and(|id| missing.contains(&id));
             found.extend(self.list().await?.into_iter().filter(wanted));
         }
         Ok(found)

@@ -149,15 +149,20 @@ fn classed(cases: &[Case]) -> Vec<usize> {
     cases.iter().map(next).collect()
 }
 
-/// Every case is drawn everywhere at one size; one in six of each class at the largest, which takes as long as eight others.
-const TURNS: [(u16, u16); 6] = [SIZES[2], SIZES[1], SIZES[0], SIZES[1], SIZES[0], SIZES[1]];
+/// The size at which a case is drawn everywhere in the short form: one in twelve of each class at the largest, the first of them,
+/// because that takes as long as eight others.
+const fn turn(nth: usize) -> (u16, u16) {
+    match nth {
+        _ if nth.is_multiple_of(12) => SIZES[2],
+        _ => SIZES[nth % 2],
+    }
+}
 
 fn passes(nth: usize, case: &Case) -> bool {
     std::panic::catch_unwind(|| {
         flagged(case);
         places::seen(case);
-        let turn = [TURNS[nth % TURNS.len()]];
-        for at in if is_long() { &SIZES[..] } else { &turn } {
+        for at in if is_long() { &SIZES[..] } else { &[turn(nth)] } {
             places::everywhere(case, *at);
         }
     })
