@@ -162,7 +162,8 @@ fn passes(nth: usize, case: &Case) -> bool {
     std::panic::catch_unwind(|| {
         flagged(case);
         places::seen(case);
-        for at in if is_long() { &SIZES[..] } else { &[turn(nth)] } {
+        let short = [turn(nth)];
+        for at in if is_long() { &SIZES[..] } else { &short } {
             places::everywhere(case, *at);
         }
     })
