@@ -38,7 +38,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     checks.extend(tui::check_host(
         config.ui.keyboard,
         |name| std::env::var(name).ok(),
-        tui::check_terminal().is_ok(),
+        tui::check_terminal(tui::Opens::Inbox).is_ok(),
     ));
     checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
     let (gate, embedded) = gate(&config).await;

@@ -29,7 +29,7 @@ impl Shell {
     /// Is there what it needs? Words need no terminal.
     pub(super) fn check(self) -> Result<(), NoTerminal> {
         match self {
-            Self::Screen(_) => tui::check_terminal(),
+            Self::Screen(opens) => tui::check_terminal(opens),
             Self::Plain(..) => Ok(()),
         }
     }

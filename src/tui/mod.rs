@@ -55,8 +55,8 @@ pub use terminal::NoTerminal;
 pub use theme::ThemeError;
 
 /// Is there a terminal to draw on? Asked before anything is opened.
-pub fn check_terminal() -> Result<(), NoTerminal> {
-    terminal::check()
+pub fn check_terminal(opens: Opens) -> Result<(), NoTerminal> {
+    terminal::check(opens)
 }
 
 /// What the environment says about the terminal, for `placet doctor`. `is_terminal`: output goes to one.

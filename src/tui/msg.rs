@@ -18,6 +18,15 @@ use super::command::Command;
 use super::model::{Ask, Stood, Tab, ViewPage};
 use super::theme::Rgb;
 
+/// Of the sheet that is open over the inbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SheetLines {
+    /// How many lines are above when the last one is on screen.
+    pub end: usize,
+    /// So many are on screen at once.
+    pub page: usize,
+}
+
 /// Something that happened, and when. The only way time reaches the model.
 #[derive(Clone, Debug)]
 pub struct Msg {
@@ -43,7 +52,7 @@ pub enum What {
     /// An [`Effect::WakeIn`] ran out.
     Wake,
     /// The model was drawn: what is on screen now was on screen.
-    Drawn,
+    Drawn(SheetLines),
     /// A part of the program failed; the rest goes on.
     Stumbled,
     /// How something was copied; or why no program could, `None` where there is no such program.

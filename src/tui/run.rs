@@ -274,7 +274,8 @@ impl App {
 
     /// Draws. The model learns first what will be on screen, so that "seen" stands in the same frame.
     fn frame(&mut self) -> anyhow::Result<Option<LeftBy>> {
-        let end = self.take(What::Drawn)?;
+        let sheet = super::view::sheet_lines(&self.model);
+        let end = self.take(What::Drawn(sheet))?;
         Ok(if self.draw().is_err() { Some(LeftBy::Hangup) } else { end })
     }
 

@@ -21,7 +21,7 @@ use ratatui::layout::{Rect, Size};
 
 use crate::fault;
 
-use super::model::Model;
+use super::model::{Model, Opens};
 use super::steady::{self, Steady};
 use super::view;
 
@@ -44,10 +44,16 @@ const KITTY_KEYS: KeyboardEnhancementFlags = KeyboardEnhancementFlags::DISAMBIGU
 
 /// There is nothing to draw on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`, or `placet --plain` for its words"
-)]
-pub struct NoTerminal;
+pub enum NoTerminal {
+    #[error(
+        "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`, or `placet --plain` for its words"
+    )]
+    Inbox,
+    #[error(
+        "the watch view needs a terminal; in scripts and pipes use `placet watch --once`, `--json` or `--line`"
+    )]
+    Watch,
+}
 
 /// What is asked of the terminal besides drawing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +75,7 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn take(modes: Modes) -> anyhow::Result<Self> {
-        check()?;
+        check(Opens::Inbox)?;
         restore_on_panic();
         enter(modes).context("cannot take the terminal")?;
         let terminal = Terminal::new(Steady::new(io::stdout())).inspect_err(|_| give_back())?;
@@ -142,8 +148,12 @@ impl Drop for Screen {
 }
 
 /// Standard input and output must both be a terminal.
-pub(super) fn check() -> Result<(), NoTerminal> {
-    if io::stdin().is_terminal() && io::stdout().is_terminal() { Ok(()) } else { Err(NoTerminal) }
+pub(super) fn check(opens: Opens) -> Result<(), NoTerminal> {
+    match opens {
+        _ if io::stdin().is_terminal() && io::stdout().is_terminal() => Ok(()),
+        Opens::Inbox => Err(NoTerminal::Inbox),
+        Opens::Watch => Err(NoTerminal::Watch),
+    }
 }
 
 /// The terminal is still there. After a lost connection reads spin and signals may not come.

@@ -75,7 +75,7 @@ fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
     let again = home.run(&["log", "export", "--to", file.to_str().unwrap()]);
     assert_eq!(again.status.code(), Some(1), "nothing is written over");
     let future = stdout(&home.run(&["log", "--since", "2999-01-01T00:00:00Z"]));
-    assert_eq!(future, "nothing was decided from here\n");
+    assert_eq!(future, "no decision matches\n");
 }
 
 #[test]

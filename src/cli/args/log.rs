@@ -98,6 +98,16 @@ pub struct LogArgs {
 }
 
 impl LogArgs {
+    /// Not every decision is asked for.
+    pub const fn is_filtered(&self) -> bool {
+        self.since.is_some()
+            || self.until.is_some()
+            || self.source.is_some()
+            || self.tool.is_some()
+            || !self.decision.is_empty()
+            || !self.outcome.is_empty()
+    }
+
     /// It is about the receipts as they stand: nothing is to be learnt before.
     pub const fn reads_receipts(&self) -> bool {
         matches!(self.command, Some(LogCommand::Verify { .. } | LogCommand::Export { .. }))

@@ -240,10 +240,6 @@ pub(super) fn csv(lines: Vec<Line>, names: &[String]) -> anyhow::Result<()> {
 }
 
 pub(super) fn text(lines: Vec<Line>, names: &[String], now: Timestamp) -> anyhow::Result<()> {
-    if lines.is_empty() {
-        output::line("nothing was decided from here")?;
-        return Ok(());
-    }
     let rows = rows(lines, Some(&(now, TimeZone::system())));
     let or = ["at", "decision", "risk", "outcome", "read", "source", "id", "title"];
     columns::text(&chosen(names, &or), &rows)?;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::contract::time;
-use crate::domain::{ActionKey, DecisionKind, Outcome, Status, SubmissionId, Timestamp, Untrusted};
+use crate::domain::{
+    ActionKey, DecisionKind, Outcome, SourceName, Status, SubmissionId, Timestamp, Untrusted,
+};
 use crate::inbox::Inbox;
 use crate::journal::{Journal, Past, Receipt, Sent};
 
@@ -105,10 +107,28 @@ async fn list(
         lines::json(&lines)?;
     } else if args.csv {
         lines::csv(lines, &args.columns)?;
+    } else if lines.is_empty() {
+        output::line(&nothing(inbox, args))?;
     } else {
         lines::text(lines, &args.columns, now)?;
     }
     Ok(Exit::Done)
+}
+
+/// Why no decision is listed.
+fn nothing(inbox: Option<&Inbox>, args: &LogArgs) -> String {
+    let names = inbox.map(Inbox::source_names).unwrap_or_default();
+    match &args.source {
+        _ if !args.is_filtered() => "nothing was decided from here".to_owned(),
+        Some(source) if !names.is_empty() && names.iter().all(|name| name.as_str() != source) => {
+            let known: Vec<&str> = names.iter().map(SourceName::as_str).collect();
+            format!(
+                "no decision matches: there is no source {source:?}; the sources are: {}",
+                known.join(", ")
+            )
+        }
+        _ => "no decision matches".to_owned(),
+    }
 }
 
 /// What was approved may have ended since. Never for long; what is not heard stays as it was last seen.

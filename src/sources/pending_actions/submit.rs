@@ -22,6 +22,14 @@ const ITEMS: usize = 2_000;
 
 type Outcomes = Vec<(ActionId, Outcome)>;
 
+/// The gate is busy or stopping: it says so before it does anything, and when to come back.
+fn refusal(reply: &Reply) -> SourceError {
+    let code = error::read(&reply.text).code;
+    let is_busy = reply.status == 503 && reply.retry_after.is_some() && code == Some("UNAVAILABLE".into());
+    let refused = answer::refusal(reply);
+    if is_busy { answer::before_sending(refused) } else { refused }
+}
+
 /// One decision in the terms of the wire.
 struct Sending<'a> {
     item: &'a Item,
@@ -153,7 +161,7 @@ impl PendingActions {
             409 => Ok(self.attribute(&sent, u64::MAX).await),
             404 => Ok(self.no_batch(&sent).await),
             412 => all(changed(&reply).as_raw()),
-            _ => Err(answer::refusal(&reply)),
+            _ => Err(refusal(&reply)),
         }
     }
 
@@ -222,7 +230,7 @@ impl PendingActions {
             409 => Ok(self.conflict(item, &reply).await),
             404 => Ok(Outcome::Failed { why: GONE.into() }),
             412 => Ok(Outcome::Failed { why: changed(&reply) }),
-            _ => Err(answer::refusal(&reply)),
+            _ => Err(refusal(&reply)),
         }
     }
 
@@ -312,4 +320,26 @@ fn changed(reply: &Reply) -> Untrusted {
 /// The body, or an error that says that nothing was sent.
 pub(super) fn json(body: &impl serde::Serialize) -> Result<String, SourceError> {
     serde_json::to_string(body).map_err(|error| SourceError::Refused { why: error.to_string().into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gate_that_stops_lost_sight_of_nothing() {
+        let reply = |code: &str, retry_after| Reply {
+            status: 503,
+            text: format!(r#"{{"error":{{"code":"{code}","message":"m"}}}}"#),
+            retry_after,
+        };
+        let soon = Some(std::time::Duration::from_secs(5));
+
+        assert!(!refusal(&reply("UNAVAILABLE", soon)).lost_sight());
+        assert!(
+            refusal(&reply("UNAVAILABLE", None)).lost_sight(),
+            "its database may have failed after the write"
+        );
+        assert!(refusal(&reply("BAD_GATEWAY", soon)).lost_sight(), "somebody in between");
+    }
 }

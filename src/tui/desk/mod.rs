@@ -22,7 +22,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::model::{Guard, Model, Settings, Slot, ViewPage};
 use crate::tui::msg::{Effect, Msg, What};
 use crate::tui::update::{start, update};
-use crate::tui::view::view;
+use crate::tui::view::{sheet_lines, view};
 
 pub(in crate::tui) use actions::{action, key};
 pub(in crate::tui) use actions::{decided, few, lost, source};
@@ -157,7 +157,7 @@ impl Desk {
 
     /// The frame is on screen.
     pub(super) fn drawn(&mut self) {
-        self.say(What::Drawn);
+        self.say(What::Drawn(sheet_lines(&self.model)));
     }
 
     fn take(&mut self, effects: Vec<Effect>) {

@@ -45,6 +45,8 @@ pub struct ReasonForm {
     pub keys: Vec<ActionKey>,
     pub area: TextArea<'static>,
     pub rule: ReasonRule,
+    /// For all that is marked, and not for the row under the cursor.
+    pub for_marks: bool,
     /// Typed since the last save.
     pub unsaved: bool,
 }
@@ -86,6 +88,8 @@ pub struct ReviewSheet {
     /// The typed count.
     pub typed: String,
     pub top: usize,
+    /// Lines that are on screen at once, as far as it was drawn.
+    pub page: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -147,6 +151,8 @@ pub struct ReportSheet {
     /// What became of approved actions since.
     pub followed: HashMap<ActionKey, Followed>,
     pub top: usize,
+    /// Lines that are on screen at once, as far as it was drawn.
+    pub page: usize,
     /// Sources that have not answered yet, and how many decisions went there.
     pub waits: Vec<(SourceName, usize)>,
 }

@@ -110,9 +110,11 @@ impl Reading {
         on.lines.iter().map(|lines| self.least(&on.what, lines)).min().unwrap_or_default()
     }
 
-    /// This very content is on screen.
+    /// Lines of this very content are on screen.
     pub fn is_on_screen(&self, key: &ActionKey, digest: &Digest) -> bool {
-        self.on.as_ref().is_some_and(|on| on.what.key() == key && on.what.digest() == *digest)
+        let is_it =
+            |on: &OnScreen| on.what.key() == key && on.what.digest() == *digest && !on.lines.is_empty();
+        self.on.as_deref().is_some_and(is_it)
     }
 
     /// The first line of so many that was not on screen for so long.

@@ -4,7 +4,7 @@ use crate::domain::{ActionKey, Seen};
 use crate::text::Shown;
 use crate::tui::command::Command;
 use crate::tui::model::Tab;
-use crate::tui::msg::{Given, What};
+use crate::tui::msg::{Given, SheetLines, What};
 use crate::tui::page::{Found, Kind, PageLine, Window};
 
 use super::session::{Session, Spoken, Turn};
@@ -120,7 +120,7 @@ fn read_part(session: &mut Session) -> Option<Left> {
     let lines: Vec<String> = (reading.read..end).map(row).collect();
     session.say_all(&lines);
     session.reading = Some(Reading { read: end.max(reading.read), ..reading });
-    session.tell(What::Drawn);
+    session.tell(What::Drawn(SheetLines::default()));
     Some(left)
 }
 

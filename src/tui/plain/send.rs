@@ -3,7 +3,7 @@
 use crate::domain::Timestamp;
 use crate::tui::command::Command;
 use crate::tui::model::Modal;
-use crate::tui::msg::{Given, What};
+use crate::tui::msg::{Given, SheetLines, What};
 
 use super::decide::SETTLE;
 use super::session::{Session, Turn};
@@ -40,7 +40,7 @@ pub(super) fn reviewed(session: &mut Session) -> bool {
     let can = review.submission.is_some();
     let said = sheet::review(&session.model, open, review);
     session.say_all(&said);
-    session.tell(What::Drawn);
+    session.tell(What::Drawn(SheetLines::default()));
     if can {
         session.turn = Turn::Confirming(session.model.now);
     } else {

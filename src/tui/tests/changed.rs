@@ -86,7 +86,7 @@ fn review_of_a_decision_on_changed_content_closes() {
     desk.changes(vec![pay("9.90")]);
 
     assert!(desk.model.modal.is_none(), "{}", desk.screen());
-    assert!(desk.message().contains("and the review closed"), "{}", desk.message());
+    assert!(desk.message().starts_with("review closed: Pay changed"), "{}", desk.message());
 }
 
 #[test]

@@ -429,3 +429,37 @@ fn a_released_key_is_no_key() {
 
     assert_eq!((desk.staged().as_str(), desk.here().as_str()), ("1A", "2"));
 }
+
+#[test]
+fn comment_on_one_row_is_kept_while_others_are_marked() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("Xdup<Enter>  ");
+    let first = key("1");
+    let index = desk.model.queue.index(&first).unwrap();
+    desk.model.queue.go_to_action(index);
+    assert!(!desk.model.queue.marks.is_empty());
+    desk.press("c more<Enter>");
+
+    let said = desk.model.draft.get(&first).map(|staged| staged.decision.clone());
+    assert_eq!(said, Some(Decision::Reject { reason: Some("dup more".into()) }), "{}", desk.message());
+}
+
+#[test]
+fn reason_for_all_that_is_marked_is_not_taken_for_one_alone() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("*Xall spam<Esc><Esc>x");
+
+    let said: Vec<_> = desk.model.draft.iter().map(|(_, staged)| staged.decision.clone()).collect();
+    assert_eq!(said, [Decision::Reject { reason: None }]);
+}
+
+#[test]
+fn message_of_a_decision_goes_with_the_next_one() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("xk");
+    desk.press("x");
+    let message = desk.message();
+    desk.press("a");
+
+    assert_ne!(desk.message(), message, "it told of the key before");
+}

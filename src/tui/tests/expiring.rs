@@ -127,7 +127,7 @@ fn an_open_review_closes_when_something_in_it_runs_out() {
     tick(&mut desk, MINUTE);
 
     assert!(desk.model.modal.is_none());
-    assert!(desk.message().ends_with("dropped, and the review closed"), "{}", desk.message());
+    assert!(desk.message().starts_with("review closed: "), "{}", desk.message());
 }
 
 #[test]

@@ -435,6 +435,34 @@ fn a_review_closes_when_somebody_else_settles_what_it_names() {
     assert!(desk.submitted.is_empty());
     assert_eq!(
         desk.message(),
-        "Issue number 1 was decided by lee; your staged decision was dropped, and the review closed"
+        "review closed: Issue number 1 was decided by lee; your staged decision was dropped"
     );
+}
+
+#[test]
+fn source_in_trouble_is_named_in_the_header_before_the_counts() {
+    for (width, height) in [(80, 24), (100, 30), (60, 20)] {
+        let mut desk = Desk::new(width, height, few(30));
+        desk.press("*x");
+        let retrying = Connection::Retrying {
+            why: "connection refused".into(),
+            retry_in: std::time::Duration::from_secs(9),
+        };
+        desk.say(event(EventKind::Connection(retrying)));
+        desk.wait(40_000);
+        desk.say(What::Tick);
+
+        let screen = desk.screen();
+        let top: Vec<&str> = screen.lines().take(2).collect();
+        assert!(top.join(" ").contains("RETRY"), "{screen}");
+    }
+}
+
+#[test]
+fn withdrawn_action_is_not_told_as_decided_by_its_agent() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("x");
+    desk.changes(vec![decided(few(2).remove(0), Status::Withdrawn, "support")]);
+
+    assert_eq!(desk.message(), "Issue number 1 was withdrawn; your staged decision was dropped");
 }

@@ -1,8 +1,9 @@
 //! Tool, risk and what approving does are on screen wherever a decision is taken.
 
+use crate::domain::{Decision, Staged, changed_keys};
 use crate::tui::model::Modal;
 
-use super::desk::{Desk, action};
+use super::desk::{Desk, action, key};
 
 /// A tool whose own field gives the title.
 fn wipe() -> Vec<crate::domain::PendingAction> {
@@ -112,4 +113,25 @@ fn edited_row_and_sheet_show_old_and_new_values() {
     desk.press("S");
     let screen = desk.screen();
     assert!(screen.contains(r#"amount  "129.90" → "129.00""#), "{screen}");
+}
+
+#[test]
+fn every_line_of_the_review_can_be_reached_at_every_size() {
+    let fields: Vec<String> = (0..24).map(|n| format!(r#""field_{n:02}":"old""#)).collect();
+    let input = format!("{{{}}}", fields.join(","));
+    for (width, height) in [(80, 24), (40, 12), (100, 30)] {
+        let pay = action("1 pay agent low 5", "Pay", &input);
+        let edits = changed_keys(&pay.input, &input.replace("old", "new")).unwrap();
+        let mut desk = Desk::new(width, height, vec![pay.clone()]);
+        let decision = Decision::Approve { edits, comment: None };
+        let (batch, at) = (desk.slot("1").entry.batch(), desk.model.now);
+        let staged = Staged { decision, batch, digest: Some(pay.digest()), terms: pay.terms, at };
+        desk.model.draft.stage([(key("1"), Some(staged))]);
+        desk.press("S");
+        desk.press(&"<PageDown>".repeat(30));
+        let end = desk.screen();
+        assert!(!end.contains("more lines"), "{end}");
+        desk.press("<PageUp>");
+        assert_ne!(desk.screen(), end, "no key is lost beyond the end");
+    }
 }

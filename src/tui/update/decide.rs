@@ -184,7 +184,8 @@ pub(super) fn exclude(model: &mut Model) -> Vec<Effect> {
         model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
     };
     if targets.iter().any(demands) {
-        return super::reason::open_for(model, Says::Reason, targets);
+        let for_marks = !model.queue.marks.is_empty();
+        return super::reason::open_for(model, Says::Reason, targets, for_marks);
     }
     // What was typed as its reason goes along, also after the toggle went back and forth.
     let because = |key: ActionKey| {

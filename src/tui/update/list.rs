@@ -89,9 +89,8 @@ pub(super) fn shift(at: usize, way: Way, by: usize) -> usize {
     }
 }
 
-/// Scrolls what is open over the inbox; the view keeps the last page from running out of the sheet.
+/// Scrolls what is open over the inbox. How far it goes is known when it is drawn.
 pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
-    let longest = super::report::longest(model);
     let top = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.top,
         Some(Modal::Report(sheet)) => &mut sheet.top,
@@ -110,7 +109,7 @@ pub(super) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
         )
         | None => return,
     };
-    *top = shift(*top, way, by).min(longest);
+    *top = shift(*top, way, by);
 }
 
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {

@@ -8,8 +8,8 @@ use crate::inbox::EventKind;
 use super::command::Command;
 use super::keymap::{Chord, Lookup};
 use super::layout::Shape;
-use super::model::{Model, Opens, Overlay};
-use super::msg::{Effect, Msg, What};
+use super::model::{Modal, Model, Opens, Overlay};
+use super::msg::{Effect, Msg, SheetLines, What};
 
 mod alone;
 mod copy;
@@ -106,7 +106,7 @@ pub fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
 /// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
 fn is_quiet(what: &What) -> bool {
     match what {
-        What::Drawn
+        What::Drawn(_)
         | What::Tick
         | What::Wake
         | What::Focus(_)
@@ -141,7 +141,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
             Vec::new()
         }
-        What::Drawn => drawn(model),
+        What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
         What::Exported(answer) => export::exported(model, answer),
         What::BoardExported(answer) => watch::exported(model, answer),
@@ -181,7 +181,12 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
 }
 
 /// Notes what was on screen.
-fn drawn(model: &mut Model) -> Vec<Effect> {
+fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
+    match &mut model.modal {
+        Some(Modal::Review(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
+        Some(Modal::Report(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
+        Some(_) | None => {}
+    }
     if is_blind(model) {
         settle::hidden(model);
         preview::covered(model);

@@ -162,6 +162,8 @@ pub(super) fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
 pub(super) fn page(model: &mut Model, way: Way) -> Vec<Effect> {
     let height = usize::from(model.layout().text.height).saturating_sub(1).max(1);
     match &model.modal {
+        Some(Modal::Review(sheet)) => super::list::scroll_sheet(model, way, sheet.page.max(1)),
+        Some(Modal::Report(sheet)) => super::list::scroll_sheet(model, way, sheet.page.max(1)),
         Some(_) => super::list::scroll_sheet(model, way, height),
         None => drop(scroll(model, way, height)),
     }

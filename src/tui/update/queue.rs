@@ -248,12 +248,13 @@ pub(super) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
     match dropped.as_slice() {
         [] => {}
         [only] => {
-            let mut parts = settled_by(model, only);
-            parts.push(Shown::ours(format!("; your staged decision was dropped{closed}")));
+            let mut parts = vec![Shown::ours(closed)];
+            parts.extend(settled_by(model, only));
+            parts.push(Shown::ours("; your staged decision was dropped"));
             model.tell(Tone::Bad, parts);
         }
         many => model.warn(format!(
-            "{} actions were settled elsewhere; your staged decisions on them were dropped{closed}",
+            "{closed}{} actions were settled elsewhere; your staged decisions on them were dropped",
             many.len()
         )),
     }
@@ -266,7 +267,7 @@ pub(super) fn close_review(model: &mut Model) -> &'static str {
         return "";
     }
     model.modal = None;
-    ", and the review closed"
+    "review closed: "
 }
 
 /// `TITLE was decided by lee`, or `TITLE expired`.
@@ -280,6 +281,8 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
     };
     match (&settled.status, &settled.by) {
         (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
+        (Some(Status::Superseded), _) => vec![title, Shown::ours(" was superseded by a new proposal")],
+        (Some(Status::Withdrawn), _) => vec![title, Shown::ours(" was withdrawn")],
         (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
         (Some(_), None) => vec![title, Shown::ours(" was decided elsewhere")],
         (None, None) => vec![title, Shown::ours(" is no longer in the source")],

@@ -21,7 +21,8 @@ pub(super) fn open(model: &mut Model, says: Says) -> Vec<Effect> {
         Says::Comment => Some(targets),
     };
     let Some(targets) = targets else { return Vec::new() };
-    open_for(model, says, targets)
+    let for_marks = !model.queue.marks.is_empty();
+    open_for(model, says, targets, for_marks)
 }
 
 /// Those of them that can be rejected; `None` after saying why none can.
@@ -75,10 +76,10 @@ pub(super) fn comment(model: &mut Model) -> Vec<Effect> {
         },
     };
     let Some(keys) = super::turn::whole(model, vec![key]) else { return Vec::new() };
-    open_for(model, says, keys)
+    open_for(model, says, keys, false)
 }
 
-pub(super) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>) -> Vec<Effect> {
+pub(super) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_marks: bool) -> Vec<Effect> {
     let rule = |slot: &Slot| match says {
         Says::Reason => slot.entry.can.reason,
         Says::Comment if slot.entry.can.comment => ReasonRule::Optional,
@@ -93,8 +94,14 @@ pub(super) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>) -> V
     });
     let text = keys.iter().find_map(|key| known_text(model, key, says)).unwrap_or_default();
     let rule = rule.unwrap_or(ReasonRule::NotKept);
-    model.modal =
-        Some(Modal::Reason(Box::new(ReasonForm { says, keys, area: area(text), rule, unsaved: false })));
+    model.modal = Some(Modal::Reason(Box::new(ReasonForm {
+        says,
+        keys,
+        area: area(text),
+        rule,
+        for_marks,
+        unsaved: false,
+    })));
     Vec::new()
 }
 
@@ -161,7 +168,8 @@ pub(super) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
 
 pub(super) fn accept(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Reason(form)) = &model.modal else { return Vec::new() };
-    let (says, rule, text) = (form.says, form.rule, text_of(form).trim().to_owned());
+    let (says, rule, for_marks) = (form.says, form.rule, form.for_marks);
+    let text = text_of(form).trim().to_owned();
     if text.is_empty() && rule == ReasonRule::Required {
         model.warn(match says {
             Says::Guidance => "say what the agent should do otherwise",
@@ -194,7 +202,7 @@ pub(super) fn accept(model: &mut Model) -> Vec<Effect> {
     }
     // A comment beside what was decided before moves nothing.
     let decided = says == Says::Comment && wanted.iter().all(|(key, _)| model.draft.get(key).is_some());
-    let spared = spare(model, &mut wanted);
+    let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
     effects.extend(stage(model, wanted));
     say_spared(model, spared);
     if !decided {
@@ -225,6 +233,10 @@ pub(super) fn save(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let (keys, says) = (form.keys.clone(), form.says);
+    // Words for all that is marked are not the words for one of them alone.
+    if form.for_marks {
+        return Vec::new();
+    }
     let text = Some(text_of(form)).filter(|text| !text.is_empty());
     let mut writes = Vec::new();
     for key in keys {

@@ -93,7 +93,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     note_unknown(model, &report);
     report.left_pending = left_pending(model, &report);
     let waits = unanswered(model, &report.id);
-    keep(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, waits });
+    keep(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, page: 1, waits });
     if !follow.is_empty() {
         effects.push(Effect::Follow(follow));
     }
@@ -109,7 +109,7 @@ fn keep(model: &mut Model, mut sheet: ReportSheet) {
     if let Some(Modal::Report(open)) = &mut model.modal
         && open.report.id == sheet.report.id
     {
-        **open = ReportSheet { top: open.top, ..sheet.clone() };
+        **open = ReportSheet { top: open.top, page: open.page, ..sheet.clone() };
     }
     model.last_report = Some(sheet);
     model.sent_line = true;
@@ -341,7 +341,7 @@ fn note_report(model: &mut Model, mut report: Report) {
         Some(sheet) if sheet.report.id > report.id => {}
         Some(_) | None => {
             let (followed, waits) = (HashMap::new(), Vec::new());
-            let sheet = ReportSheet { report, at: model.now, followed, top: 0, waits };
+            let sheet = ReportSheet { report, at: model.now, followed, top: 0, page: 1, waits };
             model.last_report = Some(sheet);
         }
     }
@@ -369,13 +369,4 @@ pub(super) fn reopen(model: &mut Model) -> Vec<Effect> {
         None => model.say("nothing was sent yet"),
     }
     Vec::new()
-}
-
-/// How far the open sheet can be scrolled, at most.
-pub(super) fn longest(model: &Model) -> usize {
-    match &model.modal {
-        Some(Modal::Report(sheet)) => sheet.report.lines.len() * 2,
-        Some(Modal::Review(sheet)) => sheet.keys.len() * 2,
-        Some(_) | None => 0,
-    }
 }

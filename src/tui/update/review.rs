@@ -82,6 +82,7 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
         review: None,
         drawn: None,
         typed: String::new(),
+        page: 1,
         top: 0,
     };
     model.modal = Some(Modal::Review(Box::new(sheet)));

@@ -37,8 +37,8 @@ pub(super) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
     let Some(step) = model.draft.stage(staged) else { return Vec::new() };
     model.tally.done(&step.changes);
     model.sent_line = false;
-    // What stood in the way before does not any more. A journal that cannot be written is told in its own place.
-    if model.message.as_ref().is_some_and(|message| message.tone == Tone::Bad) {
+    // What was said before is not so any more. A journal that cannot be written is told in its own place.
+    if model.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
         model.message = None;
     }
     let turn = super::turn::words(model, &step);
@@ -161,11 +161,12 @@ pub(super) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
     match keys.as_slice() {
         [only] => {
             let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
-            let said = format!(" changed after you decided it: your decision was taken back{closed}");
-            model.tell(Tone::Bad, title.into_iter().chain([Shown::ours(said)]).collect());
+            let said = Shown::ours(" changed after you decided it: your decision was taken back");
+            let closed = std::iter::once(Shown::ours(closed));
+            model.tell(Tone::Bad, closed.chain(title).chain([said]).collect());
         }
         many => model.warn(format!(
-            "{} actions changed after you decided them: your decisions were taken back{closed}",
+            "{closed}{} actions changed after you decided them: your decisions were taken back",
             many.len()
         )),
     }

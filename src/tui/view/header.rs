@@ -35,12 +35,19 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let pending = if listed { model.stats.pending.to_string() } else { "?".to_owned() };
     pen.ours(&format!("{pending} pending"), theme::PLAIN);
     unknown(model, "  ", &mut pen);
-    if roomy && listed && !paused {
-        pen.ours(&format!("  {} undecided", model.undecided()), theme::PLAIN);
-    }
+    let trouble = trouble(model);
+    // Counts give way to what is wrong with a source.
+    let mut count = |said: String| {
+        if pen.left() > said.len() + trouble {
+            pen.ours(&said, theme::PLAIN);
+        }
+    };
     let staged = model.tally.total().total();
+    if roomy && listed && !paused {
+        count(format!("  {} undecided", model.undecided()));
+    }
     if staged > 0 && roomy {
-        pen.ours(&format!("  {staged} staged"), theme::PLAIN);
+        count(format!("  {staged} staged"));
     }
     filter::short(model, "  ", &mut pen);
     if model.queue.n_held() > 0 {
@@ -84,7 +91,11 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
     unknown(model, "   ", &mut pen);
     let counts = model.tally.total();
     if counts.total() > 0 {
-        pen.ours(&format!("   staged {} ({})", counts.total(), words::staged(counts)), theme::BOLD);
+        let short = format!("   staged {}", counts.total());
+        let long = format!("{short} ({})", words::staged(counts));
+        // Counts give way to what is wrong with a source.
+        let said = [long, short].into_iter().find(|said| pen.left() > said.len() + trouble(model));
+        pen.ours(&said.unwrap_or_default(), theme::BOLD);
     }
     let one_line = layout.header.height < 2;
     if one_line {
@@ -93,7 +104,8 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if one_line && model.queue.n_held() > 0 {
         pen.ours(&format!("   {} new above", model.queue.n_held()), theme::WARN);
     }
-    let right = format!("{state}  {clock} ");
+    let right = [format!("{state}  {clock} "), format!("{state} "), format!("{} ", beginning(&state))];
+    let right = right.into_iter().find(|said| said.len() < pen.left()).unwrap_or_default();
     who(model).draw(&right, &mut pen);
     pen.right(&right, style(good));
     if one_line {
@@ -190,16 +202,28 @@ fn several(model: &Model, room: usize) -> (String, bool) {
     let (word, good) = state(model);
     let all = model.sources.len();
     if all < 2 {
-        return (word, good);
+        let fits = word.len() + 2 <= room;
+        return (if fits { word } else { beginning(&word).to_owned() }, good);
     }
     let well = model.sources.iter().filter(|source| words::connection(source, model.now).1).count();
     let short = format!("{well}/{all} sources ok");
     let word = if all - well == 1 { word } else { String::new() };
     // How old its data is goes first, where there is no room for all.
-    let beginning = word.split(',').next().unwrap_or_default().to_owned();
+    let beginning = beginning(&word).to_owned();
     let said = [word, beginning].into_iter().filter(|word| !word.is_empty());
     let said = said.map(|word| format!("{well}/{all} ok, {word}")).find(|said| said.len() + 2 <= room);
     (said.filter(|_| !good).unwrap_or(short), good)
+}
+
+/// Without how old its data is.
+fn beginning(state: &str) -> &str {
+    state.split(',').next().unwrap_or_default()
+}
+
+/// Columns that the shortest word about a source in trouble needs.
+fn trouble(model: &Model) -> usize {
+    let (state, good) = state(model);
+    if good { 0 } else { beginning(&state).len() + 2 }
 }
 
 fn oldest(model: &Model) -> String {

@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::layout::{Layout, Shape, above_message};
 use super::model::{Focus, Modal, Model};
+use super::msg::SheetLines;
 
 mod counts;
 mod edit;
@@ -83,6 +84,17 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
     list::draw(model, layout, buf);
     preview::draw(model, layout, buf);
     trusted::draw(model, layout.trusted, buf);
+}
+
+/// How far the open sheet can be scrolled, and by how much at once.
+pub fn sheet_lines(model: &Model) -> SheetLines {
+    let screen = Rect::new(0, 0, model.size.width, model.size.height);
+    let area = above_message(&model.layout(), screen);
+    match &model.modal {
+        Some(Modal::Review(sheet)) => review::extent(model, sheet, area),
+        Some(Modal::Report(sheet)) => report::extent(model, sheet, area),
+        Some(_) | None => SheetLines::default(),
+    }
 }
 
 /// What is open over the rest; returns where the text is that is typed in it.

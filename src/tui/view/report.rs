@@ -8,7 +8,9 @@ use crate::config::Borders;
 use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
 use crate::text;
 use crate::tui::command::Command;
+use crate::tui::layout::sheet_text;
 use crate::tui::model::{Model, ReportSheet};
+use crate::tui::msg::SheetLines;
 use crate::tui::theme;
 
 use super::frame::open;
@@ -18,6 +20,18 @@ use super::words;
 
 /// Columns of the sheet, where there is room.
 const WIDTH: u16 = 90;
+
+fn size(lines: &[Parts], area: Rect) -> (u16, u16) {
+    (WIDTH.min(area.width.saturating_sub(2)), (lines.len() + 4).min(usize::from(area.height)) as u16)
+}
+
+/// How far it scrolls.
+pub(super) fn extent(model: &Model, sheet: &ReportSheet, area: Rect) -> SheetLines {
+    let lines = lines(model, sheet, usize::from(area.width));
+    let (width, height) = size(&lines, area);
+    let page = usize::from(sheet_text(Rect { width, height, ..area }).height).saturating_sub(2);
+    SheetLines { end: lines.len().saturating_sub(page), page }
+}
 
 pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buffer) {
     let lines = lines(model, sheet, usize::from(area.width));
@@ -34,9 +48,7 @@ pub(super) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
         _ => ("Sent", "counts come from the source"),
     };
     let title = format!("{word}: {all}  {}", words::clock(model, sheet.at));
-    let width = WIDTH.min(area.width.saturating_sub(2));
-    let height = (lines.len() as u16 + 4).min(area.height);
-    let body = open(model, area, (width, height), &title, foot, buf);
+    let body = open(model, area, size(&lines, area), &title, foot, buf);
     let room = usize::from(body.height.saturating_sub(2));
     let top = sheet.top.min(lines.len().saturating_sub(room));
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: room as u16, ..body }, buf);

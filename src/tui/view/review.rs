@@ -9,6 +9,7 @@ use crate::text::{self, Shown};
 use crate::tui::command::Command;
 use crate::tui::layout::sheet_text;
 use crate::tui::model::{Model, Review, ReviewSheet, SourceState};
+use crate::tui::msg::SheetLines;
 use crate::tui::page::{changes, listed};
 use crate::tui::theme;
 
@@ -25,6 +26,10 @@ const NAMED: usize = 5;
 const REASON: usize = 55;
 /// Columns for a line of our own.
 const WIDTH: usize = 72;
+/// Columns of the sheet, with its frame.
+const SHEET: u16 = 78;
+/// Lines at its foot: how it is confirmed.
+const FOOT: usize = 4;
 /// So many names of the reviewer are shown.
 const NAMES: usize = 3;
 /// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
@@ -38,15 +43,12 @@ pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
         return None;
     };
     let lines = lines(model, review);
-    let width = 78.min(area.width.saturating_sub(2));
-    let tools =
-        super::trusted::of_review(&review.tools, usize::from(sheet_text(Rect { width, ..area }).width));
-    let height = (lines.len() as u16 + 7 + tools.len() as u16).min(area.height);
-    let mut body = open(model, area, (width, height), "Review and submit", "nothing has been sent yet", buf);
+    let (tools, size) = above(review, &lines, area);
+    let mut body = open(model, area, size, "Review and submit", "nothing has been sent yet", buf);
     draw_lines(&tools, body, buf);
     let above = (tools.len() as u16).min(body.height);
     body = Rect { y: body.y + above, height: body.height - above, ..body };
-    let foot = 4.min(body.height);
+    let foot = (FOOT as u16).min(body.height);
     let room = usize::from(body.height - foot);
     let top = sheet.top.min(lines.len().saturating_sub(room));
     draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: body.height - foot, ..body }, buf);
@@ -57,6 +59,26 @@ pub(super) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
             .ours(&format!("… {} more lines ({page})", lines.len() - top - room), theme::DIM);
     }
     how(model, review, &sheet.typed, foot, buf)
+}
+
+/// The tools that are decided on, and how large the sheet is with them.
+fn above(review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16)) {
+    let width = SHEET.min(area.width.saturating_sub(2));
+    let room = usize::from(sheet_text(Rect { width, ..area }).width);
+    let tools = super::trusted::of_review(&review.tools, room);
+    let height = (lines.len() + tools.len() + 7).min(usize::from(area.height));
+    (tools, (width, height as u16))
+}
+
+/// How far it scrolls.
+pub(super) fn extent(model: &Model, sheet: &ReviewSheet, area: Rect) -> SheetLines {
+    let Some(review) = &sheet.review else { return SheetLines::default() };
+    let lines = lines(model, review);
+    let (tools, (width, height)) = above(review, &lines, area);
+    let body = sheet_text(Rect { width, height, ..area }).height;
+    let body = usize::from(body).saturating_sub(tools.len());
+    let page = body - FOOT.min(body);
+    SheetLines { end: lines.len().saturating_sub(page), page }
 }
 
 pub(super) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {

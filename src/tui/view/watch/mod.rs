@@ -68,11 +68,13 @@ fn title(model: &Model, layout: &WatchLayout, panel: Panel, pane: Rect, buf: &mu
 fn name(watch: &Watch, panel: Panel) -> String {
     let frozen = if watch.frozen.is_some() { " (frozen)" } else { "" };
     let window = watch.window;
+    let truncated = watch.board.sources.iter().any(|source| source.truncated);
+    let part = if truncated { ", not all" } else { "" };
     let name = match panel {
         Panel::Queues => format!("Queues, {}", watch.sort.word()),
-        Panel::Tools => format!("By tool, {window} min"),
+        Panel::Tools => format!("By tool, {window} min{part}"),
         Panel::Ages => "By age".to_owned(),
-        Panel::Reviewers => format!("By reviewer, {window} min"),
+        Panel::Reviewers => format!("By reviewer, {window} min{part}"),
         Panel::Rates => format!("Rates and outcomes, {window} min"),
         Panel::Events => "Events, newest first".to_owned(),
         Panel::Alerts => "Alerts".to_owned(),
