@@ -14,10 +14,12 @@ use super::list::chosen;
 use super::output;
 use super::{Exit, Usage};
 
-/// For all sources to look.
+/// For the only source to look.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// For the others, once something that is looked for is found.
+/// For each source, where there are several.
 const SOME: Duration = Duration::from_secs(15);
+/// For each source to say which of its ids begin so.
+const BEGINNING: Duration = Duration::from_secs(5);
 /// For the others, once everything that is looked for is found.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -86,7 +88,8 @@ enum Begun {
 /// The only action whose id begins so. Of several, none is taken: they are named.
 async fn beginning(inbox: &Inbox, one: &Sought<'_>) -> anyhow::Result<Begun> {
     let sources = chosen(inbox, one.source)?;
-    let asking = sources.iter().map(|source| tokio::time::timeout(SOME, inbox.beginning(source, one.id)));
+    let asking =
+        sources.iter().map(|source| tokio::time::timeout(BEGINNING, inbox.beginning(source, one.id)));
     let asking = futures_util::future::join_all(asking);
     let answers = output::waiting_for(|| format!("looking for {:?}", one.id), asking).await;
     let (mut keys, mut silent) = (Vec::new(), None);
@@ -134,14 +137,14 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
 
 /// It was there a moment ago.
 fn missing(one: &Sought<'_>, problem: Option<Problem>) -> NotFound {
-    NotFound { problem: problem.unwrap_or_else(|| nobody(one)), exit: Exit::Failed, gone: None }
+    NotFound { problem: problem.unwrap_or_else(|| nobody(one, false)), exit: Exit::Failed, gone: None }
 }
 
-fn nobody(one: &Sought<'_>) -> Problem {
-    let what = if one.may_begin {
-        "no action has this id, or one that begins so"
-    } else {
-        "no source knows this id"
+fn nobody(one: &Sought<'_>, some_are_silent: bool) -> Problem {
+    let what = match (some_are_silent, one.may_begin) {
+        (true, _) => "no source that answered knows this id",
+        (false, true) => "no action has this id, or one that begins so",
+        (false, false) => "no source knows this id",
     };
     Problem { source: None, what: what.to_owned(), why: Some(Untrusted::from(one.id)) }
 }
@@ -165,8 +168,8 @@ async fn exactly(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Loo
         while let Ok(Some((source, answer))) = {
             let found = |one: &&Sought<'_>| is_found(one, &answers);
             let patience = match sought.iter().filter(found).count() {
-                0 => PATIENCE,
                 n if n == sought.len() => GRACE,
+                _ if asked.len() == 1 => PATIENCE,
                 _ => SOME,
             };
             tokio::time::timeout(patience, looks.next()).await
@@ -223,10 +226,15 @@ fn pick(
     if found.len() > 1 {
         return Err(Usage("several sources know this id; name one with --source".to_owned()).into());
     }
+    let silent = asked.iter().any(|source| !answers.get(*source).is_some_and(|answer| answer.lists));
     let exit = if reached { Exit::Failed } else { Exit::Unreachable };
     // Of an id that was typed, nobody can say that it ever was one.
     let last = last.filter(|_| gone.is_none() || !one.may_begin);
-    Ok(found.pop().ok_or_else(|| NotFound { problem: last.unwrap_or_else(|| nobody(one)), exit, gone }))
+    Ok(found.pop().ok_or_else(|| NotFound {
+        problem: last.unwrap_or_else(|| nobody(one, silent)),
+        exit,
+        gone,
+    }))
 }
 
 impl Sought<'_> {
