@@ -22,10 +22,11 @@ const ITEMS: usize = 2_000;
 
 type Outcomes = Vec<(ActionId, Outcome)>;
 
-/// The gate is busy or stopping: it says so before it does anything, and when to come back.
-fn refusal(reply: &Reply) -> SourceError {
+/// Our gate is busy or stopping: it says so before it does anything, and when to come back. Of other systems that is not known.
+fn refusal(dialect: Dialect, reply: &Reply) -> SourceError {
     let code = error::read(&reply.text).code;
-    let is_busy = reply.status == 503 && reply.retry_after.is_some() && code == Some("UNAVAILABLE".into());
+    let says_when = reply.status == 503 && reply.retry_after.is_some();
+    let is_busy = dialect == Dialect::Gate && says_when && code == Some("UNAVAILABLE".into());
     let refused = answer::refusal(reply);
     if is_busy { answer::before_sending(refused) } else { refused }
 }
@@ -161,7 +162,7 @@ impl PendingActions {
             409 => Ok(self.attribute(&sent, u64::MAX).await),
             404 => Ok(self.no_batch(&sent).await),
             412 => all(changed(&reply).as_raw()),
-            _ => Err(refusal(&reply)),
+            _ => Err(refusal(self.dialect, &reply)),
         }
     }
 
@@ -230,7 +231,7 @@ impl PendingActions {
             409 => Ok(self.conflict(item, &reply).await),
             404 => Ok(Outcome::Failed { why: GONE.into() }),
             412 => Ok(Outcome::Failed { why: changed(&reply) }),
-            _ => Err(refusal(&reply)),
+            _ => Err(refusal(self.dialect, &reply)),
         }
     }
 
@@ -335,11 +336,13 @@ mod tests {
         };
         let soon = Some(std::time::Duration::from_secs(5));
 
-        assert!(!refusal(&reply("UNAVAILABLE", soon)).lost_sight());
+        let lost = |dialect, reply: Reply| refusal(dialect, &reply).lost_sight();
+        assert!(!lost(Dialect::Gate, reply("UNAVAILABLE", soon)));
+        assert!(lost(Dialect::Praxiom, reply("UNAVAILABLE", soon)), "nobody promised it");
         assert!(
-            refusal(&reply("UNAVAILABLE", None)).lost_sight(),
+            lost(Dialect::Gate, reply("UNAVAILABLE", None)),
             "its database may have failed after the write"
         );
-        assert!(refusal(&reply("BAD_GATEWAY", soon)).lost_sight(), "somebody in between");
+        assert!(lost(Dialect::Gate, reply("BAD_GATEWAY", soon)), "somebody in between");
     }
 }

@@ -441,8 +441,10 @@ fn a_review_closes_when_somebody_else_settles_what_it_names() {
 
 #[test]
 fn source_in_trouble_is_named_in_the_header_before_the_counts() {
-    for (width, height) in [(80, 24), (100, 30), (60, 20)] {
-        let mut desk = Desk::new(width, height, few(30));
+    for (width, height) in [(80, 24), (100, 30), (64, 20)] {
+        let mut actions = few(30);
+        actions[29].row.status = Status::Unknown;
+        let mut desk = Desk::new(width, height, actions);
         desk.press("*x");
         let retrying = Connection::Retrying {
             why: "connection refused".into(),

@@ -300,3 +300,13 @@ fn for_how_long_a_content_was_on_screen_is_kept_and_a_sheet_hides_it() {
     pass(&mut desk, 25);
     assert_eq!(looked(&desk).len(), 3, "saved now and then");
 }
+
+#[test]
+fn history_on_screen_is_not_the_content_on_screen() {
+    let mut desk = Desk::new(100, 30, few(2));
+    desk.press("]]]]");
+    desk.press("ja");
+
+    assert_eq!(desk.staged(), "2A", "{}", desk.message());
+    assert_eq!(desk.model.draft.get(&key("2")).and_then(|staged| staged.digest), None);
+}

@@ -1,5 +1,5 @@
 //! The one-line field for what is said beside a decision: why something is excluded, a comment, guidance for another try. What
-//! was typed is kept until the action is settled, staged or not.
+//! was typed for an action is kept until it is settled, staged or not; words for all that is marked stand in their decisions only.
 
 use crossterm::event::KeyEvent;
 use tui_textarea::{CursorMove, TextArea};
@@ -219,7 +219,7 @@ pub(super) fn commented(model: &Model, key: &ActionKey, comment: Option<String>)
     })
 }
 
-/// Closing keeps what was typed for the next time the field opens.
+/// Closing keeps what was typed for an action for the next time the field opens.
 pub(super) fn close(model: &mut Model) -> Vec<Effect> {
     let effects = save(model);
     model.modal = None;
