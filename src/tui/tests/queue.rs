@@ -448,7 +448,7 @@ fn source_in_trouble_is_named_in_the_header_before_the_counts() {
         desk.press("*x");
         let retrying = Connection::Retrying {
             why: "connection refused".into(),
-            retry_in: std::time::Duration::from_secs(9),
+            retry_in: std::time::Duration::from_secs(90),
         };
         desk.say(event(EventKind::Connection(retrying)));
         desk.wait(40_000);
