@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio_util::task::TaskTracker;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::domain::{
     ActionKey, Digest, FlowsAsked, Revision, SourceName, Submission, SubmissionId, Untrusted,
@@ -39,6 +40,9 @@ pub(super) struct Effects {
     msgs: mpsc::Sender<Msg>,
     /// What quitting waits for: submissions, what is settled, and saves.
     must_finish: TaskTracker,
+    /// Everything else: the end cuts it off, before the journal is closed.
+    may_end: TaskTracker,
+    over: CancellationToken,
     unsaved: Arc<Unsaved>,
     /// How rules tell what needs no screen.
     ways: Ways,
@@ -62,7 +66,15 @@ impl Unsaved {
 
 impl Effects {
     pub(super) fn new(inbox: Inbox, msgs: mpsc::Sender<Msg>) -> Self {
-        Self { inbox, msgs, must_finish: TaskTracker::new(), unsaved: Arc::default(), ways: Ways::default() }
+        Self {
+            inbox,
+            msgs,
+            must_finish: TaskTracker::new(),
+            may_end: TaskTracker::new(),
+            over: CancellationToken::new(),
+            unsaved: Arc::default(),
+            ways: Ways::default(),
+        }
     }
 
     pub(super) fn with_ways(self, ways: Ways) -> Self {
@@ -73,24 +85,22 @@ impl Effects {
     pub(super) fn perform(&self, effect: Effect) {
         let this = self.clone();
         match effect {
-            Effect::Restore => drop(tokio::spawn(this.restore())),
-            Effect::RestoreMinutes => drop(tokio::spawn(minutes::restore(this))),
+            Effect::Restore => self.spawn(this.restore()),
+            Effect::RestoreMinutes => self.spawn(minutes::restore(this)),
             Effect::KeepMinutes(kept) => drop(self.must_finish.spawn(minutes::keep(this, kept))),
-            Effect::Reconcile => drop(tokio::spawn(this.reconcile())),
-            Effect::TakeBack { id, keys } => drop(tokio::spawn(this.take_back(id, keys))),
-            Effect::Sync { source, since } => drop(tokio::spawn(this.sync(source, since))),
+            Effect::Reconcile => self.spawn(this.reconcile()),
+            Effect::TakeBack { id, keys } => self.spawn(this.take_back(id, keys)),
+            Effect::Sync { source, since } => self.spawn(this.sync(source, since)),
             Effect::Load(keys) => load::each(&this, keys),
-            Effect::History { key, stood } => drop(tokio::spawn(this.history(key, stood))),
-            Effect::Context { key, stood } => drop(tokio::spawn(this.context(key, stood))),
-            Effect::List { number, ask } => drop(tokio::spawn(this.list(number, ask))),
-            Effect::Flows { source, asked } => {
-                drop(tokio::spawn(this.flows(source, asked)));
-            }
-            Effect::LoadForReview { review, keys } => drop(tokio::spawn(async move {
+            Effect::History { key, stood } => self.spawn(this.history(key, stood)),
+            Effect::Context { key, stood } => self.spawn(this.context(key, stood)),
+            Effect::List { number, ask } => self.spawn(this.list(number, ask)),
+            Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
+            Effect::LoadForReview { review, keys } => self.spawn(async move {
                 let actions = load::for_review(&this, keys).await;
                 let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
                 this.say(What::ReviewLoaded { review, id, actions }).await;
-            })),
+            }),
             Effect::Hold { submission, left_pending } => drop(self.must_finish.spawn(async move {
                 let (inbox, id) = (this.inbox.clone(), submission.id().clone());
                 let answer = caught(async move { inbox.hold(&submission, left_pending).await }).await;
@@ -110,17 +120,17 @@ impl Effects {
                 let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
                 this.say(What::Settled(key, finding, answer)).await;
             })),
-            Effect::Follow(keys) => drop(tokio::spawn(this.follow(keys))),
+            Effect::Follow(keys) => self.spawn(this.follow(keys)),
             Effect::Save(writes) => self.save(writes),
-            Effect::Learn(learned) => drop(tokio::spawn(async move { this.inbox.learn(learned).await })),
-            Effect::WakeIn(millis) => drop(tokio::spawn(this.wake_in(millis))),
-            Effect::LearnTool { source, tool } => drop(tokio::spawn(this.learn(source, tool))),
-            Effect::Copy(clip) => drop(tokio::spawn(this.copy(clip))),
+            Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),
+            Effect::WakeIn(millis) => self.spawn(this.wake_in(millis)),
+            Effect::LearnTool { source, tool } => self.spawn(this.learn(source, tool)),
+            Effect::Copy(clip) => self.spawn(this.copy(clip)),
             Effect::Export { folder, text } => drop(self.must_finish.spawn(this.export(folder, text))),
             Effect::ExportBoard { folder, json, csv } => {
                 drop(self.must_finish.spawn(this.export_board(folder, json, csv)));
             }
-            Effect::Open(link) => drop(tokio::spawn(this.open(link))),
+            Effect::Open(link) => self.spawn(this.open(link)),
             Effect::Tell(notice) => this.notice(*notice),
             Effect::CopyByTerminal(_)
             | Effect::Mouse(_)
@@ -181,9 +191,17 @@ impl Effects {
         ways.tell(notice, move |answer| async move { self.say(What::Noticed { rule, answer }).await });
     }
 
-    /// Waits a moment for what is being told, and ends the rest.
-    pub(super) async fn finish_telling(&self) {
+    /// Waits a moment for what is being told, and ends the rest: nothing asks the journal once it is closed.
+    pub(super) async fn end(&self) {
         self.ways.finish().await;
+        self.over.cancel();
+        self.may_end.close();
+        self.may_end.wait().await;
+    }
+
+    /// On a task of its own, until the end.
+    fn spawn(&self, what: impl Future<Output = ()> + Send + 'static) {
+        drop(self.may_end.spawn(self.over.clone().run_until_cancelled_owned(what)));
     }
 
     /// Waits for submissions and saves that are under way.
@@ -196,11 +214,11 @@ impl Effects {
     pub(super) fn watch(&self) {
         let this = self.clone();
         let mut events = self.inbox.watch();
-        drop(tokio::spawn(async move {
+        self.spawn(async move {
             while let Some(event) = events.recv().await {
                 this.say(What::Source(event)).await;
             }
-        }));
+        });
     }
 
     /// What cannot be written is tried again, with the next save and every so often, until it is on disk.
@@ -341,5 +359,5 @@ async fn caught<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let failed =
         || Problem { source: None, what: "failed inside placet; the log says what".to_owned(), why: None };
-    tokio::spawn(asked).await.unwrap_or_else(|_| Err(failed()))
+    AbortOnDropHandle::new(tokio::spawn(asked)).await.unwrap_or_else(|_| Err(failed()))
 }

@@ -94,6 +94,6 @@ pub(super) async fn wind_up(model: &mut Model, effects: &Effects, msgs: &mut mps
         }
     };
     let finished = tokio::time::timeout(FINISH, answers).await.is_ok();
-    effects.finish_telling().await;
+    effects.end().await;
     finished
 }

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use crate::domain::{
@@ -264,13 +265,22 @@ pub(super) fn read(path: &Path) -> anyhow::Result<String> {
         std::io::stdin().read_to_string(&mut text)?;
         return Ok(text);
     }
-    std::fs::read_to_string(path).map_err(|error| anyhow::anyhow!("cannot read {}: {error}", path.display()))
+    std::fs::read_to_string(path)
+        .map_err(|error| Usage(format!("cannot read {}: {error}", path.display())).into())
+}
+
+/// `userEdits` as they were given.
+fn edits(key: &ActionKey, given: &RawValue) -> Result<Edits, Usage> {
+    let wrong =
+        |why: String| Usage(format!("userEdits of {}: {why}", output::identifier(key.id.untrusted())));
+    let object = RawJson::parse(given.get()).map_err(|error| wrong(error.to_string()))?;
+    Edits::new(object).map_err(|error| wrong(error.to_string()))
 }
 
 fn stage(key: &ActionKey, action: &PendingAction, wish: Wish, at: Timestamp) -> anyhow::Result<Staged> {
     let edits = match wish.user_edits {
         None => None,
-        Some(edits) => Some(Edits::new(RawJson::parse(edits.get())?)?),
+        Some(given) => Some(edits(key, &given)?),
     };
     let label = |text: String| {
         Digest::parse(&text)

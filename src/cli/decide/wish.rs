@@ -113,4 +113,12 @@ mod tests {
         assert!(wrong.contains("line 2") && wrong.contains("maybe"), "{wrong}");
         assert!(ids(r#"{"id":"1","decision":"approve","exclude":true}"#).is_err());
     }
+
+    #[test]
+    fn file_that_cannot_be_read_is_a_wrong_argument() {
+        let error = crate::cli::decide::read(Path::new("/no/such/file")).unwrap_err();
+
+        assert!(error.is::<Usage>(), "{error}");
+        assert_eq!(error.to_string(), "cannot read /no/such/file: No such file or directory (os error 2)");
+    }
 }

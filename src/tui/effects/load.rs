@@ -19,12 +19,12 @@ const MORE: Duration = Duration::from_secs(5);
 pub(super) fn each(effects: &Effects, keys: Vec<ActionKey>) {
     for (_, keys) in by_source(keys) {
         let this = effects.clone();
-        drop(tokio::spawn(async move {
+        effects.spawn(async move {
             for page in keys.chunks(PAGE) {
                 let loaded = load(&this, page).await;
                 this.say(What::Loaded(loaded)).await;
             }
-        }));
+        });
     }
 }
 
@@ -33,14 +33,14 @@ pub(super) async fn for_review(effects: &Effects, keys: Vec<ActionKey>) -> Vec<L
     let (pages, mut come) = mpsc::channel(16);
     for (_, keys) in by_source(keys.clone()) {
         let (this, pages) = (effects.clone(), pages.clone());
-        drop(tokio::spawn(async move {
+        effects.spawn(async move {
             for page in keys.chunks(PAGE) {
                 let loaded = load(&this, page).await;
                 if pages.send(loaded).await.is_err() {
                     return;
                 }
             }
-        }));
+        });
     }
     drop(pages);
     let mut all: Vec<Loaded> = come.recv().await.unwrap_or_default();

@@ -22,9 +22,9 @@ impl Queue {
         self.rebuild(slots, nearest, screen_line);
     }
 
-    /// Takes in rows for decisions that were lost sight of, and nothing else. They stand first; the cursor stays on its row. What a
-    /// filter shows must be found out anew: [`Self::filter`].
-    pub fn take_in_lost(&mut self, entries: Vec<Entry>) {
+    /// Puts what is unknown first, with new rows for what the list did not have, and takes in nothing else. The cursor stays on its
+    /// row. What a filter shows must be found out anew: [`Self::filter`].
+    pub fn put_lost_first(&mut self, entries: Vec<Entry>) {
         let nearest = self.survivors();
         let screen_line = self.at.saturating_sub(self.top);
         let listed = |entry: Entry| self.held.remove(&entry.key).unwrap_or(entry);

@@ -15,6 +15,8 @@ pub struct Merged {
     /// Settled, and not by a decision of ours that is on its way; with who did it.
     pub settled: Vec<(ActionKey, Option<Untrusted>)>,
     pub arrived: usize,
+    /// Actions became unknown.
+    pub lost: bool,
     /// The source tells more of an action whose decision was lost sight of.
     pub lost_is_told: bool,
 }
@@ -83,7 +85,7 @@ impl Queue {
         }
     }
 
-    /// It ran, and nobody knows what became of it. The row stays where it is until the next reload.
+    /// It ran, and nobody knows what became of it.
     fn lose(&mut self, entry: Entry, merged: &mut Merged) {
         let (key, by) = (entry.key.clone(), entry.row.resolved_by.clone());
         let Some(slot) = self.slot_mut(&key) else { return };
@@ -94,6 +96,7 @@ impl Queue {
             State::Pending | State::Held => merged.settled.push((key.clone(), by)),
             State::Unknown | State::Settled(_) => merged.changed.push(key.clone()),
         }
+        merged.lost = true;
         self.set_state(&key, State::ToSettle);
     }
 

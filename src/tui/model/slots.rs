@@ -4,7 +4,7 @@ use crate::domain::{Entry, Status, Timestamp, Untrusted};
 
 use super::arrange::NOWHERE;
 
-/// An action the list knows. It keeps its place until the next reload, whatever becomes of it.
+/// An action the list knows. It keeps its place until the next reload, unless it becomes unknown: that stands first.
 #[derive(Clone, Debug)]
 pub struct Slot {
     pub entry: Entry,

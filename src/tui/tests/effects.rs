@@ -231,3 +231,19 @@ async fn a_source_that_hangs_keeps_no_preview_and_no_review_of_another_one_from_
     let problem = actions[1].1.as_ref().unwrap_err();
     assert!(problem.what.starts_with("could not be read"), "{problem:?}");
 }
+
+#[tokio::test]
+async fn the_end_leaves_nothing_that_could_ask_a_closed_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (effects, mut msgs) = good_and_hung(folder.path()).await;
+    effects.perform(Effect::Follow(vec![at("hung")]));
+    effects.perform(Effect::Sync { source: SourceName::new("hung"), since: None });
+    effects.perform(Effect::LoadForReview { review: 1, keys: vec![at("hung")] });
+    effects.watch();
+
+    effects.end().await;
+    drop(effects);
+
+    let ended = async { while msgs.recv().await.is_some() {} };
+    tokio::time::timeout(Duration::from_secs(10), ended).await.expect("a task has the inbox still");
+}

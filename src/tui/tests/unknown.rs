@@ -1,6 +1,6 @@
 //! Actions whose outcome nobody knows: first in the list, never decided, settled by hand.
 
-use crate::domain::{Capabilities, Finding, PendingAction, RawJson, Revision, Settling, Status};
+use crate::domain::{Capabilities, Finding, Outcome, PendingAction, RawJson, Revision, Settling, Status};
 use crate::inbox::Problem;
 use crate::tui::model::{Modal, State};
 use crate::tui::msg::{Effect, What};
@@ -106,20 +106,42 @@ fn no_key_stages_them() {
 }
 
 #[test]
-fn a_row_becomes_unknown_where_it_stands_and_moves_with_the_next_reload() {
+fn a_row_that_becomes_unknown_stands_first_at_once() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("jaj");
     assert_eq!(desk.staged(), "2A");
+    let stood = desk.here();
 
     desk.changes(vec![lost(few(3).remove(1))]);
 
     assert_eq!(desk.staged(), "", "somebody else approved it: nothing is left to decide");
     assert_eq!(desk.slot("2").state, State::ToSettle);
-    assert_eq!((desk.model.queue.at(), desk.model.stats.pending, desk.model.stats.unknown), (3, 2, 1));
-    assert!(desk.screen().contains("1 UNKNOWN"), "{}", desk.screen());
-    desk.press("R");
-    assert_eq!(desk.model.queue.lines().len(), 5);
-    assert!(desk.screen().contains("outcome unknown: t settles these"), "{}", desk.screen());
+    assert_eq!((desk.model.stats.pending, desk.model.stats.unknown), (2, 1));
+    assert_eq!(desk.here(), stood, "the cursor stays on its row");
+    let screen = desk.screen();
+    let row = |text: &str| screen.lines().position(|line| line.contains(text));
+    assert_eq!(
+        row("Issue number 2"),
+        row("outcome unknown: t settles these").map(|head| head + 1),
+        "{screen}"
+    );
+    assert!(row("Issue number 2") < row("Issue number 1"), "{screen}");
+}
+
+#[test]
+fn decision_without_an_answer_stands_first_at_once() {
+    let mut desk = Desk::new(100, 30, few(3));
+    desk.press("jjas");
+    desk.wait(500);
+    desk.press("y");
+    assert_eq!(desk.here(), "1");
+
+    desk.reports(|_| Outcome::Unknown { why: "no answer".into() });
+
+    assert_eq!(desk.here(), "1", "the cursor stays on its row");
+    let screen = desk.screen();
+    let row = |text: &str| screen.lines().position(|line| line.contains(text));
+    assert!(row("Issue number 3") < row("Issue number 1"), "{screen}");
 }
 
 #[test]

@@ -217,6 +217,9 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
             model.guard.changed(model.now);
         }
     }
+    if merged.lost {
+        super::report::put_lost_first(model, Vec::new());
+    }
     model.recount();
     if merged.lost_is_told {
         model.look_again = Some(model.now);

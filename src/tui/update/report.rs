@@ -78,6 +78,7 @@ fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
 fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>) -> Vec<Effect> {
     let mut done = Vec::new();
     let mut follow = Vec::new();
+    let mut lost = false;
     for line in report.lines.iter().filter(|line| only.is_none_or(|only| only.contains(&line.key))) {
         let state = state_after(model, line);
         if !matches!(line.outcome, Outcome::Failed { .. }) {
@@ -86,9 +87,13 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
         if matches!(line.outcome, Outcome::Approved | Outcome::Accepted) {
             follow.push(line.key.clone());
         }
+        lost |= matches!(state, State::Unknown | State::ToSettle);
         model.queue.set_state(&line.key, state);
     }
     let (_, mut effects) = settle(model, &done);
+    if lost {
+        put_lost_first(model, Vec::new());
+    }
     model.recount();
     note_unknown(model, &report);
     report.left_pending = left_pending(model, &report);
@@ -277,11 +282,15 @@ fn show_lost(model: &mut Model, all: &[Reconciled]) {
             Entry { row: Row { status: Status::Pending, ..entry.row }, ..entry }
         })
         .collect();
-    if lost.is_empty() {
-        return;
+    if !lost.is_empty() {
+        put_lost_first(model, lost);
     }
+}
+
+/// What is unknown waits for nobody's reload. The cursor stays on its row.
+pub(super) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
     let before = model.queue.cursor().cloned();
-    model.queue.take_in_lost(lost);
+    model.queue.put_lost_first(without_row);
     super::filter::again(model);
     if before.is_some() && model.queue.cursor() != before.as_ref() {
         model.guard.changed(model.now);
