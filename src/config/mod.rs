@@ -109,9 +109,10 @@ pub enum ThemeChoice {
 }
 
 /// By what actions stand together in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupBy {
+    #[default]
     Batch,
     Mission,
     Checkpoint,
@@ -121,12 +122,16 @@ pub enum GroupBy {
     Shape,
 }
 
-/// What stands first in the list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+/// What stands first in the list. The oldest does among equals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SortBy {
+    /// The oldest.
+    #[default]
     Age,
+    /// The most harmful.
     Risk,
+    /// What expires next.
     Expiry,
     Tool,
     Source,

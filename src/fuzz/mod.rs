@@ -11,7 +11,7 @@ pub type Run = fn(&[u8]);
 pub const TARGETS: [(&str, Run); 5] = [
     ("display", crate::text::inverse::run),
     ("json", json::run),
-    ("keys", crate::tui::desk::stray::run),
+    ("keys", crate::tui::testing::random_input::run),
     ("merge", merge::run),
     ("sse", crate::net::sse::stray::run),
 ];

@@ -222,7 +222,7 @@ mod tests {
     fn the_keys_page_has_every_command_and_the_config_page_every_line() {
         let plain = |page: &str| page.replace("\\-", "-").replace("\\&", "").replace("\\*(Aq", "'");
         let page = plain(&keys());
-        for spec in tui::command::COMMANDS {
+        for spec in tui::core::command::COMMANDS {
             assert!(page.contains(&format!("({})", spec.name)), "{}", spec.name);
         }
         let page = config();

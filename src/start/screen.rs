@@ -78,8 +78,10 @@ pub(super) async fn show(
     };
     let shutdown = CancellationToken::new();
     let shown = match shell {
-        Shell::Screen(opens) => tui::run(inbox.clone(), config, place, opens, shutdown).await,
-        Shell::Plain(why, opens) => plain::run(inbox.clone(), config, place, (why, opens), shutdown).await,
+        Shell::Screen(opens) => Box::pin(tui::run(inbox.clone(), config, place, opens, shutdown)).await,
+        Shell::Plain(why, opens) => {
+            Box::pin(plain::run(inbox.clone(), config, place, (why, opens), shutdown)).await
+        }
     };
     inbox.close().await;
     if let Some(embedded) = embedded {

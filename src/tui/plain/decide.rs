@@ -1,18 +1,18 @@
 //! The deciding words. They stage only, and only about what was read out before the line was typed.
 
 use crate::domain::{Finding, On, ReasonRule, Timestamp};
-use crate::tui::command::Command;
-use crate::tui::model::Slot;
-use crate::tui::msg::Given;
-use crate::tui::update::lock;
+use crate::tui::core::command::Command;
+use crate::tui::core::msg::Given;
+use crate::tui::decide::update::lock;
+use crate::tui::queue::slots::Slot;
 
 use super::session::{Session, Spoken, Turn};
-use super::{look, say};
+use super::{browse, sentences};
 
 /// A decision this soon after an action was read out was meant for another one. Milliseconds.
 const REST: i64 = 300;
 /// An answer this soon after its question was typed before it. Milliseconds.
-pub(super) const SETTLE: i64 = 400;
+pub(crate) const SETTLE: i64 = 400;
 
 /// `because TEXT`, or nothing; anything else is a mistake.
 fn because(rest: &str) -> Result<Option<String>, &'static str> {
@@ -26,7 +26,7 @@ fn because(rest: &str) -> Result<Option<String>, &'static str> {
 }
 
 /// The action under the cursor is the one that was read out, unchanged, and the line came after it.
-pub(super) fn may_decide(session: &mut Session, at: Timestamp) -> bool {
+pub(crate) fn may_decide(session: &mut Session, at: Timestamp) -> bool {
     let now = session.model.now;
     let here = session.model.here().map(|slot| Spoken::of(slot, now));
     let why = match (&session.spoken, &here) {
@@ -42,11 +42,11 @@ pub(super) fn may_decide(session: &mut Session, at: Timestamp) -> bool {
     if let Some(why) = why {
         session.say(&format!("Nothing was decided: {why}. Here it is."));
     }
-    look::announce(session);
+    browse::announce(session);
     false
 }
 
-pub(super) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
+pub(crate) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
     let comment = match because(rest) {
         Ok(comment) => comment,
         Err(why) => return session.say(why),
@@ -57,7 +57,7 @@ pub(super) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
     let lock =
         session.model.here().filter(|slot| slot.is_pending()).and_then(|slot| lock(&session.model, slot));
     if let Some(why) = lock {
-        return session.say(&say::sentence(&format!(
+        return session.say(&sentences::sentence(&format!(
             "not approved: it is {why}, so it must be read to its end first; show reads it"
         )));
     }
@@ -72,11 +72,11 @@ pub(super) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
 }
 
 fn is_answered(session: &Session) -> bool {
-    let here = look::here(&session.model);
+    let here = browse::here(&session.model);
     here.is_some_and(|key| session.model.edits_of(&key).is_some())
 }
 
-pub(super) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
+pub(crate) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
     let reason = match because(rest) {
         Ok(reason) => reason,
         Err(why) => return session.say(why),
@@ -97,14 +97,14 @@ pub(super) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
 }
 
 /// To the decision that is staged for this action.
-pub(super) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
+pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     if rest.is_empty() {
         return session.say("Say comment, and the text.");
     }
     if !may_decide(session, at) {
         return;
     }
-    if look::here(&session.model).is_none_or(|key| session.model.draft.get(&key).is_none()) {
+    if browse::here(&session.model).is_none_or(|key| session.model.draft.get(&key).is_none()) {
         return session.say(
             "Nothing is staged for this action: say approve because, or exclude because, and the text.",
         );
@@ -116,9 +116,10 @@ pub(super) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     }
 }
 
-pub(super) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
+pub(crate) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
     if let Some(can) = session.model.here().map(|slot| slot.entry.can).filter(|can| !can.retry) {
-        return session.say(&say::sentence(&format!("nothing was decided: {}", can.why_not(On::Retry))));
+        return session
+            .say(&sentences::sentence(&format!("nothing was decided: {}", can.why_not(On::Retry))));
     }
     if rest.is_empty() {
         return session.say("Nothing was decided. Say retry, and what the agent should do otherwise.");
@@ -130,7 +131,7 @@ pub(super) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
 
 /// Stages, says what, and reads out the next undecided action.
 fn stage(session: &mut Session, given: Given) {
-    let Some(key) = look::here(&session.model) else { return };
+    let Some(key) = browse::here(&session.model) else { return };
     let before = session.model.draft.get(&key).map(|staged| staged.decision.clone());
     session.give(given);
     let heard = session.heard();
@@ -138,29 +139,29 @@ fn stage(session: &mut Session, given: Given) {
     match after {
         Some(decision) if before.as_ref() != Some(&decision) => {
             let left = session.model.undecided();
-            session.say(&format!("Staged: {}. {left} undecided left.", say::decision(&decision)));
+            session.say(&format!("Staged: {}. {left} undecided left.", sentences::decision(&decision)));
         }
         Some(decision) if heard.is_none() || before.is_some() => {
-            return session.say(&format!("It was staged so already: {}.", say::decision(&decision)));
+            return session.say(&format!("It was staged so already: {}.", sentences::decision(&decision)));
         }
         Some(_) | None => {
             return session.say(&heard.unwrap_or_else(|| "Nothing was decided.".to_owned()));
         }
     }
-    if look::here(&session.model) == Some(key) {
+    if browse::here(&session.model) == Some(key) {
         session.say("Everything here is decided. submit reviews it, and asks before it sends.");
-        return look::say_held(session);
+        return browse::say_held(session);
     }
-    look::announce(session);
+    browse::announce(session);
 }
 
-pub(super) fn rest(session: &mut Session) {
+pub(crate) fn rest(session: &mut Session) {
     session.give(Given::Command(Command::ApproveRest));
     session.say_heard();
 }
 
-pub(super) fn clear(session: &mut Session) {
-    let Some(key) = look::here(&session.model) else { return look::announce(session) };
+pub(crate) fn clear(session: &mut Session) {
+    let Some(key) = browse::here(&session.model) else { return browse::announce(session) };
     let had = session.model.draft.get(&key).is_some();
     session.give(Given::Command(Command::Clear));
     session.heard();
@@ -171,11 +172,11 @@ pub(super) fn clear(session: &mut Session) {
     });
 }
 
-pub(super) fn undo(session: &mut Session) {
+pub(crate) fn undo(session: &mut Session) {
     back_or_forth(session, Command::Undo);
 }
 
-pub(super) fn redo(session: &mut Session) {
+pub(crate) fn redo(session: &mut Session) {
     back_or_forth(session, Command::Redo);
 }
 
@@ -187,12 +188,12 @@ fn back_or_forth(session: &mut Session, command: Command) {
     let done = if command == Command::Redo { "Done again." } else { "Undone." };
     session.say(&heard.unwrap_or_else(|| done.to_owned()));
     if moved {
-        look::announce(session);
+        browse::announce(session);
     }
 }
 
 /// `landed`, `failed` or `again`, with a reason perhaps: asks before it says so.
-pub(super) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
+pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let (finding, says) = match word {
         "landed" => (Finding::Landed, "that it landed"),
@@ -219,7 +220,7 @@ pub(super) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
     session.turn = Turn::Settling(finding, reason, session.model.now);
 }
 
-pub(super) fn settle_answer(
+pub(crate) fn settle_answer(
     session: &mut Session,
     answer: &str,
     (finding, reason): (Finding, Option<String>),

@@ -1,19 +1,19 @@
 //! Editing by fields: `edit FIELD=VALUE` keeps a draft on the action; only approving stages it.
 
-use crate::domain::json::{self, Member};
-use crate::domain::{Edits, RawJson, Timestamp, merge};
+use crate::domain::json::Member;
+use crate::domain::{Edits, RawJson, Timestamp, json, merge};
 use crate::text;
-use crate::tui::model::Cached;
-use crate::tui::msg::Given;
+use crate::tui::core::msg::Given;
+use crate::tui::preview::state::Cached;
 
 use super::decide::may_decide;
 use super::session::Session;
-use super::{look, say};
+use super::{browse, sentences};
 
 /// Columns of a value before it is cut.
 const LONGEST: usize = 60;
 
-pub(super) fn edit(session: &mut Session, rest: &str, at: Timestamp) {
+pub(crate) fn edit(session: &mut Session, rest: &str, at: Timestamp) {
     let Some((field, value)) = rest.split_once('=') else { return fields(session, rest) };
     if !may_decide(session, at) {
         return;
@@ -31,7 +31,7 @@ pub(super) fn edit(session: &mut Session, rest: &str, at: Timestamp) {
 }
 
 fn kept(session: &mut Session, field: &str) {
-    let Some(key) = look::here(&session.model) else { return };
+    let Some(key) = browse::here(&session.model) else { return };
     let shown = text::line(&field.into()).plain();
     let value = session.model.drafted.get(&key).and_then(|edits| edits.as_json().member(field).map(short));
     session.say(&match value {
@@ -43,7 +43,7 @@ fn kept(session: &mut Session, field: &str) {
 }
 
 fn cached(session: &Session) -> Result<&Cached, &'static str> {
-    let key = look::here(&session.model).ok_or("Nothing is chosen to edit.")?;
+    let key = browse::here(&session.model).ok_or("Nothing is chosen to edit.")?;
     let cached = session.model.preview.cached(&key);
     cached.map(AsRef::as_ref).ok_or("Its content is not here yet. Say show first.")
 }
@@ -51,7 +51,7 @@ fn cached(session: &Session) -> Result<&Cached, &'static str> {
 /// What the input would be with the edits that were made before.
 fn drafted(session: &Session) -> Result<RawJson, String> {
     let cached = cached(session)?;
-    let draft = look::here(&session.model).and_then(|key| session.model.edit_texts.get(&key));
+    let draft = browse::here(&session.model).and_then(|key| session.model.edit_texts.get(&key));
     match draft.filter(|draft| draft.of == cached.digest) {
         Some(draft) => RawJson::parse(draft.text.clone())
             .map_err(|error| format!("The edit that was begun is no JSON: {error}. revert drops it.")),
@@ -71,8 +71,9 @@ fn changed(session: &Session, field: &str, value: &str) -> Result<String, String
     let edits = RawJson::parse(format!("{{{}:{new}}}", old.raw_key)).map_err(|error| error.to_string());
     let edits = edits.and_then(|object| Edits::new(object).map_err(|error| error.to_string()));
     let merged = edits.and_then(|edits| merge(&input, &edits).map_err(|error| error.to_string()));
-    let merged = merged
-        .map_err(|why| say::sentence(&format!("not edited: {}", text::line(&why.as_str().into()).plain())))?;
+    let merged = merged.map_err(|why| {
+        sentences::sentence(&format!("not edited: {}", text::line(&why.as_str().into()).plain()))
+    })?;
     Ok(json::pretty(merged.as_str()))
 }
 
@@ -146,14 +147,14 @@ fn fields(session: &mut Session, rest: &str) {
     }
 }
 
-pub(super) fn revert(session: &mut Session) {
-    let had = look::here(&session.model).is_some_and(|key| session.model.edit_texts.contains_key(&key));
+pub(crate) fn revert(session: &mut Session) {
+    let had = browse::here(&session.model).is_some_and(|key| session.model.edit_texts.contains_key(&key));
     if !had {
         return session.say("There are no edits of this action to drop.");
     }
     session.give(Given::Draft(None));
     session.say_heard();
-    let staged = look::here(&session.model)
+    let staged = browse::here(&session.model)
         .and_then(|key| session.model.draft.get(&key))
         .is_some_and(|staged| staged.decision.edits().is_some());
     session.say(if staged {

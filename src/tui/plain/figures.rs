@@ -2,12 +2,13 @@
 
 use crate::domain::{Queue, Timestamp, Trend};
 use crate::inbox::figures::{Ask, Board, QueueLine, SourceBoard, Standing, words};
-use crate::tui::model::{Model, Watch};
-use crate::tui::msg::Effect;
-use crate::tui::update;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::dashboard::state::Watch;
+use crate::tui::{dashboard, plain};
 
+use super::news;
 use super::session::{Opened, Session, Turn};
-use super::{open, say};
 
 /// Minutes back.
 const WINDOW: u32 = 60;
@@ -18,8 +19,8 @@ const QUEUES: usize = 5;
 const PATIENCE: i64 = 2_000;
 
 /// Asks those that count by themselves, as the watch view does: whoever asks for a gate's rates hears the same ones.
-pub(super) fn start(session: &mut Session, opened: Opened) {
-    let effects = update::ask_now(&mut session.model);
+pub(crate) fn start(session: &mut Session, opened: Opened) {
+    let effects = dashboard::update::ask_now(&mut session.model);
     session.counting.extend(effects.iter().filter_map(|effect| match effect {
         Effect::Flows { source, .. } => Some(source.clone()),
         _ => None,
@@ -29,14 +30,14 @@ pub(super) fn start(session: &mut Session, opened: Opened) {
 }
 
 /// Reads the figures when all have answered, or it takes too long. False until then.
-pub(super) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -> bool {
+pub(crate) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -> bool {
     if !session.counting.is_empty() && session.model.now.since(asked) < PATIENCE {
         return false;
     }
     session.turn = Turn::Word;
     read(session);
     if opened == Opened::NotYet {
-        open::first(session);
+        news::first(session);
     }
     true
 }
@@ -54,7 +55,7 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
     let any = unread.len() < board.sources.len();
     let over = match board.total.over_target {
         0 => String::new(),
-        n => format!(" {n} over the target of {}.", say::span(board.ages.target)),
+        n => format!(" {n} over the target of {}.", plain::sentences::span(board.ages.target)),
     };
     let all = if any { standing(&board.total, board.at) } else { "nothing was read yet".to_owned() };
     let mut said = vec![format!("The last {WINDOW} minutes. All: {all}.{over}")];
@@ -102,8 +103,8 @@ fn of_source(source: &SourceBoard, at: Timestamp) -> String {
 
 fn of_queue(line: &QueueLine, at: Timestamp) -> String {
     let name = match &line.queue {
-        Queue::Agent(agent) => say::name(agent),
-        Queue::Tool(tool) => format!("tool {}", say::identifier(tool)),
+        Queue::Agent(agent) => plain::sentences::name(agent),
+        Queue::Tool(tool) => format!("tool {}", plain::sentences::identifier(tool)),
         Queue::Rest => "all others".to_owned(),
     };
     format!("Queue {name}: {}.", standing(&line.standing, at))
@@ -119,7 +120,7 @@ fn standing(of: &Standing, at: Timestamp) -> String {
         said.push(format!("{} with unknown outcome", of.unknown));
     }
     if let Some(oldest) = of.oldest {
-        said.push(format!("oldest {}", say::span(at.since(oldest))));
+        said.push(format!("oldest {}", plain::sentences::span(at.since(oldest))));
     }
     if let Some(last) = of.last {
         said.push(format!("now {} in and {} out a minute", last.arrived, last.resolved));

@@ -1,39 +1,30 @@
 //! The inbox in words, for screen readers, braille displays, dumb terminals and transcripts: `placet --plain`.
 //!
-//! A second view on the same [`super::model::Model`], with the same `update` and the same effects: guards, drafts, journal,
+//! A second view on the same [`Model`](super::core::model::Model), with the same `update` and the same effects: guards, drafts, journal,
 //! review and following are the code of the screen. What differs is at the edges: lines of typed words come in (a word is a
-//! [`super::command::Command`], or a value given at once: [`super::msg::Given`]), and lines of text go out. Nothing is redrawn,
+//! [`Command`](super::core::command::Command), or a value given at once: [`Given`](super::core::msg::Given)), and lines of text go out. Nothing is redrawn,
 //! no escape code is written, and the terminal stays as it is.
 //!
 //! What it holds to: a decision is about the action that was read out last, and comes in a line that was typed after it; only
 //! the exact answer to the question of a review sends; what arrives by itself is told between answers, never inside one.
 
-mod decide;
-mod edit;
-mod figures;
-mod input;
-mod look;
-mod news;
-mod open;
-mod read;
-mod run;
-mod say;
-mod send;
-mod session;
-mod sheet;
-mod word;
+pub(crate) mod browse;
+pub(crate) mod decide;
+pub(crate) mod edit;
+pub(crate) mod figures;
+pub(crate) mod news;
+pub(crate) mod read;
+pub(crate) mod run;
+pub(crate) mod sentences;
+pub(crate) mod session;
+pub(crate) mod submit;
+pub(crate) mod words;
 
-#[cfg(test)]
-pub(in crate::tui) use input::Typed;
-pub use run::run;
-#[cfg(test)]
-pub(in crate::tui) use session::{How, Session};
-#[cfg(test)]
-pub(in crate::tui) use word::{WORDS, keymap};
+pub(crate) use run::run;
 
 /// Why the inbox speaks in words, as its first line says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub(crate) enum Why {
     /// `--plain`.
     Asked,
     /// `PLACET_A11Y`.
@@ -44,7 +35,7 @@ pub enum Why {
 
 impl Why {
     /// What the arguments and the environment ask for; `None` for the screen.
-    pub fn of(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    pub(crate) fn of(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let on = |name: &str| env(name).is_some_and(|it| !it.is_empty() && it != "0");
         match () {
             () if asked => Some(Self::Asked),

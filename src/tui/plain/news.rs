@@ -3,12 +3,17 @@
 use std::collections::VecDeque;
 
 use crate::domain::{Status, Timestamp};
-use crate::tui::model::{Modal, Model, State};
-use crate::tui::msg::{Msg, What};
-use crate::tui::update;
+use crate::inbox::Connection;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Msg, What};
+use crate::tui::core::router;
+use crate::tui::dashboard::state::Opens;
+use crate::tui::queue::slots::State;
+use crate::tui::queue::source_state::SourceState;
 
-use super::session::{Session, Spoken, Turn};
-use super::{look, open, say, send};
+use super::session::{Opened, Session, Spoken, Turn};
+use super::{browse, figures, sentences, submit};
 
 /// From one line to the next. Milliseconds.
 const APART: i64 = 3_000;
@@ -16,7 +21,7 @@ const APART: i64 = 3_000;
 const WAITING: usize = 50;
 
 #[derive(Debug)]
-pub(super) struct News {
+pub(crate) struct News {
     quiet: bool,
     arrived: usize,
     settled: usize,
@@ -24,11 +29,11 @@ pub(super) struct News {
     lines: VecDeque<String>,
     /// When something was said last, by whomever.
     said: Timestamp,
-    pub(super) began: Timestamp,
+    pub(crate) began: Timestamp,
 }
 
 impl News {
-    pub(super) fn new(model: &Model) -> Self {
+    pub(crate) fn new(model: &Model) -> Self {
         Self {
             quiet: false,
             arrived: 0,
@@ -40,7 +45,7 @@ impl News {
         }
     }
 
-    pub(super) fn spoke(&mut self, now: Timestamp) {
+    pub(crate) fn spoke(&mut self, now: Timestamp) {
         self.said = now;
     }
 
@@ -68,13 +73,13 @@ impl Standing {
         Self {
             actions: model.queue.slots().len() + model.queue.n_held(),
             settled: if counted { elsewhere() } else { 0 },
-            good: model.sources.iter().map(|source| open::is_good(model, source)).collect(),
+            good: model.sources.iter().map(|source| is_good(model, source)).collect(),
         }
     }
 }
 
 /// Takes a message, and notes what of it is worth hearing.
-pub(super) fn take(session: &mut Session, msg: Msg) {
+pub(crate) fn take(session: &mut Session, msg: Msg) {
     if let What::Flows(source, _) = &msg.what {
         session.counting.retain(|it| it != source);
     }
@@ -89,7 +94,7 @@ pub(super) fn take(session: &mut Session, msg: Msg) {
         session.news.executed += 1;
     }
     let before = Standing::of(&session.model, counted);
-    let effects = update::update(&mut session.model, msg);
+    let effects = router::update(&mut session.model, msg);
     session.ask(effects);
     if session.turn == Turn::Opening {
         return;
@@ -106,7 +111,7 @@ pub(super) fn take(session: &mut Session, msg: Msg) {
     let last = session.model.last_report.as_ref().map(|last| last.report.id.clone());
     let heard = session.heard();
     if report.is_some() && report == last {
-        send::last(session);
+        submit::last(session);
     } else if let Some(heard) = heard {
         if answered { session.say(&heard) } else { session.news.note(heard) }
     }
@@ -149,16 +154,16 @@ fn read_out_gone(session: &mut Session) {
     let Some(spoken) = session.spoken.clone() else {
         // An empty list that is empty no more.
         if session.model.here().is_some() && session.turn == Turn::Word {
-            look::announce(session);
+            browse::announce(session);
         }
         return;
     };
     let Some(slot) = session.model.queue.get(&spoken.key) else { return };
     let now = Spoken::of(slot, spoken.at);
-    let place = say::place(&session.model, slot);
+    let place = sentences::place(&session.model, slot);
     let elsewhere = matches!(&slot.state, State::Settled(settled) if !settled.ours);
     if spoken.pending && elsewhere {
-        let standing = say::standing(&session.model, slot);
+        let standing = sentences::standing(&session.model, slot);
         session.news.note(format!("{place}, which was read out last: {standing} next goes on."));
     } else if spoken.label != now.label {
         // Told once; a decision meets the same comparison.
@@ -172,7 +177,7 @@ fn read_out_gone(session: &mut Session) {
 }
 
 /// Tells one line when it is time: nothing is waited for, and the last words are a while ago.
-pub(super) fn tell(session: &mut Session) {
+pub(crate) fn tell(session: &mut Session) {
     let now = session.model.now;
     let news = &mut session.news;
     if news.quiet || session.turn != Turn::Word || now.since(news.said) < APART {
@@ -203,11 +208,88 @@ fn counted(session: &mut Session) -> Option<String> {
     Some(format!("Actions: {}; {} pending.", said.join(", "), session.model.stats.pending))
 }
 
-pub(super) fn quiet(session: &mut Session, quiet: bool) {
+pub(crate) fn quiet(session: &mut Session, quiet: bool) {
     session.news.quiet = quiet;
     session.say(if quiet {
         "Quiet: news is kept back until you say speak. The answers to your words are not."
     } else {
         "News is told again."
     });
+}
+
+// The first sentences: how things stand, the figures where they were asked for, and the first undecided action.
+
+/// What has not answered by then is told as it is. Milliseconds.
+const PATIENCE: i64 = 5_000;
+
+/// Says them as soon as they are known. True when the session can go on.
+pub(crate) fn opened(session: &mut Session) -> bool {
+    let model = &session.model;
+    let answered =
+        |source: &SourceState| source.listed || source.problem.is_some() || source.connection.is_over();
+    let known = model.restored && model.sources.iter().all(answered);
+    if !known && model.now.since(session.began()) < PATIENCE {
+        return false;
+    }
+    session.turn = Turn::Word;
+    let message = session.heard();
+    let mut said = format!("Plain mode on, because {}. ", session.how.why);
+    said += &if session.model.sources.iter().any(|source| source.listed) {
+        sentences::counts(&session.model)
+    } else {
+        "No source has answered yet.".to_owned()
+    };
+    session.say(&said);
+    session.say_all(&troubles(&session.model));
+    match session.model.unsent() {
+        0 => {}
+        1 => session.say("1 decision is staged from last time; staged names it."),
+        staged => session.say(&format!("{staged} decisions are staged from last time; staged names them.")),
+    }
+    if let Some(message) = message.filter(|_| session.model.saved.failed.is_some() || !known) {
+        session.say(&message);
+    }
+    if !session.how.interactive {
+        session.say(
+            "Standard input is no terminal. For scripts there is placet decide; here a submission asks for its count or for yes.",
+        );
+    }
+    match session.how.opens {
+        Opens::Inbox => first(session),
+        Opens::Watch => figures::start(session, Opened::NotYet),
+    }
+    true
+}
+
+/// The first undecided action, and what can be said.
+pub(crate) fn first(session: &mut Session) {
+    browse::first_undecided(session);
+    session.say(
+        "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.",
+    );
+}
+
+/// One sentence for each source that cannot be trusted now, and for each that runs nothing.
+pub(crate) fn troubles(model: &Model) -> Vec<String> {
+    let mut all = Vec::new();
+    for source in &model.sources {
+        if let Some(problem) = &source.problem {
+            all.push(format!("Source {}: {}.", source.name, problem.what));
+        } else if !source.listed && !source.connection.is_over() {
+            all.push(format!("Source {} has not answered yet.", source.name));
+        } else if !is_good(model, source) {
+            all.push(format!("Source {} is not connected.", source.name));
+        }
+        if source.paused.is_some() {
+            all.push(format!(
+                "Source {} is paused: nothing that is approved runs until somebody resumes it.",
+                source.name
+            ));
+        }
+    }
+    all
+}
+
+pub(crate) fn is_good(model: &Model, source: &SourceState) -> bool {
+    matches!(source.connection, Connection::Live | Connection::Polling) && !source.is_stale(model.now)
 }

@@ -2,40 +2,42 @@
 
 use crate::domain::{ActionKey, Seen};
 use crate::text::Shown;
-use crate::tui::command::Command;
-use crate::tui::model::Tab;
-use crate::tui::msg::{Given, SheetLines, What};
-use crate::tui::page::{Found, Kind, PageLine, Window};
+use crate::tui::core::command::Command;
+use crate::tui::core::msg::{Given, SheetLines, What};
+use crate::tui::preview::page::search::Found;
+use crate::tui::preview::page::{Kind, PageLine, Window};
+use crate::tui::preview::state::Tab;
 
 use super::session::{Session, Spoken, Turn};
-use super::{look, say};
+use super::{browse, sentences};
 
 /// What is read, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     key: ActionKey,
     tab: Tab,
     /// Lines of its page that were read out.
     read: usize,
 }
 
-pub(super) fn start(session: &mut Session, tab: Tab) {
+pub(crate) fn start(session: &mut Session, tab: Tab) {
     if session.model.here().is_none() {
-        return look::announce(session);
+        return browse::announce(session);
     }
     session.give(Given::Look(tab));
     session.turn = Turn::Reading(tab);
 }
 
 /// The content is here, or cannot be had: reads it, or says so. False while it is on its way.
-pub(super) fn arrived(session: &mut Session, tab: Tab) -> bool {
+pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
     let Some(slot) = session.model.here() else {
         session.turn = Turn::Word;
-        look::announce(session);
+        browse::announce(session);
         return true;
     };
     let (key, spoken) = (slot.entry.key.clone(), Spoken::of(slot, session.model.now));
-    let head = format!("{}, {}.", say::place(&session.model, slot), say::foreign(&slot.entry.row.title));
+    let head =
+        format!("{}, {}.", sentences::place(&session.model, slot), sentences::foreign(&slot.entry.row.title));
     if let Some(problem) = session.model.preview.problems.get(&key) {
         let said = format!("Its content cannot be read: {}. reload tries again.", problem.what);
         session.turn = Turn::Word;
@@ -58,8 +60,8 @@ pub(super) fn arrived(session: &mut Session, tab: Tab) -> bool {
     true
 }
 
-pub(super) fn more(session: &mut Session) {
-    let here = look::here(&session.model);
+pub(crate) fn more(session: &mut Session) {
+    let here = browse::here(&session.model);
     match session.reading.clone().filter(|reading| here.as_ref() == Some(&reading.key)) {
         None => session.say("Nothing is being read. show reads the action."),
         Some(reading) if !is_on_page(session, &reading) => start(session, reading.tab),

@@ -1,6 +1,7 @@
 //! The loop of plain mode: waits, updates, performs, writes. The counterpart of the screen's, without a terminal to take.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
+use std::io::{BufRead, IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -8,17 +9,20 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Borders, Config};
+use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Ways;
-use crate::tui::clock::now;
-use crate::tui::effects::Effects;
-use crate::tui::ending::{Signalled, Signals, wind_up};
-use crate::tui::model::{Model, Opens, Settings};
-use crate::tui::msg::{Effect, Msg, What};
-use crate::tui::{Left, LeftBy, Place};
+use crate::tui::Place;
+use crate::tui::app::clock::now;
+use crate::tui::app::effects::Effects;
+use crate::tui::app::run::{Left, LeftBy};
+use crate::tui::app::shutdown::{Signalled, Signals, wind_up};
+use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::dashboard::state::Opens;
 
 use super::session::{How, SIZE, Session};
-use super::{Why, input, word};
+use super::{Why, words};
 
 /// So many messages are taken together.
 const BURST: usize = 256;
@@ -27,7 +31,7 @@ const BURST: usize = 256;
 ///
 /// `opens`: whether the figures are read out first. Reads standard input and writes standard output; neither must be a terminal. Nothing is lost by leaving: staged decisions
 /// and texts are saved as they are made.
-pub async fn run(
+pub(crate) async fn run(
     inbox: Inbox,
     config: &Config,
     place: Place,
@@ -36,27 +40,13 @@ pub async fn run(
 ) -> anyhow::Result<Left> {
     let ways = Ways::new(&config.notify)?.remembering(inbox.undelivered());
     let mut signals = Signals::new()?;
+    // Lines have neither colours nor motion, and no view is opened: the figures are read out.
     let settings = Settings {
-        keymap: word::keymap(),
+        keymap: words::keymap(),
         borders: Borders::Ascii,
-        zone: jiff::tz::TimeZone::system(),
-        stale_after: config.watch.stale_after,
-        poll: config.watch.poll,
-        targets: config.watch.targets,
-        queue_targets: config.watch.queue_targets.clone(),
-        reviewers: config.watch.reviewers,
-        rules: config.notify.clone(),
-        reasons: config.reasons.clone(),
-        hold: config.ui.hold,
         hints: false,
-        triage: crate::tui::triage(config)?,
-        place,
-        // Lines have neither colours nor motion.
-        depth: crate::tui::theme::Depth::None,
         reduced_motion: true,
-        read_first: config.ui.read_before_approve,
-        // The figures are read out, and no view is opened.
-        opens: Opens::Inbox,
+        ..Settings::of(config, place)?
     };
     let mut model = Model::new(settings, inbox.source_names(), SIZE, now());
     for source in &mut model.sources {
@@ -94,7 +84,7 @@ async fn live(
 ) -> anyhow::Result<LeftBy> {
     let mut second = interval(Duration::from_secs(1));
     second.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let mut lines = input::lines()?;
+    let mut lines = lines()?;
     effects.watch();
     let mut burst = Vec::with_capacity(BURST);
     let mut asked = session.start();
@@ -132,4 +122,79 @@ fn write(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+// Lines from standard input, with the time at which each came.
+
+/// Longer lines are refused, bytes.
+const LONGEST: u64 = 64 * 1024;
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// Without its end.
+    Line(String),
+    /// Nothing of it is used: half a value is another value.
+    TooLong,
+    /// Nothing more comes.
+    End,
+}
+
+/// Reads on a thread of its own, which ends with the process: a read from a terminal cannot be called off.
+pub(crate) fn lines() -> io::Result<mpsc::Receiver<(Timestamp, Typed)>> {
+    let (tell, lines) = mpsc::channel(256);
+    std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
+        let mut input = io::stdin().lock();
+        loop {
+            let typed = next(&mut input).unwrap_or(Typed::End);
+            let end = typed == Typed::End;
+            if tell.blocking_send((now(), typed)).is_err() || end {
+                return;
+            }
+        }
+    })?;
+    Ok(lines)
+}
+
+fn next(input: &mut impl BufRead) -> io::Result<Typed> {
+    let mut line = Vec::new();
+    if input.by_ref().take(LONGEST).read_until(b'\n', &mut line)? == 0 {
+        return Ok(Typed::End);
+    }
+    if line.pop_if(|last| *last == b'\n').is_none() && line.len() as u64 == LONGEST {
+        input.skip_until(b'\n')?;
+        return Ok(Typed::TooLong);
+    }
+    line.pop_if(|last| *last == b'\r');
+    Ok(Typed::Line(String::from_utf8_lossy(&line).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mut input: &[u8]) -> Vec<Typed> {
+        let mut all = Vec::new();
+        while all.last() != Some(&Typed::End) {
+            all.push(next(&mut input).unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn lines_end_at_their_ends_and_the_last_one_needs_none() {
+        let line = |text: &str| Typed::Line(text.to_owned());
+
+        assert_eq!(all(b"show\r\n\nnext"), [line("show"), line(""), line("next"), Typed::End]);
+    }
+
+    #[test]
+    fn nothing_of_a_line_that_is_too_long_is_used() {
+        let long = "x".repeat(100_000);
+
+        assert_eq!(
+            all(format!("{long}\nnext\n").as_bytes()),
+            [Typed::TooLong, Typed::Line("next".to_owned()), Typed::End]
+        );
+    }
 }

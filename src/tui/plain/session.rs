@@ -6,45 +6,50 @@ use ratatui::layout::Size;
 
 use crate::domain::{ActionKey, Digest, Finding, Risk, SourceName, Timestamp, Untrusted};
 use crate::text::Shown;
-use crate::tui::model::{Model, Opens, Slot, Tab};
-use crate::tui::msg::{Effect, Given, Msg, What};
-use crate::tui::update;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, Given, Msg, What};
+use crate::tui::core::router;
+use crate::tui::dashboard::state::Opens;
+use crate::tui::preview::state::Tab;
+use crate::tui::queue::slots::Slot;
 
-use super::input::Typed;
-use super::news::{self, News};
-use super::word::{Meant, Verb, meant};
-use super::{decide, edit, figures, look, open, read, say, send};
+use super::browse::To;
+use super::news::News;
+use super::read::Reading;
+use super::run::Typed;
+use super::words::{Meant, Verb, meant};
+use super::{browse, decide, edit, figures, news, read, sentences, submit};
 
 /// Lines that come this close together were not typed one by one. Milliseconds.
 const PASTE: i64 = 30;
 /// A page of text when nothing else is known; `How` says more.
-pub(super) const SIZE: Size = Size::new(1_000, 1_000);
+pub(crate) const SIZE: Size = Size::new(1_000, 1_000);
 
 /// What the two ends of the session are like.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::tui) struct How {
+pub(crate) struct How {
     /// Why it is plain, for the first line.
-    pub(in crate::tui) why: &'static str,
+    pub(crate) why: &'static str,
     /// What is read out first.
-    pub(in crate::tui) opens: Opens,
+    pub(crate) opens: Opens,
     /// A person types: there is a prompt, long texts come in pages, and what comes too fast was not typed.
-    pub(in crate::tui) interactive: bool,
+    pub(crate) interactive: bool,
     /// Columns; `None` breaks no line.
-    pub(in crate::tui) width: Option<u16>,
-    pub(in crate::tui) rows: u16,
+    pub(crate) width: Option<u16>,
+    pub(crate) rows: u16,
 }
 
 #[derive(Debug)]
-pub(in crate::tui) struct Session {
-    pub(in crate::tui) model: Model,
-    pub(super) how: How,
-    pub(super) turn: Turn,
+pub(crate) struct Session {
+    pub(crate) model: Model,
+    pub(crate) how: How,
+    pub(crate) turn: Turn,
     /// The action that was read out last.
-    pub(super) spoken: Option<Spoken>,
-    pub(super) reading: Option<read::Reading>,
-    pub(super) news: News,
+    pub(crate) spoken: Option<Spoken>,
+    pub(crate) reading: Option<Reading>,
+    pub(crate) news: News,
     /// Sources that were asked for their own counts, and have not answered.
-    pub(super) counting: Vec<SourceName>,
+    pub(crate) counting: Vec<SourceName>,
     lines: VecDeque<(Timestamp, Typed)>,
     last_line: Option<Timestamp>,
     /// Lines of a paste that were ignored and not told yet.
@@ -57,7 +62,7 @@ pub(in crate::tui) struct Session {
 
 /// What the session waits for, or what the next line answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(crate) enum Turn {
     /// The lists, for the first sentence.
     Opening,
     /// A word.
@@ -77,7 +82,7 @@ pub(super) enum Turn {
 
 /// Whether the first sentences were all said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opened {
+pub(crate) enum Opened {
     Yes,
     /// The first action comes after the figures.
     NotYet,
@@ -85,15 +90,15 @@ pub(super) enum Opened {
 
 /// What was read out of an action: a decision is about this.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spoken {
-    pub(super) key: ActionKey,
-    pub(super) label: (Option<Digest>, Untrusted, Risk),
-    pub(super) pending: bool,
-    pub(super) at: Timestamp,
+pub(crate) struct Spoken {
+    pub(crate) key: ActionKey,
+    pub(crate) label: (Option<Digest>, Untrusted, Risk),
+    pub(crate) pending: bool,
+    pub(crate) at: Timestamp,
 }
 
 impl Spoken {
-    pub(super) fn of(slot: &Slot, at: Timestamp) -> Self {
+    pub(crate) fn of(slot: &Slot, at: Timestamp) -> Self {
         let row = &slot.entry.row;
         let label = (row.digest, row.title.clone(), row.risk.clone());
         Self { key: slot.entry.key.clone(), label, pending: slot.is_pending(), at }
@@ -101,7 +106,7 @@ impl Spoken {
 }
 
 impl Session {
-    pub(in crate::tui) fn new(mut model: Model, how: How) -> Self {
+    pub(crate) fn new(mut model: Model, how: How) -> Self {
         // The model lays texts out as for a screen without a list. A screen that is too small shows none.
         let width = how.width.map_or(SIZE.width, |width| width.clamp(44, SIZE.width));
         let height = if how.interactive { how.rows.clamp(20, 60) } else { SIZE.height };
@@ -124,12 +129,12 @@ impl Session {
         }
     }
 
-    pub(in crate::tui) fn start(&mut self) -> Vec<Effect> {
-        update::start(&mut self.model)
+    pub(crate) fn start(&mut self) -> Vec<Effect> {
+        router::start(&mut self.model)
     }
 
     /// Something was typed at that time.
-    pub(in crate::tui) fn typed(&mut self, at: Timestamp, typed: Typed) -> Vec<Effect> {
+    pub(crate) fn typed(&mut self, at: Timestamp, typed: Typed) -> Vec<Effect> {
         self.prompted = false;
         let close = self.last_line.is_some_and(|last| at.since(last) < PASTE);
         self.last_line = Some(at);
@@ -147,7 +152,7 @@ impl Session {
     }
 
     /// Something happened.
-    pub(in crate::tui) fn take(&mut self, msg: Msg) -> Vec<Effect> {
+    pub(crate) fn take(&mut self, msg: Msg) -> Vec<Effect> {
         let tick = matches!(msg.what, What::Tick);
         news::take(self, msg);
         if tick {
@@ -158,12 +163,12 @@ impl Session {
     }
 
     #[cfg(test)]
-    pub(in crate::tui) const fn is_interactive(&self) -> bool {
+    pub(crate) const fn is_interactive(&self) -> bool {
         self.how.interactive
     }
 
     /// The text to write since the last call.
-    pub(in crate::tui) fn said(&mut self) -> String {
+    pub(crate) fn said(&mut self) -> String {
         std::mem::take(&mut self.out)
     }
 
@@ -171,10 +176,10 @@ impl Session {
     fn go_on(&mut self) -> Vec<Effect> {
         loop {
             let goes_on = match self.turn.clone() {
-                Turn::Opening => open::opened(self),
+                Turn::Opening => news::opened(self),
                 Turn::Counting(asked, opened) => figures::counted(self, asked, opened),
                 Turn::Reading(tab) => read::arrived(self, tab),
-                Turn::Reviewing => send::reviewed(self),
+                Turn::Reviewing => submit::reviewed(self),
                 Turn::Word | Turn::Confirming(_) | Turn::Settling(..) => self.next_line(),
                 Turn::Over => false,
             };
@@ -209,7 +214,7 @@ impl Session {
                 self.say("Ignored: the line holds a control character, from an arrow key perhaps.");
             }
             Typed::Line(line) => match self.turn.clone() {
-                Turn::Confirming(asked) => send::answer(self, line.trim(), at, asked),
+                Turn::Confirming(asked) => submit::answer(self, line.trim(), at, asked),
                 Turn::Settling(finding, reason, asked) => {
                     decide::settle_answer(self, line.trim(), (finding, reason), at, asked);
                 }
@@ -221,7 +226,7 @@ impl Session {
 
     fn word(&mut self, line: &str, at: Timestamp) {
         let (verb, rest) = match meant(line) {
-            Meant::Nothing => return look::again(self),
+            Meant::Nothing => return browse::again(self),
             Meant::Word(verb, rest) => (verb, rest),
             Meant::Unclear(names) => {
                 let names = names.join(", ");
@@ -253,22 +258,22 @@ impl Session {
             Verb::Edit => edit::edit(self, rest, at),
             Verb::Revert => edit::revert(self),
             Verb::Settle => decide::settle(self, rest, at),
-            Verb::Next => look::step(self, look::To::Next),
-            Verb::Previous => look::step(self, look::To::Previous),
-            Verb::First => look::go(self, 1),
-            Verb::Last => look::go(self, usize::MAX),
-            Verb::Go => look::go_to(self, rest),
-            Verb::List => look::list(self, rest),
-            Verb::Batch => look::batch(self),
-            Verb::Where => look::whereabouts(self),
+            Verb::Next => browse::step(self, To::Next),
+            Verb::Previous => browse::step(self, To::Previous),
+            Verb::First => browse::go(self, 1),
+            Verb::Last => browse::go(self, usize::MAX),
+            Verb::Go => browse::go_to(self, rest),
+            Verb::List => browse::list(self, rest),
+            Verb::Batch => browse::batch(self),
+            Verb::Where => browse::whereabouts(self),
             Verb::Watch => figures::start(self, Opened::Yes),
-            Verb::Staged => look::staged(self),
-            Verb::Submit => send::submit(self, rest),
-            Verb::Report => send::last(self),
-            Verb::Reload => look::reload(self),
+            Verb::Staged => browse::staged(self),
+            Verb::Submit => submit::submit(self, rest),
+            Verb::Report => submit::last(self),
+            Verb::Reload => browse::reload(self),
             Verb::Quiet => news::quiet(self, true),
             Verb::Speak => news::quiet(self, false),
-            Verb::Help => look::help(self, rest),
+            Verb::Help => browse::help(self, rest),
             Verb::Quit => self.end(),
         }
     }
@@ -286,32 +291,32 @@ impl Session {
     }
 
     /// Something happens by our own doing.
-    pub(super) fn tell(&mut self, what: What) {
+    pub(crate) fn tell(&mut self, what: What) {
         let msg = Msg { at: self.model.now, what };
-        let effects = update::update(&mut self.model, msg);
+        let effects = router::update(&mut self.model, msg);
         self.effects.extend(effects);
     }
 
-    pub(super) fn give(&mut self, given: Given) {
+    pub(crate) fn give(&mut self, given: Given) {
         self.tell(What::Given(given));
     }
 
-    pub(super) fn ask(&mut self, effects: Vec<Effect>) {
+    pub(crate) fn ask(&mut self, effects: Vec<Effect>) {
         self.effects.extend(effects);
     }
 
-    pub(super) fn began(&self) -> Timestamp {
+    pub(crate) fn began(&self) -> Timestamp {
         self.news.began
     }
 
     /// What the model said about it, if anything.
-    pub(super) fn heard(&mut self) -> Option<String> {
+    pub(crate) fn heard(&mut self) -> Option<String> {
         let message = self.model.message.take()?;
-        Some(say::sentence(&message.parts.iter().map(Shown::plain).collect::<String>()))
+        Some(sentences::sentence(&message.parts.iter().map(Shown::plain).collect::<String>()))
     }
 
     /// Writes a line, broken at the width. `text` went through the door: it holds our words and shown ones only.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         if self.prompted {
             self.out.push('\n');
             self.prompted = false;
@@ -328,14 +333,14 @@ impl Session {
         }
     }
 
-    pub(super) fn say_all(&mut self, lines: &[String]) {
+    pub(crate) fn say_all(&mut self, lines: &[String]) {
         for line in lines {
             self.say(line);
         }
     }
 
     /// Says what the model said.
-    pub(super) fn say_heard(&mut self) {
+    pub(crate) fn say_heard(&mut self) {
         if let Some(heard) = self.heard() {
             self.say(&heard);
         }

@@ -11,12 +11,11 @@ use crate::inbox::figures::{
     About, Ages, Alert, AlertKind, Board, Happening, HappeningKind, QueueLine, ReviewerLine, SourceBoard,
     Standing, ToolLine,
 };
-
-use super::desk::NOW;
+use crate::tui::testing::NOW;
 
 const MINUTE: i64 = 60_000;
 
-pub(super) fn ago(minutes: i64) -> Timestamp {
+pub(crate) fn ago(minutes: i64) -> Timestamp {
     Timestamp::from_millis(NOW - minutes * MINUTE)
 }
 
@@ -69,20 +68,20 @@ fn tool(name: &str, pending: u64, high: u64, oldest: i64, decided: (u64, u64, u6
 }
 
 #[expect(clippy::unnecessary_box_returns, reason = "as a happening has it")]
-pub(super) fn about(id: &str, tool: &str, title: &str, high: bool) -> Box<About> {
+pub(crate) fn about(id: &str, tool: &str, title: &str, high: bool) -> Box<About> {
     let key = ActionKey { source: SourceName::new("gate"), id: ActionId::new(id) };
     Box::new(About { key, tool: tool.into(), title: title.into(), high })
 }
 
-pub(super) fn happening(seconds: i64, source: &str, what: HappeningKind) -> Happening {
+pub(crate) fn happening(seconds: i64, source: &str, what: HappeningKind) -> Happening {
     Happening { at: Timestamp::from_millis(NOW - seconds * 1_000), source: SourceName::new(source), what }
 }
 
-pub(super) fn alert(kind: AlertKind, source: &str, count: u64) -> Alert {
+pub(crate) fn alert(kind: AlertKind, source: &str, count: u64) -> Alert {
     Alert { kind, source: SourceName::new(source), count }
 }
 
-pub(super) fn calm() -> Board {
+pub(crate) fn calm() -> Board {
     let flow =
         |from: u64, to: u64| (0..60).map(move |nth| Some(from + (to - from) * (nth % 7) / 6)).collect();
     Board {
@@ -158,7 +157,7 @@ fn events() -> Vec<Happening> {
     ]
 }
 
-pub(super) fn growing() -> Board {
+pub(crate) fn growing() -> Board {
     let calm = calm();
     let mut gate = source(
         "gate",
@@ -202,7 +201,7 @@ fn reviewer(name: &str, approved: u64, edited: Option<u64>, rejected: u64, media
     ReviewerLine { source: SourceName::new("gate"), decider }
 }
 
-pub(super) fn down() -> Board {
+pub(crate) fn down() -> Board {
     let mut board = calm();
     let mut woo = source(
         "woo-store",
@@ -229,7 +228,7 @@ pub(super) fn down() -> Board {
     board
 }
 
-pub(super) fn failed() -> Board {
+pub(crate) fn failed() -> Board {
     let mut board = calm();
     board.total.unknown = 1;
     board.outcomes.failed = 3;

@@ -1,10 +1,9 @@
 //! The same change over the marked actions, and the draft in the reviewer's own editor.
 
 use crate::domain::{Decision, PendingAction, Status};
-use crate::tui::model::Modal;
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, action, decided, few, key};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, action, decided, few, key};
 
 fn edits(desk: &Desk, id: &str) -> Option<String> {
     match &desk.model.draft.get(&key(id))?.decision {

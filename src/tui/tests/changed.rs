@@ -1,9 +1,8 @@
 //! What changed since it was seen: the mark is dropped, and what was seen, what is now and the edit stand beside each other.
 
 use crate::domain::{Binding, Capabilities, Decision, PendingAction, ReadFirst, Seen};
-use crate::tui::model::Tab;
-
-use super::desk::{CAN, Desk, action, few, key};
+use crate::tui::preview::state::Tab;
+use crate::tui::testing::{CAN, Desk, action, few, key};
 
 fn pay(amount: &str) -> PendingAction {
     let input = format!(r#"{{"to":"alice","amount":{amount},"note":"for May"}}"#);

@@ -4,9 +4,8 @@ use crate::domain::{
     Capabilities, Fact, FactValue, Note, On, Passage, PendingAction, RawJson, Revision, Timestamp,
 };
 use crate::inbox::Problem;
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{CAN, Desk, NOW, action, source};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{CAN, Desk, NOW, action, source};
 
 const NOTES: &[Note] =
     &[Note { on: On::Reject, words: "completed steps will be compensated" }, Note::UNVERIFIED];

@@ -1,8 +1,8 @@
 //! Copying, and opening links.
 
-use super::desk::{Desk, action, few};
-use crate::tui::model::Modal;
-use crate::tui::msg::{Clip, Effect, What};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Clip, Effect, What};
+use crate::tui::testing::{Desk, action, few};
 
 fn desk(id: &str, input: &str) -> Desk {
     Desk::new(100, 30, vec![action(&format!("{id} create_linear_issue support low 3"), "One", input)])

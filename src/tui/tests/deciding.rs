@@ -2,9 +2,8 @@
 
 use crate::domain::{Capabilities, Decision, ReasonRule};
 use crate::journal::Write;
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{CAN, Desk, action, few, key};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{CAN, Desk, action, few, key};
 
 #[test]
 fn approve_and_exclude_are_toggles_and_send_nothing() {

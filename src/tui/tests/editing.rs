@@ -9,11 +9,13 @@ use crate::domain::{Decision, EditError, KnownTool, Risk};
 use crate::inbox::Tool;
 use crate::journal::{EditText, Restored, Write};
 use crate::schema::Schema;
-use crate::tui::model::{EditForm, Modal};
-use crate::tui::msg::What;
-use crate::tui::view::view;
-
-use super::desk::{CAN, Desk, action, few, key};
+use crate::tui::core::draw::view;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::What;
+use crate::tui::core::router;
+use crate::tui::edit::form::EditForm;
+use crate::tui::testing;
+use crate::tui::testing::{CAN, Desk, action, few, key};
 
 /// Opens the form, at the end of the title, and types a `Z` there.
 fn edited() -> Desk {
@@ -132,7 +134,7 @@ fn a_draft_from_last_time_counts_only_for_the_same_input() {
     let other = few(2)[1].digest();
     for (of, want) in [(digest, "1E"), (other, "")] {
         let mut desk = Desk::unstarted(100, 30, CAN);
-        let _ = crate::tui::update::start(&mut desk.model);
+        let _ = router::start(&mut desk.model);
         let edit_texts = [(key("1"), text(of))].into();
         desk.restored(Restored { edit_texts, ..Restored::default() });
         desk.lists(few(1));
@@ -176,7 +178,7 @@ fn learns(desk: &mut Desk, schema: &str) {
         schema: None,
     };
     let tool = Arc::new(Tool { known, schema: Some(Schema::parse(schema).unwrap()) });
-    let (source, name) = (super::desk::source(), "create_linear_issue".into());
+    let (source, name) = (testing::source(), "create_linear_issue".into());
     desk.say(What::ToolLearnt { source, tool: name, answer: Ok(Some(tool)) });
 }
 

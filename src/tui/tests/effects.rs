@@ -16,10 +16,9 @@ use crate::domain::{
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Journal, Write};
 use crate::sources::{Signal, Source, SourceError, Synced};
-use crate::tui::effects::Effects;
-use crate::tui::msg::{Effect, Msg, What};
-
-use super::desk::{action, key, source};
+use crate::tui::app::effects::Effects;
+use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::testing::{action, key, source};
 
 /// A source with a bug.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! What expires: counted down, and never offered after it has passed.
 
 use crate::domain::{PendingAction, Status, Timestamp};
-use crate::tui::model::{Modal, State};
-use crate::tui::msg::What;
-
-use super::desk::{Desk, NOW, decided, few};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::What;
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, NOW, decided, few};
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60_000;

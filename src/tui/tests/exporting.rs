@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, few};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, few};
 
 fn reported() -> Desk {
     let mut desk = Desk::new(100, 30, few(2));

@@ -1,9 +1,9 @@
 //! Orders and groups of the list.
 
+use crate::config::GroupBy;
 use crate::domain::Timestamp;
-use crate::tui::model::GroupBy;
+use crate::tui::testing::{Desk, NOW, action, few};
 
-use super::desk::{Desk, NOW, action, few};
 use super::screens::queue;
 use super::triage::{checkpoints, ids, top};
 

@@ -5,9 +5,8 @@ use crate::domain::{
 };
 use crate::inbox::{History, Problem, SentHere};
 use crate::journal::Sent;
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, NOW, action, decided, key, source};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, NOW, action, decided, key, source};
 
 fn at(minutes: i64) -> Timestamp {
     Timestamp::from_millis(NOW - minutes * 60_000)

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use crate::domain::{Outcome, Status, SubmissionId};
 use crate::inbox::Problem;
-use crate::tui::model::State;
-use crate::tui::msg::{Effect, What};
-use crate::tui::update::end;
-
-use super::desk::{Desk, decided, few, key};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router::end;
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, decided, few, key};
 
 /// A desk whose reviewer has confirmed an approval and an exclusion a moment ago.
 fn confirmed() -> Desk {

@@ -1,12 +1,14 @@
 //! Keys and the commands behind them: what may follow a prefix, the help, the palette.
 
-use super::desk::{Desk, action, few, key};
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
-use crate::tui::command::{COMMANDS, Command, Place};
-use crate::tui::keymap::Keymap;
-use crate::tui::model::{Finder, Modal, Overlay, Tab};
-use crate::tui::msg::{Effect, What};
+use crate::tui::chrome::state::{Finder, Overlay};
+use crate::tui::core::command::{COMMANDS, Command, Place};
+use crate::tui::core::keymap::Keymap;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::preview::state::Tab;
+use crate::tui::testing::{Desk, action, few, key};
 
 fn foot(desk: &Desk, lines: usize) -> String {
     let screen = desk.screen();
@@ -149,9 +151,9 @@ fn help_scrolls_to_its_last_line_on_every_screen() {
         desk.press("?");
         let mut all = desk.screen();
         loop {
-            let before = desk.model.overlay.as_ref().map(|overlay| overlay.finder().at);
+            let before = desk.model.overlay.as_mut().map(|overlay| overlay.finder_mut().at);
             desk.press("<PageDown>");
-            if desk.model.overlay.as_ref().map(|overlay| overlay.finder().at) == before {
+            if desk.model.overlay.as_mut().map(|overlay| overlay.finder_mut().at) == before {
                 break;
             }
             all.push_str(&desk.screen());

@@ -1,8 +1,9 @@
 //! How many keys a job takes: one table, which the README shows. What is typed in words (a title, a reason, a count) is one key, and
 //! told apart.
 
-use super::desk::{Desk, action, few};
 use crate::domain::PendingAction;
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, action, few};
 
 /// What is done, with which keys, and how many those are. `{...}` is typed as one word.
 struct Job {
@@ -90,7 +91,7 @@ fn does(job: &Job) {
         }
     }
     desk.wait(5_000);
-    desk.say(crate::tui::msg::What::Tick);
+    desk.say(What::Tick);
     let sent = desk.submitted.last().map(crate::domain::Submission::len);
     assert_eq!(sent, Some(job.sent), "{}:\n{}", job.what, desk.screen());
 }

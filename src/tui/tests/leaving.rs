@@ -2,11 +2,11 @@
 
 use crate::journal::Write;
 use crate::tui::GatePlace;
-use crate::tui::model::Modal;
-use crate::tui::msg::{Effect, What};
-use crate::tui::update::end;
-
-use super::desk::{Desk, few};
+use crate::tui::core::command;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router::end;
+use crate::tui::testing::{Desk, few};
 
 fn quits(desk: &Desk) -> bool {
     desk.effects.contains(&Effect::Quit)
@@ -159,7 +159,7 @@ fn the_help_is_the_table() {
     desk.press("?");
 
     let screen = desk.screen();
-    for spec in crate::tui::command::COMMANDS {
+    for spec in command::COMMANDS {
         assert!(screen.contains(spec.name), "{} is not on the screen:\n{screen}", spec.name);
     }
 }

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::domain::{RawJson, json, merge};
-use crate::tui::model::{EditForm, Kind};
-
-use super::desk::key;
+use crate::tui::edit::field::Kind;
+use crate::tui::edit::form::EditForm;
+use crate::tui::testing;
+use crate::tui::testing::key;
 
 /// A value as somebody may have written it.
 fn value() -> impl Strategy<Value = String> {
@@ -42,7 +43,7 @@ fn typed(kind: &Kind, text: &str, number: i32) -> Option<(String, Value)> {
 }
 
 fn form(input: &RawJson) -> EditForm {
-    let digest = super::desk::few(1)[0].digest();
+    let digest = testing::few(1)[0].digest();
     EditForm::new(key("1"), digest, input.clone(), &json::pretty(input.as_str()), None)
 }
 

@@ -1,8 +1,8 @@
 //! Hints for newcomers.
 
-use super::desk::{Desk, few};
 use crate::journal::{Learned, Restored};
-use crate::tui::msg::Effect;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, few};
 
 fn newcomer(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, few(9));
@@ -23,11 +23,11 @@ fn a_newcomer_is_told_the_next_step_until_it_was_taken_twice() {
     assert_eq!(shown(&desk), "s shows what would be sent, and asks; u takes the last step back");
     desk.press("uu");
     desk.wait(20_000);
-    desk.say(crate::tui::msg::What::Tick);
+    desk.say(What::Tick);
     assert_eq!(shown(&desk), "a approves, x excludes; nothing is sent before s");
     desk.press("xu");
     desk.wait(20_000);
-    desk.say(crate::tui::msg::What::Tick);
+    desk.say(What::Tick);
     assert_eq!(shown(&desk), "n goes to the next undecided action; Space marks several for one decision");
     desk.press("nn??:<Esc>");
     assert_eq!(shown(&desk), "");

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::desk::{Desk, action, few, source};
 use crate::config::{NotifyOn, NotifyRule, NotifyTo};
 use crate::domain::AlertKind;
 use crate::inbox::notices::Notices;
 use crate::inbox::{Connection, Event, EventKind};
-use crate::tui::msg::{Effect, What};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, action, few, source};
 
 const FIRST: NotifyOn = NotifyOn::First;
 const DOWN: NotifyOn = NotifyOn::Alert(AlertKind::Down);

@@ -2,9 +2,9 @@
 
 use crate::domain::{DecisionKind, Outcome, PendingAction, Status, Timestamp};
 use crate::inbox::Problem;
-use crate::tui::model::{Ask, Own, ViewPage, ViewRow};
+use crate::tui::history::state::{Ask, Own, ViewPage, ViewRow};
+use crate::tui::testing::{Desk, NOW, few, source};
 
-use super::desk::{Desk, NOW, few, source};
 use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 
 #[test]

@@ -2,9 +2,8 @@
 
 use crate::domain::{Briefing, Followed, Revision, Status, Timestamp};
 use crate::inbox::{Event, EventKind};
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, NOW, decided, few, key, source};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, NOW, decided, few, key, source};
 
 fn briefed(desk: &mut Desk, paused: Option<i64>) {
     let briefing = Briefing {

@@ -1,8 +1,8 @@
 //! Previews on whole screens.
 
-use crate::tui::msg::What;
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, action};
 
-use super::desk::{Desk, action};
 use super::previews::raw;
 
 /// Recommendations, a mail, and a refund that its agent makes look smaller than it is.

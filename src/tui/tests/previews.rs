@@ -1,15 +1,15 @@
 //! Reading an action: folds, search, long texts, and where the preview stands.
 
 use crate::domain::Seen;
-use crate::tui::model::{PreviewPlace, Tab};
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, action, few};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::preview::page::links::links;
+use crate::tui::preview::state::{PreviewPlace, Tab};
+use crate::tui::testing::{Desk, action, few, key};
 
 const NESTED: &str = r#"{"repo":"acme/site","labels":["bug","web"],"steps":[{"run":"deploy","env":{"REGION":"eu","DRY":false}},{"run":"notify","to":["ops","web"]}],"tries":3,"note":null}"#;
 
 /// Raw, in full, with these keys pressed.
-pub(super) fn raw(keys: &str) -> Desk {
+pub(crate) fn raw(keys: &str) -> Desk {
     let mut desk = Desk::new(80, 24, vec![action("1 deploy agent low 1", "Deploy", NESTED)]);
     desk.press("z]]");
     desk.press(keys);
@@ -196,7 +196,8 @@ fn links_are_told_for_who_opens_them() {
     done.result = Some(crate::domain::RawJson::parse(r#"{"url":"https://example.com/pr/7"}"#).unwrap());
     let desk = Desk::new(100, 30, vec![done]);
 
-    let links: Vec<String> = desk.model.links().iter().map(|link| link.as_raw().to_owned()).collect();
+    let cached = desk.model.preview.cached(&key("1")).unwrap();
+    let links: Vec<String> = links(cached).iter().map(|link| link.as_raw().to_owned()).collect();
 
     assert_eq!(links, ["https://example.com/pr/7", "https://example.com/a_(b)", "mailto:kim@example.com"]);
 }

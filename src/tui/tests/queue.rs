@@ -1,14 +1,15 @@
 //! Arrivals, departures, and the row under the cursor.
 
-use crate::domain::{BatchKey, Briefing, Draft, Revision, Staged, Timestamp};
-use crate::domain::{Decision, Status};
+use crate::config::{GroupBy, SortBy};
+use crate::domain::{BatchKey, Briefing, Decision, Draft, Revision, Staged, Status, Timestamp};
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::{Restored, Write};
 use crate::rounds::{Random, rounds};
-use crate::tui::model::{Cursor, GroupBy, SortBy, State};
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{CAN, Desk, action, decided, few, key, source};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router;
+use crate::tui::queue::slots::State;
+use crate::tui::queue::state::Cursor;
+use crate::tui::testing::{CAN, Desk, action, decided, few, key, source};
 
 fn newcomer() -> crate::domain::PendingAction {
     action("0 create_linear_issue support low 90", "Came late, made early", r#"{"title":"x"}"#)
@@ -273,7 +274,7 @@ fn marks_on_what_is_settled_are_gone() {
 #[test]
 fn one_sync_at_a_time_and_one_more_after_it() {
     let mut desk = Desk::unstarted(100, 30, CAN);
-    let first = crate::tui::update::start(&mut desk.model);
+    let first = router::start(&mut desk.model);
     assert_eq!(first, [Effect::Restore, Effect::RestoreMinutes]);
     desk.say(event(EventKind::Changed));
     assert_eq!(syncs(&mut desk), [Effect::Sync { source: source(), since: None }]);
@@ -377,7 +378,7 @@ fn what_was_staged_last_time_is_there_again_or_dropped() {
     let mut draft = Draft::default();
     draft.stage([(key("1"), Some(staged("1"))), (key("gone"), Some(staged("gone")))]);
     let mut desk = Desk::unstarted(100, 30, CAN);
-    let _ = crate::tui::update::start(&mut desk.model);
+    let _ = router::start(&mut desk.model);
 
     desk.restored(Restored { draft, ..Restored::default() });
     assert_eq!(desk.staged(), "1A goneA");

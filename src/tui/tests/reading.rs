@@ -3,9 +3,9 @@
 use crate::domain::Seen;
 use crate::inbox::Problem;
 use crate::journal::Write;
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, action, few, key};
+use crate::tui::core::command::Command;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, action, few, key};
 
 fn loads(desk: &mut Desk) -> Vec<Vec<String>> {
     let all = std::mem::take(&mut desk.effects);
@@ -72,7 +72,7 @@ fn seen(desk: &Desk) -> Option<Seen> {
 fn a_jump_to_the_end_is_not_reading() {
     let mut desk = long();
     desk.drawn();
-    let command = desk.model.settings.keymap.key(crate::tui::command::Command::PreviewEnd).replace(' ', "");
+    let command = desk.model.settings.keymap.key(Command::PreviewEnd).replace(' ', "");
 
     desk.press(&command);
     desk.press("a");

@@ -2,9 +2,8 @@
 
 use crate::domain::{Capabilities, Decision, DecisionKind, ReasonRule};
 use crate::journal::{Restored, Says, Write};
-use crate::tui::msg::What;
-
-use super::desk::{CAN, Desk, action, few, key};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{CAN, Desk, action, few, key};
 
 fn decision(desk: &Desk, id: &str) -> Decision {
     desk.model.draft.get(&key(id)).unwrap().decision.clone()

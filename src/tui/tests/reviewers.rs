@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use crate::domain::SourceName;
 use crate::inbox::{Rows, Synced};
-use crate::tui::model::SourceState;
-use crate::tui::msg::What;
-
-use super::desk::{Desk, few, source};
+use crate::tui::core::msg::What;
+use crate::tui::queue::source_state::SourceState;
+use crate::tui::testing::{Desk, few, source};
 
 /// A desk whose configuration names nobody.
 fn desk(width: u16) -> Desk {

@@ -1,9 +1,8 @@
 //! The review sheet and the answers it waits for.
 
-use crate::tui::model::Modal;
-use crate::tui::msg::Effect;
-
-use super::desk::{Desk, few, key};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::Effect;
+use crate::tui::testing::{Desk, few, key};
 
 fn asked(desk: &Desk) -> Vec<(u64, Vec<crate::domain::ActionKey>)> {
     let of = |effect: &Effect| match effect {

@@ -4,12 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
 use crate::domain::{PendingAction, Status};
-use crate::tui::msg::What;
-
-use super::desk::{Desk, action, decided};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, action, decided};
 
 /// A morning's queue: four tools, three agents, all risks, and titles that would like to be something else.
-pub(super) fn queue() -> Vec<PendingAction> {
+pub(crate) fn queue() -> Vec<PendingAction> {
     let outage = "Three enterprise clients in eu-west-1 report 502s since 13:40 UTC.\\nAttached: status page link, 2 transcripts.";
     let outage = format!(
         r#"{{"title":"Escalate: EU outage","priority":3,"team":"SUP","labels":["outage","eu"],"assignee":null,"description":"{outage}"}}"#
@@ -55,7 +54,7 @@ pub(super) fn queue() -> Vec<PendingAction> {
 }
 
 /// Some of it decided: approved, edited, excluded, and one settled by somebody else.
-pub(super) fn at_work(width: u16, height: u16) -> Desk {
+pub(crate) fn at_work(width: u16, height: u16) -> Desk {
     let mut desk = Desk::new(width, height, queue());
     desk.press("ae<C-t><Down>");
     for _ in 0..12 {

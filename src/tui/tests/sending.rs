@@ -5,10 +5,10 @@ use crate::domain::{
 };
 use crate::inbox::{Problem, Reconciled};
 use crate::journal::Write;
-use crate::tui::model::{Modal, State};
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, NOW, action, few, key};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, NOW, action, few, key};
 
 fn sheet(desk: &Desk) -> bool {
     matches!(desk.model.modal, Some(Modal::Review(_)))

@@ -2,10 +2,9 @@
 
 use crate::domain::{Finding, Followed, Outcome, Report, Settling, Status, Timestamp};
 use crate::inbox::{Problem, Reconciled};
-use crate::tui::model::State;
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, few, key};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, few, key};
 
 /// Three decisions were sent: 1 was approved and has run, 2 failed, 3 was lost sight of.
 fn mixed() -> (Desk, Report) {

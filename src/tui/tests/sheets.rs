@@ -1,10 +1,10 @@
 //! Sheets and forms over the inbox, as a reviewer sees them.
 
 use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
-use crate::tui::GatePlace;
-use crate::tui::msg::What;
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, key};
+use crate::tui::{GatePlace, testing};
 
-use super::desk::{Desk, key};
 use super::screens::at_work;
 
 /// The lines of the sheet alone.
@@ -218,7 +218,7 @@ fn nothing_pending() {
 /// A mail with a list and more fields than a small screen has rows for.
 fn mail(width: u16, height: u16) -> Desk {
     let input = r#"{"workspace_id":"acme","to":"kim@acme.example","subject":"Your refund","body":"Dear Kim,\nit is on its way.","amount":1.10,"tags":["a","b"],"urgent":false,"cc":null}"#;
-    let one = super::desk::action("1 send_email support low 5", "Your refund", input);
+    let one = testing::action("1 send_email support low 5", "Your refund", input);
     let mut desk = Desk::new(width, height, vec![one]);
     desk.press("e!");
     desk

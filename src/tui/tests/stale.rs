@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::domain::{Briefing, Revision};
 use crate::inbox::{Connection, Event, EventKind, Problem};
-use crate::tui::msg::What;
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, few, source};
 
-use super::desk::{Desk, few, source};
 use super::screens::at_work;
 
 fn hears(desk: &mut Desk, kind: EventKind) {

@@ -3,9 +3,8 @@
 use crate::domain::{BatchId, BatchKey, Decision, Draft, Staged, Timestamp};
 use crate::inbox::Problem;
 use crate::journal::{Restored, Write};
-use crate::tui::msg::What;
-
-use super::desk::{CAN, Desk, few, key, source};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{CAN, Desk, few, key, source};
 
 fn unread() -> Desk {
     let mut desk = Desk::unstarted(100, 30, CAN);

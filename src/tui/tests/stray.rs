@@ -3,11 +3,10 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 use crate::rounds::{Random, rounds};
-use crate::tui::msg::What;
-use crate::tui::replies::{Heard, Replies};
-
-use super::desk::{Desk, few};
-use crate::tui::model::Modal;
+use crate::tui::app::input::{Heard, Replies};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, few};
 
 /// What terminals say by themselves, or when asked: DA1, DA2, DA3, DSR, cursor place, DECRQSS, DECRQM, XTVERSION, XTGETTCAP,
 /// OSC 4, 10, 11, 12 and 52, focus, kitty's keyboard and graphics, colour scheme.

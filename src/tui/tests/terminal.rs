@@ -2,9 +2,10 @@
 
 use ratatui::style::{Color, Modifier};
 
-use super::desk::{Desk, action, few};
 use crate::config::ThemeChoice;
-use crate::tui::theme::{Depth, Theme};
+use crate::tui::chrome::theme::Depth;
+use crate::tui::chrome::theme::palette::Theme;
+use crate::tui::testing::{Desk, action, few};
 
 /// What stands at the cursor of the terminal.
 fn at_cursor(desk: &Desk) -> String {

@@ -6,10 +6,11 @@ use crate::domain::{
     ActionKey, Entry, Outcome, PendingAction, Report, ReportLine, Revision, SourceName, Timestamp,
 };
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
-use crate::tui::model::{Modal, SourceState, State};
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{CAN, Desk, NOW, action, few, key, source};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::queue::source_state::SourceState;
+use crate::tui::testing::{CAN, Desk, NOW, action, few, key, source};
 
 const OTHERS: [&str; 4] = ["praxiom", "warden", "dendrux", "woo"];
 

@@ -1,9 +1,8 @@
 //! What a source lets a reviewer do with an action is told before a key is pressed.
 
 use crate::domain::{Capabilities, Note, On, PendingAction};
-use crate::tui::model::Modal;
-
-use super::desk::{CAN, Desk, action, few, key};
+use crate::tui::core::modal::Modal;
+use crate::tui::testing::{CAN, Desk, action, few, key};
 
 const COMMIT: Note = Note { on: On::Edit, words: "no edits on commit steps" };
 const COMPENSATES: Note = Note { on: On::Reject, words: "completed steps will be compensated" };

@@ -2,14 +2,14 @@
 
 use crate::domain::{PendingAction, Status};
 use crate::inbox::filter::Filter;
-use crate::tui::model::SavedFilter;
-use crate::tui::msg::{Effect, What};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::filter_state::SavedFilter;
+use crate::tui::testing::{CAN, Desk, action, decided, few, key};
 
-use super::desk::{CAN, Desk, action, decided, few, key};
 use super::screens::queue;
 
 /// Two checkpoints with two batches each, and a loner.
-pub(super) fn checkpoints() -> Vec<PendingAction> {
+pub(crate) fn checkpoints() -> Vec<PendingAction> {
     let at = |spec: &str, title: &str, checkpoint: Option<&str>| {
         let mut one = action(spec, title, &format!("{{\"title\":\"{title}\",\"team\":\"SUP\"}}"));
         one.row.checkpoint = checkpoint.map(Into::into);
@@ -25,7 +25,7 @@ pub(super) fn checkpoints() -> Vec<PendingAction> {
     ]
 }
 
-pub(super) fn ids(desk: &Desk) -> String {
+pub(crate) fn ids(desk: &Desk) -> String {
     let queue = &desk.model.queue;
     let slots = queue.groups().iter().flat_map(|group| &group.slots).filter_map(|index| queue.slot(*index));
     slots.map(|slot| slot.entry.key.id.as_raw()).collect::<Vec<_>>().join(" ")
@@ -356,7 +356,7 @@ fn a_filter_being_written_above_a_preview() {
 }
 
 /// The first lines as far as the list goes, and the foot: what previews show is not this file's.
-pub(super) fn top(desk: &Desk, lines: usize) -> String {
+pub(crate) fn top(desk: &Desk, lines: usize) -> String {
     let screen = desk.screen();
     let all: Vec<&str> = screen.lines().collect();
     let edge = usize::from(desk.model.layout().list.right());

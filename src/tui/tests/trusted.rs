@@ -1,9 +1,8 @@
 //! Tool, risk and what approving does are on screen wherever a decision is taken.
 
 use crate::domain::{Decision, Staged, changed_keys};
-use crate::tui::model::Modal;
-
-use super::desk::{Desk, action, key};
+use crate::tui::core::modal::Modal;
+use crate::tui::testing::{Desk, action, key};
 
 /// A tool whose own field gives the title.
 fn wipe() -> Vec<crate::domain::PendingAction> {

@@ -3,10 +3,11 @@
 use crate::contract::action::Unreadable;
 use crate::domain::{Binding, PendingAction, Seen};
 use crate::rounds::{Random, rounds};
-use crate::tui::model::Tab;
-use crate::tui::page::PageLine;
-
-use super::desk::{CAN, Desk, action};
+use crate::tui::core::msg::What;
+use crate::tui::preview::page::PageLine;
+use crate::tui::preview::state::Tab;
+use crate::tui::testing;
+use crate::tui::testing::{CAN, Desk, action};
 
 /// A number as JSON allows it, and as nobody writes it.
 fn literal(random: &mut Random) -> String {
@@ -28,7 +29,7 @@ fn literal(random: &mut Random) -> String {
 /// All words of a tab.
 fn words(desk: &mut Desk, tab: Tab) -> Vec<String> {
     desk.model.preview.tab = tab;
-    desk.say(crate::tui::msg::What::Wake);
+    desk.say(What::Wake);
     let page = desk.model.preview.page.as_mut().unwrap();
     assert_eq!(page.of.tab, tab);
     let lines: Vec<PageLine> = page.lines().collect();
@@ -79,7 +80,7 @@ fn g10_duplicate_keys_are_told_and_both_shown_down_to_depth_64() {
             assert!(text.contains(&one) && text.contains(&other), "{tab:?} {depth}: {text}");
         }
         assert!(desk.model.preview.page.as_ref().is_some());
-        let flags = &desk.model.preview.cached(&super::desk::key("1")).unwrap().flags;
+        let flags = &desk.model.preview.cached(&testing::key("1")).unwrap().flags;
         assert!(flags.any() && flags.duplicates.len() == 1, "{depth}: {flags:?}");
     }
 }

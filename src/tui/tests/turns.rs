@@ -1,9 +1,9 @@
 //! Turns: where a source takes one decision for all calls of a batch, or decides them only together.
 
 use crate::domain::{Capabilities, PendingAction, Together};
-use crate::tui::model::{Modal, Model};
-
-use super::desk::{CAN, Desk, action, few};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::testing::{CAN, Desk, action, few};
 
 const SAME: Capabilities = Capabilities { together: Together::Same, edit: false, ..CAN };
 const ALL: Capabilities = Capabilities { together: Together::All, edit: false, ..CAN };

@@ -2,10 +2,10 @@
 
 use crate::domain::{Capabilities, Finding, Outcome, PendingAction, RawJson, Revision, Settling, Status};
 use crate::inbox::Problem;
-use crate::tui::model::{Modal, State};
-use crate::tui::msg::{Effect, What};
-
-use super::desk::{Desk, action, decided, few, key, lost, source};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::slots::State;
+use crate::tui::testing::{Desk, action, decided, few, key, lost, source};
 
 /// Two of five are lost: a new one of the batch, and one of another tool.
 fn some_lost() -> Desk {

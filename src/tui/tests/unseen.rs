@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::domain::{ActionKey, Digest, PendingAction, Status};
 use crate::rounds::{Random, rounds};
-use crate::tui::msg::What;
-
-use super::desk::{Desk, action, decided};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, action, decided};
 
 /// An input of so many lines, each with a word that stands nowhere else, with padding between them.
 fn long(random: &mut Random, lines: usize) -> String {

@@ -4,15 +4,16 @@ use crate::domain::{
     Briefing, Capabilities, DecisionKind, Entry, Outcome, PendingAction, RawJson, Records, Status, Timestamp,
 };
 use crate::inbox::{Event, EventKind};
-use crate::tui::model::{Ask, Own, ViewKind, ViewPage, ViewRow};
-use crate::tui::msg::{Effect, What};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::history::state::{Ask, Own, ViewKind, ViewPage, ViewRow};
+use crate::tui::testing;
+use crate::tui::testing::{Desk, NOW, action, decided, few, key, source};
 
-use super::desk::{Desk, NOW, action, decided, few, key, source};
 use super::screens;
 
-pub(super) const MINUTE: i64 = 60_000;
+pub(crate) const MINUTE: i64 = 60_000;
 
-pub(super) fn over(spec: &str, title: &str, status: Status, by: &str, minutes: i64) -> PendingAction {
+pub(crate) fn over(spec: &str, title: &str, status: Status, by: &str, minutes: i64) -> PendingAction {
     let mut action = decided(action(spec, title, r#"{"amount":120,"currency":"EUR"}"#), status, by);
     action.row.resolved_at = Some(Timestamp::from_millis(NOW - minutes * MINUTE));
     action
@@ -48,13 +49,13 @@ fn failed() -> Vec<PendingAction> {
     all
 }
 
-pub(super) fn row(action: &PendingAction) -> ViewRow {
+pub(crate) fn row(action: &PendingAction) -> ViewRow {
     let entry =
         Entry { key: key(action.row.id.as_raw()), row: action.row.clone(), can: Capabilities::READ_ONLY };
     ViewRow { entry, own: None }
 }
 
-pub(super) fn page(actions: &[PendingAction]) -> ViewPage {
+pub(crate) fn page(actions: &[PendingAction]) -> ViewPage {
     ViewPage {
         rows: actions.iter().map(row).collect(),
         at: Timestamp::from_millis(NOW),
@@ -62,12 +63,12 @@ pub(super) fn page(actions: &[PendingAction]) -> ViewPage {
     }
 }
 
-pub(super) fn knows(desk: &mut Desk, actions: &[PendingAction]) {
+pub(crate) fn knows(desk: &mut Desk, actions: &[PendingAction]) {
     desk.world.extend(actions.iter().map(|action| (key(action.row.id.as_raw()), action.clone())));
 }
 
 /// At work in the inbox, then a look at what failed.
-pub(super) fn looking(width: u16, height: u16) -> Desk {
+pub(crate) fn looking(width: u16, height: u16) -> Desk {
     let mut desk = screens::at_work(width, height);
     knows(&mut desk, &failed());
     desk.pages.push_back(page(&failed()));
@@ -77,12 +78,12 @@ pub(super) fn looking(width: u16, height: u16) -> Desk {
 }
 
 /// Nothing is pressed for a moment: the preview catches up.
-pub(super) fn rest(desk: &mut Desk) {
+pub(crate) fn rest(desk: &mut Desk) {
     desk.wait(100);
     desk.say(What::Wake);
 }
 
-pub(super) fn asks(desk: &Desk) -> Vec<(u64, Ask)> {
+pub(crate) fn asks(desk: &Desk) -> Vec<(u64, Ask)> {
     let list = |effect: &Effect| match effect {
         Effect::List { number, ask } => Some((*number, ask.clone())),
         _ => None,
@@ -261,7 +262,7 @@ fn how_many_missions_and_agents_wait_is_counted_once_each() {
 
 #[test]
 fn before_the_list_was_read_the_source_says_how_many_missions_wait() {
-    let mut desk = Desk::unstarted(100, 30, super::desk::CAN);
+    let mut desk = Desk::unstarted(100, 30, testing::CAN);
     let briefing = Briefing { pending: 9, blocked_missions: Some(7), ..Briefing::default() };
 
     desk.say(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));

@@ -4,11 +4,13 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use crate::domain::{ActionId, PendingAction, Queue, Untrusted};
 use crate::inbox::figures::{AlertKind, HappeningKind};
-use crate::tui::model::{At, Panel};
-use crate::tui::msg::{Effect, What};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::dashboard::rows::At;
+use crate::tui::dashboard::state::Panel;
+use crate::tui::history::state::ViewKind;
+use crate::tui::testing::{Desk, action, key};
 
 use super::boards::{about, alert, calm, growing, happening};
-use super::desk::{Desk, action, key};
 use super::watch_screens::{shows, watching};
 
 const NAMES: [&str; 8] = [
@@ -85,7 +87,7 @@ fn enter_opens_what_an_event_an_alert_or_a_tool_is_about() {
     desk.press("gw");
     shows(&mut desk, board.clone());
     desk.press("j<Enter>");
-    assert!(desk.model.view.as_ref().is_some_and(|view| view.kind == crate::tui::model::ViewKind::Failed));
+    assert!(desk.model.view.as_ref().is_some_and(|view| view.kind == ViewKind::Failed));
     desk.press("<Esc>");
     shows(&mut desk, board);
     desk.press("A<Enter>");

@@ -2,12 +2,15 @@
 
 use crate::domain::{Flows, Minute, Timestamp};
 use crate::inbox::figures::AlertKind;
-use crate::tui::command::{COMMANDS, Place};
-use crate::tui::model::{At, Opens, Panel, WatchSort};
-use crate::tui::msg::{Effect, What};
+use crate::tui::core::command::{COMMANDS, Place};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router;
+use crate::tui::dashboard::rows::At;
+use crate::tui::dashboard::state::{Opens, Panel, WatchSort};
+use crate::tui::testing;
+use crate::tui::testing::{Desk, few, source};
 
 use super::boards::{alert, calm, growing};
-use super::desk::{Desk, few, source};
 use super::watch_screens::{quick, shows, watching};
 
 /// Keys that leave the view, or open something over it.
@@ -125,9 +128,9 @@ fn one_goes_back_to_where_one_came_from() {
 
 #[test]
 fn opened_by_its_own_command_q_leaves_placet() {
-    let mut desk = Desk::unstarted(100, 30, super::desk::CAN);
+    let mut desk = Desk::unstarted(100, 30, testing::CAN);
     desk.model.settings.opens = Opens::Watch;
-    drop(crate::tui::update::start(&mut desk.model));
+    drop(router::start(&mut desk.model));
     assert!(desk.model.watches() && desk.screen().contains("placet watch"), "{}", desk.screen());
     assert!(
         desk.screen().contains("pending ?"),
@@ -320,7 +323,7 @@ fn asked(desk: &mut Desk) -> Vec<i64> {
 fn a_source_that_counts_is_asked_at_first_and_then_seldom() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.model.sources[0].records.flows = true;
-    let minute = |minutes: i64| Minute::of(Timestamp::from_millis(super::desk::NOW)).plus(-minutes).start();
+    let minute = |minutes: i64| Minute::of(Timestamp::from_millis(testing::NOW)).plus(-minutes).start();
     desk.press("gw");
     assert_eq!(asked(&mut desk), [60]);
     let answer = |desk: &mut Desk| {

@@ -2,11 +2,11 @@
 
 use crate::config::Borders;
 use crate::inbox::figures::Board;
+use crate::tui::testing::{Desk, few};
 
 use super::boards::{calm, down, failed, growing};
-use super::desk::{Desk, few};
 
-pub(super) fn watching(width: u16, height: u16, board: Board) -> Desk {
+pub(crate) fn watching(width: u16, height: u16, board: Board) -> Desk {
     let mut desk = Desk::new(width, height, few(6));
     desk.press("gw");
     shows(&mut desk, board);
@@ -14,14 +14,14 @@ pub(super) fn watching(width: u16, height: u16, board: Board) -> Desk {
 }
 
 /// The board is this one, until the next look.
-pub(super) fn shows(desk: &mut Desk, mut board: Board) {
+pub(crate) fn shows(desk: &mut Desk, mut board: Board) {
     board.at = desk.model.now;
     desk.model.watch.board = board;
     desk.model.watch.settle();
 }
 
 /// Keys that come before the next look.
-pub(super) fn quick(desk: &mut Desk, keys: &str) {
+pub(crate) fn quick(desk: &mut Desk, keys: &str) {
     desk.hurry(keys, 20);
     desk.drawn();
 }

@@ -2,11 +2,13 @@
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use super::desk::{Desk, action, few, source};
 use crate::inbox::{Connection, Event, EventKind};
-use crate::tui::model::Focus;
-use crate::tui::msg::{Effect, What};
-use crate::tui::theme::{Rgb, Theme};
+use crate::tui::chrome::theme::palette::{Rgb, Theme};
+use crate::tui::core::model::Focus;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::testing::{Desk, action, few, source};
+
+use super::views;
 
 const CLICK: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 
@@ -194,7 +196,7 @@ fn with_reduced_motion_nothing_counts_seconds() {
 
 #[test]
 fn in_a_list_of_what_is_over_the_mouse_moves_that_list_and_not_the_queue_behind_it() {
-    let mut desk = super::views::looking(100, 30);
+    let mut desk = views::looking(100, 30);
     desk.model.window.mouse = true;
     let queue = desk.model.queue.cursor().cloned();
     let second = find(&desk, "Refund 3 EUR");

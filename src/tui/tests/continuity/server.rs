@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::rounds::Random;
 
 #[derive(Default)]
-pub(super) struct Server(Mutex<Inner>);
+pub(crate) struct Server(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -41,7 +41,7 @@ struct Row {
 }
 
 impl Server {
-    pub(super) async fn serve(self: Arc<Self>) -> String {
+    pub(crate) async fn serve(self: Arc<Self>) -> String {
         let routes = Router::new()
             .route("/api/pending-actions", get(list))
             .route("/api/pending-actions/changes", get(changes))
@@ -57,26 +57,26 @@ impl Server {
         self.0.lock().unwrap()
     }
 
-    pub(super) fn pending(&self) -> BTreeMap<String, String> {
+    pub(crate) fn pending(&self) -> BTreeMap<String, String> {
         let inner = self.inner();
         let open = inner.rows.iter().filter(|(_, row)| row.status == "pending");
         open.map(|(id, row)| (id.clone(), row.title.clone())).collect()
     }
 
     /// Somebody reads a stream that stands.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.inner().streams.iter().any(|stream| !stream.is_closed())
     }
 
     /// Nothing fails any more, and every stream has to be opened again.
-    pub(super) fn recovers(&self) {
+    pub(crate) fn recovers(&self) {
         let mut inner = self.inner();
         (inner.refuses, inner.fails, inner.mute) = (0, 0, 0);
         inner.streams.clear();
     }
 
     /// One thing happens; its name is for whoever reads of a failure.
-    pub(super) fn happens(&self, chance: &mut Random) -> &'static str {
+    pub(crate) fn happens(&self, chance: &mut Random) -> &'static str {
         let inner = &mut *self.inner();
         match chance.below(20) {
             0..=4 => inner.propose(),

@@ -1,36 +1,38 @@
 //! Every hostile text in every place that foreign text is drawn, judged by the bytes that a terminal would get and by what then
 //! stands on its screen.
 
-use ratatui::backend::{Backend as _, CrosstermBackend};
-use ratatui::buffer::Buffer;
-use serde::Deserialize;
-use std::collections::HashMap;
-use std::num::NonZeroU16;
-use std::path::Path;
-
 #[path = "../../../../tests/oracle/mod.rs"]
 mod oracle;
 mod places;
 
-use crate::text::{self, Badge, Badges};
-use crate::tui::tests::desk::Desk;
+use std::collections::HashMap;
+use std::num::NonZeroU16;
+use std::path::Path;
+
+use ratatui::backend::{Backend as _, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use serde::Deserialize;
+
+use crate::text;
+use crate::text::{Badge, Badges};
+use crate::tui::testing::Desk;
 
 /// A text that wants to be something else than it is.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Case {
-    pub(super) id: String,
-    pub(super) cls: String,
+pub(crate) struct Case {
+    pub(crate) id: String,
+    pub(crate) cls: String,
     /// `body`, `title`, or `ident`: a name that only ASCII stands in as it is.
-    pub(super) field: String,
-    pub(super) text: String,
+    pub(crate) field: String,
+    pub(crate) text: String,
     /// What must be on the screen.
-    pub(super) see: Vec<String>,
+    pub(crate) see: Vec<String>,
     /// What must not be among the bytes, in hexadecimal.
-    pub(super) never: Vec<String>,
-    pub(super) flag: Option<String>,
+    pub(crate) never: Vec<String>,
+    pub(crate) flag: Option<String>,
 }
 
-pub(super) const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 60)];
+pub(crate) const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (200, 60)];
 
 fn own() -> Vec<Case> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hostile/text.json");
@@ -55,13 +57,13 @@ fn is_long() -> bool {
 }
 
 /// What is on a terminal that got a frame.
-pub(super) struct Frame {
-    pub(super) bytes: Vec<u8>,
-    pub(super) screen: vt100::Parser,
+pub(crate) struct Frame {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) screen: vt100::Parser,
 }
 
 impl Frame {
-    pub(super) fn of(desk: &Desk) -> Self {
+    pub(crate) fn of(desk: &Desk) -> Self {
         let buffer = desk.buffer();
         let mut bytes = Vec::new();
         let cells = Buffer::empty(buffer.area).diff(&buffer);
@@ -74,14 +76,14 @@ impl Frame {
     }
 
     /// Without white space, which wrapping moves.
-    pub(super) fn dense(&self, from: u16, width: u16) -> String {
+    pub(crate) fn dense(&self, from: u16, width: u16) -> String {
         let rows: Vec<String> = self.screen.screen().rows(from, width).collect();
         rows.concat().split_whitespace().collect()
     }
 }
 
 /// Nothing but what may be written, and nothing that this case must not write.
-pub(super) fn judged(case: &Case, place: &str, bytes: &[u8]) {
+pub(crate) fn judged(case: &Case, place: &str, bytes: &[u8]) {
     let bad = oracle::judge(bytes);
     assert!(bad.is_empty(), "{} in {place}: {bad:?}", case.id);
     for never in &case.never {

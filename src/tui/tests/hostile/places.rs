@@ -2,8 +2,9 @@
 
 use crate::domain::{Outcome, PendingAction, RawJson, Status};
 use crate::inbox::Problem;
-use crate::tui::msg::What;
-use crate::tui::tests::desk::{Desk, action, decided, source};
+use crate::tui::core::msg::What;
+use crate::tui::testing::{Desk, action, decided, source};
+use crate::tui::{chrome, testing};
 
 use super::{Case, Frame, judged};
 
@@ -59,12 +60,12 @@ fn look(case: &Case, place: &str, desk: &Desk) {
     let frame = Frame::of(desk);
     judged(case, place, &frame.bytes);
     gutter(case, place, desk, &frame);
-    let title = crate::tui::view::title(&desk.model);
+    let title = chrome::words::title(&desk.model);
     assert!(title.is_ascii() && title.ends_with(" - placet"), "{}: {title:?}", case.id);
 }
 
 /// What the case must show is on a wide screen.
-pub(super) fn seen(case: &Case) {
+pub(crate) fn seen(case: &Case) {
     let input = match case.field.as_str() {
         "body" => format!("{{\"body\":{}}}", json(&case.text)),
         _ => "{}".to_owned(),
@@ -102,7 +103,7 @@ pub(super) fn seen(case: &Case) {
 }
 
 /// Opens, reads, edits, filters, reviews and sends, and looks after every step.
-pub(super) fn everywhere(case: &Case, (width, height): (u16, u16)) {
+pub(crate) fn everywhere(case: &Case, (width, height): (u16, u16)) {
     let mut desk = Desk::new(width, height, vec![hostile(case, "1"), hostile(case, "2"), hostile(case, "3")]);
     look(case, "the list", &desk);
     if height > 12 {
@@ -171,7 +172,7 @@ fn failed(case: &Case, desk: &mut Desk) {
     };
     desk.say(What::Synced(source(), Err(problem.clone())));
     look(case, "a failed sync", desk);
-    let key = crate::tui::tests::desk::key("1");
+    let key = testing::key("1");
     desk.say(What::Loaded(vec![(key, Err(problem))]));
     look(case, "a failed load", desk);
 }

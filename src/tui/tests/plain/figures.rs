@@ -2,10 +2,10 @@
 
 use crate::domain::{Flow, Flows, Minute, Queue, QueueFlow};
 use crate::inbox::Problem;
-use crate::tui::desk::{CAN, few, source};
-use crate::tui::model::Opens;
-use crate::tui::msg::What;
-use crate::tui::plain::How;
+use crate::tui::core::msg::What;
+use crate::tui::dashboard::state::Opens;
+use crate::tui::plain::session::How;
+use crate::tui::testing::{CAN, few, source};
 
 use super::talk::{SCRIPT, TERMINAL, Talk, risky};
 

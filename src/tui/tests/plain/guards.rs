@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::domain::Status;
 use crate::journal::Write;
-use crate::tui::desk::{action, decided, few, lost};
-use crate::tui::plain::How;
+use crate::tui::plain::session::How;
+use crate::tui::testing::{action, decided, few, lost};
 
 use super::talk::{SCRIPT, TERMINAL, Talk};
 

@@ -1,6 +1,6 @@
 //! Plain mode: lines in, lines out. No terminal, no clock, no sleeping.
 
-mod figures;
-mod guards;
-mod talk;
-mod words;
+pub(crate) mod figures;
+pub(crate) mod guards;
+pub(crate) mod talk;
+pub(crate) mod words;

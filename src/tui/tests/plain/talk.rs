@@ -8,55 +8,57 @@ use crate::domain::{
 };
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::Write;
-use crate::tui::model::{Model, Opens};
-use crate::tui::msg::{Effect, Loaded, Msg, What};
-use crate::tui::plain::{How, Session, Typed, keymap};
-
-use crate::tui::desk::{CAN, Desk, NOW, action, key, source};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, Loaded, Msg, What};
+use crate::tui::dashboard::state::Opens;
+use crate::tui::plain::run::Typed;
+use crate::tui::plain::session::{How, Session};
+use crate::tui::plain::words::keymap;
+use crate::tui::testing::{CAN, Desk, NOW, action, key, source};
 
 /// A reviewer who types and hears.
-pub(super) struct Talk {
-    pub(super) session: Session,
-    pub(super) at: i64,
-    pub(super) world: HashMap<ActionKey, PendingAction>,
-    pub(super) can: Capabilities,
-    pub(super) submitted: Vec<Submission>,
-    pub(super) settled: usize,
-    pub(super) saved: Vec<Write>,
+pub(crate) struct Talk {
+    pub(crate) session: Session,
+    pub(crate) at: i64,
+    pub(crate) world: HashMap<ActionKey, PendingAction>,
+    pub(crate) can: Capabilities,
+    pub(crate) submitted: Vec<Submission>,
+    pub(crate) settled: usize,
+    pub(crate) saved: Vec<Write>,
     /// Answers to loads are kept back.
-    pub(super) slow: bool,
-    pub(super) waiting: Vec<Effect>,
-    pub(super) left: bool,
+    pub(crate) slow: bool,
+    pub(crate) waiting: Vec<Effect>,
+    pub(crate) left: bool,
     /// Sources that were asked for their own counts.
-    pub(super) asked: usize,
-    pub(super) context: Result<Vec<Passage>, Problem>,
+    pub(crate) asked: usize,
+    pub(crate) context: Result<Vec<Passage>, Problem>,
     /// Everything on the terminal, typed lines echoed as a terminal does.
-    pub(super) heard: String,
+    pub(crate) heard: String,
 }
 
 /// Lines are not broken, so that sentences can be found.
-pub(super) const TERMINAL: How =
+pub(crate) const TERMINAL: How =
     How { why: "--plain", opens: Opens::Inbox, interactive: true, width: None, rows: 24 };
-pub(super) const SCRIPT: How = How { interactive: false, ..TERMINAL };
+pub(crate) const SCRIPT: How = How { interactive: false, ..TERMINAL };
 
 impl Talk {
-    pub(super) fn new(how: How, actions: Vec<PendingAction>) -> Self {
+    pub(crate) fn new(how: How, actions: Vec<PendingAction>) -> Self {
         Self::with(how, actions, CAN)
     }
 
-    pub(super) fn with(how: How, actions: Vec<PendingAction>, can: Capabilities) -> Self {
+    pub(crate) fn with(how: How, actions: Vec<PendingAction>, can: Capabilities) -> Self {
         let mut talk = Self::started(how, can);
         talk.connects();
         talk.lists(actions);
         talk
     }
 
-    pub(super) fn connects(&mut self) {
+    pub(crate) fn connects(&mut self) {
         self.take(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
     }
 
     /// No source has answered yet.
-    pub(super) fn started(how: How, can: Capabilities) -> Self {
+    pub(crate) fn started(how: How, can: Capabilities) -> Self {
         let mut model = Desk::unstarted(80, 24, can).model;
         model.settings.keymap = keymap();
         let mut talk = Self {
@@ -80,25 +82,25 @@ impl Talk {
         talk
     }
 
-    pub(super) fn model(&self) -> &Model {
+    pub(crate) fn model(&self) -> &Model {
         &self.session.model
     }
 
-    pub(super) fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         Timestamp::from_millis(self.at)
     }
 
-    pub(super) fn lists(&mut self, actions: Vec<PendingAction>) {
+    pub(crate) fn lists(&mut self, actions: Vec<PendingAction>) {
         let entries = self.entries(actions);
         self.synced(Rows::All(entries));
     }
 
-    pub(super) fn changes(&mut self, actions: Vec<PendingAction>) {
+    pub(crate) fn changes(&mut self, actions: Vec<PendingAction>) {
         let entries = self.entries(actions);
         self.synced(Rows::Changes { entries, gone: Vec::new() });
     }
 
-    pub(super) fn entries(&mut self, actions: Vec<PendingAction>) -> Vec<Entry> {
+    pub(crate) fn entries(&mut self, actions: Vec<PendingAction>) -> Vec<Entry> {
         let can = self.can;
         let entry = |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: it.row.clone(), can };
         let entries = actions.iter().map(entry).collect();
@@ -106,7 +108,7 @@ impl Talk {
         entries
     }
 
-    pub(super) fn synced(&mut self, rows: Rows) {
+    pub(crate) fn synced(&mut self, rows: Rows) {
         let synced = Synced {
             source: source(),
             subject: None,
@@ -118,12 +120,12 @@ impl Talk {
         self.take(What::Synced(source(), Ok(synced)));
     }
 
-    pub(super) fn take(&mut self, what: What) {
+    pub(crate) fn take(&mut self, what: What) {
         let effects = self.session.take(Msg { at: self.now(), what });
         self.perform(effects);
     }
 
-    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
+    pub(crate) fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Load(_) | Effect::LoadForReview { .. } if self.slow => self.waiting.push(effect),
@@ -161,19 +163,19 @@ impl Talk {
     }
 
     /// The answers that were kept back come.
-    pub(super) fn answers(&mut self) {
+    pub(crate) fn answers(&mut self) {
         self.slow = false;
         let waiting = std::mem::take(&mut self.waiting);
         self.perform(waiting);
     }
 
-    pub(super) fn loaded(&self, keys: &[ActionKey]) -> Vec<Loaded> {
+    pub(crate) fn loaded(&self, keys: &[ActionKey]) -> Vec<Loaded> {
         let gone = || Problem { source: None, what: "is gone".to_owned(), why: None };
         keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
     }
 
     /// Types lines a second apart; what was heard since.
-    pub(super) fn types(&mut self, lines: &str) -> String {
+    pub(crate) fn types(&mut self, lines: &str) -> String {
         let before = self.heard.len();
         for line in lines.split('\n') {
             self.at += 1_000;
@@ -183,7 +185,7 @@ impl Talk {
     }
 
     /// Types a line at this very moment.
-    pub(super) fn types_now(&mut self, line: &str) {
+    pub(crate) fn types_now(&mut self, line: &str) {
         if self.session.is_interactive() {
             self.heard.push_str(line);
             self.heard.push('\n');
@@ -192,13 +194,13 @@ impl Talk {
         self.perform(effects);
     }
 
-    pub(super) fn ends_input(&mut self) {
+    pub(crate) fn ends_input(&mut self) {
         let effects = self.session.typed(self.now(), Typed::End);
         self.perform(effects);
     }
 
     /// Time goes by.
-    pub(super) fn waits(&mut self, seconds: i64) -> String {
+    pub(crate) fn waits(&mut self, seconds: i64) -> String {
         let before = self.heard.len();
         for _ in 0..seconds {
             self.at += 1_000;
@@ -208,7 +210,7 @@ impl Talk {
     }
 
     /// The source does what was asked.
-    pub(super) fn accepts(&mut self) {
+    pub(crate) fn accepts(&mut self) {
         let submission = self.submitted.last().unwrap().clone();
         let lines = submission.batches().iter().flat_map(|batch| {
             batch.items().iter().map(|item| ReportLine {
@@ -227,7 +229,7 @@ impl Talk {
         self.take(What::Submitted(submission.id().clone(), Ok(report)));
     }
 
-    pub(super) fn staged(&self) -> String {
+    pub(crate) fn staged(&self) -> String {
         let letter = |(key, staged): (&ActionKey, &crate::domain::Staged)| {
             format!("{}{}", key.id.as_raw(), staged.decision.kind().letter())
         };
@@ -237,7 +239,7 @@ impl Talk {
     }
 }
 
-pub(super) fn risky() -> PendingAction {
+pub(crate) fn risky() -> PendingAction {
     let input = r#"{"title":"Bulk-close 214 tickets","ids":[1,2],"count":214,"workspace_id":"acme"}"#;
     action("r update_linear_issue refunds-agent high 192", "Bulk-close 214 tickets", input)
 }

@@ -1,8 +1,9 @@
 //! What is said to what.
 
 use crate::domain::{Capabilities, Note, Status};
-use crate::tui::desk::{CAN, action, decided, few, key, lost};
-use crate::tui::plain::{How, WORDS};
+use crate::tui::plain::session::How;
+use crate::tui::plain::words::WORDS;
+use crate::tui::testing::{CAN, action, decided, few, key, lost};
 
 use super::talk::{SCRIPT, TERMINAL, Talk, risky};
 

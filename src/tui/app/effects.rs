@@ -1,0 +1,521 @@
+//! Performs effects. Each runs in a task of its own and answers with a message, so the screen waits for nothing.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+use crate::domain::{
+    ActionKey, BatchKey, Capabilities, Digest, Entry, FlowsAsked, KeptMinute, Minute, Outcome, Revision,
+    Risk, Row, SourceName, Status, Submission, SubmissionId, Untrusted,
+};
+use crate::inbox::figures::Figures;
+use crate::inbox::notices::Notice;
+use crate::inbox::notify::Ways;
+use crate::inbox::{Inbox, Problem};
+use crate::journal::{Past, Sent, Write};
+use crate::program::Late;
+use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
+use crate::tui::history::state::{Ask, Own, ViewPage, ViewRow};
+use crate::tui::preview::state::Stood;
+
+use super::clock::now;
+use super::os;
+
+/// Approved actions are followed for so long.
+const FOLLOW: Duration = Duration::from_hours(1);
+/// Until what could not be saved is tried again.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Runs effects against the inbox.
+#[derive(Debug, Clone)]
+pub(crate) struct Effects {
+    inbox: Inbox,
+    msgs: mpsc::Sender<Msg>,
+    /// What quitting waits for: submissions, what is settled, and saves.
+    must_finish: TaskTracker,
+    /// Everything else: the end cuts it off, before the journal is closed.
+    may_end: TaskTracker,
+    over: CancellationToken,
+    unsaved: Arc<Unsaved>,
+    /// How rules tell what needs no screen.
+    ways: Ways,
+}
+
+/// Writes that wait for the journal, in order. What is decided while one write is under way goes with the next.
+#[derive(Debug, Default)]
+struct Unsaved {
+    queue: Mutex<Vec<Vec<Write>>>,
+    /// Held by the one that writes.
+    writing: tokio::sync::Mutex<()>,
+    /// Somebody waits to write again what could not be written.
+    retrying: AtomicBool,
+}
+
+impl Unsaved {
+    fn queue(&self) -> MutexGuard<'_, Vec<Vec<Write>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Effects {
+    pub(crate) fn new(inbox: Inbox, msgs: mpsc::Sender<Msg>) -> Self {
+        Self {
+            inbox,
+            msgs,
+            must_finish: TaskTracker::new(),
+            may_end: TaskTracker::new(),
+            over: CancellationToken::new(),
+            unsaved: Arc::default(),
+            ways: Ways::default(),
+        }
+    }
+
+    pub(crate) fn with_ways(self, ways: Ways) -> Self {
+        Self { ways, ..self }
+    }
+
+    /// Starts one effect. Those that belong to the terminal are not for this room.
+    pub(crate) fn perform(&self, effect: Effect) {
+        let this = self.clone();
+        match effect {
+            Effect::Restore => self.spawn(this.restore()),
+            Effect::RestoreMinutes => self.spawn(restore(this)),
+            Effect::KeepMinutes(kept) => drop(self.must_finish.spawn(keep(this, kept))),
+            Effect::Reconcile => self.spawn(this.reconcile()),
+            Effect::TakeBack { id, keys } => self.spawn(this.take_back(id, keys)),
+            Effect::Sync { source, since } => self.spawn(this.sync(source, since)),
+            Effect::Load(keys) => each(&this, keys),
+            Effect::History { key, stood } => self.spawn(this.history(key, stood)),
+            Effect::Context { key, stood } => self.spawn(this.context(key, stood)),
+            Effect::List { number, ask } => self.spawn(this.list(number, ask)),
+            Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
+            Effect::LoadForReview { review, keys } => self.spawn(async move {
+                let actions = for_review(&this, keys).await;
+                let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
+                this.say(What::ReviewLoaded { review, id, actions }).await;
+            }),
+            Effect::Hold { submission, left_pending } => drop(self.must_finish.spawn(async move {
+                let (inbox, id) = (this.inbox.clone(), submission.id().clone());
+                let answer = caught(async move { inbox.hold(&submission, left_pending).await }).await;
+                this.say(What::Held(id, answer)).await;
+            })),
+            Effect::Recall(id) => drop(self.must_finish.spawn(async move {
+                // What stays behind does no harm: it is never sent, and the next start forgets it.
+                if let Err(problem) = this.inbox.recall(&id).await {
+                    tracing::error!(what = problem.what, "cannot forget what was held");
+                }
+            })),
+            Effect::Submit { submission, left_pending } => {
+                drop(self.must_finish.spawn(this.submit(*submission, left_pending)));
+            }
+            Effect::Settle { key, finding, reason } => drop(self.must_finish.spawn(async move {
+                let (inbox, of) = (this.inbox.clone(), key.clone());
+                let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
+                this.say(What::Settled(key, finding, answer)).await;
+            })),
+            Effect::Follow(keys) => self.spawn(this.follow(keys)),
+            Effect::Save(writes) => self.save(writes),
+            Effect::Learn(learned) => self.spawn(async move { this.inbox.learn(learned).await }),
+            Effect::WakeIn(millis) => self.spawn(this.wake_in(millis)),
+            Effect::LearnTool { source, tool } => self.spawn(this.learn(source, tool)),
+            Effect::Copy(clip) => self.spawn(this.copy(clip)),
+            Effect::Export { folder, text } => drop(self.must_finish.spawn(this.export(folder, text))),
+            Effect::ExportBoard { folder, json, csv } => {
+                drop(self.must_finish.spawn(this.export_board(folder, json, csv)));
+            }
+            Effect::Open(link) => self.spawn(this.open(link)),
+            Effect::Tell(notice) => this.notice(*notice),
+            Effect::CopyByTerminal(_)
+            | Effect::Mouse(_)
+            | Effect::Notify(_)
+            | Effect::Ring
+            | Effect::Repaint
+            | Effect::Suspend
+            | Effect::Editor { .. }
+            | Effect::Quit => {}
+        }
+    }
+
+    async fn submit(self, submission: Submission, left_pending: u64) {
+        // Receipts tell what was seen: that is on disk first, if it can be at all.
+        self.flush().await;
+        let id = submission.id().clone();
+        let (told, mut some) = mpsc::channel(8);
+        let sending = self.inbox.submit_telling(submission, left_pending, told);
+        let passing = async {
+            while let Some(report) = some.recv().await {
+                self.say(What::Partly(id.clone(), report)).await;
+            }
+        };
+        let (answer, ()) = tokio::join!(sending, passing);
+        self.say(What::Submitted(id.clone(), answer)).await;
+    }
+
+    async fn take_back(self, id: SubmissionId, keys: Vec<ActionKey>) {
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.take_back(&id, &keys).await }).await;
+        self.say(What::TakenBack(answer)).await;
+    }
+
+    /// Runs the reviewer's editor, which has the terminal until the answer comes.
+    pub(crate) fn edit(&self, key: ActionKey, digest: Digest, text: String) {
+        let this = self.clone();
+        drop(tokio::spawn(async move {
+            let answer = match os::found() {
+                Ok(editor) => os::edit(&editor, &text).await,
+                Err(why) => Err(why),
+            };
+            this.say(What::Edited { key, digest, answer }).await;
+        }));
+    }
+
+    /// Runs the reviewer's own program with `text` on its standard input. It is given two seconds, and nobody waits for it.
+    pub(crate) fn tell_command(argv: Vec<String>, text: String) {
+        drop(tokio::spawn(async move {
+            if let Err(error) = os::run(&argv, text.as_bytes(), Late::Killed).await {
+                tracing::warn!(%error, "the notification's command failed");
+            }
+        }));
+    }
+
+    /// Nobody waits for it.
+    fn notice(self, notice: Notice) {
+        let (rule, ways) = (notice.rule, self.ways.clone());
+        ways.tell(notice, move |answer| async move { self.say(What::Noticed { rule, answer }).await });
+    }
+
+    /// Waits a moment for what is being told, and ends the rest: nothing asks the journal once it is closed.
+    pub(crate) async fn end(&self) {
+        self.ways.finish().await;
+        self.over.cancel();
+        self.may_end.close();
+        self.may_end.wait().await;
+    }
+
+    /// On a task of its own, until the end.
+    fn spawn(&self, what: impl Future<Output = ()> + Send + 'static) {
+        drop(self.may_end.spawn(self.over.clone().run_until_cancelled_owned(what)));
+    }
+
+    /// Waits for submissions and saves that are under way.
+    pub(crate) async fn finish(&self) {
+        self.must_finish.close();
+        self.must_finish.wait().await;
+    }
+
+    /// Passes on what sources say, for as long as the screen lives.
+    pub(crate) fn watch(&self) {
+        let this = self.clone();
+        let mut events = self.inbox.watch();
+        self.spawn(async move {
+            while let Some(event) = events.recv().await {
+                this.say(What::Source(event)).await;
+            }
+        });
+    }
+
+    /// What cannot be written is tried again, with the next save and every so often, until it is on disk.
+    fn save(&self, writes: Vec<Write>) {
+        self.unsaved.queue().push(writes);
+        let this = self.clone();
+        drop(self.must_finish.spawn(async move {
+            let mut saved = this.flush().await;
+            while !saved && !this.unsaved.retrying.swap(true, Ordering::SeqCst) {
+                tokio::time::sleep(RETRY).await;
+                // Before the write: who fails while it is under way may wait for the next turn.
+                this.unsaved.retrying.store(false, Ordering::SeqCst);
+                saved = this.flush().await;
+            }
+        }));
+    }
+
+    /// One write at a time, in order; what queues up meanwhile becomes one write. True when nothing is left behind.
+    async fn flush(&self) -> bool {
+        let _writing = self.unsaved.writing.lock().await;
+        let mut queued = std::mem::take(&mut *self.unsaved.queue());
+        if queued.is_empty() {
+            return true;
+        }
+        // What was seen is saved in silence: the screen speaks of what was staged.
+        let spoken_of = |writes: &&Vec<Write>| !writes.iter().all(Write::is_about_looking);
+        let mut saves = queued.iter().filter(spoken_of).count();
+        let (inbox, writes) = (self.inbox.clone(), queued.iter().flatten().cloned().collect());
+        let answer = caught(async move { inbox.save(writes).await }).await;
+        let on_disk = answer.is_ok();
+        if !on_disk {
+            let mut queue = self.unsaved.queue();
+            queued.append(&mut queue);
+            *queue = queued;
+            // They are still under way.
+            saves = 0;
+        }
+        self.say(What::Saved { saves, answer }).await;
+        on_disk
+    }
+
+    async fn learn(self, source: SourceName, tool: Untrusted) {
+        let (inbox, from, name) = (self.inbox.clone(), source.clone(), tool.clone());
+        let answer = caught(async move { inbox.tool(&from, &name).await }).await;
+        self.say(What::ToolLearnt { source, tool, answer }).await;
+    }
+
+    async fn copy(self, clip: Clip) {
+        let answer = os::copy(&clip.text).await;
+        self.say(What::Copied(clip, answer)).await;
+    }
+
+    async fn open(self, link: String) {
+        let answer = os::open(link).await;
+        self.say(What::Opened(answer)).await;
+    }
+
+    async fn sync(self, source: SourceName, since: Option<Revision>) {
+        let (inbox, name) = (self.inbox.clone(), source.clone());
+        let answer = caught(async move { inbox.sync(&name, since).await }).await;
+        self.say(What::Synced(source, answer)).await;
+    }
+
+    async fn history(self, key: ActionKey, stood: Stood) {
+        let (inbox, of) = (self.inbox.clone(), key.clone());
+        let answer = Box::new(caught(async move { inbox.history(&of).await }).await);
+        self.say(What::Told { key, stood, answer }).await;
+    }
+
+    async fn context(self, key: ActionKey, stood: Stood) {
+        let (inbox, of) = (self.inbox.clone(), key.clone());
+        let answer = caught(async move { inbox.context(&of).await }).await;
+        self.say(What::Around { key, stood, answer }).await;
+    }
+
+    async fn export(self, folder: PathBuf, text: String) {
+        let written = tokio::task::spawn_blocking(move || os::write(&folder, &text)).await;
+        let answer = written.unwrap_or_else(|error| Err(error.to_string()));
+        self.say(What::Exported(answer)).await;
+    }
+
+    async fn export_board(self, folder: PathBuf, json: String, csv: String) {
+        let files = [("json", json), ("csv", csv)];
+        let written = tokio::task::spawn_blocking(move || os::write_all(&folder, "watch", &files)).await;
+        let answer = written.unwrap_or_else(|error| Err(error.to_string()));
+        self.say(What::BoardExported(answer)).await;
+    }
+
+    async fn flows(self, source: SourceName, asked: FlowsAsked) {
+        let (inbox, name) = (self.inbox.clone(), source.clone());
+        let answer = caught(async move { inbox.flows(&name, &asked).await }).await;
+        self.say(What::Flows(source, answer)).await;
+    }
+
+    async fn list(self, number: u64, ask: Ask) {
+        let page = Box::new(read(self.inbox.clone(), ask).await);
+        self.say(What::Listed { number, page }).await;
+    }
+
+    async fn restore(self) {
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.restore().await.map(Box::new) }).await;
+        self.say(What::Restored(answer)).await;
+    }
+
+    async fn reconcile(self) {
+        let inbox = self.inbox.clone();
+        let answer = caught(async move { inbox.reconcile().await }).await;
+        self.say(What::Reconciled(answer)).await;
+    }
+
+    async fn follow(self, keys: Vec<ActionKey>) {
+        let (changes, mut seen) = mpsc::channel(64);
+        let following = self.inbox.follow(keys, FOLLOW, changes);
+        let passing = async {
+            while let Some(followed) = seen.recv().await {
+                self.say(What::Followed(followed)).await;
+            }
+        };
+        tokio::join!(following, passing);
+    }
+
+    async fn wake_in(self, millis: u64) {
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+        self.say(What::Wake).await;
+    }
+
+    /// The loop is gone when nobody listens; then there is nobody to tell.
+    async fn say(&self, what: What) {
+        let _ = self.msgs.send(Msg { at: now(), what }).await;
+    }
+}
+
+/// On a task of its own: a panic of ours is an answer too, so that the screen does not wait for ever. A submission needs no
+/// such thing, because the inbox answers for it.
+async fn caught<T: Send + 'static>(
+    asked: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    let failed =
+        || Problem { source: None, what: "failed inside placet; the log says what".to_owned(), why: None };
+    AbortOnDropHandle::new(tokio::spawn(asked)).await.unwrap_or_else(|_| Err(failed()))
+}
+
+// Actions in full: each source by itself, so that none waits for another one.
+
+/// So many actions are asked for at once.
+const PAGE: usize = 500;
+/// A review waits no longer than this for more, once something came: the others can be reviewed without.
+const MORE: Duration = Duration::from_secs(5);
+
+/// Tells what each source gave as soon as it did.
+pub(crate) fn each(effects: &Effects, keys: Vec<ActionKey>) {
+    for (_, keys) in by_source(keys) {
+        let this = effects.clone();
+        effects.spawn(async move {
+            for page in keys.chunks(PAGE) {
+                let loaded = load(&this, page).await;
+                this.say(What::Loaded(loaded)).await;
+            }
+        });
+    }
+}
+
+/// Everything, with a problem for what did not come in time.
+pub(crate) async fn for_review(effects: &Effects, keys: Vec<ActionKey>) -> Vec<Loaded> {
+    let (pages, mut come) = mpsc::channel(16);
+    for (_, keys) in by_source(keys.clone()) {
+        let (this, pages) = (effects.clone(), pages.clone());
+        effects.spawn(async move {
+            for page in keys.chunks(PAGE) {
+                let loaded = load(&this, page).await;
+                if pages.send(loaded).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    drop(pages);
+    let mut all: Vec<Loaded> = come.recv().await.unwrap_or_default();
+    while let Ok(Some(page)) = tokio::time::timeout(MORE, come.recv()).await {
+        all.extend(page);
+    }
+    let here: HashSet<&ActionKey> = all.iter().map(|(key, _)| key).collect();
+    let late: Vec<ActionKey> = keys.into_iter().filter(|key| !here.contains(key)).collect();
+    let why = format!("could not be read: no answer for {} s", MORE.as_secs());
+    all.extend(late.into_iter().map(|key| problem(key, why.clone())));
+    all
+}
+
+fn by_source(keys: Vec<ActionKey>) -> BTreeMap<SourceName, Vec<ActionKey>> {
+    let mut by: BTreeMap<SourceName, Vec<ActionKey>> = BTreeMap::new();
+    for key in keys {
+        by.entry(key.source.clone()).or_default().push(key);
+    }
+    by
+}
+
+/// A key that no answer speaks of is a problem too.
+async fn load(effects: &Effects, page: &[ActionKey]) -> Vec<Loaded> {
+    let (inbox, asked) = (effects.inbox.clone(), page.to_vec());
+    let mut answered = match caught(async move { Ok(inbox.load(&asked).await) }).await {
+        Ok(answered) => answered,
+        Err(problem) => page.iter().map(|key| (key.clone(), Err(problem.clone()))).collect(),
+    };
+    let known: HashSet<ActionKey> = answered.iter().map(|(key, _)| key.clone()).collect();
+    let missing = page.iter().filter(|key| !known.contains(key));
+    answered.extend(missing.map(|key| problem(key.clone(), "no longer knows this action".to_owned())));
+    answered
+}
+
+fn problem(key: ActionKey, what: String) -> Loaded {
+    let source = Some(key.source.clone());
+    (key, Err(Problem { source, what, why: None }))
+}
+
+// Minutes of the figures, to and from the journal. Losing them costs history and nothing else: the log says so, not the screen.
+
+pub(crate) async fn restore(effects: Effects) {
+    let inbox = effects.inbox.clone();
+    let since = Minute::of(now()).plus(1 - i64::from(Figures::LONGEST));
+    let kept = caught(async move { inbox.kept_minutes(since).await }).await;
+    if let Err(problem) = &kept {
+        tracing::warn!(what = problem.what, "the figures of before cannot be read");
+    }
+    effects.say(What::KeptMinutes(kept.unwrap_or_default())).await;
+}
+
+pub(crate) async fn keep(effects: Effects, minutes: Vec<KeptMinute>) {
+    let inbox = effects.inbox.clone();
+    if let Err(problem) = caught(async move { inbox.keep_minutes(&minutes).await }).await {
+        tracing::warn!(what = problem.what, "the figures of the last minute cannot be kept");
+    }
+}
+
+// Pages of what is over, as the screen's lists take them.
+
+/// So many submissions of the journal are a page of its history.
+const SUBMISSIONS: u32 = 50;
+
+/// What failed as a whole is a problem on a page without rows.
+pub(crate) async fn read(inbox: Inbox, ask: Ask) -> ViewPage {
+    let answer = match ask {
+        Ask::Listed { statuses, next } => {
+            caught(async move {
+                let listing = inbox.listed(&statuses, next).await;
+                let row = |entry| ViewRow { entry, own: None };
+                Ok(ViewPage {
+                    rows: listing.entries.into_iter().map(row).collect(),
+                    next: listing.next.map(|next| Ask::Listed { statuses, next: Some(next) }),
+                    problems: listing.problems,
+                    unreadable: listing.unreadable.len(),
+                    at: listing.at,
+                })
+            })
+            .await
+        }
+        Ask::Decided { skip } => caught(decided(inbox, skip)).await,
+    };
+    answer.unwrap_or_else(|problem| ViewPage { problems: vec![problem], at: now(), ..ViewPage::default() })
+}
+
+async fn decided(inbox: Inbox, skip: u32) -> Result<ViewPage, Problem> {
+    let past = inbox.decided(skip, SUBMISSIONS).await?;
+    let more = past.len() == SUBMISSIONS as usize;
+    Ok(ViewPage {
+        rows: past.iter().flat_map(|past| past.items.iter().map(|sent| row(past, sent))).collect(),
+        next: more.then_some(Ask::Decided { skip: skip.saturating_add(SUBMISSIONS) }),
+        at: now(),
+        ..ViewPage::default()
+    })
+}
+
+/// A row with what the journal knows: where the action stands now is read when the row is on screen.
+fn row(past: &Past, sent: &Sent) -> ViewRow {
+    let batch = match &sent.batch {
+        BatchKey::Batch(_, batch) => Some(batch.clone()),
+        BatchKey::Alone(_) => None,
+    };
+    let ended = sent.followed.as_ref().map(|seen| seen.status.clone());
+    let ended = ended.filter(|_| sent.outcome == Some(Outcome::Approved));
+    let status = match &sent.outcome {
+        Some(Outcome::Approved) => ended.clone().unwrap_or(Status::Approved),
+        Some(Outcome::Accepted) => Status::Other("accepted".into()),
+        Some(Outcome::Rejected) => Status::Rejected,
+        Some(Outcome::Skipped { status: Some(status), .. }) => status.clone(),
+        Some(Outcome::Failed { .. }) => Status::Pending,
+        Some(Outcome::Skipped { status: None, .. } | Outcome::Unknown { .. }) | None => Status::Unknown,
+    };
+    let row = Row {
+        batch,
+        // The journal did not always keep it.
+        risk: sent.risk.clone().unwrap_or_else(|| Risk::parse("?")),
+        status,
+        created_at: past.begun_at,
+        digest: Some(sent.digest),
+        ..Row::new(sent.key.id.clone(), sent.tool.clone(), sent.title.clone())
+    };
+    let (decision, outcome) = (sent.decision.kind(), sent.outcome.clone());
+    let own = Own { decision, at: past.begun_at, outcome, ended };
+    ViewRow { entry: Entry { key: sent.key.clone(), row, can: Capabilities::READ_ONLY }, own: Some(own) }
+}

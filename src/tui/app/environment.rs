@@ -1,0 +1,197 @@
+//! What the environment says about the terminal, and how the terminal is told things. Asking it takes time that a slow line does
+//! not have, and its answers come among the keys: so nothing is asked that a name tells.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
+use crate::config::{Keyboard, Notify};
+use crate::domain::Check;
+use crate::tui::chrome::theme::Depth;
+
+/// The terminal, as far as variables tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Host {
+    /// tmux stands between.
+    pub tmux: bool,
+    /// Has the kitty keyboard protocol, or ignores its sequences without a trace.
+    kitty_keys: bool,
+    /// Shows OSC 9 as a desktop notification.
+    osc9: bool,
+}
+
+/// Terminals with the kitty keyboard protocol, by TERM (a beginning) and TERM_PROGRAM.
+const KITTY_TERMS: [&str; 6] = ["xterm-kitty", "xterm-ghostty", "foot", "alacritty", "rio", "contour"];
+const KITTY_PROGRAMS: [&str; 4] = ["ghostty", "kitty", "rio", "WezTerm"];
+/// Terminals that show OSC 9.
+const OSC9_TERMS: [&str; 3] = ["xterm-kitty", "xterm-ghostty", "foot"];
+const OSC9_PROGRAMS: [&str; 4] = ["ghostty", "kitty", "WezTerm", "iTerm.app"];
+
+impl Host {
+    pub(crate) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let (term, program) = (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM"));
+        let is = |terms: &[&str], programs: &[&str]| {
+            terms.iter().any(|known| term.starts_with(known))
+                || program.as_deref().is_some_and(|program| programs.contains(&program))
+        };
+        let tmux = variable("TMUX").is_some_and(|it| !it.is_empty());
+        Self {
+            tmux,
+            kitty_keys: !tmux && is(&KITTY_TERMS, &KITTY_PROGRAMS),
+            osc9: is(&OSC9_TERMS, &OSC9_PROGRAMS),
+        }
+    }
+
+    pub(crate) fn uses_kitty_keys(self, keyboard: Keyboard) -> bool {
+        match keyboard {
+            Keyboard::Auto => self.kitty_keys,
+            Keyboard::Kitty => true,
+            Keyboard::Legacy => false,
+        }
+    }
+
+    /// What to write so that somebody who looks elsewhere learns of `text`; our own words only. Inside tmux nobody knows who is
+    /// outside, so the bell, which tmux passes on, rings too.
+    pub(crate) fn notification(self, how: &Notify, text: &str) -> String {
+        let sequence = match how {
+            Notify::Auto if self.osc9 || self.tmux => format!("\x1b]9;{text}\x07"),
+            Notify::Osc9 => format!("\x1b]9;{text}\x07"),
+            Notify::Osc777 => format!("\x1b]777;notify;placet;{text}\x07"),
+            Notify::Osc99 => format!("\x1b]99;;{text}\x1b\\"),
+            Notify::Auto | Notify::Bell => return "\x07".to_owned(),
+            Notify::Command(_) | Notify::Off => return String::new(),
+        };
+        if self.tmux { format!("{}\x07", through_tmux(&sequence)) } else { sequence }
+    }
+}
+
+impl Host {
+    /// What to write so that the terminal copies `text`.
+    pub(crate) fn copying(self, text: &str) -> String {
+        let sequence = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
+        if self.tmux { through_tmux(&sequence) } else { sequence }
+    }
+
+    /// How that is called in a message.
+    pub(crate) const fn copies_by(self) -> &'static str {
+        if self.tmux {
+            "OSC 52 through tmux, where both allow it"
+        } else {
+            "OSC 52, where the terminal allows it"
+        }
+    }
+}
+
+/// For the terminal around tmux, which takes it out again where `allow-passthrough` is on.
+pub(crate) fn through_tmux(sequence: &str) -> String {
+    format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"))
+}
+
+// What doctor says of the terminal, by the same words of the environment that the screen goes by.
+
+/// `is_terminal`: output goes to one, and is not read by a program.
+pub(crate) fn checks(
+    keyboard: Keyboard,
+    variable: impl Fn(&str) -> Option<String>,
+    is_terminal: bool,
+) -> Vec<Check> {
+    const WHAT: &str = "terminal";
+    let host = Host::of(&variable);
+    let term = variable("TERM").unwrap_or_default();
+    let colours = match Depth::of(&variable) {
+        Depth::None => "no colours (NO_COLOR)",
+        Depth::Names => "16 colours",
+        Depth::Indexed => "256 colours",
+        Depth::Full => "all colours",
+    };
+    let keys = if host.uses_kitty_keys(keyboard) {
+        "keys by the kitty protocol"
+    } else {
+        "keys as every terminal reports them"
+    };
+    let found = format!("TERM={term:?}, {colours}, {keys}");
+    let first = match term.as_str() {
+        "" | "dumb" => Check::warn(
+            WHAT,
+            format!("TERM={term:?}: the inbox opens in typed words"),
+            "set TERM to what this terminal is, or use --plain on purpose",
+        ),
+        _ if !is_terminal => Check::good(WHAT, format!("{found}; this output goes elsewhere")),
+        _ => Check::good(WHAT, found),
+    };
+    let tmux = host.tmux.then(|| {
+        Check::good(
+            "tmux",
+            "copying and notifications need `set -g set-clipboard on` and `set -g allow-passthrough on` there",
+        )
+    });
+    [first].into_iter().chain(tmux).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(variables: &[(&str, &str)]) -> Host {
+        Host::of(|name| {
+            variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn notifications_go_the_way_the_terminal_knows() {
+        let (kitty, plain) = (host(&[("TERM", "xterm-kitty")]), host(&[("TERM", "xterm-256color")]));
+        let tmux = host(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/tmux-0/default,1,0")]);
+
+        assert_eq!(kitty.notification(&Notify::Auto, "placet: 3"), "\x1b]9;placet: 3\x07");
+        assert_eq!(plain.notification(&Notify::Auto, "placet: 3"), "\x07");
+        assert_eq!(
+            tmux.notification(&Notify::Auto, "placet: 3"),
+            "\x1bPtmux;\x1b\x1b]9;placet: 3\x07\x1b\\\x07",
+            "wrapped, and the bell"
+        );
+        assert_eq!(tmux.notification(&Notify::Osc99, "x"), "\x1bPtmux;\x1b\x1b]99;;x\x1b\x1b\\\x1b\\\x07");
+        assert_eq!(plain.notification(&Notify::Osc777, "x"), "\x1b]777;notify;placet;x\x07");
+        assert_eq!(plain.notification(&Notify::Off, "x"), "");
+    }
+
+    #[test]
+    fn copying_is_wrapped_inside_tmux() {
+        assert_eq!(host(&[]).copying("id-1"), "\x1b]52;c;aWQtMQ==\x07");
+        let tmux = host(&[("TMUX", "x")]);
+        assert_eq!(tmux.copying("id-1"), "\x1bPtmux;\x1b\x1b]52;c;aWQtMQ==\x07\x1b\\");
+        assert!(tmux.copies_by().contains("tmux"));
+    }
+
+    #[test]
+    fn the_kitty_protocol_is_for_terminals_known_to_have_it() {
+        let uses = |variables: &[(&str, &str)], keyboard| host(variables).uses_kitty_keys(keyboard);
+
+        assert!(uses(&[("TERM", "xterm-kitty")], Keyboard::Auto));
+        assert!(uses(&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "WezTerm")], Keyboard::Auto));
+        assert!(!uses(&[("TERM", "xterm-256color")], Keyboard::Auto));
+        assert!(!uses(&[("TERM", "xterm-kitty"), ("TMUX", "x")], Keyboard::Auto));
+        assert!(uses(&[("TERM", "xterm")], Keyboard::Kitty));
+        assert!(!uses(&[("TERM", "xterm-kitty")], Keyboard::Legacy));
+    }
+
+    fn told(variables: &[(&str, &str)], is_terminal: bool) -> Vec<String> {
+        let of = |name: &str| {
+            variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+        };
+        checks(Keyboard::Auto, of, is_terminal).into_iter().map(|check| check.found).collect()
+    }
+
+    #[test]
+    fn the_terminal_is_told_as_the_screen_will_treat_it() {
+        assert_eq!(
+            told(&[("TERM", "xterm-kitty"), ("COLORTERM", "truecolor")], true),
+            [r#"TERM="xterm-kitty", all colours, keys by the kitty protocol"#]
+        );
+        let tmux = told(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/1"), ("NO_COLOR", "1")], false);
+        assert_eq!(
+            tmux[0],
+            r#"TERM="tmux-256color", no colours (NO_COLOR), keys as every terminal reports them; this output goes elsewhere"#
+        );
+        assert!(tmux[1].contains("allow-passthrough"), "{tmux:?}");
+        assert_eq!(told(&[], true), [r#"TERM="": the inbox opens in typed words"#]);
+    }
+}

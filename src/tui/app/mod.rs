@@ -1,0 +1,11 @@
+//! The program around the pure core: the terminal, the loop, effects, shutdown, and other programs.
+
+pub(crate) mod clock;
+pub(crate) mod effects;
+pub(crate) mod environment;
+pub(crate) mod input;
+pub(crate) mod os;
+pub(crate) mod run;
+pub(crate) mod shutdown;
+pub(crate) mod terminal;
+pub(crate) mod width_safe_backend;

@@ -1,0 +1,211 @@
+//! The reviewer's own editor: finds it, gives it a file that nobody else can read, and takes back what it left there.
+
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::private;
+use crate::program;
+use crate::program::How;
+pub(crate) use crate::program::Late;
+
+/// The editor as it is asked for: `$VISUAL`, else `$EDITOR`, split by the shell's rules; else what every system has.
+pub(crate) fn found() -> Result<Vec<String>, String> {
+    for name in ["VISUAL", "EDITOR"] {
+        let Some(line) = std::env::var(name).ok().filter(|line| !line.trim().is_empty()) else { continue };
+        return match shell_words::split(&line) {
+            Ok(words) if !words.is_empty() => Ok(words),
+            _ => Err(format!("${name} cannot be read as a command: {line}")),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let has = |editor: &&&str| std::env::split_paths(&path).any(|folder| folder.join(editor).is_file());
+    let editor = ["vi", "nano"].iter().find(has).map(|editor| vec![(*editor).to_owned()]);
+    editor.ok_or_else(|| "no editor was found: set $VISUAL or $EDITOR to yours".to_owned())
+}
+
+/// Runs the editor over the text, and returns what is in the file when it has ended. The file is in a folder of its own that
+/// only its owner can enter, so that an editor's backups and swap files are there, too, and go with it.
+pub(crate) async fn edit(editor: &[String], text: &str) -> Result<String, String> {
+    let [program, arguments @ ..] = editor else { return Err("there is no editor".to_owned()) };
+    let failed = |what: &str, error: &io::Error| format!("{what}: {error}; nothing was changed");
+    let only_ours = std::fs::Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix("placet-").permissions(only_ours).tempdir();
+    let folder = folder.map_err(|error| failed("no file for the editor could be made", &error))?;
+    let file = folder.path().join("input.json");
+    write_private(&file, text)
+        .map_err(|error| failed("the file for the editor could not be written", &error))?;
+    let ended = Command::new(program).args(arguments).arg(&file).status().await;
+    let ended = ended.map_err(|error| failed(&format!("the editor {program} did not start"), &error))?;
+    if !ended.success() {
+        return Err(format!("the editor {program} ended with {ended}; nothing was changed"));
+    }
+    let read = std::fs::read(&file);
+    let bytes = read.map_err(|error| failed("what the editor left cannot be read", &error))?;
+    String::from_utf8(bytes).map_err(|_| "what the editor left is no UTF-8; nothing was changed".to_owned())
+}
+
+fn write_private(file: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?;
+    file.write_all(text.as_bytes())?;
+    // Editors complain about a last line without an end.
+    file.write_all(b"\n")
+}
+
+// Other programs: a clipboard, a browser, the reviewer's own. Never on the screen's thread, never with the terminal in their
+// hands, and never for long.
+
+/// Whoever takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Runs a program with `input` on its standard input; what it writes is thrown away. Fails when it cannot be run, fails, or
+/// takes longer than two seconds.
+pub(crate) async fn run(argv: &[String], input: &[u8], late: Late) -> io::Result<()> {
+    program::run(argv, input, How { limit: LIMIT, late, bare: false }).await
+}
+
+/// Copies with the program for this display; how it is called. The error is why that program failed, `None` where there is none.
+pub(crate) async fn copy(text: &str) -> Result<String, Option<String>> {
+    let tool = clipboard(variable, is_there).ok_or(None)?;
+    run(&tool, text.as_bytes(), Late::Killed).await.map_err(|error| Some(error.to_string()))?;
+    Ok(tool.join(" "))
+}
+
+/// Opens a link with the system's own opener. Fails with a sentence.
+pub(crate) async fn open(link: String) -> Result<(), String> {
+    let mut opener = opener(variable, is_there)
+        .ok_or_else(|| "there is no display here to open a browser on".to_owned())?;
+    opener.push(link);
+    match run(&opener, b"", Late::Left).await {
+        // Some openers stay until the browser is closed.
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(()),
+        ended => ended.map_err(|error| error.to_string()),
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// A local program where there is a display, else tmux, which hands on to the terminal around it.
+fn clipboard(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let mac = cfg!(target_os = "macos") && !set("SSH_CONNECTION");
+    let all: [(bool, &[&str]); 5] = [
+        (mac, &["pbcopy"]),
+        (set("WAYLAND_DISPLAY"), &["wl-copy"]),
+        (set("DISPLAY"), &["xclip", "-selection", "clipboard"]),
+        (set("DISPLAY"), &["xsel", "--clipboard", "--input"]),
+        (set("TMUX"), &["tmux", "load-buffer", "-w", "-"]),
+    ];
+    let fits = |(here, argv): &&(bool, &[&str])| *here && argv.first().is_some_and(|name| there(name));
+    all.iter().find(fits).map(|(_, argv)| argv.iter().map(|&part| part.to_owned()).collect())
+}
+
+/// Without a display an opener would start a browser in this very terminal.
+fn opener(variable: impl Fn(&str) -> Option<String>, there: impl Fn(&str) -> bool) -> Option<Vec<String>> {
+    let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let name = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let display = cfg!(target_os = "macos") || set("WAYLAND_DISPLAY") || set("DISPLAY");
+    (display && there(name)).then(|| vec![name.to_owned()])
+}
+
+// What was exported, on disk: new files that only their owner can read.
+
+/// Writes `report-YYYYMMDD-HHMMSS.json`, local time. Never writes over a file that is there. Fails with a sentence.
+pub(crate) fn write(folder: &Path, text: &str) -> Result<PathBuf, String> {
+    new_file(folder, &format!("report-{}.json", moment()), text)
+}
+
+/// Likewise `NAME-YYYYMMDD-HHMMSS.EXTENSION`, one file for each extension.
+pub(crate) fn write_all(
+    folder: &Path,
+    name: &str,
+    files: &[(&'static str, String)],
+) -> Result<Vec<PathBuf>, String> {
+    let moment = moment();
+    let write =
+        |(extension, text): &(&str, String)| new_file(folder, &format!("{name}-{moment}.{extension}"), text);
+    files.iter().map(write).collect()
+}
+
+fn moment() -> String {
+    jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+fn new_file(folder: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
+    let path = folder.join(name);
+    let written = private::folder(folder)
+        .and_then(|()| private::options().write(true).create_new(true).open(&path))
+        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()));
+    written.map(|()| path.clone()).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A script that is run as an editor.
+    fn editor(script: &str) -> Vec<String> {
+        ["sh", "-c", script, "editor"].map(str::to_owned).to_vec()
+    }
+
+    #[tokio::test]
+    async fn what_the_editor_leaves_comes_back_and_nobody_else_could_read_it() {
+        let script = r#"ls -ld "$(dirname "$1")" "$1" | cut -c1-10 | tr '\n' ' ' > "$1.swap"; cat "$1" >> "$1.swap"; mv "$1.swap" "$1""#;
+
+        let back = edit(&editor(script), "{}").await.unwrap();
+
+        assert!(back.contains("drwx------"), "{back}");
+        assert!(back.contains("-rw-------") && back.contains("{}"), "{back}");
+    }
+
+    #[tokio::test]
+    async fn an_editor_that_fails_or_does_not_start_changes_nothing() {
+        let failed = edit(&editor("echo x > \"$1\"; exit 3"), "{}").await.unwrap_err();
+        let missing = edit(&["/no/such/editor".to_owned()], "{}").await.unwrap_err();
+
+        assert!(failed.contains("exit status: 3; nothing was changed"), "{failed}");
+        assert!(missing.contains("did not start"), "{missing}");
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn the_display_chooses_the_clipboard() {
+        let tool = |variables: &[&str], programs: &[&str]| {
+            let variable = |name: &str| variables.contains(&name).then(|| ":0".to_owned());
+            clipboard(variable, |name| programs.contains(&name)).map(|argv| argv.join(" "))
+        };
+        let all = ["wl-copy", "xclip", "xsel", "tmux"];
+
+        assert_eq!(tool(&["WAYLAND_DISPLAY", "DISPLAY"], &all).as_deref(), Some("wl-copy"));
+        assert_eq!(tool(&["DISPLAY", "TMUX"], &all).as_deref(), Some("xclip -selection clipboard"));
+        assert_eq!(tool(&["DISPLAY"], &["xsel"]).as_deref(), Some("xsel --clipboard --input"));
+        assert_eq!(tool(&["TMUX"], &all).as_deref(), Some("tmux load-buffer -w -"));
+        assert_eq!(tool(&[], &all), None, "over ssh: the terminal copies");
+        assert_eq!(opener(|_| None, |_| true), None, "no browser inside this terminal");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_report_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+
+        let path = write(&root.path().join("state"), "{}\n").unwrap();
+
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

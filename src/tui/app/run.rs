@@ -1,0 +1,363 @@
+//! The loop: waits, updates, performs, draws. The only part of the screens that knows a clock.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use crossterm::event::{Event, MouseEventKind};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Config, Notify};
+use crate::domain::Timestamp;
+use crate::inbox::Inbox;
+use crate::inbox::notify::Ways;
+use crate::tui::Place;
+use crate::tui::chrome::theme::Depth;
+use crate::tui::chrome::theme::palette::Theme;
+use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::{draw, router};
+use crate::tui::dashboard::state::Opens;
+use crate::tui::preview::state::PreviewPlace;
+
+use super::clock::now;
+use super::effects::Effects;
+use super::environment::Host;
+use super::input::{Heard, Keys};
+use super::shutdown;
+use super::shutdown::{Signalled, Signals};
+use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
+
+/// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.
+const FRAME: Duration = Duration::from_millis(16);
+/// Five a second, for slow lines.
+const SLOW_FRAME: Duration = Duration::from_millis(200);
+/// So many messages are taken together, and cost one frame.
+const BURST: usize = 256;
+/// How often the terminal is looked for.
+const HEARTBEAT: Duration = Duration::from_millis(500);
+/// How the inbox was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    pub by: LeftBy,
+    /// Decisions that are staged and not sent; kept for the next start.
+    pub staged: usize,
+    /// Decisions that were being sent: some of them may have landed.
+    pub sending: usize,
+    /// A submission or a save did not end in time. The journal knows; the next start settles it by reading.
+    pub unfinished: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftBy {
+    Reviewer,
+    /// A signal, or the `shutdown` that `run` was given.
+    Signal,
+    /// The terminal went away.
+    Hangup,
+}
+
+/// Shows the inbox, or the watch view, until the reviewer leaves it, `shutdown` is cancelled, a signal comes, or the terminal is gone.
+///
+/// Takes the terminal and gives it back, also on a panic. Fails at once, before touching anything, when standard input or
+/// output is no terminal or `[keys]` makes no sense. Nothing is lost by leaving: staged decisions and texts are saved as they
+/// are made.
+pub async fn run(
+    inbox: Inbox,
+    config: &Config,
+    place: Place,
+    opens: Opens,
+    shutdown: CancellationToken,
+) -> anyhow::Result<Left> {
+    let settings = Settings::of(config, place)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let (ui, host) = (&config.ui, Host::of(variable));
+    let depth = if ui.low_bandwidth { Depth::of(variable).min(Depth::Names) } else { Depth::of(variable) };
+    let theme = Theme::load(&ui.theme, depth)?;
+    let ways = Ways::new(&config.notify)?.remembering(inbox.undelivered());
+    // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
+    let signals = Signals::new()?;
+    let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
+    let screen = Screen::take(switched)?;
+    let settings = Settings { depth, opens, ..settings };
+    let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
+    model.theme = theme;
+    for source in &mut model.sources {
+        source.records = inbox.records(&source.name);
+    }
+    model.window.mouse = ui.mouse;
+    if ui.low_bandwidth {
+        model.preview.place = PreviewPlace::Hidden;
+    }
+    let (sender, msgs) = mpsc::channel(BURST * 4);
+    let effects = Effects::new(inbox, sender).with_ways(ways);
+    let (notify, frame) = (ui.notify.clone(), if ui.low_bandwidth { SLOW_FRAME } else { FRAME });
+    let mut app =
+        App { model, screen, effects, msgs, keys: None, host, notify, frame, frames: [None; 2], lent: false };
+    let by = match app.live(signals, shutdown, Theme::asks(&ui.theme, depth)).await {
+        // Whatever failed, it failed because the terminal has vanished.
+        Err(_) if !is_there() => Ok(LeftBy::Hangup),
+        by => by,
+    };
+    let finished = app.wind_up().await;
+    let left =
+        Left { by: by?, staged: app.model.unsent(), sending: app.model.under_way(), unfinished: !finished };
+    drop(app);
+    Ok(left)
+}
+
+struct App {
+    model: Model,
+    screen: Screen,
+    effects: Effects,
+    msgs: mpsc::Receiver<Msg>,
+    /// `None` while the terminal is not ours: a reader would steal keys from the shell.
+    keys: Option<Keys>,
+    host: Host,
+    notify: Notify,
+    /// The least time between frames, over two of them.
+    frame: Duration,
+    /// When the last two frames were drawn, the older one first.
+    frames: [Option<Instant>; 2],
+    /// The reviewer's editor has the terminal: messages are taken, nothing is drawn.
+    lent: bool,
+}
+
+/// What the loop woke up for.
+enum Woken {
+    Key(Option<(Timestamp, Heard)>),
+    Msgs,
+    Frame,
+    Heartbeat,
+    Second,
+    Continued,
+    End(LeftBy),
+}
+
+impl App {
+    async fn live(
+        &mut self,
+        mut signals: Signals,
+        shutdown: CancellationToken,
+        asks_background: bool,
+    ) -> anyhow::Result<LeftBy> {
+        // The first frame waits for nothing.
+        self.draw()?;
+        if asks_background {
+            self.model.window.asked(now());
+            self.screen.ask_background()?;
+        }
+        let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
+        self.keys = Some(Keys::start()?);
+        self.effects.watch();
+        for effect in router::start(&mut self.model) {
+            self.effects.perform(effect);
+        }
+        let mut burst = Vec::with_capacity(BURST);
+        loop {
+            signals.lend(self.lent);
+            let woken = tokio::select! {
+                key = next_key(&mut self.keys) => Woken::Key(key),
+                _ = self.msgs.recv_many(&mut burst, BURST) => Woken::Msgs,
+                signal = signals.next() => match signal {
+                    Signalled::Continue => Woken::Continued,
+                    Signalled::End(by) => Woken::End(by),
+                },
+                () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
+                _ = heartbeat.tick() => Woken::Heartbeat,
+                _ = second.tick() => Woken::Second,
+                () = next_frame(self.model.dirty && !self.lent, self.frames, self.frame) => Woken::Frame,
+            };
+            let end = match woken {
+                Woken::Key(None) => Some(LeftBy::Hangup),
+                Woken::Key(Some((at, heard))) => match meant(heard) {
+                    Some(what) => self.update(Msg { at, what })?,
+                    None => None,
+                },
+                Woken::Msgs => match self.take_keys()? {
+                    None => self.take_all(&mut burst)?,
+                    end => end,
+                },
+                Woken::Frame => self.frame()?,
+                Woken::Second => match self.take_keys()? {
+                    None => self.take(What::Tick)?,
+                    end => end,
+                },
+                Woken::Heartbeat if !is_there() => Some(LeftBy::Hangup),
+                Woken::Heartbeat if stumbled() => self.take(What::Stumbled)?,
+                Woken::Heartbeat => None,
+                Woken::Continued => self.resume()?,
+                Woken::End(by) => Some(by),
+            };
+            if let Some(by) = end {
+                return Ok(by);
+            }
+        }
+    }
+
+    /// Keys that came already go before whatever says that time went by: what is confirmed must know of a key that followed.
+    fn take_keys(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        for _ in 0..BURST {
+            let Some((at, heard)) = self.keys.as_mut().and_then(Keys::waiting) else { break };
+            if let Some(what) = meant(heard)
+                && let Some(by) = self.update(Msg { at, what })?
+            {
+                return Ok(Some(by));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take_all(&mut self, burst: &mut Vec<Msg>) -> anyhow::Result<Option<LeftBy>> {
+        for msg in burst.drain(..) {
+            if let Some(by) = self.update(msg)? {
+                return Ok(Some(by));
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(&mut self, what: What) -> anyhow::Result<Option<LeftBy>> {
+        self.update(Msg { at: now(), what })
+    }
+
+    fn update(&mut self, msg: Msg) -> anyhow::Result<Option<LeftBy>> {
+        // The terminal is ours again before anything is said on it.
+        if matches!(msg.what, What::Edited { .. })
+            && std::mem::take(&mut self.lent)
+            && let Some(by) = self.resume()?
+        {
+            return Ok(Some(by));
+        }
+        for effect in router::update(&mut self.model, msg) {
+            match effect {
+                Effect::Quit => return Ok(Some(LeftBy::Reviewer)),
+                Effect::Repaint => self.repaint()?,
+                Effect::Mouse(on) => self.screen.mouse(on)?,
+                Effect::CopyByTerminal(clip) => {
+                    self.screen.write(&self.host.copying(&clip.text))?;
+                    let how = self.host.copies_by().to_owned();
+                    if let Some(by) = self.take(What::Copied(clip, Ok(how)))? {
+                        return Ok(Some(by));
+                    }
+                }
+                Effect::Notify(text) => self.notify(&text)?,
+                Effect::Ring => self.screen.write("\x07")?,
+                Effect::Suspend => self.suspend()?,
+                Effect::Editor { key, digest, text } => {
+                    self.lend();
+                    self.effects.edit(key, digest, text);
+                }
+                other => self.effects.perform(other),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Draws. The model learns first what will be on screen, so that "seen" stands in the same frame.
+    fn frame(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        let sheet = draw::sheet_lines(&self.model);
+        let end = self.take(What::Drawn(sheet))?;
+        Ok(if self.draw().is_err() { Some(LeftBy::Hangup) } else { end })
+    }
+
+    fn draw(&mut self) -> std::io::Result<()> {
+        self.model.dirty = false;
+        self.frames.rotate_left(1);
+        self.frames[1] = Some(Instant::now());
+        self.screen.draw(&self.model)
+    }
+
+    fn repaint(&mut self) -> std::io::Result<()> {
+        // How a test sees that a panic gives the terminal back; not in a release.
+        #[cfg(debug_assertions)]
+        assert!(std::env::var_os("PLACET_TEST_PANIC").is_none(), "a panic was asked for");
+        self.screen.repaint()
+    }
+
+    fn notify(&mut self, text: &str) -> std::io::Result<()> {
+        if let Notify::Command(argv) = &self.notify {
+            Effects::tell_command(argv.clone(), text.to_owned());
+        }
+        self.screen.write(&self.host.notification(&self.notify, text))
+    }
+
+    /// Gives the terminal to another program: nobody reads its keys, and every mode of ours is left.
+    fn lend(&mut self) {
+        if let Some(keys) = self.keys.take() {
+            keys.stop();
+        }
+        give_back();
+        self.lent = true;
+    }
+
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        if let Some(keys) = self.keys.take() {
+            keys.stop();
+        }
+        give_back();
+        stop_process().context("cannot suspend")?;
+        self.resume().map(drop)
+    }
+
+    /// Takes the terminal again, and draws everything: whatever ran meanwhile left its own there.
+    fn resume(&mut self) -> anyhow::Result<Option<LeftBy>> {
+        // A terminal that hangs up sends SIGCONT, too.
+        if !is_there() {
+            return Ok(Some(LeftBy::Hangup));
+        }
+        if let Some(keys) = self.keys.take() {
+            keys.stop();
+        }
+        self.screen.resume().context("cannot take the terminal again")?;
+        self.keys = Some(Keys::start()?);
+        let size = self.screen.size()?;
+        self.take(What::Resize(size.width, size.height))
+    }
+
+    /// No more keys: what is typed from now on is the shell's.
+    async fn wind_up(&mut self) -> bool {
+        self.keys = None;
+        shutdown::wind_up(&mut self.model, &self.effects, &mut self.msgs).await
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut interval = interval(period);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    interval
+}
+
+async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Heard)> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A lone key is drawn at once, and what it brought, too; only a third frame waits its turn. Nothing is drawn when nothing changed.
+async fn next_frame(dirty: bool, frames: [Option<Instant>; 2], apart: Duration) {
+    match frames {
+        _ if !dirty => std::future::pending().await,
+        [Some(before_last), _] => sleep_until(before_last + apart * 2).await,
+        [None, _] => {}
+    }
+}
+
+fn meant(heard: Heard) -> Option<What> {
+    let event = match heard {
+        Heard::Event(event) => event,
+        Heard::Background(colour) => return Some(What::Background(colour)),
+    };
+    match event {
+        Event::Key(key) => Some(What::Key(key)),
+        Event::Paste(text) => Some(What::Paste(text)),
+        Event::Resize(width, height) => Some(What::Resize(width, height)),
+        Event::FocusGained => Some(What::Focus(true)),
+        Event::FocusLost => Some(What::Focus(false)),
+        // Nothing follows the pointer, or a button that is let go.
+        Event::Mouse(event) if matches!(event.kind, MouseEventKind::Moved | MouseEventKind::Up(_)) => None,
+        Event::Mouse(event) => Some(What::Mouse(event)),
+    }
+}

@@ -1,0 +1,100 @@
+//! How the inbox ends, with or without a screen: what ends it, and what must not be cut off.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, Msg};
+use crate::tui::core::router;
+
+use super::effects::Effects;
+use super::run::LeftBy;
+
+/// Quitting waits this long for submissions and saves.
+const FINISH: Duration = Duration::from_secs(5);
+#[cfg(target_os = "linux")]
+const SIGCONT: i32 = 18;
+#[cfg(not(target_os = "linux"))]
+const SIGCONT: i32 = 19;
+
+/// Signals that end the inbox, and the one that wakes it.
+pub(crate) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+    go_on: Signal,
+    /// Another program has the terminal.
+    lent: bool,
+}
+
+/// What a signal asks for.
+pub(crate) enum Signalled {
+    Continue,
+    End(LeftBy),
+}
+
+impl Signals {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let on = |kind| signal(kind).context("cannot listen for signals");
+        Ok(Self {
+            terminate: on(SignalKind::terminate())?,
+            interrupt: on(SignalKind::interrupt())?,
+            hangup: on(SignalKind::hangup())?,
+            go_on: on(SignalKind::from_raw(SIGCONT))?,
+            lent: false,
+        })
+    }
+
+    /// While another program has the terminal, Ctrl-C and Ctrl-Z in it are its own.
+    pub(crate) fn lend(&mut self, lent: bool) {
+        self.lent = lent;
+    }
+
+    pub(crate) async fn next(&mut self) -> Signalled {
+        loop {
+            return tokio::select! {
+                _ = self.terminate.recv() => Signalled::End(LeftBy::Signal),
+                _ = self.interrupt.recv() => if self.lent { continue } else { Signalled::End(LeftBy::Signal) },
+                _ = self.hangup.recv() => Signalled::End(LeftBy::Hangup),
+                _ = self.go_on.recv() => if self.lent { continue } else { Signalled::Continue },
+            };
+        }
+    }
+}
+
+/// Waits for what must not be cut off; false when it took too long. Its answers still reach the model, so that what is left is
+/// counted right and what was settled is saved so.
+pub(crate) async fn wind_up(model: &mut Model, effects: &Effects, msgs: &mut mpsc::Receiver<Msg>) -> bool {
+    for effect in router::end(model) {
+        effects.perform(effect);
+    }
+    let mut take_last = |msg: Msg| {
+        for effect in router::update(model, msg) {
+            if matches!(effect, Effect::Save(_)) {
+                effects.perform(effect);
+            }
+        }
+    };
+    let answers = async {
+        loop {
+            let finish = effects.finish();
+            tokio::pin!(finish);
+            let last = loop {
+                tokio::select! {
+                    () = &mut finish => break msgs.try_recv().ok(),
+                    Some(msg) = msgs.recv() => take_last(msg),
+                }
+            };
+            match last {
+                Some(msg) => take_last(msg),
+                None => return,
+            }
+        }
+    };
+    let finished = tokio::time::timeout(FINISH, answers).await.is_ok();
+    effects.end().await;
+    finished
+}

@@ -1,0 +1,240 @@
+//! The one owner of the terminal: takes it, gives it back, whatever happens in between.
+
+use std::io;
+use std::io::{IsTerminal as _, Stdout, Write as _};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, EnableBracketedPaste, EnableFocusChange,
+    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::style::Print;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, DisableLineWrap, EnableLineWrap, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, SetTitle, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use ratatui::Terminal;
+use ratatui::layout::{Rect, Size};
+
+use crate::fault;
+use crate::tui::chrome;
+use crate::tui::core::draw;
+use crate::tui::core::model::Model;
+use crate::tui::dashboard::state::Opens;
+
+use super::width_safe_backend;
+use super::width_safe_backend::Steady;
+
+/// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Switched on, so that it is to be switched off: the kitty keyboard protocol, and a title of ours.
+static KITTY: AtomicBool = AtomicBool::new(false);
+static TITLED: AtomicBool = AtomicBool::new(false);
+/// A panic elsewhere than on the screen's thread, not told yet.
+static STUMBLED: AtomicBool = AtomicBool::new(false);
+
+/// Buttons and wheel, in coordinates without a limit. No motion: nothing here follows the pointer, and every report is bytes.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
+/// Answered with `ESC ] 11;rgb:…`, which `replies` takes out of the keys.
+const WHICH_BACKGROUND: &str = "\x1b]11;?\x1b\\";
+/// Keys that legacy terminals report alike become different, and the shifted character is told; text stays text.
+const KITTY_KEYS: KeyboardEnhancementFlags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES
+    .union(KeyboardEnhancementFlags::REPORT_ALTERNATE_KEYS);
+
+/// There is nothing to draw on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoTerminal {
+    #[error(
+        "the inbox needs a terminal; in scripts and pipes use `placet list --json` and `placet decide`, or `placet --plain` for its words"
+    )]
+    Inbox,
+    #[error(
+        "the watch view needs a terminal; in scripts and pipes use `placet watch --once`, `--json` or `--line`"
+    )]
+    Watch,
+}
+
+/// What is asked of the terminal besides drawing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Modes {
+    pub mouse: bool,
+    pub kitty_keys: bool,
+    pub title: bool,
+}
+
+/// Raw mode and the alternate screen, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    terminal: Terminal<Steady<Stdout>>,
+    modes: Modes,
+    title: String,
+    /// Rows of the last frame with something about whose width terminals disagree.
+    uneven: Vec<u16>,
+}
+
+impl Screen {
+    pub(crate) fn take(modes: Modes) -> anyhow::Result<Self> {
+        check(Opens::Inbox)?;
+        restore_on_panic();
+        enter(modes).context("cannot take the terminal")?;
+        let terminal = Terminal::new(Steady::new(io::stdout())).inspect_err(|_| give_back())?;
+        Ok(Self { terminal, modes, title: String::new(), uneven: Vec::new() })
+    }
+
+    pub(crate) fn size(&self) -> io::Result<Size> {
+        self.terminal.size()
+    }
+
+    /// One frame, as one synchronized update: no terminal shows half of it.
+    pub(crate) fn draw(&mut self, model: &Model) -> io::Result<()> {
+        let title = chrome::words::title(model);
+        // The cursor does not run along with the drawing where synchronized updates are not known.
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate, Hide)?;
+        if self.modes.title && title != self.title {
+            TITLED.store(true, Ordering::SeqCst);
+            queue!(self.terminal.backend_mut(), SetTitle(&title))?;
+            self.title = title;
+        }
+        let drawn = self.terminal.draw(|frame| {
+            if let Some(cursor) = draw::view(model, frame.area(), frame.buffer_mut()) {
+                frame.set_cursor_position(cursor);
+            }
+            self.uneven = width_safe_backend::redraw_uneven(frame.buffer_mut(), &self.uneven);
+        });
+        let drawn = drawn.map(drop);
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
+        drawn
+    }
+
+    /// The next frame draws every cell. Not by `Terminal::clear`: that asks the terminal where its cursor is, and an answer
+    /// that does not come costs two seconds.
+    pub(crate) fn repaint(&mut self) -> io::Result<()> {
+        let size = self.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
+    }
+
+    /// Takes the terminal again, after [`give_back`] or a stop from outside.
+    pub(crate) fn resume(&mut self) -> io::Result<()> {
+        enter(self.modes)?;
+        self.title.clear();
+        self.repaint()
+    }
+
+    /// Whether the terminal reports its mouse to us; else it selects text with it.
+    pub(crate) fn mouse(&mut self, on: bool) -> io::Result<()> {
+        self.modes.mouse = on;
+        self.write(if on { MOUSE_ON } else { MOUSE_OFF })
+    }
+
+    /// Asks which colour is behind the text. The answer comes among the keys, or never.
+    pub(crate) fn ask_background(&mut self) -> io::Result<()> {
+        self.write(WHICH_BACKGROUND)
+    }
+
+    /// Sends a sequence of ours that draws nothing; not while the terminal is somebody else's.
+    pub(crate) fn write(&mut self, sequence: &str) -> io::Result<()> {
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        execute!(self.terminal.backend_mut(), Print(sequence))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Standard input and output must both be a terminal.
+pub(crate) fn check(opens: Opens) -> Result<(), NoTerminal> {
+    match opens {
+        _ if io::stdin().is_terminal() && io::stdout().is_terminal() => Ok(()),
+        Opens::Inbox => Err(NoTerminal::Inbox),
+        Opens::Watch => Err(NoTerminal::Watch),
+    }
+}
+
+/// The terminal is still there. After a lost connection reads spin and signals may not come.
+pub(crate) fn is_there() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// A task panicked since this was last asked. The log has its message.
+pub(crate) fn stumbled() -> bool {
+    STUMBLED.swap(false, Ordering::SeqCst)
+}
+
+/// Stops the process group, as the terminal's own Ctrl-Z would; returns when it goes on.
+pub(crate) fn stop_process() -> io::Result<()> {
+    std::process::Command::new("sh").args(["-c", "kill -s TSTP 0"]).status().map(drop)
+}
+
+fn enter(modes: Modes) -> io::Result<()> {
+    TAKEN.store(true, Ordering::SeqCst);
+    enable_raw_mode()?;
+    let mut out = io::stdout();
+    // Without line wrap: what a terminal finds wider than was counted ends at the edge.
+    queue!(out, EnterAlternateScreen, DisableLineWrap, EnableFocusChange, EnableBracketedPaste)?;
+    if modes.mouse {
+        queue!(out, Print(MOUSE_ON))?;
+    }
+    // On the alternate screen: terminals keep the protocol for each of their screens.
+    if modes.kitty_keys && !KITTY.swap(true, Ordering::SeqCst) {
+        queue!(out, PushKeyboardEnhancementFlags(KITTY_KEYS))?;
+    }
+    out.flush()
+}
+
+/// Gives the terminal to the shell: what was switched on last goes off first. Idempotent. Errors have nowhere to go: the
+/// terminal is gone.
+pub(crate) fn give_back() {
+    if !TAKEN.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    if KITTY.swap(false, Ordering::SeqCst) {
+        let _ = queue!(out, PopKeyboardEnhancementFlags);
+    }
+    let _ = queue!(
+        out,
+        Print(MOUSE_OFF),
+        DisableBracketedPaste,
+        DisableFocusChange,
+        EndSynchronizedUpdate,
+        EnableLineWrap,
+        Show
+    );
+    // There is no asking what it was before: the empty title lets terminals and shells set their own.
+    if TITLED.swap(false, Ordering::SeqCst) {
+        let _ = queue!(out, SetTitle(""));
+    }
+    let _ = execute!(out, LeaveAlternateScreen);
+    fault::point("teardown.middle");
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+/// A panic of the screen gives the terminal back before its message. A panic elsewhere, in a task of the embedded gate say, ends
+/// that task only: it goes to the log, and the screen stays.
+fn restore_on_panic() {
+    static HOOK: Once = Once::new();
+    let screen = std::thread::current().id();
+    HOOK.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().id() == screen || !TAKEN.load(Ordering::SeqCst) {
+                give_back();
+                before(info);
+            } else {
+                tracing::error!(%info, "a task panicked");
+                STUMBLED.store(true, Ordering::SeqCst);
+            }
+        }));
+    });
+}

@@ -1,0 +1,229 @@
+//! What leaves through the clipboard or the browser. Only text without hidden characters is copied as a name or a link, because
+//! it is pasted where placet no longer shows them.
+
+use crate::domain::{ActionKey, Untrusted};
+use crate::text;
+use crate::text::{Look, hidden};
+use crate::tui::core::command::Command;
+use crate::tui::core::modal::{LinksSheet, Modal};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Clip, Effect};
+use crate::tui::decide::update::is_burst;
+use crate::tui::preview::page::PageLine;
+use crate::tui::preview::page::links::links as addresses;
+use crate::tui::preview::state::Cached;
+
+use super::state::Tone;
+
+/// The longest text that terminals take: xterm's limit, 74,994 characters of base64.
+const LONGEST: usize = 74_994 / 4 * 3;
+/// Links of one action that are offered: more than fit a sheet nobody reads.
+const LINKS: usize = 12;
+/// Bytes of an input whose preview is copied as text, all of it on the spot.
+const LONGEST_TEXT: u64 = 1 << 20;
+/// A key pressed this soon was not meant for a sheet that just opened.
+const SETTLE: i64 = 300;
+
+pub(crate) fn id(model: &mut Model) -> Vec<Effect> {
+    let Some(key) = here(model) else { return Vec::new() };
+    match plain(model, key.id.untrusted()) {
+        Some(text) => vec![Effect::Copy(Clip { what: "the id", text })],
+        None => Vec::new(),
+    }
+}
+
+/// The input as it was proposed, byte for byte.
+pub(crate) fn json(model: &mut Model) -> Vec<Effect> {
+    let input = |cached: &Cached| cached.action.input.as_str().to_owned();
+    content(model, input).map(|text| Effect::Copy(Clip { what: "the input", text })).into_iter().collect()
+}
+
+/// The tab that is shown, as it is shown: hidden characters visible.
+pub(crate) fn text(model: &mut Model) -> Vec<Effect> {
+    let Some(key) = here(model) else { return Vec::new() };
+    let size = model.here().map_or(0, |slot| slot.entry.row.size);
+    let Some(page) = model.preview.page.as_mut().filter(|page| page.of.key == key) else {
+        model.warn("the preview is not here yet; try again in a moment");
+        return Vec::new();
+    };
+    if size > LONGEST_TEXT {
+        model.warn("too long to be copied as text; the JSON can be copied");
+        return Vec::new();
+    }
+    let line = |line: PageLine| {
+        let text: String = line.parts.iter().map(|(_, shown)| shown.plain()).collect();
+        text.trim_end().to_owned()
+    };
+    let lines: Vec<String> = page.lines().map(line).collect();
+    vec![Effect::Copy(Clip { what: "the preview", text: lines.join("\n") })]
+}
+
+/// `placet show --source NAME ID`
+pub(crate) fn command(model: &mut Model) -> Vec<Effect> {
+    let Some(key) = here(model) else { return Vec::new() };
+    let Some(id) = plain(model, key.id.untrusted()) else { return Vec::new() };
+    let text = show_command(key.source.as_str(), &id);
+    vec![Effect::Copy(Clip { what: "the command", text })]
+}
+
+/// The only link; of several the reviewer picks one.
+pub(crate) fn link(model: &mut Model) -> Vec<Effect> {
+    match content(model, links_of).as_deref() {
+        None => Vec::new(),
+        Some([only]) => vec![Effect::Copy(Clip { what: "the link", text: only.clone() })],
+        Some(_) => links(model),
+    }
+}
+
+/// Shows the links before anything is opened.
+pub(crate) fn links(model: &mut Model) -> Vec<Effect> {
+    let Some(links) = content(model, links_of) else { return Vec::new() };
+    if links.is_empty() {
+        model.say("there is no http or https link in this action");
+    } else {
+        model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now }));
+    }
+    Vec::new()
+}
+
+/// Opens the link that is shown.
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Links(sheet)) = &model.modal else { return Vec::new() };
+    let (soon, link) = (model.now.since(sheet.opened) < SETTLE, sheet.links.get(sheet.at).cloned());
+    if soon || is_burst(model) {
+        return Vec::new();
+    }
+    model.modal = None;
+    link.map(Effect::Open).into_iter().collect()
+}
+
+pub(crate) fn this_link(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Links(sheet)) = &model.modal else { return Vec::new() };
+    let Some(text) = sheet.links.get(sheet.at).cloned() else { return Vec::new() };
+    model.modal = None;
+    vec![Effect::Copy(Clip { what: "the link", text })]
+}
+
+/// Says how it was copied; where no program could, the terminal is asked.
+pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Option<String>>) -> Vec<Effect> {
+    match answer {
+        Ok(how) => {
+            let hidden = match hidden(&clip.text) {
+                0 => String::new(),
+                n => format!("; {} in it", text::count(n, "hidden character")),
+            };
+            let said =
+                format!("copied {}, {}, by {how}{hidden}", clip.what, text::count(clip.text.len(), "byte"));
+            model.tell(Tone::Good, vec![text::Shown::ours(said)]);
+            Vec::new()
+        }
+        Err(_) if clip.text.len() > LONGEST => {
+            model.warn(format!(
+                "not copied: {} is {} bytes, and terminals take {LONGEST}; `placet show` prints it",
+                clip.what,
+                clip.text.len()
+            ));
+            Vec::new()
+        }
+        Err(_) => vec![Effect::CopyByTerminal(clip)],
+    }
+}
+
+pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) -> Vec<Effect> {
+    match answer {
+        Ok(()) => model.say("the browser was asked to open it"),
+        Err(why) => {
+            let said = text::Shown::ours("not opened: ");
+            let key = model.settings.keymap.key(Command::CopyThisLink);
+            let copy = text::Shown::ours(format!("; {key} copies a link"));
+            model.tell(Tone::Bad, vec![said, text::line(&Untrusted::from(why)), copy]);
+        }
+    }
+    Vec::new()
+}
+
+/// The action under the cursor.
+fn here(model: &mut Model) -> Option<ActionKey> {
+    let key = model.here().map(|slot| slot.entry.key.clone());
+    if key.is_none() {
+        model.say("put the cursor on an action: that is what is copied and opened");
+    }
+    key
+}
+
+/// Something of the action's content, when that is here.
+fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
+    let key = here(model)?;
+    let part = model.preview.cached(&key).map(|cached| part(cached));
+    if part.is_none() {
+        model.warn("its content is not here yet; try again in a moment");
+    }
+    part
+}
+
+/// Foreign text, when what is seen of it is all there is.
+fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
+    let shown = text::line(foreign);
+    if shown.pieces().iter().any(|piece| piece.look != Look::Plain) {
+        model.warn("not copied: there are hidden characters in it");
+        return None;
+    }
+    Some(shown.plain())
+}
+
+/// For a shell: the id is one word, whatever is in it, and no option.
+fn show_command(source: &str, id: &str) -> String {
+    let end = if id.starts_with('-') { "-- " } else { "" };
+    format!("placet show --source {} {end}{}", shell_words::quote(source), shell_words::quote(id))
+}
+
+/// The addresses in the action that can be opened.
+fn links_of(cached: &Cached) -> Vec<String> {
+    let all = addresses(cached);
+    all.iter().map(Untrusted::as_raw).filter(|link| is_link(link)).take(LINKS).map(str::to_owned).collect()
+}
+
+/// Shown and real target are one: ASCII only, and no user name in front of the host that could be taken for it.
+fn is_link(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
+        return false;
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let printable = text
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'`'));
+    printable && !host.is_empty() && !host.contains('@')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_shown_in_full_is_a_link() {
+        assert!(is_link("https://linear.app/acme/issue/SUP-1?x=1#top"));
+        for no in [
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "https://",
+            "https://good.com@evil.com/",
+            "https://аpple.com/",
+            "https://a.com/\u{202e}x",
+            "https://a.com/ b",
+            "HTTPS//a",
+            "https://a.com/\\b",
+        ] {
+            assert!(!is_link(no), "{no}");
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_an_id_as_one_word() {
+        assert_eq!(show_command("gate", "pa-3f9c"), "placet show --source gate pa-3f9c");
+        assert_eq!(show_command("gate", "--help"), "placet show --source gate -- --help");
+        for id in ["a b; rm -rf ~", "it's", "$(id)", "a\nb"] {
+            let words = shell_words::split(&show_command("gate", id)).unwrap();
+            assert_eq!(words.last().map(String::as_str), Some(id));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Nothing is pending. A newcomer reads here how to send the first proposal.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::domain::Untrusted;
+use crate::inbox::Connection;
+use crate::text;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::model::Model;
+use crate::tui::{GatePlace, Place};
+
+use super::pen::Pen;
+use super::{theme, words};
+
+pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let top = layout.header.bottom() + 1;
+    let bottom = layout.staged.y.saturating_sub(layout.rule.height);
+    let body = Rect { y: top, height: bottom.saturating_sub(top), ..layout.header };
+    let margin = if body.width >= 80 { 4 } else { 1 };
+    let body = Rect { x: body.x + margin, width: body.width.saturating_sub(2 * margin), ..body };
+    let mut nth = said(model, body, buf);
+    for line in first_steps(&model.settings.place) {
+        let indent = line.starts_with("  ");
+        for row in text::Shown::ours(line).wrap(usize::from(body.width)) {
+            Pen::new(buf, body, nth).shown(&row, if indent { theme::KEY } else { theme::PLAIN });
+            nth += 1;
+        }
+    }
+}
+
+/// Whether there is nothing, or nothing is known.
+fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
+    let mut nth = 0;
+    let listed = model.sources.iter().all(|source| source.listed);
+    let headline = match (model.sources.is_empty(), listed) {
+        (true, _) => "No source is configured.",
+        (false, true) => "Nothing is pending.",
+        (false, false) => "Asking what is pending…",
+    };
+    Pen::new(buf, body, nth).ours(headline, theme::BOLD);
+    nth += 2;
+    for source in &model.sources {
+        let (word, good) = words::connection(source, model.now);
+        let style = if good { theme::GOOD } else { theme::WARN };
+        let mut pen = Pen::new(buf, body, nth);
+        pen.ours(&format!("{}  ", source.name), theme::PLAIN).ours(&word, style);
+        nth += 1;
+        if let Connection::Retrying { why, .. } | Connection::Refused { why } | Connection::Stopped { why } =
+            &source.connection
+        {
+            nth = below(why, body, nth, buf);
+        }
+        if let Some(problem) = &source.problem {
+            Pen::new(buf, body, nth).ours("  ", theme::PLAIN).ours(&problem.what, theme::BAD);
+            nth += 1;
+            if let Some(why) = &problem.why {
+                nth = below(why, body, nth, buf);
+            }
+        }
+    }
+    nth + 1
+}
+
+/// What somebody said, whole: at its end stands what to do. The next free row.
+fn below(why: &Untrusted, body: Rect, mut nth: u16, buf: &mut Buffer) -> u16 {
+    const INDENT: usize = 4;
+    for row in text::line(why).wrap(usize::from(body.width).saturating_sub(INDENT)).into_iter().take(4) {
+        Pen::new(buf, body, nth).ours("    ", theme::PLAIN).shown(&row, theme::PLAIN);
+        nth += 1;
+    }
+    nth
+}
+
+fn first_steps(place: &Place) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(gate) = &place.gate {
+        lines.extend(first_proposal(gate));
+    }
+    if let Some(folder) = &place.demo {
+        lines.push(format!("What is executed leaves its traces in {}", folder.display()));
+    }
+    lines
+}
+
+/// Exactly what to type in another terminal, with this gate's address and token.
+fn first_proposal(gate: &GatePlace) -> Vec<String> {
+    let token = gate.agent_token.display();
+    vec![
+        format!("A gate is running here: {}  (workspace {})", gate.url, gate.workspace),
+        "Send it a proposal from another terminal:".to_owned(),
+        String::new(),
+        "  echo '{\"title\":\"Hello\",\"team\":\"SUP\"}' |".to_owned(),
+        "    placet propose create_linear_issue --input -".to_owned(),
+        String::new(),
+        "or as an agent would:".to_owned(),
+        String::new(),
+        format!("  T=$(cat '{token}')"),
+        format!("  curl -s {}/api/pending-actions \\", gate.url),
+        "    -H \"Authorization: Bearer $T\" \\".to_owned(),
+        "    -H 'Content-Type: application/json' \\".to_owned(),
+        format!("    -d '{{\"toolName\":\"create_linear_issue\",\"workspaceId\":\"{}\",", gate.workspace),
+        "         \"toolInput\":{\"title\":\"Hello\",\"team\":\"SUP\"}}'".to_owned(),
+        String::new(),
+        format!("Everything is kept in {}; {}", gate.database.display(), when_closed(gate)),
+    ]
+}
+
+/// What becomes of agents when this inbox is left.
+fn when_closed(gate: &GatePlace) -> &'static str {
+    if gate.serving { "while placet is closed, proposals are refused." } else { "another placet serves it." }
+}

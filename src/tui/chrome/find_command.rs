@@ -1,0 +1,229 @@
+//! Finding commands by words and by keys: what the palette and the help overlay list, the same for `update` and `view`.
+
+use std::borrow::Cow;
+
+use ratatui::layout::Rect;
+
+use crate::tui::core::command::{ASKS, AskSpec, COMMANDS, Group, Place, Spec};
+use crate::tui::core::keymap::{Keymap, short};
+use crate::tui::core::layout::{above_message, sheet, sheet_text};
+use crate::tui::core::model::Model;
+use crate::tui::core::router;
+use crate::tui::preview::warnings::told_in;
+
+/// A row of the palette.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    Command {
+        spec: &'static Spec,
+        /// It can be given where the palette was opened.
+        here: bool,
+    },
+    /// With what was typed behind its name.
+    Ask(&'static AskSpec, String),
+}
+
+/// A line of the help overlay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HelpLine {
+    Heading(String),
+    Legend(Cow<'static, str>),
+    Key {
+        keys: String,
+        help: String,
+        name: &'static str,
+    },
+    /// The rest of a sentence.
+    More(String),
+    Blank,
+}
+
+const LETTERS: [&str; 3] = [
+    "A approve   E approve with edits   X exclude   R retry   . undecided",
+    "~ decided elsewhere   = sent from here   ^ on its way   ? outcome unknown",
+    "! high risk   * not opened yet   # look twice: hidden or misleading text   + marked   > the cursor",
+];
+/// Columns of the help overlay's keys.
+pub(crate) const KEYS: usize = 18;
+/// Columns of a help text with which the command's name stands beside it.
+const NAMED: usize = 60;
+
+/// The palette's rows for what is typed: the best first, what cannot be given here last.
+pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
+    let typed = typed.trim_start_matches([':', ' ']);
+    if let Some(asked) = typed.split_once(' ').and_then(|(name, rest)| asked(name, rest.trim())) {
+        return asked;
+    }
+    let places = router::places_beneath(model);
+    let words = Words::of(typed);
+    let commands = COMMANDS.iter().filter_map(|spec| {
+        let here = spec.places.iter().any(|place| places.contains(place));
+        let rank = words.rank(spec, &model.settings.keymap)?;
+        // Its very name leads to it, and there it says that it means nothing here.
+        let named = rank == 0 && !typed.is_empty();
+        Some((rank + if here || named { 0 } else { 100 }, Entry::Command { spec, here }))
+    });
+    let asks = ASKS.iter().filter_map(|spec| {
+        let rank = words.rank_text(spec.name, spec.help, "")?;
+        Some((rank, Entry::Ask(spec, String::new())))
+    });
+    let mut found: Vec<_> = commands.chain(asks).collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// The values that fit what was typed behind the name of a command that takes one.
+fn asked(name: &str, argument: &str) -> Option<Vec<Entry>> {
+    let spec = ASKS.iter().find(|spec| spec.name == name)?;
+    if spec.values.is_empty() {
+        return Some(vec![Entry::Ask(spec, argument.to_owned())]);
+    }
+    let fitting = spec.values.iter().filter(|value| value.starts_with(argument));
+    let mut entries: Vec<_> = fitting.map(|value| Entry::Ask(spec, (*value).to_owned())).collect();
+    if entries.is_empty() {
+        entries.push(Entry::Ask(spec, argument.to_owned()));
+    }
+    Some(entries)
+}
+
+impl Entry {
+    /// What stands in the palette when this is chosen, to be run or to be gone on with.
+    pub(crate) fn completed(&self) -> String {
+        match self {
+            Self::Command { spec, .. } => spec.name.to_owned(),
+            Self::Ask(spec, argument) => format!("{} {argument}", spec.name),
+        }
+    }
+}
+
+/// The room for the help overlay's text, and for the line that is typed in above it.
+pub(crate) fn help_parts(model: &Model, screen: Rect) -> (Rect, Rect, Rect) {
+    let area = above_message(&model.layout_in(screen), screen);
+    let outer = sheet(area, 100, area.height);
+    let body = sheet_text(outer);
+    let query = Rect { height: 1.min(body.height), ..body };
+    let list = Rect { y: body.y + query.height, height: body.height - query.height, ..body };
+    (outer, query, list)
+}
+
+/// The help overlay's lines: what works here first. With something typed, only what it is found by.
+pub(crate) fn help(model: &Model, typed: &str, width: usize) -> Vec<HelpLine> {
+    let keymap = &model.settings.keymap;
+    let mut lines = Vec::new();
+    if !typed.trim().is_empty() {
+        let words = Words::of(typed);
+        let ranked = COMMANDS.iter().filter_map(|spec| Some((words.rank(spec, keymap)?, spec)));
+        let mut found: Vec<_> = ranked.collect();
+        found.sort_by_key(|(rank, _)| *rank);
+        for (_, spec) in found {
+            row(spec, keymap, width, &mut lines);
+        }
+        return lines;
+    }
+    let places = router::places_beneath(model);
+    let is_here = |spec: &Spec| spec.places.iter().any(|place| places.contains(place));
+    if places.contains(&Place::Inbox) {
+        let told = model.told_here();
+        if !told.is_empty() {
+            lines.push(HelpLine::Heading("THIS ACTION".to_owned()));
+            let rows = told_in(&told, u16::try_from(width).unwrap_or(u16::MAX));
+            lines.extend(rows.into_iter().map(|row| HelpLine::Legend(row.plain().into())));
+            lines.push(HelpLine::Blank);
+        }
+        lines.extend(LETTERS.map(|letters| HelpLine::Legend(letters.into())));
+        lines.push(HelpLine::Blank);
+    }
+    lines.push(HelpLine::Heading(format!(
+        "HERE: {}",
+        places.first().map_or("everywhere", |place| place.title())
+    )));
+    section(&mut lines, keymap, width, is_here);
+    lines.push(HelpLine::Heading("ELSEWHERE".to_owned()));
+    section(&mut lines, keymap, width, |spec| !is_here(spec));
+    lines
+}
+
+fn section(lines: &mut Vec<HelpLine>, keymap: &Keymap, width: usize, belongs: impl Fn(&Spec) -> bool) {
+    for group in Group::ALL {
+        let specs = || COMMANDS.iter().filter(|spec| spec.group == group && belongs(spec));
+        if specs().next().is_some() {
+            lines.push(HelpLine::Heading(group.title().to_owned()));
+            specs().for_each(|spec| row(spec, keymap, width, lines));
+            lines.push(HelpLine::Blank);
+        }
+    }
+}
+
+fn row(spec: &'static Spec, keymap: &Keymap, width: usize, lines: &mut Vec<HelpLine>) {
+    let keys: Vec<String> = keymap.keys(spec.command).iter().map(|key| short(key)).collect();
+    let keys = if keys.is_empty() { "no key".to_owned() } else { keys.join(" ") };
+    let room = width.saturating_sub(KEYS + 1).clamp(20, NAMED.max(width.saturating_sub(KEYS + 24)));
+    let mut parts = wrapped(spec.help, room).into_iter();
+    let help = parts.next().unwrap_or_default();
+    lines.push(HelpLine::Key { keys, help, name: spec.name });
+    lines.extend(parts.map(HelpLine::More));
+}
+
+/// Between words; a longer word stays whole.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// What is looked for.
+struct Words {
+    words: Vec<String>,
+}
+
+impl Words {
+    fn of(typed: &str) -> Self {
+        Self { words: typed.split_whitespace().map(str::to_owned).collect() }
+    }
+
+    /// How well a command fits, 0 the best; `None` when a word is nowhere in it.
+    fn rank(&self, spec: &Spec, keymap: &Keymap) -> Option<usize> {
+        let keys = keymap.keys(spec.command);
+        self.words.iter().try_fold(0, |sum, word| {
+            let is_key = |key: &&str| **key == **word || short(key) == **word;
+            let named = |key: &&str| word.chars().count() > 1 && key.eq_ignore_ascii_case(word);
+            if keys.iter().any(|key| is_key(key) || named(key)) {
+                return Some(sum);
+            }
+            Some(sum + word_rank(word, spec.name, spec.help, spec.also)?)
+        })
+    }
+
+    fn rank_text(&self, name: &str, help: &str, also: &str) -> Option<usize> {
+        self.words.iter().try_fold(0, |sum, word| Some(sum + word_rank(word, name, help, also)?))
+    }
+}
+
+fn word_rank(word: &str, name: &str, help: &str, also: &str) -> Option<usize> {
+    let word = word.to_lowercase();
+    let whole = |text: &str| text.split(' ').any(|other| other == word);
+    // One letter is a key, here or in another program.
+    if word.chars().count() == 1 {
+        return whole(also).then_some(4);
+    }
+    let begins = |text: &str| {
+        text.split(|c: char| !c.is_alphanumeric()).any(|other| other.to_lowercase().starts_with(&word))
+    };
+    match () {
+        () if name == word => Some(0),
+        () if name.starts_with(&word) => Some(1),
+        () if begins(name) => Some(2),
+        () if begins(also) => Some(3),
+        () if begins(help) => Some(4),
+        () if name.contains(&word) || help.to_lowercase().contains(&word) => Some(5),
+        () => None,
+    }
+}

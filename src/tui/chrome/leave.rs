@@ -1,0 +1,190 @@
+//! Closing things, helping, and quitting. Esc never quits and never decides.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::tui::core::command::Command;
+use crate::tui::core::keymap::Chord;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::msg::Effect;
+use crate::tui::decide::{reason, stage};
+use crate::tui::queue::filter;
+use crate::tui::submit::{hold, resolve_unknown};
+use crate::tui::{dashboard, decide, edit, history, preview, submit};
+
+use super::pen::{Pen, sheet_frame};
+use super::{theme, words};
+
+/// One level back.
+pub(crate) fn back(model: &mut Model) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Edit(_)) => return edit::update::close(model),
+        Some(Modal::Reason(_)) => return reason::close(model),
+        Some(Modal::Review(_)) => {
+            model.modal = None;
+            model.say("nothing was sent");
+        }
+        Some(Modal::Settle(_)) => resolve_unknown::back(model),
+        Some(Modal::Filter(_)) => return filter::put_back(model),
+        Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_)) => {
+            model.modal = None;
+        }
+        None if model.preview.search.is_some() => return preview::search::end(model),
+        None if model.zoom => model.zoom = false,
+        None if model.focus == Focus::Preview => model.focus = Focus::List,
+        None if model.view.is_some() => return history::update::close(model),
+        None if model.queue.has_range() => model.queue.drop_range(),
+        None if !model.queue.marks.is_empty() => model.queue.unmark_all(),
+        None if model.filtering.applied.is_some() => filter::clear(model),
+        None => model.message = None,
+    }
+    Vec::new()
+}
+
+/// Closes what is open; from the list it quits, and asks first when something would be left behind.
+pub(crate) fn quit(model: &mut Model) -> Vec<Effect> {
+    let beneath = model.zoom || model.focus == Focus::Preview || model.view.is_some();
+    // From the watch view, what is beneath it closes nothing.
+    if model.modal.is_some() || (beneath && !model.watches()) {
+        return back(model);
+    }
+    if model.draft.is_empty() && !model.is_sending() {
+        return now(model);
+    }
+    model.modal = Some(Modal::Quit(None));
+    Vec::new()
+}
+
+/// Everything that is staged, before leaving.
+pub(crate) fn review(model: &mut Model) -> Vec<Effect> {
+    model.modal = None;
+    dashboard::update::close(model);
+    submit::review::open_all(model)
+}
+
+/// Asks for the count of what would be discarded; nothing is yet.
+pub(crate) fn discard(model: &mut Model) -> Vec<Effect> {
+    if model.unsent() == 0 {
+        model.say("nothing is staged that could be discarded");
+    } else if let Some(Modal::Quit(typed)) = &mut model.modal {
+        *typed = Some(String::new());
+    }
+    Vec::new()
+}
+
+/// Digits of the count.
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return Vec::new() };
+    match (Chord::from(key).char(), key.code) {
+        (Some(digit), _) if digit.is_ascii_digit() && typed.len() < 7 => typed.push(digit),
+        (_, KeyCode::Backspace) => drop(typed.pop()),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Keeps everything and quits; where the count was asked for, only the right one discards and quits.
+pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
+    let count = model.unsent();
+    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return now(model) };
+    if *typed != count.to_string() {
+        typed.clear();
+        model.warn(format!("that is not {count}; nothing was discarded"));
+        return Vec::new();
+    }
+    if decide::update::is_burst(model) {
+        return Vec::new();
+    }
+    let mut effects = stage::clear_unsent(model);
+    effects.extend(now(model));
+    effects
+}
+
+/// Closes a sheet; twice within a second keeps everything and quits.
+pub(crate) fn interrupt(model: &mut Model) -> Vec<Effect> {
+    if model.guard.interrupted(model.now) {
+        return now(model);
+    }
+    let mut effects = Vec::new();
+    if model.overlay.take().is_none() && model.modal.is_some() {
+        effects = back(model);
+    }
+    let key = model.settings.keymap.key(Command::Interrupt);
+    model.say(format!("{key} again quits and keeps what is staged"));
+    effects
+}
+
+/// Back to the shell. Nobody could recall what is held from there.
+pub(crate) fn suspend(model: &mut Model) -> Vec<Effect> {
+    let mut effects = hold::recall(model).unwrap_or_default();
+    effects.push(Effect::Suspend);
+    effects
+}
+
+/// Quits. What is staged is on disk; an open form is kept first.
+pub(crate) fn now(model: &mut Model) -> Vec<Effect> {
+    let mut effects = hold::recall(model).unwrap_or_default();
+    effects.extend(close_form(model));
+    model.leaving = true;
+    effects.push(Effect::Quit);
+    effects
+}
+
+/// Closes what is open; an edit form's text is kept.
+pub(crate) fn close_form(model: &mut Model) -> Vec<Effect> {
+    let effects = match &model.modal {
+        Some(Modal::Edit(_)) => edit::update::close(model),
+        Some(Modal::Reason(_)) => reason::close(model),
+        _ => Vec::new(),
+    };
+    model.modal = None;
+    effects
+}
+
+// The question before quitting.
+
+/// Keep and quit is the default, and nothing is ever lost by it.
+pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buffer) {
+    let staged = model.unsent();
+    let mut lines = Vec::new();
+    let demo = model.settings.place.demo.is_some();
+    if staged > 0 {
+        let then = if demo { "gone with the demo." } else { "kept for next time." };
+        lines.push(format!("{} staged and not sent; {then}", words::count(staged, "decision")));
+    }
+    if model.held.is_some() {
+        lines.push("Quitting now recalls what is about to be sent.".to_owned());
+    }
+    if model.is_sending() {
+        lines.push("A submission is on its way; quitting waits a few seconds for it.".to_owned());
+    }
+    if let Some(gate) = model.settings.place.gate.as_ref().filter(|gate| gate.serving) {
+        lines.push(format!("The gate at {} stops:", gate.url));
+        let then =
+            if demo { "the demo is thrown away." } else { "agents cannot propose until placet runs again." };
+        lines.push(then.to_owned());
+    }
+    let size = (64.min(area.width), lines.len() as u16 + 6);
+    let body = sheet_frame(model, area, size, "Quit?", "", buf);
+    for (nth, line) in lines.iter().enumerate() {
+        Pen::new(buf, body, nth as u16 + 1).ours(line, theme::PLAIN);
+    }
+    let foot = Rect { y: body.bottom().saturating_sub(2), height: 1.min(body.height), ..body };
+    let mut pen = Pen::new(buf, foot, 0);
+    let keys = &model.settings.keymap;
+    let (accept, back) = (keys.key(Command::Accept), keys.key(Command::Back));
+    if let Some(typed) = typed {
+        let ask = format!("type {staged} and {accept} to discard and quit: {typed}_   ");
+        pen.ours(&ask, theme::BOLD).ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
+        return;
+    }
+    pen.ours(&accept, theme::KEY).ours(" keep and quit   ", theme::BOLD);
+    if staged > 0 {
+        for (command, what) in [(Command::ReviewInstead, " review   "), (Command::Discard, " discard   ")] {
+            pen.ours(&model.settings.keymap.key(command), theme::KEY).ours(what, theme::PLAIN);
+        }
+    }
+    pen.ours(&back, theme::KEY).ours(" stay", theme::PLAIN);
+}

@@ -1,0 +1,190 @@
+//! The help overlay and the palette: opened over anything, narrowed by typing, closed without a trace.
+
+use crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+
+use crate::tui::core::command::{Ask, AskSpec, Command};
+use crate::tui::core::keymap::{Chord, Lookup};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::core::router;
+use crate::tui::queue;
+use crate::tui::queue::filter;
+use crate::tui::queue::update::{Way, shift};
+
+use super::find_command::Entry;
+use super::state::{Finder, Overlay};
+use super::{find_command, leave};
+
+/// Rows of the palette that a page is.
+const PAGE: usize = 8;
+
+pub(crate) fn help(model: &mut Model) -> Vec<Effect> {
+    model.overlay = match model.overlay {
+        Some(Overlay::Help(_)) => None,
+        _ => Some(Overlay::Help(Finder::default())),
+    };
+    Vec::new()
+}
+
+pub(crate) fn palette(model: &mut Model) -> Vec<Effect> {
+    model.overlay = Some(Overlay::Palette(Finder::default()));
+    Vec::new()
+}
+
+/// The commands of what is open; the others mean nothing here.
+pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Down => go(model, Way::Down, 1),
+        Command::Up => go(model, Way::Up, 1),
+        Command::PageDown => go(model, Way::Down, page(model)),
+        Command::PageUp => go(model, Way::Up, page(model)),
+        Command::Top => go(model, Way::Up, usize::MAX),
+        Command::Bottom => go(model, Way::Down, usize::MAX),
+        Command::NextField => complete(model),
+        Command::Accept => accept(model),
+        Command::Help => help(model),
+        Command::Back => back(model),
+        Command::Interrupt => leave::interrupt(model),
+        Command::Repaint => vec![Effect::Repaint],
+        Command::Suspend => vec![Effect::Suspend],
+        _ => Vec::new(),
+    }
+}
+
+/// Clears what is typed, then closes.
+fn back(model: &mut Model) -> Vec<Effect> {
+    match &mut model.overlay {
+        Some(Overlay::Help(finder)) if !finder.text().is_empty() => *finder = Finder::default(),
+        _ => model.overlay = None,
+    }
+    Vec::new()
+}
+
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    if let Some(overlay) = &mut model.overlay {
+        let finder = overlay.finder_mut();
+        finder.area.input(key);
+        finder.at = 0;
+    }
+    Vec::new()
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(overlay) = &mut model.overlay {
+        let finder = overlay.finder_mut();
+        finder.area.insert_str(text.split_whitespace().collect::<Vec<_>>().join(" "));
+        finder.at = 0;
+    }
+    Vec::new()
+}
+
+/// A character is text here, but for the help key in an empty help, which closes it.
+pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
+    let places = router::places(model);
+    match &model.overlay {
+        Some(Overlay::Palette(_)) => true,
+        Some(Overlay::Help(finder)) => {
+            let closes = Lookup::Command(Command::Help);
+            !finder.text().is_empty() || model.settings.keymap.lookup(&[chord], places) != closes
+        }
+        None => false,
+    }
+}
+
+pub(crate) fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    let last = last(model);
+    if let Some(overlay) = &mut model.overlay {
+        let finder = overlay.finder_mut();
+        finder.at = shift(finder.at, way, by).min(last);
+    }
+    Vec::new()
+}
+
+/// The last row that can be chosen, or the first line of the last page.
+fn last(model: &Model) -> usize {
+    match &model.overlay {
+        Some(Overlay::Help(finder)) => {
+            let list = help_list(model);
+            let lines = find_command::help(model, &finder.text(), usize::from(list.width)).len();
+            lines.saturating_sub(usize::from(list.height))
+        }
+        Some(Overlay::Palette(finder)) => {
+            find_command::entries(model, &finder.text()).len().saturating_sub(1)
+        }
+        None => 0,
+    }
+}
+
+fn help_list(model: &Model) -> Rect {
+    let (_, _, list) = find_command::help_parts(model, Rect::new(0, 0, model.size.width, model.size.height));
+    list
+}
+
+fn page(model: &Model) -> usize {
+    match &model.overlay {
+        Some(Overlay::Help(_)) => usize::from(help_list(model).height).saturating_sub(1).max(1),
+        _ => PAGE,
+    }
+}
+
+/// The palette's chosen row.
+fn chosen(model: &Model) -> Option<Entry> {
+    let Some(Overlay::Palette(finder)) = &model.overlay else { return None };
+    find_command::entries(model, &finder.text()).into_iter().nth(finder.at)
+}
+
+fn complete(model: &mut Model) -> Vec<Effect> {
+    if let Some(entry) = chosen(model) {
+        model.overlay = Some(Overlay::Palette(Finder::with(&entry.completed())));
+    }
+    Vec::new()
+}
+
+/// Runs the chosen command where the palette was opened, through everything that its key would go through.
+fn accept(model: &mut Model) -> Vec<Effect> {
+    match chosen(model) {
+        Some(Entry::Command { spec, here: true }) => {
+            model.overlay = None;
+            router::seeing(model, spec.command)
+        }
+        Some(Entry::Command { spec, here: false }) => {
+            model.warn(format!("{} means nothing here", spec.name));
+            Vec::new()
+        }
+        Some(Entry::Ask(_, argument)) if argument.is_empty() => complete(model),
+        Some(Entry::Ask(spec, argument)) => asked(model, spec, &argument),
+        None => {
+            if matches!(model.overlay, Some(Overlay::Palette(_))) {
+                model.warn("there is no such command");
+            }
+            Vec::new()
+        }
+    }
+}
+
+fn asked(model: &mut Model, spec: &AskSpec, argument: &str) -> Vec<Effect> {
+    if !spec.values.is_empty() && !spec.values.contains(&argument) {
+        model.warn(format!("{} takes one of: {}", spec.name, spec.values.join(", ")));
+        return Vec::new();
+    }
+    if !spec.places.iter().any(|place| router::places_beneath(model).contains(place)) {
+        model.warn(format!("{} means nothing here", spec.name));
+        return Vec::new();
+    }
+    model.overlay = None;
+    ask(model, spec.ask, argument)
+}
+
+/// The router of commands that take an argument: one line each, exhaustive.
+fn ask(model: &mut Model, ask: Ask, argument: &str) -> Vec<Effect> {
+    match ask {
+        Ask::Filter => filter::write(model, argument),
+        Ask::Sort => queue::update::sort_word(model, argument),
+        Ask::Group => queue::update::group_word(model, argument),
+        Ask::Help => {
+            model.overlay = Some(Overlay::Help(Finder::with(argument)));
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Writes one row of cells from left to right, and never past its end.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Block, Borders, Clear, Widget as _};
+use unicode_width::UnicodeWidthStr;
+
+use crate::text::{Look, Shown};
+use crate::tui::core::layout::{sheet, sheet_text};
+use crate::tui::core::model::Model;
+
+use super::theme;
+
+#[derive(Debug)]
+pub(crate) struct Pen<'a> {
+    buf: &'a mut Buffer,
+    y: u16,
+    x: u16,
+    end: u16,
+    /// Under everything that is written.
+    base: Style,
+}
+
+impl<'a> Pen<'a> {
+    /// At the start of the `nth` row of an area; writes nothing when there is no such row.
+    pub(crate) fn new(buf: &'a mut Buffer, area: Rect, nth: u16) -> Self {
+        let inside = nth < area.height && area.intersection(buf.area) == area;
+        let end = if inside { area.right() } else { area.x };
+        Self { buf, y: area.y.saturating_add(nth), x: area.x, end, base: Style::new() }
+    }
+
+    /// One style for the whole row, also where nothing is written.
+    pub(crate) fn base(mut self, style: Style) -> Self {
+        let row = Rect { x: self.x, y: self.y, width: self.end.saturating_sub(self.x), height: 1 };
+        if !row.is_empty() {
+            self.buf.set_style(row, style);
+        }
+        self.base = style;
+        self
+    }
+
+    /// Where the next character goes.
+    pub(crate) const fn position(&self) -> Position {
+        Position::new(self.x, self.y)
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        usize::from(self.end.saturating_sub(self.x))
+    }
+
+    /// Our own words.
+    pub(crate) fn ours(&mut self, text: &str, style: Style) -> &mut Self {
+        if self.left() > 0 {
+            let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.left(), self.base.patch(style));
+            self.x = x;
+        }
+        self
+    }
+
+    /// Foreign text that came through the door, cut with `…` where it does not fit.
+    pub(crate) fn shown(&mut self, shown: &Shown, style: Style) -> &mut Self {
+        for piece in shown.cut(self.left()).pieces() {
+            let style = match piece.look {
+                Look::Plain => style,
+                Look::Blank => theme::DIM,
+                Look::Token => theme::TOKEN,
+            };
+            self.ours(&piece.text, style);
+        }
+        self
+    }
+
+    /// Foreign text in a column of its own.
+    pub(crate) fn column(&mut self, shown: &Shown, width: usize, style: Style) -> &mut Self {
+        let start = self.x;
+        let width = width.min(self.left());
+        let cut = shown.boxed().cut(width);
+        self.shown(&cut, style);
+        self.to(start.saturating_add(width as u16))
+    }
+
+    /// On to a column of the screen.
+    pub(crate) fn to(&mut self, x: u16) -> &mut Self {
+        self.x = self.x.max(x).min(self.end);
+        self
+    }
+
+    /// On to where `width` columns are left.
+    pub(crate) fn keep(&mut self, width: usize) -> &mut Self {
+        let x = self.end.saturating_sub(width as u16);
+        self.to(x)
+    }
+
+    /// Our own words at the right end; nothing where they would run into what stands there.
+    pub(crate) fn right(&mut self, text: &str, style: Style) -> &mut Self {
+        if text.width() < self.left() {
+            self.keep(text.width()).ours(text, style);
+        }
+        self
+    }
+
+    /// Ends the row this many columns earlier.
+    pub(crate) fn shorten(&mut self, columns: usize) -> &mut Self {
+        self.end = self.end.saturating_sub(columns as u16).max(self.x);
+        self
+    }
+}
+
+/// Without the reversal, for a cell inside a selected row that must stand out.
+pub(crate) const fn bold(style: Style) -> Style {
+    style.add_modifier(Modifier::BOLD)
+}
+
+// Frames, rules and sheets.
+
+/// A frame with a title in its top line and a note in its bottom line.
+pub(crate) fn frame(model: &Model, area: Rect, title: &str, note: &str, style: Style, buf: &mut Buffer) {
+    if area.is_empty() {
+        return;
+    }
+    let set = theme::border(model.settings.borders);
+    Block::new().borders(Borders::ALL).border_set(set).border_style(style).render(area, buf);
+    label(area, 0, title, style, buf);
+    label(area, area.height.saturating_sub(1), note, style, buf);
+}
+
+fn label(area: Rect, nth: u16, text: &str, style: Style, buf: &mut Buffer) {
+    if text.is_empty() || area.width < 8 {
+        return;
+    }
+    let row = Rect { x: area.x + 2, width: area.width - 4, ..area };
+    Pen::new(buf, row, nth).ours(&format!(" {text} "), style);
+}
+
+/// A horizontal line over the whole row.
+pub(crate) fn rule(model: &Model, area: Rect, buf: &mut Buffer) {
+    let line = theme::horizontal(model.settings.borders).repeat(usize::from(area.width));
+    Pen::new(buf, area, 0).ours(&line, theme::DIM);
+}
+
+/// Opens a sheet in the middle; returns the room for its text, with a margin.
+pub(crate) fn sheet_frame(
+    model: &Model,
+    area: Rect,
+    (width, height): (u16, u16),
+    title: &str,
+    note: &str,
+    buf: &mut Buffer,
+) -> Rect {
+    let outer = sheet(area, width, height);
+    Clear.render(outer, buf);
+    frame(model, outer, title, note, theme::PLAIN, buf);
+    sheet_text(outer)
+}

@@ -1,0 +1,458 @@
+//! Which colour stands for which name.
+
+use std::path::{Path, PathBuf};
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+use serde::Deserialize;
+
+use crate::config::ThemeChoice;
+
+use super::Depth;
+
+const DARK: &str = include_str!("../../../../assets/themes/dark.toml");
+const LIGHT: &str = include_str!("../../../../assets/themes/light.toml");
+const HIGH_CONTRAST: &str = include_str!("../../../../assets/themes/high-contrast.toml");
+const COLOUR_BLIND: &str = include_str!("../../../../assets/themes/colour-blind.toml");
+const COLOUR_BLIND_LIGHT: &str = include_str!("../../../../assets/themes/colour-blind-light.toml");
+
+/// Text needs this much contrast to be read (WCAG 2, AA), what is dim less.
+const READABLE: f64 = 4.5;
+const READABLE_DIM: f64 = 3.0;
+
+/// A theme's file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ThemeError {
+    #[error("cannot read the theme {path}: {error}")]
+    Read { path: PathBuf, error: std::io::Error },
+    /// The message names the line.
+    #[error("the theme {path} has a mistake:\n{message}")]
+    Parse { path: PathBuf, message: String },
+}
+
+/// How the screen looks: what is done to cells before they go to the terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Theme {
+    /// Names stay names: the terminal's own palette.
+    Names,
+    /// No colour at all.
+    Plain,
+    Colours(Box<Palette>, Depth),
+}
+
+/// One colour for each role.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Palette {
+    background: Rgb,
+    selected: Rgb,
+    text: Rgb,
+    dim: Rgb,
+    good: Rgb,
+    bad: Rgb,
+    warn: Rgb,
+    key: Rgb,
+    token: Rgb,
+    /// The terminal's background is as good: it stays.
+    #[serde(skip)]
+    keeps_background: bool,
+}
+
+impl<'de> Deserialize<'de> for Rgb {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let wrong = || serde::de::Error::custom(format!("{text:?} is no colour; write \"#rrggbb\""));
+        Self::parse(&text).ok_or_else(wrong)
+    }
+}
+
+impl Theme {
+    /// The theme of the first frame. Reads a file where the choice is one.
+    pub(crate) fn load(choice: &ThemeChoice, depth: Depth) -> Result<Self, ThemeError> {
+        let palette = match choice {
+            ThemeChoice::Auto | ThemeChoice::Terminal => return Ok(Self::names(depth)),
+            ThemeChoice::Dark => Palette::parse(DARK, Path::new("dark")),
+            ThemeChoice::Light => Palette::parse(LIGHT, Path::new("light")),
+            ThemeChoice::HighContrast => Palette::parse(HIGH_CONTRAST, Path::new("high-contrast")),
+            ThemeChoice::ColourBlind => Palette::parse(COLOUR_BLIND, Path::new("colour-blind")),
+            ThemeChoice::ColourBlindLight => {
+                Palette::parse(COLOUR_BLIND_LIGHT, Path::new("colour-blind-light"))
+            }
+            ThemeChoice::File(path) => {
+                let read = std::fs::read_to_string(path)
+                    .map_err(|error| ThemeError::Read { path: path.clone(), error })?;
+                Palette::parse(&read, path)
+            }
+        }?;
+        Ok(Self::of(palette, depth))
+    }
+
+    /// The theme for a terminal that says which background it has: the one that was chosen to go with it, on that background
+    /// where everything can be read on it, else on its own.
+    pub(crate) fn on(background: Rgb, depth: Depth) -> Self {
+        let (text, name) = if background.is_light() { (LIGHT, "light") } else { (DARK, "dark") };
+        let Ok(mut palette) = Palette::parse(text, Path::new(name)) else { return Self::names(depth) };
+        palette.keeps_background = palette.is_readable_on(background);
+        Self::of(palette, depth)
+    }
+
+    /// Is there anything to gain from knowing the terminal's background?
+    pub(crate) fn asks(choice: &ThemeChoice, depth: Depth) -> bool {
+        *choice == ThemeChoice::Auto && matches!(depth, Depth::Indexed | Depth::Full)
+    }
+
+    fn of(palette: Palette, depth: Depth) -> Self {
+        match depth {
+            Depth::None | Depth::Names => Self::names(depth),
+            Depth::Indexed | Depth::Full => Self::Colours(Box::new(palette), depth),
+        }
+    }
+
+    fn names(depth: Depth) -> Self {
+        if depth == Depth::None { Self::Plain } else { Self::Names }
+    }
+
+    /// Goes over finished cells.
+    pub(crate) fn paint(&self, buf: &mut Buffer) {
+        match self {
+            Self::Names => {}
+            Self::Plain => buf.content.iter_mut().for_each(|cell| {
+                cell.fg = Color::Reset;
+                cell.bg = Color::Reset;
+            }),
+            Self::Colours(palette, depth) => {
+                let roles = Roles::of(palette, *depth);
+                buf.content.iter_mut().for_each(|cell| roles.paint(cell));
+            }
+        }
+    }
+}
+
+impl Palette {
+    fn parse(text: &str, path: &Path) -> Result<Self, ThemeError> {
+        toml::from_str(text)
+            .map_err(|error| ThemeError::Parse { path: path.to_owned(), message: error.to_string() })
+    }
+
+    fn is_readable_on(&self, background: Rgb) -> bool {
+        let texts = [self.text, self.good, self.bad, self.warn, self.key, self.token];
+        texts.iter().all(|text| text.contrast(background) >= READABLE)
+            && self.dim.contrast(background) >= READABLE_DIM
+    }
+}
+
+/// A palette as cells take it.
+struct Roles {
+    background: Color,
+    /// Behind text, and as text on a coloured ground.
+    ground: Color,
+    selected: Color,
+    text: Color,
+    dim: Color,
+    good: Color,
+    bad: Color,
+    warn: Color,
+    key: Color,
+    token: Color,
+}
+
+impl Roles {
+    fn of(palette: &Palette, depth: Depth) -> Self {
+        let colour = |rgb: Rgb| match depth {
+            Depth::Full => rgb.exact(),
+            Depth::Indexed | Depth::Names | Depth::None => Color::Indexed(rgb.indexed()),
+        };
+        let ground = colour(palette.background);
+        Self {
+            background: if palette.keeps_background { Color::Reset } else { ground },
+            ground,
+            selected: colour(palette.selected),
+            text: colour(palette.text),
+            dim: colour(palette.dim),
+            good: colour(palette.good),
+            bad: colour(palette.bad),
+            warn: colour(palette.warn),
+            key: colour(palette.key),
+            token: colour(palette.token),
+        }
+    }
+
+    fn paint(&self, cell: &mut Cell) {
+        let selected = cell.modifier.contains(Modifier::REVERSED);
+        let dim = cell.modifier.contains(Modifier::DIM);
+        cell.modifier -= Modifier::REVERSED | Modifier::DIM;
+        let coloured = self.role(cell.bg);
+        cell.fg = match self.role(cell.fg) {
+            _ if coloured.is_some() => self.ground,
+            Some(colour) => colour,
+            None if dim => self.dim,
+            None => self.text,
+        };
+        cell.bg = coloured.unwrap_or(if selected { self.selected } else { self.background });
+    }
+
+    /// What a name stands for; nothing for the default colour and the greys.
+    const fn role(&self, name: Color) -> Option<Color> {
+        match name {
+            Color::Green | Color::LightGreen => Some(self.good),
+            Color::Red | Color::LightRed => Some(self.bad),
+            Color::Yellow | Color::LightYellow => Some(self.warn),
+            Color::Cyan | Color::LightCyan | Color::Blue | Color::LightBlue => Some(self.key),
+            Color::Magenta | Color::LightMagenta => Some(self.token),
+            _ => None,
+        }
+    }
+}
+
+// A colour as numbers, and how well two of them can be told apart.
+
+/// Red, green and blue, as sRGB has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rgb(pub u8, pub u8, pub u8);
+
+/// The six steps of the 256-colour cube.
+const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+impl Rgb {
+    /// `#rrggbb`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('#').filter(|it| it.len() == 6 && it.is_ascii())?;
+        let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+        Some(Self(part(0)?, part(2)?, part(4)?))
+    }
+
+    /// A terminal's answer to "which background": `rgb:RRRR/GGGG/BBBB`, one to four digits each.
+    pub(crate) fn from_reply(text: &str) -> Option<Self> {
+        let body = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
+        let mut parts = body.split('/').map(|digits| {
+            let most = 16_u32.checked_pow(digits.len() as u32)?.checked_sub(1).filter(|most| *most > 0)?;
+            let value = u32::from_str_radix(digits, 16).ok()?;
+            u8::try_from(value * 255 / most).ok().filter(|_| digits.len() <= 4)
+        });
+        Some(Self(parts.next()??, parts.next()??, parts.next()??))
+    }
+
+    /// Nearer to white than to black, as an eye sees it.
+    pub(crate) fn is_light(self) -> bool {
+        self.contrast(Self(0, 0, 0)) > self.contrast(Self(255, 255, 255))
+    }
+
+    /// The contrast of WCAG 2, from 1 to 21. Text needs 4.5.
+    pub(crate) fn contrast(self, other: Self) -> f64 {
+        let (a, b) = (self.luminance(), other.luminance());
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    fn luminance(self) -> f64 {
+        let part = |value: u8| {
+            let value = f64::from(value) / 255.0;
+            if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(self.0) + 0.7152 * part(self.1) + 0.0722 * part(self.2)
+    }
+
+    /// As a cell takes it.
+    pub(crate) const fn exact(self) -> Color {
+        Color::Rgb(self.0, self.1, self.2)
+    }
+
+    /// The nearest of the colours 16 to 255, which are the same on every terminal; the first 16 are the reviewer's own.
+    pub(crate) fn indexed(self) -> u8 {
+        let all = 16..=255;
+        all.min_by_key(|index| self.distance(Self::of_index(*index))).unwrap_or(16)
+    }
+
+    /// What the colours 16 to 255 look like: a cube, then greys.
+    pub(crate) fn of_index(index: u8) -> Self {
+        if index >= 232 {
+            let grey = 8 + 10 * (index - 232);
+            return Self(grey, grey, grey);
+        }
+        let cube = index.saturating_sub(16);
+        let step = |nth: u8| STEPS.get(usize::from(nth % 6)).copied().unwrap_or_default();
+        Self(step(cube / 36), step(cube / 6), step(cube))
+    }
+
+    fn distance(self, other: Self) -> u32 {
+        let part = |a: u8, b: u8, weight: u32| weight * u32::from(a.abs_diff(b)).pow(2);
+        part(self.0, other.0, 3) + part(self.1, other.1, 4) + part(self.2, other.2, 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+    use ratatui::style::Style;
+
+    use crate::tui::chrome::theme;
+
+    use super::*;
+
+    const SHIPPED: [(&str, &str); 5] = [
+        ("dark", DARK),
+        ("light", LIGHT),
+        ("high-contrast", HIGH_CONTRAST),
+        ("colour-blind", COLOUR_BLIND),
+        ("colour-blind-light", COLOUR_BLIND_LIGHT),
+    ];
+
+    fn shipped() -> impl Iterator<Item = (&'static str, Palette)> {
+        SHIPPED.into_iter().map(|(name, text)| (name, Palette::parse(text, Path::new(name)).unwrap()))
+    }
+
+    /// The palette as 256 colours show it.
+    fn coarse(palette: &Palette) -> Palette {
+        let near = |rgb: Rgb| Rgb::of_index(rgb.indexed());
+        Palette {
+            background: near(palette.background),
+            selected: near(palette.selected),
+            text: near(palette.text),
+            dim: near(palette.dim),
+            good: near(palette.good),
+            bad: near(palette.bad),
+            warn: near(palette.warn),
+            key: near(palette.key),
+            token: near(palette.token),
+            keeps_background: false,
+        }
+    }
+
+    fn painted(theme: &Theme, style: Style) -> Style {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 1, 1));
+        buf.set_string(0, 0, "x", style);
+        theme.paint(&mut buf);
+        buf[(0, 0)].style()
+    }
+
+    #[test]
+    fn every_shipped_theme_can_be_read_also_in_256_colours_and_under_the_cursor() {
+        for (name, palette) in shipped() {
+            for (depth, shown) in [("full", palette.clone()), ("256", coarse(&palette))] {
+                for ground in [shown.background, shown.selected] {
+                    assert!(shown.is_readable_on(ground), "{name} in {depth} colours on {ground:?}");
+                }
+                assert!(shown.selected.contrast(shown.background) > 1.15, "{name} in {depth}: no selection");
+            }
+        }
+    }
+
+    #[test]
+    fn good_and_bad_differ_for_who_cannot_tell_red_from_green() {
+        // Viénot 1999: what a deuteranope and a protanope see, on linear light.
+        let seen = |rgb: Rgb, (r, g): (f64, f64), blue: (f64, f64)| {
+            let linear = |v: u8| (f64::from(v) / 255.0).powf(2.2);
+            let (red, green, b) = (linear(rgb.0), linear(rgb.1), linear(rgb.2));
+            let yellow = r * red + g * green;
+            (yellow, blue.0 * (red - green) + blue.1 * b)
+        };
+        for (name, palette) in shipped().filter(|(name, _)| name.starts_with("colour-blind")) {
+            for eye in [((0.29275, 0.70725), (-0.02234, 1.0)), ((0.11238, 0.88762), (0.00401, 1.0))] {
+                let (good, bad) = (seen(palette.good, eye.0, eye.1), seen(palette.bad, eye.0, eye.1));
+                let apart = ((good.0 - bad.0).powi(2) + (good.1 - bad.1).powi(2)).sqrt();
+                assert!(apart > 0.25, "{name}: {apart}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_become_the_colours_of_the_theme() {
+        let full = Theme::load(&ThemeChoice::Dark, Depth::Full).unwrap();
+        let indexed = Theme::load(&ThemeChoice::Dark, Depth::Indexed).unwrap();
+        let ground = Color::Rgb(0x16, 0x18, 0x1d);
+
+        assert_eq!(painted(&full, theme::GOOD).fg, Some(Color::Rgb(0x85, 0xd6, 0x94)));
+        assert_eq!(painted(&full, theme::PLAIN).bg, Some(ground));
+        assert_eq!(painted(&full, theme::DIM).fg, Some(Color::Rgb(0xa3, 0xab, 0xb8)));
+        assert!(!painted(&full, theme::DIM).add_modifier.contains(Modifier::DIM));
+        assert!(matches!(painted(&indexed, theme::GOOD).fg, Some(Color::Indexed(16..))));
+        let selected = painted(&full, theme::SELECTED);
+        assert_eq!(selected.bg, Some(Color::Rgb(0x2d, 0x33, 0x40)));
+        assert!(!selected.add_modifier.contains(Modifier::REVERSED));
+    }
+
+    #[test]
+    fn without_colours_the_selection_is_still_reversed() {
+        for choice in [ThemeChoice::Dark, ThemeChoice::Auto] {
+            let plain = Theme::load(&choice, Depth::None).unwrap();
+            let selected = painted(&plain, theme::SELECTED.patch(theme::GOOD));
+            assert_eq!((selected.fg, selected.bg), (Some(Color::Reset), Some(Color::Reset)));
+            assert!(selected.add_modifier.contains(Modifier::REVERSED));
+        }
+    }
+
+    #[test]
+    fn sixteen_colours_are_the_terminals_own() {
+        for choice in [ThemeChoice::Dark, ThemeChoice::Auto, ThemeChoice::Terminal] {
+            assert_eq!(Theme::load(&choice, Depth::Names).unwrap(), Theme::Names);
+        }
+        assert_eq!(Theme::load(&ThemeChoice::Auto, Depth::Full).unwrap(), Theme::Names);
+        assert_eq!(painted(&Theme::Names, theme::WARN), painted(&Theme::Names, theme::WARN));
+    }
+
+    #[test]
+    fn a_terminals_own_background_stays_where_the_theme_can_be_read_on_it() {
+        let ground = |theme: &Theme| painted(theme, theme::PLAIN).bg;
+
+        assert_eq!(ground(&Theme::on(Rgb(0xfd, 0xf6, 0xe3), Depth::Full)), Some(Color::Reset), "solarized");
+        assert_eq!(ground(&Theme::on(Rgb(0, 0, 0), Depth::Full)), Some(Color::Reset));
+        let middle = Theme::on(Rgb(0x80, 0x80, 0x80), Depth::Full);
+        assert_eq!(ground(&middle), Some(Color::Rgb(0xfc, 0xfc, 0xfa)), "nothing reads well on middle grey");
+    }
+
+    #[test]
+    fn no_style_is_blue_or_bright_black() {
+        let styles = [
+            theme::PLAIN,
+            theme::BOLD,
+            theme::DIM,
+            theme::SELECTED,
+            theme::GOOD,
+            theme::BAD,
+            theme::WARN,
+            theme::KEY,
+            theme::TOKEN,
+        ];
+        for style in styles {
+            assert!(!matches!(style.fg, Some(Color::Blue | Color::DarkGray | Color::Black | Color::White)));
+        }
+    }
+
+    #[test]
+    fn a_mistake_in_a_theme_names_the_line() {
+        let broken = DARK.replace("#16181d", "blue");
+        let error = Palette::parse(&broken, Path::new("mine.toml")).unwrap_err().to_string();
+        assert!(
+            error.contains("mine.toml") && error.contains("line 2") && error.contains("#rrggbb"),
+            "{error}"
+        );
+        let extra = format!("{DARK}\nborder = \"#000000\"\n");
+        assert!(Palette::parse(&extra, Path::new("mine.toml")).unwrap_err().to_string().contains("border"));
+    }
+
+    #[test]
+    fn answers_of_terminals_are_read() {
+        assert_eq!(Rgb::from_reply("rgb:1e1e/ffff/0000"), Some(Rgb(0x1e, 0xff, 0)));
+        assert_eq!(Rgb::from_reply("rgb:f/0/8"), Some(Rgb(255, 0, 136)));
+        assert_eq!(Rgb::from_reply("rgba:ff/ff/ff/80"), Some(Rgb(255, 255, 255)));
+        for wrong in ["", "rgb:", "rgb:12", "rgb:12/34", "rgb:x/y/z", "rgb:12345/0/0", "rgb://", "red"] {
+            assert_eq!(Rgb::from_reply(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn contrast_is_that_of_wcag() {
+        let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
+        assert!((black.contrast(white) - 21.0).abs() < 0.01);
+        assert!((Rgb(0x76, 0x76, 0x76).contrast(white) - 4.54).abs() < 0.01, "the grey everybody cites");
+        assert!(white.is_light() && !black.is_light() && Rgb(0xfd, 0xf6, 0xe3).is_light());
+    }
+
+    #[test]
+    fn the_nearest_of_256_is_itself_where_it_is_one_of_them() {
+        for index in 16..=255_u8 {
+            let colour = Rgb::of_index(index);
+            assert_eq!(Rgb::of_index(colour.indexed()), colour, "{index}");
+        }
+        assert_eq!(Rgb(0xff, 0xff, 0xff).indexed(), 231);
+    }
+}

@@ -1,0 +1,177 @@
+//! The terminal's window: its mouse, its focus, its background; and calling somebody who looks elsewhere. A mouse never decides.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use crate::config::NotifyTo;
+use crate::inbox::figures::Ask;
+use crate::inbox::notices::{Notice, Wall};
+use crate::text::count;
+use crate::tui::chrome::theme::palette::{Rgb, Theme};
+use crate::tui::core::command::Command;
+use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::core::router;
+use crate::tui::queue::source_state::SourceState;
+use crate::tui::queue::update::Way;
+use crate::tui::{dashboard, preview, queue};
+
+use super::overlay;
+use super::state::Waiting;
+
+/// What failed in so many minutes is told of.
+const WINDOW: u32 = 60;
+/// Lines for each step of the wheel.
+const WHEEL: usize = 3;
+
+pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+    // A click that was under way when the mouse was switched off.
+    if !model.window.mouse || model.leaving || router::is_blind(model) {
+        return Vec::new();
+    }
+    let at = Position::new(event.column, event.row);
+    match event.kind {
+        MouseEventKind::ScrollDown => wheel(model, at, Way::Down),
+        MouseEventKind::ScrollUp => wheel(model, at, Way::Up),
+        MouseEventKind::Down(MouseButton::Left) => click(model, at),
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Scrolls what is under the pointer.
+fn wheel(model: &mut Model, at: Position, way: Way) {
+    model.touched = true;
+    let layout = model.layout();
+    if model.overlay.is_some() {
+        drop(overlay::go(model, way, WHEEL));
+    } else if model.modal.is_some() {
+        queue::update::scroll_sheet(model, way, WHEEL);
+    } else if model.watches() {
+        dashboard::update::wheel(model, at, way, WHEEL);
+    } else if layout.preview.contains(at) {
+        drop(preview::update::scroll(model, way, WHEEL));
+    } else if layout.rows.contains(at) {
+        queue::update::step(model, way, WHEEL);
+    }
+}
+
+/// Selects a row, or the pane. Never opens, folds or decides, and the click that brought the window to the front does nothing.
+fn click(model: &mut Model, at: Position) {
+    if model.window.is_focusing(model.now) || model.modal.is_some() || model.overlay.is_some() {
+        return;
+    }
+    model.touched = true;
+    model.chords.clear();
+    let layout = model.layout();
+    if model.watches() {
+        dashboard::update::click(model, at);
+    } else if layout.rows.contains(at) {
+        queue::update::select(model, usize::from(at.y - layout.rows.y));
+        model.focus = Focus::List;
+    } else if layout.preview.contains(at) {
+        model.focus = Focus::Preview;
+    }
+    if !std::mem::replace(&mut model.window.clicked, true) {
+        let key = model.settings.keymap.key(Command::Mouse);
+        model.say(format!("hold Shift (Option on a Mac) to select text, or switch the mouse off: {key}"));
+    }
+}
+
+/// The mouse is the terminal's again, or ours.
+pub(crate) fn toggle_mouse(model: &mut Model) -> Vec<Effect> {
+    model.window.mouse = !model.window.mouse;
+    model.say(if model.window.mouse {
+        "mouse on: the wheel scrolls, a click selects a row; hold Shift to select text"
+    } else {
+        "mouse off: the terminal selects text with it"
+    });
+    vec![Effect::Mouse(model.window.mouse)]
+}
+
+pub(crate) fn focus(model: &mut Model, in_front: bool) -> Vec<Effect> {
+    model.window.focus(in_front, model.now);
+    Vec::new()
+}
+
+/// The terminal says which colour is behind the text.
+pub(crate) fn background(model: &mut Model, colour: Rgb) -> Vec<Effect> {
+    if model.window.takes_answer(model.now) {
+        model.theme = Theme::on(colour, model.settings.depth);
+    }
+    Vec::new()
+}
+
+/// What can be news to somebody who looks elsewhere.
+pub(crate) fn is_news(what: &What) -> bool {
+    matches!(what, What::Synced(..) | What::Source(_) | What::Tick)
+}
+
+/// Calls whoever looks elsewhere. Counts only: anything foreign could fake a notification.
+pub(crate) fn call(model: &mut Model) -> Vec<Effect> {
+    if model.settings.rules.is_empty() {
+        call_as_usual(model).into_iter().collect()
+    } else {
+        call_by_rules(model)
+    }
+}
+
+/// The figures are made for it, so at most once a second.
+fn call_by_rules(model: &mut Model) -> Vec<Effect> {
+    if !model.notices.is_due(model.now) {
+        return Vec::new();
+    }
+    // Who opens the watch view must not change who is called.
+    let board = model.figures.board_as_seen(Ask { window: WINDOW, columns: 1 }, model.now);
+    let wall = Wall::at(model.now, &model.settings.zone);
+    let due = model.notices.look(&board, wall, model.window.is_in_front());
+    let rules = &model.settings.rules;
+    let effect = |notice: Notice| {
+        let rule = rules.iter().find(|rule| rule.number == notice.rule)?;
+        Some(match rule.to {
+            NotifyTo::Terminal => Effect::Notify(notice.text()),
+            NotifyTo::Bell => Effect::Ring,
+            NotifyTo::Command { .. } | NotifyTo::Webhook(_) => Effect::Tell(Box::new(notice)),
+        })
+    };
+    due.into_iter().filter_map(effect).collect()
+}
+
+/// A rule that fails is told of once, until it gets through again.
+pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) -> Vec<Effect> {
+    let is_news = model.notices.came_to(rule, answer.as_ref().err().map(String::as_str));
+    if let Err(why) = answer
+        && is_news
+    {
+        model.warn(format!("not notified: {why}"));
+    }
+    Vec::new()
+}
+
+/// Without rules: for the first action after an empty inbox, for high risks, and for sources that are down.
+fn call_as_usual(model: &mut Model) -> Option<Effect> {
+    // What waits at the start is no news.
+    if !model.sources.iter().any(|source| source.listed) {
+        return None;
+    }
+    let waiting = Waiting {
+        pending: model.stats.pending,
+        high_risk: model.stats.high_risk(),
+        down: model.sources.iter().filter(|source| is_down(source, model)).count(),
+    };
+    if !model.window.calls(waiting, model.now) {
+        return None;
+    }
+    let mut parts = vec![format!("{} pending", waiting.pending)];
+    if waiting.high_risk > 0 {
+        parts.push(format!("{} high-risk", waiting.high_risk));
+    }
+    if waiting.down > 0 {
+        parts.push(format!("{} down", count(waiting.down, "source")));
+    }
+    Some(Effect::Notify(format!("placet: {}", parts.join(", "))))
+}
+
+fn is_down(source: &SourceState, model: &Model) -> bool {
+    source.connection.is_over() || source.is_stale(model.now)
+}

@@ -1,0 +1,450 @@
+//! Everything a key can ask for, once. This table feeds the keymap, the names in `[keys]`, the hint bar, what may follow a
+//! prefix, the help overlay, the palette, the man pages and the README.
+
+use crate::config::{GroupBy, SortBy};
+use crate::tui::history::state::ViewKind;
+
+/// Something a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    Down,
+    Up,
+    Top,
+    Bottom,
+    HalfDown,
+    HalfUp,
+    Open,
+    Fold,
+    Unfold,
+    FoldAll,
+    UnfoldAll,
+    NextUndecided,
+    PreviousUndecided,
+    Mark,
+    Range,
+    RangeDown,
+    RangeUp,
+    MarkShown,
+    Filter,
+    SavedFilters,
+    SortBy(SortBy),
+    GroupBy(GroupBy),
+    Freeze,
+    Approve,
+    ApproveRest,
+    Exclude,
+    ExcludeBecause,
+    Comment,
+    Retry,
+    Settle,
+    Edit,
+    EditOutside,
+    Editor,
+    FieldBack,
+    RawJson,
+    Clear,
+    Undo,
+    Redo,
+    ReviewBatch,
+    ReviewAll,
+    LastReport,
+    Reload,
+    View(ViewKind),
+    Inbox,
+    Watch,
+    WatchOpen,
+    WatchPanel,
+    WatchPanelBack,
+    WatchSort,
+    WatchWindow,
+    AlertsOnly,
+    Acknowledge,
+    Mute,
+    WatchExport,
+    ScrollDown,
+    ScrollUp,
+    PageDown,
+    PageUp,
+    PreviewEnd,
+    PreviousTab,
+    NextTab,
+    Diff,
+    Zoom,
+    FoldHere,
+    Wrap,
+    GoLeft,
+    GoRight,
+    HidePreview,
+    PreviewBelow,
+    ReadOn,
+    Search,
+    SwitchFocus,
+    FocusList,
+    FocusPreview,
+    Help,
+    Palette,
+    Repaint,
+    Suspend,
+    Back,
+    Quit,
+    Interrupt,
+    Mouse,
+    CopyId,
+    CopyJson,
+    CopyText,
+    CopyLink,
+    CopyShell,
+    OpenLink,
+    CopyThisLink,
+    Confirm,
+    Accept,
+    ShowFirst,
+    ShowChanged,
+    NextField,
+    NextReason,
+    PreviousField,
+    Landed,
+    NotLanded,
+    RunAgain,
+    ReviewInstead,
+    ExportReport,
+    CopyReport,
+    Discard,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    pub command: Command,
+    /// The name in `[keys]` and in the palette.
+    pub name: &'static str,
+    pub group: Group,
+    pub places: &'static [Place],
+    pub keys: &'static [&'static str],
+    /// One or two words for the hint bar; empty where it is not shown there.
+    pub hint: &'static str,
+    pub help: &'static str,
+    /// More words that people look for, and do not find in name and help; other programs' names and keys for it.
+    pub also: &'static str,
+}
+
+/// A row; `.hint("word")` puts it into the hint bar, `.also("words")` adds words that help and palette find it by.
+const fn spec(
+    command: Command,
+    name: &'static str,
+    group: Group,
+    places: &'static [Place],
+    keys: &'static [&'static str],
+    help: &'static str,
+) -> Spec {
+    Spec { command, name, group, places, keys, hint: "", help, also: "" }
+}
+
+impl Spec {
+    const fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+
+    const fn also(self, also: &'static str) -> Self {
+        Self { also, ..self }
+    }
+}
+
+/// Places where `Back` closes something.
+const CLOSABLE: &[Place] = &[
+    Place::Inbox,
+    Place::Search,
+    Place::Edit,
+    Place::Reason,
+    Place::Review,
+    Place::Report,
+    Place::Settle,
+    Place::Links,
+    Place::Help,
+    Place::Palette,
+    Place::Quit,
+    Place::Filter,
+    Place::Watch,
+];
+/// Places that can be longer than the screen.
+const SCROLLS: &[Place] =
+    &[Place::Inbox, Place::Watch, Place::Review, Place::Report, Place::Help, Place::Palette];
+const MOVES: &[Place] = &[
+    Place::List,
+    Place::Preview,
+    Place::Watch,
+    Place::Review,
+    Place::Report,
+    Place::Links,
+    Place::Help,
+    Place::Palette,
+];
+
+/// The order here is the order in the help overlay, within a group, and of hints in the hint bar. One line a command.
+#[rustfmt::skip]
+pub const COMMANDS: &[Spec] = &[
+    spec(Command::Approve, "approve", Group::Decide, &[Place::Inbox], &["a"], "approve this action or the marked ones; again: undecided").hint("approve").also("accept yes ok allow"),
+    spec(Command::Exclude, "exclude", Group::Decide, &[Place::Inbox], &["x"], "exclude (reject) this action or the marked ones; again: undecided").hint("exclude").also("reject deny delete remove no"),
+    spec(Command::ExcludeBecause, "exclude-because", Group::Decide, &[Place::Inbox], &["X"], "exclude with a reason").also("reject deny delete why"),
+    spec(Command::Comment, "comment", Group::Decide, &[Place::Inbox], &["c"], "a comment beside the decision; on an undecided action: approve with a comment").also("note why"),
+    spec(Command::Retry, "retry", Group::Decide, &[Place::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").hint("retry").also("again respond reply guidance"),
+    spec(Command::Settle, "settle", Group::Decide, &[Place::Inbox], &["t"], "say what became of an action whose outcome is unknown").hint("settle").also("unknown lost"),
+    spec(Command::Edit, "edit", Group::Decide, &[Place::Inbox], &["e"], "edit the input before approving; marked: the same change").hint("edit").also("change modify"),
+    spec(Command::EditOutside, "edit-outside", Group::Decide, &[Place::Inbox], &["E"], "edit the input in $VISUAL or $EDITOR").also("vim nano external"),
+    spec(Command::Clear, "clear", Group::Decide, &[Place::Inbox], &["Backspace", "Delete"], "back to undecided").also("reset none"),
+    spec(Command::Undo, "undo", Group::Decide, &[Place::Inbox], &["u"], "undo the last staging step, or recall what is held").hint("undo").also("back z revert mistake"),
+    spec(Command::Redo, "redo", Group::Decide, &[Place::Inbox], &["U"], "redo").also("again"),
+    spec(Command::ApproveRest, "approve-rest", Group::Decide, &[Place::Inbox], &["A"], "approve the rest of this group, as shown: opened, not high-risk").also("all batch"),
+    spec(Command::ReviewBatch, "review-batch", Group::Submit, &[Place::Inbox], &["s"], "review and submit this batch, or all batches of this group").hint("submit...").also("send commit flush"),
+    spec(Command::ReviewAll, "review-all", Group::Submit, &[Place::Inbox], &["S"], "review and submit all batches").hint("all...").also("send commit flush everything"),
+    spec(Command::LastReport, "last-report", Group::Submit, &[Place::Inbox], &["g r"], "what became of the last submission").also("result sent"),
+    spec(Command::Mark, "mark", Group::Move, &[Place::List], &["Space"], "mark or unmark, and move down").hint("mark").also("select tick"),
+    spec(Command::Range, "range", Group::Move, &[Place::List], &["v"], "begin a range; again, or `mark`: its rows are marked; `back` drops it").also("visual select lines"),
+    spec(Command::RangeDown, "range-down", Group::Move, &[Place::List], &["Shift-Down"], "a range, one row further down").also("select"),
+    spec(Command::RangeUp, "range-up", Group::Move, &[Place::List], &["Shift-Up"], "a range, one row further up").also("select"),
+    spec(Command::MarkShown, "mark-shown", Group::Move, &[Place::List], &["*"], "mark everything the filter shows; again: unmark it").also("select all pattern"),
+    spec(Command::NextUndecided, "next-undecided", Group::Move, &[Place::Inbox], &["n"], "next undecided, across batches and folds; in a search: next match").hint("next").also("jump"),
+    spec(Command::PreviousUndecided, "previous-undecided", Group::Move, &[Place::Inbox], &["N"], "previous undecided action, or match"),
+    spec(Command::Down, "down", Group::Move, MOVES, &["j", "Down", "Ctrl-N"], "down"),
+    spec(Command::Up, "up", Group::Move, MOVES, &["k", "Up", "Ctrl-P"], "up"),
+    spec(Command::Top, "top", Group::Move, MOVES, &["g g", "Home"], "first").also("begin start"),
+    spec(Command::Bottom, "bottom", Group::Move, MOVES, &["G", "End"], "last").also("end"),
+    spec(Command::HalfDown, "half-page-down", Group::Move, &[Place::List, Place::Preview, Place::Watch], &["Ctrl-D"], "half a page down"),
+    spec(Command::HalfUp, "half-page-up", Group::Move, &[Place::List, Place::Preview, Place::Watch], &["Ctrl-U"], "half a page up"),
+    spec(Command::Open, "open", Group::Move, &[Place::List], &["Enter"], "fold or unfold the group; on an action: preview in full").also("fold expand"),
+    spec(Command::Unfold, "unfold", Group::Move, &[Place::List], &["l", "Right"], "unfold the group; on an action: preview in full"),
+    spec(Command::Fold, "fold", Group::Move, &[Place::List], &["h", "Left"], "fold the group"),
+    spec(Command::FoldAll, "fold-all", Group::Move, &[Place::List, Place::Preview], &["-"], "fold every group; in the Raw tab: every object and array"),
+    spec(Command::UnfoldAll, "unfold-all", Group::Move, &[Place::List, Place::Preview], &["="], "unfold every group; in the Raw tab: everything"),
+    spec(Command::PageDown, "page-down", Group::Move, SCROLLS, &["PageDown"], "a page down"),
+    spec(Command::PageUp, "page-up", Group::Move, SCROLLS, &["PageUp"], "a page up"),
+    spec(Command::SwitchFocus, "switch-focus", Group::Move, &[Place::Inbox], &["Tab"], "between list and preview"),
+    spec(Command::FocusList, "focus-list", Group::Move, &[Place::Inbox], &["1", "2"], "to the list"),
+    spec(Command::FocusPreview, "focus-preview", Group::Move, &[Place::Inbox], &["3"], "to the preview"),
+    spec(Command::Filter, "filter", Group::Find, &[Place::List], &["/"], "narrow the list: words, tool: risk:>=high age:>1h is:unopened -word").hint("filter").also("search find limit query"),
+    spec(Command::SavedFilters, "saved-filters", Group::Find, &[Place::List], &["'"], "a saved filter: then its number, or this key again for none").also("views presets"),
+    spec(Command::SortBy(SortBy::Age), "sort-by-age", Group::View, &[Place::Inbox], &[", a"], "sort: the oldest first").also("order time"),
+    spec(Command::SortBy(SortBy::Risk), "sort-by-risk", Group::View, &[Place::Inbox], &[", r"], "sort: the most harmful first").also("order danger"),
+    spec(Command::SortBy(SortBy::Expiry), "sort-by-expiry", Group::View, &[Place::Inbox], &[", e"], "sort: what expires next is first").also("order deadline"),
+    spec(Command::SortBy(SortBy::Tool), "sort-by-tool", Group::View, &[Place::Inbox], &[", t"], "sort: by tool").also("order"),
+    spec(Command::SortBy(SortBy::Source), "sort-by-source", Group::View, &[Place::Inbox], &[", s"], "sort: by source").also("order"),
+    spec(Command::GroupBy(GroupBy::Batch), "group-by-batch", Group::View, &[Place::Inbox], &[", b"], "group: by batch").also("default"),
+    spec(Command::GroupBy(GroupBy::Mission), "group-by-mission", Group::View, &[Place::Inbox], &[", m"], "group: by mission"),
+    spec(Command::GroupBy(GroupBy::Checkpoint), "group-by-checkpoint", Group::View, &[Place::Inbox], &[", c"], "group: by checkpoint, its batches together").also("subtask cascade"),
+    spec(Command::GroupBy(GroupBy::Agent), "group-by-agent", Group::View, &[Place::Inbox], &[", g"], "group: by agent"),
+    spec(Command::GroupBy(GroupBy::Source), "group-by-source", Group::View, &[Place::Inbox], &[", o"], "group: by source").also("origin backend"),
+    spec(Command::GroupBy(GroupBy::Shape), "group-by-shape", Group::View, &[Place::Inbox], &[", x"], "group: near-identical actions in one row").also("similar same duplicates"),
+    spec(Command::Freeze, "freeze", Group::View, &[Place::Inbox, Place::Watch], &["f"], "freeze the rows while counts go on, or the watch view; again: live").also("follow pause live frozen stop updates"),
+    spec(Command::ScrollDown, "scroll-down", Group::Look, &[Place::Inbox], &["J"], "scroll the preview down"),
+    spec(Command::ScrollUp, "scroll-up", Group::Look, &[Place::Inbox], &["K"], "scroll the preview up"),
+    spec(Command::PreviewEnd, "preview-end", Group::Look, &[Place::Inbox], &["g e"], "the preview's end"),
+    spec(Command::PreviousTab, "previous-tab", Group::Look, &[Place::Inbox], &["["], "previous tab of the preview"),
+    spec(Command::NextTab, "next-tab", Group::Look, &[Place::Inbox], &["]"], "next tab of the preview").hint("tabs"),
+    spec(Command::Diff, "diff", Group::Look, &[Place::Inbox], &["d"], "what your edits change, and back").also("changes compare"),
+    spec(Command::Zoom, "zoom", Group::Look, &[Place::Inbox], &["z"], "preview in full, and back").hint("zoom").also("maximise full"),
+    spec(Command::Search, "search-preview", Group::Look, &[Place::Preview], &["/"], "search in the preview; `next-undecided` goes on, `back` ends it").also("find text match grep"),
+    spec(Command::ReadOn, "read-on", Group::Look, &[Place::Preview], &["Space"], "a page down in the preview").also("page pager"),
+    spec(Command::FoldHere, "fold-here", Group::Look, &[Place::Preview], &["Enter"], "fold or unfold in the Raw tab; elsewhere: preview in full").also("collapse expand json object"),
+    spec(Command::Wrap, "wrap", Group::Look, &[Place::Inbox], &["w"], "wrap long lines of the preview, or let them go on to the right").also("long lines"),
+    spec(Command::GoLeft, "go-left", Group::Look, &[Place::Inbox], &["H"], "the preview to the left, where lines do not wrap").also("sideways scroll"),
+    spec(Command::GoRight, "go-right", Group::Look, &[Place::Inbox], &["L"], "the preview to the right, where lines do not wrap").also("sideways scroll"),
+    spec(Command::HidePreview, "hide-preview", Group::View, &[Place::Inbox], &["p"], "hide the preview, or show it").also("toggle pane list only"),
+    spec(Command::PreviewBelow, "preview-below", Group::View, &[Place::Inbox], &["P"], "the preview below the list, or beside it").also("right bottom pane position"),
+    spec(Command::CopyId, "copy-id", Group::Look, &[Place::Inbox], &["y i"], "copy the action's id").also("yank clipboard"),
+    spec(Command::CopyJson, "copy-json", Group::Look, &[Place::Inbox], &["y r"], "copy its input as JSON, raw, as it is").also("yank clipboard raw"),
+    spec(Command::CopyText, "copy-text", Group::Look, &[Place::Inbox], &["y p"], "copy its preview as text").also("yank clipboard pretty"),
+    spec(Command::CopyLink, "copy-link", Group::Look, &[Place::Inbox], &["y u"], "copy a link in its input").also("yank clipboard url"),
+    spec(Command::CopyShell, "copy-command", Group::Look, &[Place::Inbox], &["y c"], "copy the command that shows it in a shell").also("yank clipboard cli"),
+    spec(Command::OpenLink, "open-link", Group::Look, &[Place::Inbox], &["o"], "open a link in its input; its target is shown first").also("browser url"),
+    spec(Command::Reload, "reload", Group::View, &[Place::Inbox, Place::Watch], &["R"], "reload: take in what is new, let go of what is settled").also("refresh sync"),
+    spec(Command::Inbox, "inbox", Group::View, &[Place::Inbox, Place::Watch], &["g i", "V p"], "back to what is pending, from a list of what is over or the watch view").hint("inbox").also("pending queue home"),
+    spec(Command::View(ViewKind::Approved), "view-approved", Group::View, &[Place::Inbox], &["V a"], "what is approved and waits, or runs").also("running list status"),
+    spec(Command::View(ViewKind::Executed), "view-executed", Group::View, &[Place::Inbox], &["V e"], "what was executed, with its result").also("done list status audit"),
+    spec(Command::View(ViewKind::Failed), "view-failed", Group::View, &[Place::Inbox], &["V f"], "what failed, with its error").also("error list status"),
+    spec(Command::View(ViewKind::Unknown), "view-unknown", Group::View, &[Place::Inbox], &["V u"], "what has an unknown outcome").also("lost list status"),
+    spec(Command::View(ViewKind::Rejected), "view-excluded", Group::View, &[Place::Inbox], &["V r"], "what was excluded (rejected), and why").also("denied list status"),
+    spec(Command::View(ViewKind::Expired), "view-expired", Group::View, &[Place::Inbox], &["V x"], "what expired, was withdrawn or superseded").also("over list status"),
+    spec(Command::View(ViewKind::Mine), "view-mine", Group::View, &[Place::Inbox, Place::Watch], &["g h", "V m"], "the history of what was decided from here").also("my decisions log audit past"),
+    spec(Command::Watch, "watch", Group::View, &[Place::Inbox], &["g w"], "the watch view: every queue's figures, live; nothing is decided there").also("dashboard lead metrics figures rates"),
+    spec(Command::WatchOpen, "watch-open", Group::View, &[Place::Watch], &["Enter"], "in the watch view: the queue, tool, event or alert, in the inbox").hint("open"),
+    spec(Command::WatchPanel, "watch-panel", Group::View, &[Place::Watch], &["Tab"], "in the watch view: the next panel").hint("panel").also("tools age reviewers rates events"),
+    spec(Command::WatchPanelBack, "watch-panel-back", Group::View, &[Place::Watch], &["BackTab"], "in the watch view: the panel before"),
+    spec(Command::WatchSort, "watch-sort", Group::View, &[Place::Watch], &[","], "in the watch view: sort by pending, oldest, net, name").hint("sort").also("order"),
+    spec(Command::WatchWindow, "watch-window", Group::View, &[Place::Watch], &["w"], "in the watch view: the last 15, 60 or 1440 minutes").hint("window").also("time range day hour"),
+    spec(Command::AlertsOnly, "watch-alerts", Group::View, &[Place::Watch], &["A"], "in the watch view: alerts only, one by one; again: everything").hint("alerts").also("alarms warnings"),
+    spec(Command::Acknowledge, "acknowledge", Group::View, &[Place::Watch], &["K"], "in the watch view: seen until it grows, on this screen; [[notify]] rules go on").hint("seen").also("ack alert"),
+    spec(Command::Mute, "mute", Group::View, &[Place::Watch], &["m"], "in the watch view: (un)mute for an hour, on this screen; [[notify]] rules go on").hint("mute").also("silence snooze alert"),
+    spec(Command::WatchExport, "watch-export", Group::View, &[Place::Watch], &["e"], "in the watch view: the figures as JSON and CSV into new files").hint("export").also("save file"),
+    spec(Command::Confirm, "confirm", Group::Sheet, &[Place::Review, Place::Settle], &["y"], "send, where no count is asked for").also("yes send submit"),
+    spec(Command::Landed, "landed", Group::Sheet, &[Place::Settle], &["e"], "settling: it landed (executed)"),
+    spec(Command::NotLanded, "not-landed", Group::Sheet, &[Place::Settle], &["f"], "settling: it did not land (failed)"),
+    spec(Command::RunAgain, "run-again", Group::Sheet, &[Place::Settle], &["r"], "settling: run it again"),
+    spec(Command::Accept, "accept", Group::Sheet, &[Place::Search, Place::Review, Place::Reason, Place::Report, Place::Links, Place::Palette, Place::Quit, Place::Filter], &["Enter"], "take what is typed; open a link; close; keep and quit; in the palette: run").also("ok"),
+    spec(Command::CopyThisLink, "copy-this-link", Group::Sheet, &[Place::Links], &["y"], "copy the link instead of opening it"),
+    spec(Command::ExportReport, "export-report", Group::Sheet, &[Place::Report], &["w"], "write the report as JSON to a new file in the state folder").also("save file"),
+    spec(Command::CopyReport, "copy-report", Group::Sheet, &[Place::Report], &["y"], "copy the report as text").also("yank clipboard"),
+    spec(Command::ReviewInstead, "review-instead", Group::Sheet, &[Place::Quit], &["r"], "when leaving: stay, review and submit").also("submit send"),
+    spec(Command::Discard, "discard", Group::Sheet, &[Place::Quit], &["D"], "when leaving: discard what is staged, after its count is typed, and quit").also("drop throw away"),
+    spec(Command::NextField, "next-field", Group::Sheet, &[Place::Edit, Place::Settle, Place::Palette], &["Tab"], "next field or button; settling: the reason; in the palette: complete"),
+    spec(Command::ShowFirst, "show-first", Group::Sheet, &[Place::Review, Place::Report], &["o"], "in the review: to the first never opened; in the report: to the first skipped").also("open jump"),
+    spec(Command::ShowChanged, "show-changed", Group::Sheet, &[Place::Review], &["d"], "in the review: to the first that changed").also("jump"),
+    spec(Command::NextReason, "next-reason", Group::Sheet, &[Place::Reason], &["Tab", "Ctrl-N"], "the next of the configured reasons").also("template canned"),
+    spec(Command::PreviousField, "previous-field", Group::Sheet, &[Place::Edit], &["BackTab"], "in the edit form: previous field or button"),
+    spec(Command::Editor, "editor", Group::Sheet, &[Place::Edit], &["Ctrl-G"], "in the edit form: the whole draft in $VISUAL or $EDITOR").also("vim nano external"),
+    spec(Command::FieldBack, "field-back", Group::Sheet, &[Place::Edit], &["Ctrl-R"], "in the edit form: the field back to proposed").also("revert reset"),
+    spec(Command::RawJson, "raw-json", Group::Sheet, &[Place::Edit], &["Ctrl-T"], "in the edit form: between fields and JSON text").also("raw source"),
+    spec(Command::Help, "help", Group::Program, &[Place::Anywhere], &["?", "F1"], "what the keys do here; type to find one").hint("help").also("keys which"),
+    spec(Command::Palette, "palette", Group::Program, &[Place::Inbox, Place::Watch, Place::Review, Place::Report, Place::Settle], &[":"], "give any command by its name").also("command menu run"),
+    spec(Command::Repaint, "repaint", Group::Program, &[Place::Anywhere], &["Ctrl-L"], "draw the screen again").also("redraw refresh"),
+    spec(Command::Suspend, "suspend", Group::Program, &[Place::Anywhere], &["Ctrl-Z"], "back to the shell; `fg` returns").also("background"),
+    spec(Command::Mouse, "mouse", Group::Program, &[Place::Inbox, Place::Watch, Place::Review, Place::Report], &["%"], "mouse on or off; off, the terminal selects text with it").also("select copy text wheel click"),
+    spec(Command::Back, "back", Group::Program, CLOSABLE, &["Esc"], "one level back; never quits, never decides"),
+    spec(Command::Quit, "quit", Group::Program, &[Place::Inbox, Place::Watch, Place::Report], &["q"], "close, or quit from the list; what is staged is kept").hint("quit").also("exit leave"),
+    spec(Command::Interrupt, "interrupt", Group::Program, &[Place::Anywhere], &["Ctrl-C"], "close a sheet; twice within a second: keep and quit").also("exit abort"),
+];
+
+impl Command {
+    /// It acts on what is pending: in a list of what is over there is nothing that it could do.
+    pub fn is_of_the_queue(self) -> bool {
+        let of = |group| COMMANDS.iter().any(|spec| spec.command == self && spec.group == group);
+        match self {
+            Self::LastReport => false,
+            Self::Mark => true,
+            _ => of(Group::Decide) || of(Group::Submit) || of(Group::Find),
+        }
+    }
+}
+
+// Commands that are given with an argument.
+
+/// A command that is given with an argument, in the palette only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ask {
+    Help,
+    Filter,
+    Sort,
+    Group,
+}
+
+/// One row of the table of those. Its body is one line in `update/overlay.rs`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AskSpec {
+    pub ask: Ask,
+    pub name: &'static str,
+    /// Where it can be given.
+    pub places: &'static [Place],
+    /// What the argument is, for the palette: `WORD`.
+    pub argument: &'static str,
+    /// All it may be; empty where it is free text.
+    pub values: &'static [&'static str],
+    pub help: &'static str,
+}
+
+#[rustfmt::skip]
+pub(crate) const ASKS: &[AskSpec] = &[
+    AskSpec { ask: Ask::Filter, name: "filter", places: &[Place::Inbox], argument: "TEXT", values: &[], help: "narrow the list to what this finds" },
+    AskSpec { ask: Ask::Sort, name: "sort", places: &[Place::Inbox], argument: "BY", values: &["age", "risk", "expiry", "tool", "source"], help: "sort the list" },
+    AskSpec { ask: Ask::Group, name: "group", places: &[Place::Inbox], argument: "BY", values: &["batch", "mission", "checkpoint", "agent", "source", "shape"], help: "group the list" },
+    AskSpec { ask: Ask::Help, name: "help", places: &[Place::Anywhere], argument: "WORD", values: &[], help: "help on a word or a key" },
+];
+
+// Where a command can be given, and what it is for.
+
+/// Where a command can be given. A key may mean two things only in places that are never open together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Everywhere, also in sheets and forms.
+    Anywhere,
+    /// The list and the preview.
+    Inbox,
+    List,
+    Preview,
+    /// While a search of the preview is typed.
+    Search,
+    Edit,
+    Reason,
+    Review,
+    Report,
+    Settle,
+    Links,
+    Help,
+    Palette,
+    Quit,
+    /// The line in which a filter is written, and the choice of a saved one.
+    Filter,
+    /// The figures of all queues. Nothing is decided there.
+    Watch,
+}
+
+/// What a command is for: the headings of help, README and man page, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Group {
+    Decide,
+    Submit,
+    Move,
+    Find,
+    Look,
+    View,
+    /// Only in sheets and forms.
+    Sheet,
+    Program,
+}
+
+impl Place {
+    /// What a reader calls it, for help.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::List => "the list",
+            Self::Preview => "the preview",
+            Self::Search => "searching in the preview",
+            Self::Edit => "the edit form",
+            Self::Reason => "the field for a reason",
+            Self::Review => "the review sheet",
+            Self::Report => "the report",
+            Self::Settle => "the settling sheet",
+            Self::Links => "the links of an action",
+            Self::Quit => "leaving",
+            Self::Help => "the help",
+            Self::Palette => "the palette",
+            Self::Filter => "the filter line",
+            Self::Watch => "the watch view",
+            Self::Inbox | Self::Anywhere => "everywhere",
+        }
+    }
+
+    /// Both may be open at once, so that one key cannot mean two things.
+    pub fn overlaps(self, other: Self) -> bool {
+        use Place as P;
+        self == other
+            || self == P::Anywhere
+            || other == P::Anywhere
+            || matches!((self, other), (P::Inbox, P::List | P::Preview) | (P::List | P::Preview, P::Inbox))
+    }
+}
+
+impl Group {
+    pub const ALL: [Self; 8] = [
+        Self::Decide,
+        Self::Submit,
+        Self::Move,
+        Self::Find,
+        Self::Look,
+        Self::View,
+        Self::Sheet,
+        Self::Program,
+    ];
+
+    /// The heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Decide => "decide",
+            Self::Submit => "submit",
+            Self::Move => "move",
+            Self::Find => "find",
+            Self::Look => "look closer",
+            Self::View => "views",
+            Self::Sheet => "in a sheet or form",
+            Self::Program => "placet itself",
+        }
+    }
+}

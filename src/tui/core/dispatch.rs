@@ -1,0 +1,161 @@
+//! From a command to the room that does it.
+
+use crate::domain::Finding;
+use crate::journal::Says;
+use crate::tui::chrome::{copy, leave, overlay, window};
+use crate::tui::decide::{reason, stage};
+use crate::tui::preview::reader;
+use crate::tui::queue::update::Way;
+use crate::tui::queue::{filter, sync};
+use crate::tui::submit::{report, resolve_unknown, review};
+use crate::tui::{dashboard, decide, edit, history, preview, queue};
+
+use super::command::Command;
+use super::modal::Modal;
+use super::model::{Focus, Model};
+use super::msg::Effect;
+
+/// The router of commands: one line each, exhaustive.
+#[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
+pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+    if model.overlay.is_some() {
+        return overlay::run(model, command);
+    }
+    if model.watches()
+        && model.modal.is_none()
+        && let Some(effects) = dashboard::update::run(model, command)
+    {
+        return effects;
+    }
+    match command {
+        Command::Down => queue::update::down(model, 1),
+        Command::Up => queue::update::up(model, 1),
+        Command::Top => queue::update::top(model),
+        Command::Bottom => queue::update::bottom(model),
+        Command::HalfDown => queue::update::half(model, Way::Down),
+        Command::HalfUp => queue::update::half(model, Way::Up),
+        Command::Open => queue::update::open(model),
+        Command::Fold => queue::update::fold(model),
+        Command::Unfold => queue::update::unfold(model),
+        Command::FoldAll => queue::update::fold_all(model, true),
+        Command::UnfoldAll => queue::update::fold_all(model, false),
+        Command::NextUndecided if preview::search::is_on(model) => preview::search::next(model, Way::Down),
+        Command::PreviousUndecided if preview::search::is_on(model) => preview::search::next(model, Way::Up),
+        Command::NextUndecided => queue::update::next_undecided(model, Way::Down),
+        Command::PreviousUndecided => queue::update::next_undecided(model, Way::Up),
+        Command::Mark => queue::update::mark(model),
+        Command::Range => queue::update::range(model),
+        Command::RangeDown => queue::update::extend(model, Way::Down),
+        Command::RangeUp => queue::update::extend(model, Way::Up),
+        Command::MarkShown => queue::update::mark_shown(model),
+        Command::Filter => filter::open(model),
+        Command::SavedFilters => filter::open_saved(model),
+        Command::SortBy(by) => queue::update::sort(model, by),
+        Command::GroupBy(by) => queue::update::group(model, by),
+        Command::Freeze => queue::update::freeze(model),
+        Command::Approve => decide::update::approve(model),
+        Command::ApproveRest => decide::update::approve_rest(model),
+        Command::Exclude => decide::update::exclude(model),
+        Command::ExcludeBecause => reason::open(model, Says::Reason),
+        Command::Comment => reason::comment(model),
+        Command::Retry => reason::open(model, Says::Guidance),
+        Command::ExportReport => report::export(model),
+        Command::CopyReport => report::copy(model),
+        Command::ReviewInstead => leave::review(model),
+        Command::Discard => leave::discard(model),
+        Command::ShowFirst => review::first(model),
+        Command::ShowChanged => review::changed(model),
+        Command::NextReason => reason::next_template(model),
+        Command::Settle => resolve_unknown::open(model),
+        Command::Landed => resolve_unknown::pick(model, Finding::Landed),
+        Command::NotLanded => resolve_unknown::pick(model, Finding::NotLanded),
+        Command::RunAgain => resolve_unknown::pick(model, Finding::RunAgain),
+        Command::Edit => edit::update::open(model),
+        Command::EditOutside => edit::update::open_outside(model),
+        Command::Editor => edit::update::editor(model),
+        Command::FieldBack => edit::update::field_back(model),
+        Command::RawJson => edit::update::raw(model),
+        Command::Clear => decide::update::clear(model),
+        Command::Undo => stage::undo(model),
+        Command::Redo => stage::redo(model),
+        Command::ReviewBatch => review::open_batch(model),
+        Command::ReviewAll => review::open_all(model),
+        Command::LastReport => report::reopen(model),
+        Command::View(kind) => history::update::open(model, kind),
+        Command::Inbox => {
+            dashboard::update::close(model);
+            history::update::close(model)
+        }
+        Command::Watch => dashboard::update::open(model),
+        Command::Reload if model.view.is_some() => history::update::reload(model),
+        Command::Reload => sync::reload(model),
+        Command::ScrollDown => preview::update::scroll(model, Way::Down, 1),
+        Command::ScrollUp => preview::update::scroll(model, Way::Up, 1),
+        Command::PageDown | Command::ReadOn => preview::update::page(model, Way::Down),
+        Command::PageUp => preview::update::page(model, Way::Up),
+        Command::PreviewEnd => preview::update::end(model),
+        Command::PreviousTab => preview::update::tab(model, Way::Up),
+        Command::NextTab => preview::update::tab(model, Way::Down),
+        Command::Diff => preview::update::diff(model),
+        Command::Zoom => queue::update::zoom(model, !model.zoom),
+        Command::FoldHere => reader::fold(model),
+        Command::Wrap => reader::wrap(model),
+        Command::GoLeft => reader::sideways(model, Way::Up),
+        Command::GoRight => reader::sideways(model, Way::Down),
+        Command::HidePreview => reader::hide(model),
+        Command::PreviewBelow => reader::below(model),
+        Command::Search => preview::search::open(model),
+        Command::SwitchFocus => queue::update::switch_focus(model),
+        Command::FocusList => queue::update::focus(model, Focus::List),
+        Command::FocusPreview => queue::update::focus(model, Focus::Preview),
+        Command::Help => overlay::help(model),
+        Command::Palette => overlay::palette(model),
+        Command::CopyId => copy::id(model),
+        Command::CopyJson => copy::json(model),
+        Command::CopyText => copy::text(model),
+        Command::CopyLink => copy::link(model),
+        Command::CopyShell => copy::command(model),
+        Command::OpenLink => copy::links(model),
+        Command::CopyThisLink => copy::this_link(model),
+        Command::Mouse => window::toggle_mouse(model),
+        Command::Repaint => vec![Effect::Repaint],
+        Command::Suspend => leave::suspend(model),
+        Command::Back => leave::back(model),
+        Command::Quit => leave::quit(model),
+        Command::Interrupt => leave::interrupt(model),
+        Command::Confirm => confirm(model),
+        Command::Accept => accept(model),
+        Command::NextField if resolve_unknown::is_open(model) => resolve_unknown::to_reason(model),
+        Command::NextField => edit::update::next_field(model, Way::Down),
+        Command::PreviousField => edit::update::next_field(model, Way::Up),
+        // On their own view alone.
+        Command::WatchOpen
+        | Command::WatchPanel
+        | Command::WatchPanelBack
+        | Command::WatchSort
+        | Command::WatchWindow
+        | Command::AlertsOnly
+        | Command::Acknowledge
+        | Command::Mute
+        | Command::WatchExport => Vec::new(),
+    }
+}
+
+/// Enter, in what is open.
+fn accept(model: &mut Model) -> Vec<Effect> {
+    match &model.modal {
+        None if preview::search::is_typing(model) => preview::search::keep(model),
+        Some(Modal::Review(_)) => review::enter(model),
+        Some(Modal::Reason(_)) => reason::accept(model),
+        Some(Modal::Links(_)) => copy::open(model),
+        Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
+        Some(Modal::Quit(_)) => leave::enter(model),
+        Some(Modal::Filter(_)) => filter::keep(model),
+        Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => Vec::new(),
+    }
+}
+
+/// The confirm key, in what is open.
+fn confirm(model: &mut Model) -> Vec<Effect> {
+    if resolve_unknown::is_open(model) { resolve_unknown::confirm(model) } else { review::confirm(model) }
+}

@@ -1,0 +1,97 @@
+//! Draws the model: pure, cells in, cells out. One file a part of the screen. Foreign text arrives here only as
+//! [`crate::text::Shown`].
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::tui::chrome::{empty, header, leave, overlay_view, status};
+use crate::tui::decide::reason_view;
+use crate::tui::preview::links_view;
+use crate::tui::queue::{filter, left_pane};
+use crate::tui::submit::{report_view, resolve_unknown, review_view};
+use crate::tui::{dashboard, edit, history, preview, queue};
+
+use super::layout::{Layout, Shape, above_message};
+use super::modal::Modal;
+use super::model::{Focus, Model};
+use super::msg::SheetLines;
+
+/// Draws everything. Returns where the terminal's cursor is to stand: in the text that is typed, else on the row under the
+/// cursor. Screen readers and input methods look for it there.
+pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let layout = model.layout_in(area);
+    let cursor = if layout.shape == Shape::Counts {
+        header::draw_counts(model, area, buf);
+        None
+    } else {
+        let watching = model.watches().then(|| dashboard::view::draw(model, &layout, area, buf));
+        if watching.is_none() {
+            header::draw(model, &layout, buf);
+            body(model, &layout, buf);
+            status::draw(model, &layout, buf);
+        }
+        let filter = filter::draw(model, &layout, buf);
+        // What happened last stays in sight.
+        let typed = filter.or(sheet(model, above_message(&layout, area), buf));
+        let bare = model.modal.is_none() && model.overlay.is_none();
+        let over = overlay_view::draw(model, &layout, area, buf);
+        let here = || watching.unwrap_or_else(|| reading(model, &layout));
+        over.or(typed).or_else(|| if bare { here() } else { None })
+    };
+    model.theme.paint(buf);
+    cursor
+}
+
+/// The row under the cursor; in the preview, where its text begins.
+fn reading(model: &Model, layout: &Layout) -> Option<Position> {
+    let text = Position::new(layout.text.x, layout.text.y);
+    let in_preview = model.zoom || model.focus == Focus::Preview;
+    if in_preview && !layout.text.is_empty() { Some(text) } else { queue::view::cursor(model, layout) }
+}
+
+fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    if let Some(view) = &model.view {
+        left_pane::draw(model, layout, buf);
+        history::view::draw(model, view, layout, buf);
+        preview::view::draw(model, layout, buf);
+        preview::view::draw_trusted(model, layout.trusted, buf);
+        return;
+    }
+    if model.queue.slots().is_empty() {
+        empty::draw(model, layout, buf);
+        return;
+    }
+    left_pane::draw(model, layout, buf);
+    queue::view::draw(model, layout, buf);
+    preview::view::draw(model, layout, buf);
+    preview::view::draw_trusted(model, layout.trusted, buf);
+}
+
+/// How far the open sheet can be scrolled, and by how much at once.
+pub(crate) fn sheet_lines(model: &Model) -> SheetLines {
+    let screen = Rect::new(0, 0, model.size.width, model.size.height);
+    let area = above_message(&model.layout(), screen);
+    match &model.modal {
+        Some(Modal::Review(sheet)) => review_view::extent(model, sheet, area),
+        Some(Modal::Report(sheet)) => report_view::extent(model, sheet, area),
+        Some(_) | None => SheetLines::default(),
+    }
+}
+
+/// What is open over the rest; returns where the text is that is typed in it.
+fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    match &model.modal {
+        // Written at the foot, so that the list stays in sight.
+        None | Some(Modal::Filter(_)) => {}
+        Some(Modal::Saved) => filter::saved(model, area, buf),
+        Some(Modal::Edit(form)) => return edit::view::draw(model, form, area, buf),
+        Some(Modal::EditSoon { keys, .. }) => edit::view::soon(model, keys.len(), area, buf),
+        Some(Modal::Reason(form)) => return reason_view::draw(model, form, area, buf),
+        Some(Modal::Review(sheet)) => return review_view::draw(model, sheet, area, buf),
+        Some(Modal::Report(sheet)) => report_view::draw(model, sheet, area, buf),
+        Some(Modal::Settle(sheet)) => return resolve_unknown::draw(model, sheet, area, buf),
+        Some(Modal::Links(sheet)) => return links_view::draw(model, sheet, area, buf),
+        Some(Modal::Quit(typed)) => leave::draw(model, typed.as_deref(), area, buf),
+    }
+    None
+}

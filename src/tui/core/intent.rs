@@ -1,0 +1,143 @@
+//! What is asked for by its value, by a line of words: the same rooms, without the keys.
+
+use crate::domain::{ActionKey, Capabilities, Decision, On, ReasonRule, changed_keys, json};
+use crate::journal::EditText;
+use crate::tui::decide::guard::Guard;
+use crate::tui::decide::reason::commented;
+use crate::tui::decide::stage;
+use crate::tui::decide::update::{approval, finish, ready, say_spared, spare};
+use crate::tui::preview::state::Tab;
+use crate::tui::queue::incoming::Arrivals;
+use crate::tui::submit::{resolve_unknown, review};
+use crate::tui::{edit, preview, queue};
+
+use super::model::Model;
+use super::msg::{Effect, Given};
+use super::router::seeing;
+
+pub(crate) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
+    if model.leaving {
+        return Vec::new();
+    }
+    // How close together keys came says nothing about a line; who reads lines has guards of their own.
+    model.guard = Guard::default();
+    model.arrivals = Arrivals::default();
+    match given {
+        Given::Command(command) => seeing(model, command),
+        Given::Go(key) => go(model, &key),
+        Given::Look(tab) => look(model, tab),
+        Given::Approve { comment } => approve(model, comment.as_deref()),
+        Given::Exclude { reason } => exclude(model, reason.as_deref()),
+        Given::Comment(text) => comment(model, &text),
+        Given::Retry(guidance) => retry(model, &guidance),
+        Given::Draft(text) => draft(model, text),
+        Given::Answer(answer) => review::answered(model, &answer),
+        Given::Settle { finding, reason } => resolve_unknown::given(model, finding, reason),
+    }
+}
+
+fn go(model: &mut Model, key: &ActionKey) -> Vec<Effect> {
+    model.decided_in = None;
+    if let Some(index) = model.queue.index(key) {
+        model.queue.go_to_action(index);
+    }
+    Vec::new()
+}
+
+fn look(model: &mut Model, tab: Tab) -> Vec<Effect> {
+    queue::update::zoom(model, true);
+    preview::update::show_tab(model, tab)
+}
+
+/// Stages a decision on everything that is aimed at, or says why on none of it.
+fn decide(
+    model: &mut Model,
+    decision: impl Fn(&Model, &ActionKey) -> Result<Decision, String>,
+) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    let mut wanted = Vec::new();
+    for key in targets {
+        match decision(model, &key) {
+            Ok(decision) => wanted.push((key, Some(decision))),
+            Err(why) => {
+                model.warn(why);
+                return Vec::new();
+            }
+        }
+    }
+    let spared = spare(model, &mut wanted);
+    let effects = stage::stage(model, wanted);
+    say_spared(model, spared);
+    finish(model);
+    effects
+}
+
+fn approve(model: &mut Model, comment: Option<&str>) -> Vec<Effect> {
+    decide(model, |model, key| {
+        Ok(match approval(model, key)? {
+            Decision::Approve { edits, comment: known } => {
+                Decision::Approve { edits, comment: comment.map(str::to_owned).or(known) }
+            }
+            other => other,
+        })
+    })
+}
+
+fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
+    decide(model, |model, key| {
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        if !can.reject {
+            return Err(can.why_not(On::Reject).to_owned());
+        }
+        if reason.is_none() && can.reason == ReasonRule::Required {
+            return Err("this source asks for a reason with every rejection".to_owned());
+        }
+        Ok(Decision::Reject { reason: reason.map(str::to_owned) })
+    })
+}
+
+fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
+    decide(model, |model, key| match model.draft.get(key).map(|staged| &staged.decision) {
+        Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
+        Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
+        Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
+        None => Err("nothing is staged for this action to comment on".to_owned()),
+    })
+}
+
+fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
+    decide(model, |model, key| {
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        if !can.retry {
+            return Err(can.why_not(On::Retry).to_owned());
+        }
+        Ok(Decision::Retry { guidance: guidance.to_owned() })
+    })
+}
+
+/// Keeps an edited input as the form does. Nothing is staged by it.
+fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
+    let Some(slot) = model.here() else { return Vec::new() };
+    let key = slot.entry.key.clone();
+    let can = slot.entry.can;
+    if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
+        let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is not pending any more" };
+        model.warn(format!("not edited: {why}"));
+        return Vec::new();
+    }
+    let Some(cached) = model.preview.cached(&key) else {
+        model.warn("not edited: its content is not here yet");
+        return Vec::new();
+    };
+    let (input, of) = (cached.action.input.clone(), cached.digest);
+    let text = text.filter(|text| *text != json::pretty(input.as_str())).map(|text| EditText { text, of });
+    match text.as_ref().map(|text| changed_keys(&input, &text.text)) {
+        Some(Ok(Some(edits))) => drop(model.drafted.insert(key.clone(), edits)),
+        Some(Ok(None)) | None => drop(model.drafted.remove(&key)),
+        Some(Err(error)) => {
+            model.warn(format!("not edited: {error}"));
+            return Vec::new();
+        }
+    }
+    edit::update::keep(model, key, text)
+}

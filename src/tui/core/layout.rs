@@ -1,0 +1,315 @@
+//! Where everything stands, from the size alone. Called by `update` (to scroll and to page) and by `view` (to draw), so the
+//! two cannot disagree.
+
+use ratatui::layout::Rect;
+
+/// How the body is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Too small for a list: counts only.
+    Counts,
+    /// List above, preview below.
+    Stacked,
+    TwoPanes,
+    ThreePanes,
+}
+
+/// What is drawn where. A missing part is an empty rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub shape: Shape,
+    pub header: Rect,
+    /// With its frame.
+    pub queues: Rect,
+    /// With its frame.
+    pub list: Rect,
+    /// The rows of the list.
+    pub rows: Rect,
+    /// With its frame.
+    pub preview: Rect,
+    /// Tool, risk and what approving does: wherever a decision is taken.
+    pub trusted: Rect,
+    /// What else the action is, and the tabs.
+    pub head: Rect,
+    /// Above the text: what to know before the action is decided.
+    pub notes: Rect,
+    /// The preview's text.
+    pub text: Rect,
+    pub rule: Rect,
+    pub staged: Rect,
+    /// The same as `hints` where there is no room for both: a message hides the hints.
+    pub message: Rect,
+    pub hints: Rect,
+}
+
+/// What takes the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    Panes,
+    /// The preview below the list, whatever the width.
+    Below,
+    ListOnly,
+    PreviewOnly,
+}
+
+const QUEUES_WIDTH: u16 = 30;
+/// Lines of a pane's head: who asks and how old it is, the tabs, and the id.
+const HEAD: u16 = 3;
+/// From so many columns on, tool, risk and what approving does fit in one line.
+const ROOMY: u16 = 80;
+
+pub(crate) fn layout(area: Rect, body: Body) -> Layout {
+    let shape = match (area.width, area.height) {
+        (..40, _) | (_, ..10) => Shape::Counts,
+        (..90, _) => Shape::Stacked,
+        (..140, _) => Shape::TwoPanes,
+        _ => Shape::ThreePanes,
+    };
+    let mut rest = area;
+    let header = take_top(&mut rest, if area.height < 28 || shape == Shape::Stacked { 1 } else { 2 });
+    let hints = take_bottom(&mut rest, 1);
+    let message = if area.height < 24 { hints } else { take_bottom(&mut rest, 1) };
+    let staged = take_bottom(&mut rest, 1);
+    let rule = take_bottom(&mut rest, u16::from(area.height >= 16));
+    let none = Rect { width: 0, height: 0, ..area };
+    let frame = Layout {
+        shape,
+        header,
+        queues: none,
+        list: none,
+        rows: none,
+        preview: none,
+        trusted: none,
+        head: none,
+        notes: none,
+        text: none,
+        rule,
+        staged,
+        message,
+        hints,
+    };
+    match (shape, body) {
+        (Shape::Counts, _) => Layout { header: area, ..frame },
+        (Shape::Stacked, body) => stacked(frame, rest, body),
+        (Shape::TwoPanes | Shape::ThreePanes, Body::PreviewOnly) => with_preview(frame, rest),
+        (_, Body::ListOnly) => {
+            let lines = trusted_lines(rest.width);
+            let trusted = take_bottom(&mut rest, lines);
+            with_list(Layout { trusted, ..frame }, rest)
+        }
+        (_, Body::Below) => {
+            let height = rest.height / 2;
+            let list = take_top(&mut rest, height);
+            with_preview(with_list(frame, list), rest)
+        }
+        (Shape::TwoPanes, Body::Panes) => {
+            let width = rest.width * 46 / 100;
+            let list = take_left(&mut rest, width);
+            with_preview(with_list(frame, list), rest)
+        }
+        (Shape::ThreePanes, Body::Panes) => {
+            let queues = take_left(&mut rest, QUEUES_WIDTH);
+            let width = rest.width * 58 / 100;
+            let list = take_left(&mut rest, width);
+            with_preview(with_list(Layout { queues, ..frame }, list), rest)
+        }
+    }
+}
+
+/// Takes rows off the text for so many lines of notes, a quarter of it at most.
+pub(crate) fn with_notes(layout: Layout, lines: impl FnOnce(u16) -> usize) -> Layout {
+    let most = layout.text.height / 4;
+    if most == 0 {
+        return layout;
+    }
+    let mut text = layout.text;
+    let lines = u16::try_from(lines(text.width)).unwrap_or(u16::MAX);
+    let notes = take_top(&mut text, lines.min(most));
+    Layout { notes, text, ..layout }
+}
+
+/// Frames cost columns that a narrow screen does not have; rules divide instead.
+fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
+    let mut rest = body;
+    if what == Body::PreviewOnly {
+        let trusted = take_top(&mut rest, trusted_lines(body.width));
+        let head = take_top(&mut rest, 2);
+        return Layout { preview: body, trusted, head, text: with_gutter(rest), ..frame };
+    }
+    if body.height < 12 || what == Body::ListOnly {
+        let trusted = take_bottom(&mut rest, trusted_lines(body.width));
+        return Layout { list: rest, rows: rest, trusted, ..frame };
+    }
+    let rows = take_top(&mut rest, body.height.div_ceil(2) + 1);
+    let list = rows;
+    let preview = rest;
+    let mut rows = rows;
+    take_top(&mut rows, 1);
+    let head = take_top(&mut rest, 1);
+    let trusted = take_top(&mut rest, trusted_lines(body.width));
+    Layout { list, rows, preview, trusted, head, text: with_gutter(rest), ..frame }
+}
+
+fn with_list(frame: Layout, list: Rect) -> Layout {
+    Layout { list, rows: inner(list), ..frame }
+}
+
+fn with_preview(frame: Layout, preview: Rect) -> Layout {
+    let mut text = inner(preview);
+    let trusted = trusted_lines(text.width);
+    let trusted = with_margin(take_top(&mut text, trusted));
+    let head = with_margin(take_top(&mut text, HEAD));
+    let text = with_gutter(text);
+    Layout { preview, trusted, head, text, ..frame }
+}
+
+const fn trusted_lines(width: u16) -> u16 {
+    if width < ROOMY { 2 } else { 1 }
+}
+
+/// One column less on either side, where there are enough.
+fn with_margin(area: Rect) -> Rect {
+    let margin = u16::from(area.width > 4);
+    Rect { x: area.x + margin, width: area.width - 2 * margin, ..area }
+}
+
+/// Two columns less at the left: the gutter, which marks what came from outside and which nothing of it reaches, and the place of
+/// the cursor.
+fn with_gutter(area: Rect) -> Rect {
+    let gutter = if area.width > 4 { 2 } else { 0 };
+    Rect { x: area.x + gutter, width: area.width - gutter, ..area }
+}
+
+/// Inside a frame.
+pub(crate) fn inner(area: Rect) -> Rect {
+    if area.width < 2 || area.height < 2 {
+        return Rect { width: 0, height: 0, ..area };
+    }
+    Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
+}
+
+/// A sheet in the middle, at most this large.
+pub(crate) fn sheet(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height }
+}
+
+/// The room for a sheet's text, with a margin.
+pub(crate) fn sheet_text(outer: Rect) -> Rect {
+    let text = inner(outer);
+    let margin = u16::from(text.width > 40) * 2;
+    Rect { x: text.x + margin, width: text.width.saturating_sub(2 * margin), ..text }
+}
+
+/// Where sheets may stand: above the last message.
+pub(crate) fn above_message(layout: &Layout, area: Rect) -> Rect {
+    let bottom = layout.message.y.min(layout.hints.y);
+    Rect { height: bottom.saturating_sub(area.y), ..area }
+}
+
+pub(crate) fn take_top(rest: &mut Rect, height: u16) -> Rect {
+    let height = height.min(rest.height);
+    let taken = Rect { height, ..*rest };
+    rest.y += height;
+    rest.height -= height;
+    taken
+}
+
+pub(crate) fn take_bottom(rest: &mut Rect, height: u16) -> Rect {
+    let height = height.min(rest.height);
+    rest.height -= height;
+    Rect { y: rest.y + rest.height, height, ..*rest }
+}
+
+pub(crate) fn take_left(rest: &mut Rect, width: u16) -> Rect {
+    let width = width.min(rest.width);
+    let taken = Rect { width, ..*rest };
+    rest.x += width;
+    rest.width -= width;
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tui::dashboard::layout::{WatchShape, watch};
+    use crate::tui::dashboard::state::Panel;
+
+    use super::*;
+
+    #[test]
+    fn every_part_stays_inside_every_screen() {
+        for (width, height) in (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))) {
+            for body in [Body::Panes, Body::Below, Body::ListOnly, Body::PreviewOnly] {
+                let area = Rect::new(0, 0, width, height);
+                let l = layout(area, body);
+                for part in [
+                    l.header, l.queues, l.list, l.rows, l.preview, l.trusted, l.head, l.text, l.rule,
+                    l.staged, l.message, l.hints,
+                ] {
+                    assert!(part.is_empty() || area.intersection(part) == part, "{width}x{height}: {part:?}");
+                }
+                let parts = [l.header, l.trusted, l.head, l.rows, l.text, l.staged, l.hints];
+                for (nth, part) in parts.iter().enumerate().filter(|_| l.shape != Shape::Counts) {
+                    let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
+                    assert!(apart, "{width}x{height}: {part:?}");
+                }
+                assert_eq!(l.trusted.is_empty(), l.shape == Shape::Counts, "{width}x{height} {body:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_part_of_the_watch_view_stays_inside_every_screen_and_over_no_other() {
+        let panels = Panel::ALL.into_iter().chain([Panel::Alerts]);
+        let focused: Vec<Panel> = panels.collect();
+        let sizes = (1..=200).flat_map(|w| (1..=60).map(move |h| (w, h))).chain([(300, 100)]);
+        for (width, height) in sizes {
+            let area = Rect::new(0, 0, width, height);
+            let base = layout(area, Body::ListOnly);
+            for focus in &focused {
+                let l = watch(area, *focus, Panel::Events);
+                let framed = l.panes.iter().map(|(_, area)| *area);
+                let parts: Vec<Rect> = framed.chain([l.header, l.rule, l.alerts, base.hints]).collect();
+                let told = |part: &Rect| base.shape != Shape::Counts && !part.is_empty();
+                for (nth, part) in parts.iter().enumerate().filter(|(_, part)| told(part)) {
+                    assert!(area.intersection(*part) == *part, "{width}x{height}: {part:?}");
+                    let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
+                    assert!(apart, "{width}x{height} {focus:?}: {parts:?}");
+                }
+                for (panel, pane) in &l.panes {
+                    let (text, rows) = (l.text(*panel), l.rows(*panel));
+                    assert!(text.is_empty() || pane.intersection(text) == text, "{width}x{height}");
+                    assert!(rows.is_empty() || text.intersection(rows) == rows, "{width}x{height}");
+                }
+                assert!(
+                    base.shape == Shape::Counts
+                        || l.panes.iter().any(|(panel, _)| panel == focus)
+                        || l.shape == WatchShape::Two
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_watch_view_has_the_breakpoints_of_the_design() {
+        let shape = |width, height| watch(Rect::new(0, 0, width, height), Panel::Queues, Panel::Ages).shape;
+
+        assert_eq!(shape(160, 45), WatchShape::All);
+        assert_eq!(shape(100, 30), WatchShape::Two);
+        assert_eq!(shape(80, 24), WatchShape::Table);
+        assert_eq!(shape(160, 30), WatchShape::Two);
+        assert_eq!(shape(160, 20), WatchShape::Table);
+    }
+
+    #[test]
+    fn breakpoints_are_those_of_the_design() {
+        let shape = |width, height| layout(Rect::new(0, 0, width, height), Body::Panes).shape;
+
+        assert_eq!(shape(39, 24), Shape::Counts);
+        assert_eq!(shape(80, 9), Shape::Counts);
+        assert_eq!(shape(40, 10), Shape::Stacked);
+        assert_eq!(shape(89, 24), Shape::Stacked);
+        assert_eq!(shape(90, 24), Shape::TwoPanes);
+        assert_eq!(shape(140, 45), Shape::ThreePanes);
+    }
+}

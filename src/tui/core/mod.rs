@@ -1,0 +1,12 @@
+//! What all features share: messages, commands, keys, layout, the model, and the router between them.
+
+pub(crate) mod command;
+pub(crate) mod dispatch;
+pub(crate) mod draw;
+pub(crate) mod intent;
+pub(crate) mod keymap;
+pub(crate) mod layout;
+pub(crate) mod modal;
+pub(crate) mod model;
+pub(crate) mod msg;
+pub(crate) mod router;

@@ -1,0 +1,172 @@
+//! Sheets and forms over the inbox. At most one is open.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use tui_textarea::TextArea;
+
+use crate::domain::{
+    ActionKey, BatchKey, Binding, Confirm, Finding, Followed, ReasonRule, Report, Risk, Row, SourceName,
+    StagedCounts, Submission, Timestamp, Untrusted,
+};
+use crate::journal::Says;
+use crate::text;
+use crate::text::Shown;
+use crate::tui::edit::form::EditForm;
+use crate::tui::queue::filter_state::FilterLine;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Modal {
+    /// The edit form waits for the content of these actions; then perhaps for the reviewer's own editor.
+    EditSoon {
+        keys: Vec<ActionKey>,
+        outside: bool,
+    },
+    Edit(Box<EditForm>),
+    Reason(Box<ReasonForm>),
+    Review(Box<ReviewSheet>),
+    Report(Box<ReportSheet>),
+    Settle(Box<SettleSheet>),
+    Links(LinksSheet),
+    /// Quitting, and what is staged? With the count that is typed to discard it, once that was asked for.
+    Quit(Option<String>),
+    /// The line in which a filter is written.
+    Filter(Box<FilterLine>),
+    /// Which saved filter?
+    Saved,
+}
+
+/// What is said beside a decision: why it is excluded, a comment, or guidance for another try.
+#[derive(Clone, Debug)]
+pub(crate) struct ReasonForm {
+    pub says: Says,
+    pub keys: Vec<ActionKey>,
+    pub area: TextArea<'static>,
+    pub rule: ReasonRule,
+    /// For all that is marked, and not for the row under the cursor.
+    pub for_marks: bool,
+    /// Typed since the last save.
+    pub unsaved: bool,
+}
+
+/// The links of an action, before one is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LinksSheet {
+    /// Whole targets, ASCII only. At least one.
+    pub links: Vec<String>,
+    pub at: usize,
+    pub opened: Timestamp,
+}
+
+/// What became of an action whose outcome nobody knows.
+#[derive(Clone, Debug)]
+pub(crate) struct SettleSheet {
+    pub key: ActionKey,
+    /// Waits for the confirm key.
+    pub picked: Option<Finding>,
+    pub area: TextArea<'static>,
+    /// Keys are text for the reason.
+    pub typing: bool,
+    /// When it was first on screen as it is now.
+    pub drawn: Option<Timestamp>,
+}
+
+/// What is about to be sent, before anything is.
+#[derive(Clone, Debug)]
+pub(crate) struct ReviewSheet {
+    /// Counts the reviews of this run: only the answer to this one is taken.
+    pub number: u64,
+    /// `None`: everything that is staged.
+    pub scope: Option<HashSet<BatchKey>>,
+    pub keys: Vec<ActionKey>,
+    /// `None` while the actions are read afresh.
+    pub review: Option<Review>,
+    /// When its content was first on screen.
+    pub drawn: Option<Timestamp>,
+    /// The typed count.
+    pub typed: String,
+    pub top: usize,
+    /// Lines that are on screen at once, as far as it was drawn.
+    pub page: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Review {
+    /// `None` when nothing can be sent.
+    pub submission: Option<Submission>,
+    pub refused: Vec<Refused>,
+    /// Batches that are sent to.
+    pub batches: usize,
+    pub counts: StagedCounts,
+    /// Tools and risks of everything that is sent, with how many decisions each has; the most harmful first.
+    pub tools: Vec<(Untrusted, Risk, usize)>,
+    /// Edited actions, with the keys that get new values.
+    pub edited: Vec<(Untrusted, Vec<String>)>,
+    pub unopened: Vec<Untrusted>,
+    pub first_unopened: Option<ActionKey>,
+    pub changed: Vec<Untrusted>,
+    /// Of those, or of those that are not sent because of it.
+    pub first_changed: Option<ActionKey>,
+    /// Titles of what expires within ten minutes.
+    pub expiring: Vec<Untrusted>,
+    pub high_risk: usize,
+    /// Undecided actions of these batches.
+    pub left_pending: usize,
+    pub sources: usize,
+    /// What goes with these decisions, by their sources' own rules.
+    pub told: Vec<Goes>,
+    /// Who compares, at each of them, what lands with what was seen.
+    pub bound: Vec<(SourceName, Binding)>,
+    /// Decisions on actions that the filter does not show.
+    pub hidden: usize,
+    pub confirm: Confirm,
+}
+
+/// `rejecting 2: completed steps will be compensated`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Goes {
+    pub source: SourceName,
+    /// `rejecting`
+    pub does: &'static str,
+    pub count: usize,
+    pub words: Cow<'static, str>,
+}
+
+/// A staged decision that is not sent, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub key: ActionKey,
+    pub title: Untrusted,
+    pub why: String,
+}
+
+/// What became of a submission, in the source's own counts.
+#[derive(Clone, Debug)]
+pub(crate) struct ReportSheet {
+    pub report: Report,
+    pub at: Timestamp,
+    /// What became of approved actions since.
+    pub followed: HashMap<ActionKey, Followed>,
+    pub top: usize,
+    /// Lines that are on screen at once, as far as it was drawn.
+    pub page: usize,
+    /// Sources that have not answered yet, and how many decisions went there.
+    pub waits: Vec<(SourceName, usize)>,
+}
+
+/// A line of a text area as it is drawn. One column stays free for the cursor.
+pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
+    let line = text::lines(line).into_iter().next().unwrap_or_default();
+    line.wrap(usize::from(width.saturating_sub(1)))
+}
+
+/// Rows counted by tool and risk, the most harmful first.
+pub(crate) fn by_tool<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<(Untrusted, Risk, usize)> {
+    let mut counts: BTreeMap<(Reverse<u8>, &str, &str), (&Row, usize)> = BTreeMap::new();
+    for row in rows {
+        let key = (Reverse(row.risk.rank()), row.tool.as_raw(), row.risk.as_raw());
+        counts.entry(key).or_insert((row, 0)).1 += 1;
+    }
+    counts.into_values().map(|(row, n)| (row.tool.clone(), row.risk.clone(), n)).collect()
+}

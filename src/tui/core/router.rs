@@ -1,0 +1,425 @@
+//! What changes when something happens: pure, so that a test presses keys and looks at the screen. This file routes; every
+//! body lives in a room.
+
+use crossterm::event::{KeyEvent, KeyEventKind};
+
+use crate::inbox::EventKind;
+use crate::text;
+use crate::tui::chrome::state::{Overlay, Tone};
+use crate::tui::chrome::{copy, leave, overlay, window};
+use crate::tui::dashboard::state::Opens;
+use crate::tui::decide::{confirm_guard, reason, stage};
+use crate::tui::edit::form::EditField;
+use crate::tui::queue::{filter, sync};
+use crate::tui::submit::{hold, report, resolve_unknown, review};
+use crate::tui::{dashboard, decide, edit, history, preview, queue};
+
+use super::command::{Command, Place};
+use super::dispatch::run;
+use super::intent;
+use super::keymap::{Chord, Lookup, short};
+use super::layout::Shape;
+use super::modal::Modal;
+use super::model::{Focus, Model};
+use super::msg::{Effect, Msg, SheetLines, What};
+
+/// What to ask of the world before anything has happened.
+pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
+    // What is pending is asked for as soon as the watch says that it began.
+    model.dirty = true;
+    if model.settings.opens == Opens::Watch {
+        drop(dashboard::update::open(model));
+    }
+    vec![Effect::Restore, Effect::RestoreMinutes]
+}
+
+/// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
+pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
+    let mut effects = hold::recall(model).unwrap_or_default();
+    model.leaving = true;
+    effects.extend(leave::close_form(model));
+    effects.extend(preview::update::close_reading_time(model));
+    effects.extend(dashboard::update::end(model));
+    effects
+}
+
+/// Takes one message, and says what to ask of the world.
+pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    model.now = model.now.max(msg.at);
+    model.dirty |= !is_quiet(&msg.what);
+    let news = window::is_news(&msg.what);
+    dashboard::update::feed(model, &msg.what);
+    let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
+    let moves = matches!(msg.what, What::Key(_) | What::Given(_) | What::Mouse(_));
+    let stood = if moves { model.queue.cursor().cloned() } else { None };
+    let mut effects = preview::update::time_passed(model, &msg.what);
+    effects.extend(preview::update::pass(model));
+    effects.extend(queue::update::sweep(model));
+    effects.extend(route(model, msg.what));
+    // What just came may be over already.
+    effects.extend(queue::update::sweep(model));
+    if news {
+        effects.extend(window::call(model));
+    }
+    queue::update::count(model, &effects);
+    queue::update::keep_in_view(model);
+    if brings || moves {
+        sync::arrive(model, moves && model.queue.cursor() != stood.as_ref());
+        queue::update::keep_in_view(model);
+    }
+    effects.extend(preview::update::follow(model));
+    effects.extend(sync::read_ahead(model));
+    effects.extend(dashboard::update::follow(model));
+    effects
+}
+
+/// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
+fn is_quiet(what: &What) -> bool {
+    match what {
+        What::Drawn(_)
+        | What::Tick
+        | What::Wake
+        | What::Focus(_)
+        | What::Loaded(_)
+        | What::Told { .. }
+        | What::Around { .. }
+        | What::Listed { .. }
+        | What::KeptMinutes(_)
+        | What::Flows(..)
+        | What::Noticed { answer: Ok(()), .. }
+        | What::Saved { saves: 0, answer: Ok(()) } => true,
+        What::Source(event) => !matches!(event.kind, EventKind::Connection(_)),
+        _ => false,
+    }
+}
+
+fn route(model: &mut Model, what: What) -> Vec<Effect> {
+    match what {
+        What::Key(key) => pressed(model, key),
+        What::Given(given) => intent::given(model, given),
+        What::Paste(text) => pasted(model, &text),
+        What::Resize(width, height) => {
+            model.size = ratatui::layout::Size::new(width, height);
+            Vec::new()
+        }
+        What::Mouse(event) => window::mouse(model, event),
+        What::Focus(in_front) => window::focus(model, in_front),
+        What::Background(colour) => window::background(model, colour),
+        What::Tick => tick(model),
+        What::Wake => [confirm_guard::look(model), hold::look(model), filter::search(model)].concat(),
+        What::Stumbled => {
+            model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
+            Vec::new()
+        }
+        What::Drawn(sheet) => drawn(model, sheet),
+        What::Copied(clip, answer) => copy::copied(model, clip, answer),
+        What::Exported(answer) => report::exported(model, answer),
+        What::BoardExported(answer) => dashboard::update::exported(model, answer),
+        What::Opened(answer) => copy::opened(model, answer),
+        What::Source(event) => {
+            dashboard::update::heard(model, Some(&event.kind));
+            sync::event(model, event)
+        }
+        What::Synced(source, answer) => {
+            dashboard::update::heard(model, None);
+            sync::synced(model, &source, answer)
+        }
+        What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
+        What::Loaded(actions) => sync::loaded(model, actions),
+        What::Listed { number, page } => history::update::listed(model, number, *page),
+        What::Told { key, stood, answer } => preview::update::told(model, key, stood, *answer),
+        What::Around { key, stood, answer } => preview::update::around(model, key, stood, answer),
+        What::ReviewLoaded { review, id, actions } => review::loaded(model, review, &id, actions),
+        What::Held(id, answer) => hold::kept(model, &id, answer),
+        What::ToolLearnt { source, tool, answer } => edit::update::learnt(model, source, tool, answer),
+        What::Edited { key, digest, answer } => edit::update::edited(model, &key, digest, answer),
+        What::Partly(id, report) => report::partly(model, &id, report),
+        What::Submitted(id, answer) => report::submitted(model, &id, answer),
+        What::Followed(followed) => {
+            // Read again when it is looked at: result and error are in it now.
+            model.preview.forget(&followed.key);
+            report::followed(model, &followed)
+        }
+        What::Settled(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
+        What::Reconciled(answer) => report::reconciled(model, answer),
+        What::TakenBack(answer) => stage::taken_back(model, answer),
+        What::Restored(answer) => stage::restored(model, answer),
+        What::Noticed { rule, answer } => window::noticed(model, rule, answer),
+        What::KeptMinutes(_) => Vec::new(),
+        What::Saved { saves, answer } => stage::saved(model, saves, answer),
+    }
+}
+
+/// Notes what was on screen.
+fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
+    match &mut model.modal {
+        Some(Modal::Review(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
+        Some(Modal::Report(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
+        Some(_) | None => {}
+    }
+    if is_blind(model) {
+        resolve_unknown::hidden(model);
+        preview::update::covered(model);
+        return [review::hidden(model), preview::update::note_on_screen(model, true)].concat();
+    }
+    // What lies over it hides it.
+    if model.overlay.is_some() || !model.chords.is_empty() || model.watches() {
+        preview::update::covered(model);
+        return preview::update::note_on_screen(model, true);
+    }
+    sync::drawn(model);
+    [preview::update::drawn(model), preview::update::note_on_screen(model, false)].concat()
+}
+
+fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    // Some terminals report releases too: a release must never decide a second time.
+    if key.kind == KeyEventKind::Release || model.leaving {
+        return Vec::new();
+    }
+    model.touched = true;
+    let chord = Chord::from(key);
+    model.guard.pressed(model.now, chord.char().is_some());
+    let mut effects = confirm_guard::another_key(model);
+    effects.extend(decide::update::take_back_burst(model));
+    let before = model.draft.position();
+    effects.extend(taken(model, key, chord));
+    decide::update::note_move(model, before);
+    effects
+}
+
+/// A key of the reviewer's: text, or part of a command.
+fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    // Who reads help does not read the sheet beneath it.
+    if matches!(model.overlay, Some(Overlay::Help(_))) {
+        review::absorbed(model);
+        resolve_unknown::absorbed(model);
+    }
+    let places = places(model);
+    if model.chords.is_empty() && chord.char().is_some() && !is_blind(model) && takes_text(model, chord) {
+        effects.extend(typed(model, key));
+        return effects;
+    }
+    model.chords.push(chord);
+    match model.settings.keymap.lookup(&model.chords, places) {
+        Lookup::Command(command) => {
+            model.chords.clear();
+            effects.extend(given(model, command));
+        }
+        Lookup::Prefix => {}
+        Lookup::Nothing if model.chords.len() > 1 => effects.extend(ended(model, places, chord)),
+        Lookup::Nothing => {
+            model.chords.clear();
+            if !is_blind(model) {
+                effects.extend(typed(model, key));
+            }
+        }
+    }
+    effects
+}
+
+/// A command that was given, on whatever screen there is.
+fn given(model: &mut Model, command: Command) -> Vec<Effect> {
+    if is_blind(model) { blind(model, command) } else { seeing(model, command) }
+}
+
+/// The screen shows counts only: no action, no sheet, no form can be read on it.
+pub(crate) fn is_blind(model: &Model) -> bool {
+    model.layout().shape == Shape::Counts
+}
+
+/// A command on a screen that shows what it is about.
+pub(crate) fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
+    let still_deciding = matches!(
+        command,
+        Command::Approve
+            | Command::Exclude
+            | Command::ExcludeBecause
+            | Command::Comment
+            | Command::Retry
+            | Command::NextReason
+            | Command::Accept
+            | Command::ReviewBatch
+            | Command::Palette
+    );
+    if model.overlay.is_none() && !still_deciding {
+        model.decided_in = None;
+    }
+    if model.view.is_some() && model.modal.is_none() && command.is_of_the_queue() {
+        return history::update::refuse(model);
+    }
+    queue::update::end_range(model, command);
+    let learned = model.overlay.is_none() && model.uses(command);
+    let mut effects = run(model, command);
+    effects.extend(learned.then(|| Effect::Learn(model.learned.clone())));
+    if model.guard.is_wide_again(command) {
+        decide::update::caps_lock(model);
+    }
+    effects
+}
+
+/// What cannot be read is not decided, sent or edited. Leaving works.
+fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::Quit => leave::now(model),
+        Command::Interrupt | Command::Suspend | Command::Repaint | Command::Mouse => run(model, command),
+        Command::Undo => hold::recall(model).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+/// A second went by: what depends on the time alone, and texts that wait to be saved.
+fn tick(model: &mut Model) -> Vec<Effect> {
+    let minute = |at: crate::domain::Timestamp| at.as_millis() / 60_000;
+    let counted = minute(model.stats_at);
+    if minute(model.now) != counted {
+        model.recount();
+        model.dirty = true;
+    }
+    if queue::update::counts_seconds(model)
+        || model.sources.iter().any(|source| source.counts_seconds(model.now))
+    {
+        model.dirty = true;
+    }
+    if model.message.as_ref().is_some_and(|message| message.is_over(model.now)) {
+        model.message = None;
+        model.dirty = true;
+    }
+    let mut effects = edit::update::save(model);
+    effects.extend(reason::save(model));
+    effects.extend(confirm_guard::look(model));
+    effects.extend(hold::look(model));
+    effects.extend(report::look_again(model));
+    effects.extend(dashboard::update::keep(model));
+    effects
+}
+
+// Where keys and pasted text go: what lies on top takes them.
+
+/// Where keys go now.
+pub(crate) fn places(model: &Model) -> &'static [Place] {
+    match &model.overlay {
+        Some(Overlay::Help(_)) => &[Place::Help, Place::Anywhere],
+        Some(Overlay::Palette(_)) => &[Place::Palette, Place::Anywhere],
+        None => places_beneath(model),
+    }
+}
+
+/// Where they go when nothing lies over it, the innermost place first.
+pub(crate) fn places_beneath(model: &Model) -> &'static [Place] {
+    match (&model.modal, model.focus) {
+        (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[Place::Edit, Place::Anywhere],
+        (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
+        (Some(Modal::Review(_)), _) => &[Place::Review, Place::Anywhere],
+        (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
+        (Some(Modal::Settle(sheet)), _) if sheet.typing => &[Place::Reason, Place::Anywhere],
+        (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
+        (Some(Modal::Links(_)), _) => &[Place::Links, Place::Anywhere],
+        (Some(Modal::Quit(_)), _) => &[Place::Quit, Place::Anywhere],
+        (None, _) if preview::search::is_typing(model) => &[Place::Search, Place::Anywhere],
+        (Some(Modal::Filter(_) | Modal::Saved), _) => &[Place::Filter, Place::Anywhere],
+        (None, _) if model.watches() => &[Place::Watch, Place::Anywhere],
+        (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
+        (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
+        (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
+    }
+}
+
+/// Text is typed here: whatever a character is bound to elsewhere, it is a character.
+pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
+    if model.overlay.is_some() {
+        return overlay::takes(model, chord);
+    }
+    match &model.modal {
+        Some(Modal::Edit(form)) => form.field == EditField::Text,
+        Some(Modal::Settle(sheet)) => sheet.typing,
+        Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
+        Some(Modal::Review(_) | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_) | Modal::Saved) => false,
+        None => preview::search::is_typing(model),
+    }
+}
+
+/// A key that is no command: text, where text is taken.
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    if model.overlay.is_some() {
+        return overlay::typed(model, key);
+    }
+    match &model.modal {
+        None if preview::search::is_typing(model) => preview::search::typed(model, key),
+        None if model.watches() => {
+            dashboard::update::stray(model, key);
+            Vec::new()
+        }
+        Some(Modal::Edit(form)) if form.field == EditField::Text => edit::update::typed(model, key),
+        Some(Modal::Edit(_)) => edit::update::button_key(model, key),
+        Some(Modal::Reason(_)) => reason::typed(model, key),
+        Some(Modal::Settle(_)) => resolve_unknown::typed(model, key),
+        Some(Modal::Review(_)) => review::typed(model, key),
+        Some(Modal::Quit(_)) => leave::typed(model, key),
+        Some(Modal::Filter(_)) => filter::typed(model, key),
+        Some(Modal::Saved) => filter::saved_key(model, key),
+        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_)) | None => Vec::new(),
+    }
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if model.overlay.is_some() {
+        return overlay::pasted(model, text);
+    }
+    match &model.modal {
+        None if preview::search::is_typing(model) => preview::search::pasted(model, text),
+        Some(Modal::Edit(_)) => edit::update::pasted(model, text),
+        Some(Modal::Reason(_)) => reason::pasted(model, text),
+        Some(Modal::Settle(sheet)) if sheet.typing => resolve_unknown::pasted(model, text),
+        Some(Modal::Filter(_)) => filter::pasted(model, text),
+        Some(
+            Modal::EditSoon { .. }
+            | Modal::Review(_)
+            | Modal::Report(_)
+            | Modal::Settle(_)
+            | Modal::Links(_)
+            | Modal::Quit(_)
+            | Modal::Saved,
+        )
+        | None => {
+            model.warn(format!(
+                "ignored a paste of {} characters: text goes into a form only",
+                text.chars().count()
+            ));
+            Vec::new()
+        }
+    }
+}
+
+/// What is pasted into a field of one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+// The key after a prefix. One that means nothing there does nothing, whatever it means by itself.
+
+/// A prefix was followed by a key that nothing is bound to. Esc leaves in silence; what works everywhere still does.
+pub(crate) fn ended(model: &mut Model, places: &[Place], last: Chord) -> Vec<Effect> {
+    let keymap = &model.settings.keymap;
+    let before: Vec<Chord> = model.chords.iter().copied().take(model.chords.len() - 1).collect();
+    let alone = keymap.lookup(&[last], places);
+    let anywhere = keymap.lookup(&[last], &[Place::Anywhere]);
+    let follows = keymap.following(&before, places);
+    model.chords.clear();
+    match (alone, anywhere) {
+        (Lookup::Command(Command::Back), _) => Vec::new(),
+        (_, Lookup::Command(command)) => given(model, command),
+        _ => {
+            review::absorbed(model);
+            let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
+            let written: String = before.iter().map(Chord::to_string).collect();
+            let told = format!(
+                "{written} {last} means nothing, and did nothing; after {written} comes {}",
+                keys.join(" ")
+            );
+            // A key may be any character.
+            model.tell(Tone::Bad, vec![text::line(&told.into())]);
+            Vec::new()
+        }
+    }
+}

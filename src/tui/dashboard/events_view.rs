@@ -1,0 +1,299 @@
+//! What happened, newest first.
+
+use std::collections::BTreeMap;
+
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+
+use crate::domain::{Queue, Status, Timestamp, Untrusted};
+use crate::inbox::Connection;
+use crate::inbox::figures::{About, Alert, AlertKind, Happening, HappeningKind as K, words};
+use crate::text;
+use crate::text::{Shown, count};
+use crate::tui::chrome;
+use crate::tui::chrome::pen::Pen;
+use crate::tui::chrome::theme;
+use crate::tui::chrome::words::{clock, moment};
+use crate::tui::core::command::Command;
+use crate::tui::core::model::Model;
+
+use super::layout::WatchLayout;
+use super::queues_view;
+use super::state::Panel;
+use super::view::{on_screen, row};
+
+pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
+    let (rows, events) = (layout.rows(Panel::Events), &model.watch.board.events);
+    if events.is_empty() {
+        Pen::new(buf, rows, 0).ours(" nothing happened yet", theme::DIM);
+    }
+    for (nth, line, here) in on_screen(model, layout, Panel::Events, buf) {
+        if let Some(event) = events.get(nth) {
+            one(model, event, &mut row(rows, line, here, buf));
+        }
+    }
+}
+
+fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
+    let (word, style) = word(&event.what);
+    let narrow = pen.left() < 60;
+    let time = clock(model, event.at);
+    let time = if narrow { time.get(..5).unwrap_or_default() } else { &time };
+    pen.ours(time, theme::DIM).ours(&format!("  {word:<9}"), style).ours(" ", theme::PLAIN);
+    if model.watch.board.sources.len() > 1 {
+        let width = model
+            .watch
+            .board
+            .sources
+            .iter()
+            .map(|source| source.name.as_str().len())
+            .max()
+            .unwrap_or_default();
+        let width = width.clamp(4, if narrow { 8 } else { 20 });
+        pen.column(&Shown::ours(event.source.as_str()), width, theme::PLAIN).ours("  ", theme::PLAIN);
+    }
+    what(event, pen);
+}
+
+/// Bad news is in capitals.
+const fn word(what: &K) -> (&'static str, Style) {
+    match what {
+        K::Arrived { .. } => ("arrived", theme::PLAIN),
+        K::Decided { .. } | K::DecidedMany { .. } => ("decided", theme::PLAIN),
+        K::Left { .. } | K::LeftMany { .. } => ("left", theme::DIM),
+        K::Executed { .. } => ("executed", theme::GOOD),
+        K::Failed { .. } => ("FAILED", theme::WARN),
+        K::Unknown { .. } => ("UNKNOWN", theme::WARN),
+        K::Connection(Connection::Live | Connection::Polling) => ("source", theme::GOOD),
+        K::Connection(Connection::Connecting) => ("source", theme::PLAIN),
+        K::Connection(_) | K::Unreadable { .. } => ("SOURCE", theme::WARN),
+        K::Paused => ("PAUSED", theme::WARN),
+        K::Resumed => ("resumed", theme::GOOD),
+    }
+}
+
+fn what(event: &Happening, pen: &mut Pen<'_>) {
+    match &event.what {
+        K::Arrived { queue, count: 1, first, .. } => {
+            let from = match queue {
+                Queue::Agent(agent) => text::name(agent).cut(24),
+                // The tool is said already.
+                Queue::Tool(_) | Queue::Rest => Shown::default(),
+            };
+            let room = if from.width() == 0 { 0 } else { "   from ".len() + from.width() };
+            // Where there is no room for both, what it is goes before who wants it.
+            let both = room > 0 && pen.left() > room + 40;
+            let end = pen.left() - if both { room } else { 0 };
+            about(first, end, pen);
+            if both {
+                pen.ours("   from ", theme::DIM).shown(&from, theme::PLAIN);
+            }
+        }
+        K::Arrived { queue, count, high, .. } => {
+            pen.ours(&format!("{count} actions from "), theme::PLAIN)
+                .shown(&queues_view::queue(queue), theme::PLAIN);
+            if *high > 0 {
+                pen.ours(&format!("   {high} HIGH"), theme::WARN);
+            }
+        }
+        K::Decided { status, by: who, about: of } => {
+            pen.shown(&decided(status), theme::PLAIN);
+            by(who.as_ref(), pen);
+            pen.ours("   ", theme::PLAIN);
+            about(of, pen.left(), pen);
+        }
+        K::DecidedMany { approved, rejected, by: who } => {
+            pen.ours(&format!("{approved} approved, {rejected} excluded"), theme::PLAIN);
+            by(who.as_ref(), pen);
+        }
+        K::Left { status, about: of } => {
+            let how = status.as_ref().map_or_else(|| Shown::ours("gone"), decided);
+            pen.shown(&how, theme::PLAIN).ours("   ", theme::PLAIN);
+            about(of, pen.left(), pen);
+        }
+        K::LeftMany { count: n } => {
+            let n = count(usize::try_from(*n).unwrap_or(usize::MAX), "action");
+            pen.ours(&format!("{n} undecided"), theme::PLAIN);
+        }
+        K::Executed { about: of } => about(of, pen.left(), pen),
+        K::Failed { about: of } | K::Unknown { about: of } => {
+            pen.ours("after approval: ", theme::WARN);
+            about(of, pen.left(), pen);
+        }
+        K::Connection(connection) => connected(connection, pen),
+        K::Unreadable { why } => {
+            let why = text::line(&Untrusted::from(why.as_str()));
+            pen.ours("the list could not be read: ", theme::PLAIN).shown(&why, theme::PLAIN);
+        }
+        K::Paused => drop(pen.ours("nothing that is approved runs", theme::PLAIN)),
+        K::Resumed => drop(pen.ours("what is approved runs again", theme::PLAIN)),
+    }
+}
+
+/// `HIGH refund_payment  Refund 120 EUR`, in so many columns.
+fn about(of: &About, columns: usize, pen: &mut Pen<'_>) {
+    let after = pen.left() - columns.min(pen.left());
+    if of.high {
+        pen.ours("HIGH ", theme::WARN);
+    }
+    pen.shown(&text::identifier(&of.tool).cut(32), theme::BOLD).ours("  ", theme::PLAIN);
+    pen.shown(&text::line(&of.title).cut(pen.left().saturating_sub(after)), theme::PLAIN);
+}
+
+fn by(who: Option<&Untrusted>, pen: &mut Pen<'_>) {
+    if let Some(who) = who {
+        pen.ours(" by ", theme::DIM).shown(&text::name(who).cut(24), theme::PLAIN);
+    }
+}
+
+fn decided(status: &Status) -> Shown {
+    match status {
+        Status::Rejected => Shown::ours("excluded"),
+        other => chrome::words::status(Some(other)),
+    }
+}
+
+fn connected(connection: &Connection, pen: &mut Pen<'_>) {
+    let (word, why) = match connection {
+        Connection::Live => ("connected: it pushes", None),
+        Connection::Polling => ("it is asked every so often", None),
+        Connection::Connecting => ("connecting", None),
+        Connection::Retrying { why, .. } => ("connection lost, tried again: ", Some(why)),
+        Connection::Refused { why } => ("refuses the token: ", Some(why)),
+        Connection::Stopped { why } => ("its stream ended for good: ", Some(why)),
+    };
+    pen.ours(word, theme::PLAIN);
+    if let Some(why) = why {
+        pen.shown(&text::line(why), theme::PLAIN);
+    }
+}
+
+// What a lead should look at: in a line or two at the foot, or one by one.
+
+/// The gravest first, alike ones of several sources together.
+pub(crate) fn line(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
+    let (watch, area) = (&model.watch, layout.alerts);
+    let mut kinds: BTreeMap<AlertKind, Vec<&Alert>> = BTreeMap::new();
+    let open = watch.board.alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert));
+    open.for_each(|alert| kinds.entry(alert.kind).or_default().push(alert));
+    let mut said: Vec<(String, Style)> =
+        kinds.iter().map(|(kind, alerts)| (together(model, *kind, alerts), style(*kind))).collect();
+    said.extend(not_notified(model).map(|words| (words, theme::WARN)));
+    let quiet = quiet(model);
+    let mut pen = Pen::new(buf, area, 0);
+    if said.is_empty() {
+        let style = if quiet.is_empty() { theme::GOOD } else { theme::PLAIN };
+        pen.ours(" no alerts", style).ours(&quiet, theme::DIM);
+        return;
+    }
+    pen.ours(" ALERTS", theme::WARN);
+    let key = model.settings.keymap.key(Command::AlertsOnly);
+    let (mut line, narrow) = (0, area.width < 90);
+    for (nth, (words, style)) in said.iter().enumerate() {
+        let last = line + 1 >= area.height;
+        let rest =
+            |n: usize| if narrow { format!("  +{n} ({key})") } else { format!("   and {n} more ({key})") };
+        let left = said.len() - nth;
+        let more = if left > 1 && last { rest(left - 1).len() } else { 0 };
+        if pen.left() < words.len() + 3 + more {
+            // The gravest is never left out.
+            if last && nth == 0 {
+                pen.shorten(more).ours("  ", theme::PLAIN).shown(&Shown::ours(words.as_str()), *style);
+                if left > 1 {
+                    Pen::new(buf, area, line).right(&rest(left - 1), theme::WARN);
+                }
+                return;
+            }
+            if last {
+                pen.ours(&rest(left), theme::WARN);
+                return;
+            }
+            line += 1;
+            pen = Pen::new(buf, area, line);
+            pen.ours("       ", theme::PLAIN);
+        }
+        pen.ours("   ", theme::PLAIN).ours(words, *style);
+    }
+    if pen.left() >= quiet.len() {
+        pen.ours(&quiet, theme::DIM);
+    }
+}
+
+/// `not notified: notify rule 1 (webhook, line 5): the receiver cannot be reached`: others may rely on being told.
+fn not_notified(model: &Model) -> Option<String> {
+    let mut failing = model.notices.failing();
+    let (first, more) = (failing.next()?, failing.len());
+    Some(if more == 0 {
+        format!("not notified: {first}")
+    } else {
+        format!("{} rules cannot notify", more + 1)
+    })
+}
+
+/// `   2 acknowledged, 1 muted`
+fn quiet(model: &Model) -> String {
+    let watch = &model.watch;
+    let muted = watch.board.alerts.iter().filter(|alert| watch.alarms.muted_until(alert).is_some()).count();
+    let seen = watch.board.alerts.iter().filter(|alert| watch.alarms.is_quiet(alert)).count() - muted;
+    let said = [(seen, "acknowledged"), (muted, "muted")];
+    let said: Vec<String> =
+        said.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if said.is_empty() { String::new() } else { format!("   {}", said.join(", ")) }
+}
+
+fn together(model: &Model, kind: AlertKind, alerts: &[&Alert]) -> String {
+    let targets = &model.settings.targets;
+    let several = model.watch.board.sources.len() > 1;
+    match alerts {
+        [only] if several => format!("{} {}", only.source, words::alert(kind, only.count, targets)),
+        [only] => words::alert(kind, only.count, targets),
+        many => {
+            let longest = many.iter().map(|alert| alert.count).max().unwrap_or_default();
+            match kind {
+                AlertKind::Down | AlertKind::Growing => {
+                    format!("{} sources {}", many.len(), words::alert(kind, longest, targets))
+                }
+                _ => words::alert(kind, many.iter().map(|alert| alert.count).sum(), targets),
+            }
+        }
+    }
+}
+
+/// What is lost, or may do harm, before what only waits. The words say the same.
+const fn style(kind: AlertKind) -> Style {
+    match kind {
+        AlertKind::Down | AlertKind::Failed | AlertKind::Unknown | AlertKind::HighRisk => theme::WARN,
+        _ => theme::BOLD,
+    }
+}
+
+/// One by one, also those that are acknowledged or muted.
+pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
+    let (watch, rows) = (&model.watch, layout.rows(Panel::Alerts));
+    if watch.board.alerts.is_empty() {
+        Pen::new(buf, rows, 0).ours(" no alerts", theme::GOOD);
+    }
+    let width =
+        model.watch.board.sources.iter().map(|source| source.name.as_str().len()).max().unwrap_or_default();
+    for (nth, line, here) in on_screen(model, layout, Panel::Alerts, buf) {
+        let Some(alert) = watch.board.alerts.get(nth) else { continue };
+        let (said, quiet) = standing(model, alert);
+        let mut pen = row(rows, line, here, buf);
+        let style = if quiet { theme::DIM } else { style(alert.kind) };
+        pen.ours(if quiet { "  " } else { "! " }, style);
+        pen.ours(&format!("{:<width$}  ", alert.source.as_str()), theme::PLAIN);
+        pen.ours(&words::alert(alert.kind, alert.count, &model.settings.targets), style);
+        pen.right(&format!("{said} "), theme::DIM);
+    }
+}
+
+/// What was said of it.
+fn standing(model: &Model, alert: &Alert) -> (String, bool) {
+    let alarms = &model.watch.alarms;
+    let until = |until: Timestamp| format!("muted until {}", moment(model, until));
+    match (alarms.muted_until(alert), alarms.is_acknowledged(alert)) {
+        (Some(at), _) => (until(at), true),
+        (None, true) => ("acknowledged".to_owned(), true),
+        (None, false) => (String::new(), false),
+    }
+}

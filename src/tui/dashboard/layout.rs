@@ -1,0 +1,110 @@
+//! Where the parts of the watch view stand.
+
+use ratatui::layout::Rect;
+
+use crate::tui::core::layout::{Body, inner, layout, take_left, take_top};
+
+use super::state::Panel;
+
+/// How much of it there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WatchShape {
+    /// One table, without a frame.
+    Table,
+    /// The queues, and one other panel.
+    Two,
+    All,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WatchLayout {
+    pub shape: WatchShape,
+    pub header: Rect,
+    /// With their frames, where they have one.
+    pub panes: Vec<(Panel, Rect)>,
+    pub rule: Rect,
+    pub alerts: Rect,
+}
+
+/// Rows of the panels in the middle, and of the rates, with their frames.
+const MIDDLE: u16 = 10;
+const RATES: u16 = 5;
+
+/// `focus` is where keys go, `beside` what stands beside the queues where there is room for one.
+pub(crate) fn watch(area: Rect, focus: Panel, beside: Panel) -> WatchLayout {
+    let base = layout(area, Body::ListOnly);
+    let height = base.list.height + base.trusted.height;
+    let (mut body, mut rule, mut alerts) = (Rect { height, ..base.list }, base.rule, base.staged);
+    let header = base.header;
+    // A second line of alerts, where the body can spare it.
+    if area.height >= 28 && body.height > 0 {
+        body.height -= 1;
+        rule.y -= 1;
+        alerts = Rect { y: alerts.y - 1, height: 2, ..alerts };
+    }
+    let shape = match (area.width, area.height) {
+        (..90, _) | (_, ..24) => WatchShape::Table,
+        (140.., 36..) => WatchShape::All,
+        _ => WatchShape::Two,
+    };
+    let panes = match (shape, focus) {
+        (WatchShape::Table, focus) => vec![(focus, body)],
+        (_, Panel::Alerts) => vec![(Panel::Alerts, body)],
+        (WatchShape::Two, _) => {
+            let mut rest = body;
+            let queues = take_top(&mut rest, body.height.div_ceil(2));
+            vec![(Panel::Queues, queues), (beside, rest)]
+        }
+        (WatchShape::All, _) => all(body),
+    };
+    WatchLayout { shape, header, panes, rule, alerts }
+}
+
+fn all(body: Rect) -> Vec<(Panel, Rect)> {
+    let mut rest = body;
+    let lists = body.height.saturating_sub(MIDDLE + RATES);
+    let queues = take_top(&mut rest, (lists * 6).div_ceil(10));
+    let mut middle = take_top(&mut rest, MIDDLE);
+    let rates = take_top(&mut rest, RATES);
+    let width = middle.width;
+    let tools = take_left(&mut middle, width * 39 / 100);
+    let ages = take_left(&mut middle, width * 27 / 100);
+    vec![
+        (Panel::Queues, queues),
+        (Panel::Tools, tools),
+        (Panel::Ages, ages),
+        (Panel::Reviewers, middle),
+        (Panel::Rates, rates),
+        (Panel::Events, rest),
+    ]
+}
+
+impl WatchLayout {
+    /// The room for a panel's text; empty where it is not on screen.
+    pub(crate) fn text(&self, panel: Panel) -> Rect {
+        let pane = self.panes.iter().find(|(shown, _)| *shown == panel);
+        let Some((_, area)) = pane else { return Rect::ZERO };
+        if self.shape == WatchShape::Table {
+            // A title, where there is a line for it.
+            let title = u16::from(area.height >= 6);
+            return Rect { y: area.y + title, height: area.height - title, ..*area };
+        }
+        let text = inner(*area);
+        let margin = u16::from(text.width > 4);
+        Rect { width: text.width - margin, ..text }
+    }
+
+    /// The room for a panel's rows, below what names the columns.
+    pub(crate) fn rows(&self, panel: Panel) -> Rect {
+        let text = self.text(panel);
+        let named = matches!(panel, Panel::Queues | Panel::Tools | Panel::Reviewers);
+        let named = u16::from(named).min(text.height);
+        Rect { y: text.y + named, height: text.height - named, ..text }
+    }
+
+    /// So many of so many rows are on screen: where not all are, one line says how many more there are.
+    pub(crate) fn room(&self, panel: Panel, rows: usize) -> usize {
+        let height = usize::from(self.rows(panel).height);
+        if rows <= height { height } else { height.saturating_sub(1) }
+    }
+}

@@ -1,0 +1,10 @@
+//! The watch view: figures for leads. No key here decides anything.
+
+pub(crate) mod events_view;
+pub(crate) mod layout;
+pub(crate) mod queues_view;
+pub(crate) mod rows;
+pub(crate) mod state;
+pub(crate) mod update;
+pub(crate) mod view;
+pub(crate) mod visible_state;

@@ -1,0 +1,370 @@
+//! The first table: how every source and each of its queues stands, where it is going, and whether that can be believed.
+
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+
+use crate::config::Borders;
+use crate::domain::{Queue, QueueState, Rate, Timestamp};
+use crate::inbox::figures::{Standing, words};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome::pen::Pen;
+use crate::tui::chrome::theme;
+use crate::tui::core::model::Model;
+
+use super::layout::WatchLayout;
+use super::rows::Row;
+use super::state::Panel;
+use super::view::{on_screen, row};
+
+/// Widths of the columns; a zero hides one.
+struct Columns {
+    name: usize,
+    /// The verdict.
+    verdict: usize,
+    figures: &'static [Figure],
+    spark: usize,
+    /// Whether the source's numbers can be trusted.
+    source: usize,
+}
+
+/// `31>88` beside a sparkline.
+const ENDS: usize = 10;
+const ALL: [Figure; 9] = [
+    Figure::Pending,
+    Figure::High,
+    Figure::Oldest,
+    Figure::Over,
+    Figure::InNow,
+    Figure::InMean,
+    Figure::OutNow,
+    Figure::OutMean,
+    Figure::Clears,
+];
+const MOST: [Figure; 8] = [
+    Figure::Pending,
+    Figure::High,
+    Figure::Oldest,
+    Figure::InNow,
+    Figure::InMean,
+    Figure::OutNow,
+    Figure::OutMean,
+    Figure::Clears,
+];
+const FEW: [Figure; 4] = [Figure::Pending, Figure::High, Figure::Oldest, Figure::Clears];
+const LEAST: [Figure; 3] = [Figure::Pending, Figure::High, Figure::Oldest];
+
+/// `OVER TARGET?`, with the gap before.
+const VERDICT: usize = 14;
+/// The least that the state of a source needs, and what it says at most: `RETRY 12 s, data 71 s old`.
+const SOURCE: usize = 12;
+const SOURCE_IN_FULL: usize = 27;
+const NAME: usize = 40;
+
+fn columns(width: usize) -> Columns {
+    let figures: &[Figure] = match width {
+        ..56 => &LEAST,
+        56..96 => &FEW,
+        96..130 => &MOST,
+        _ => &ALL,
+    };
+    let taken: usize = figures.iter().map(|figure| figure.width() + 1).sum();
+    let mut rest = width.saturating_sub(taken + 1);
+    let mut take = |wanted: usize, least_left: usize| {
+        let taken = if rest >= wanted + least_left { wanted } else { 0 };
+        rest -= taken;
+        taken
+    };
+    let verdict = take(VERDICT, 12);
+    let source = take(SOURCE, 14);
+    // A name of twenty before a sparkline, and the source's state in full before a longer one.
+    let spark = take(2 + 12 + ENDS, 20);
+    let more = take(SOURCE_IN_FULL - SOURCE, 20);
+    let wide = take(18, 30);
+    Columns { name: rest.min(NAME), verdict, figures, spark: spark + wide, source: source + more }
+}
+
+pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
+    let (text, rows) = (layout.text(Panel::Queues), layout.rows(Panel::Queues));
+    let columns = columns(usize::from(text.width));
+    heading(model, &columns, &mut Pen::new(buf, text, 0));
+    let all = model.watch.rows();
+    for (nth, line, here) in on_screen(model, layout, Panel::Queues, buf) {
+        if let Some(of) = all.get(nth) {
+            one(model, of, &columns, &mut row(rows, line, here, buf));
+        }
+    }
+}
+
+fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
+    let start = pen.position().x;
+    pen.ours(" queue", theme::DIM).to(start + 1 + columns.name as u16);
+    if columns.verdict > 0 {
+        let at = pen.position().x;
+        pen.ours("  state", theme::DIM).to(at + columns.verdict as u16);
+    }
+    for figure in columns.figures {
+        right(figure.heading(), figure.width(), theme::DIM, pen);
+        pen.ours(" ", theme::PLAIN);
+    }
+    if columns.spark > 0 {
+        let at = pen.position().x;
+        pen.ours(&format!("  pending, {} min", model.watch.board.window), theme::DIM);
+        pen.to(at + columns.spark as u16);
+    }
+    if columns.source > 0 {
+        pen.ours("  source", theme::DIM);
+    }
+}
+
+fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
+    let (board, source, standing) = (&model.watch.board, of.source(), of.standing());
+    let old = !source.is_good();
+    let trust = words::state(source, board.at, model.settings.reduced_motion);
+    match of {
+        Row::Source(source) => {
+            let style = if old { theme::DIM } else { theme::BOLD };
+            pen.column(&Shown::ours(source.name.as_str()), columns.name, style);
+        }
+        Row::Queue(_, line) => {
+            let style = if old { theme::DIM } else { theme::PLAIN };
+            pen.ours("  ", theme::PLAIN).column(&queue(&line.queue), columns.name.saturating_sub(2), style);
+        }
+    }
+    if columns.verdict > 0 {
+        let at = pen.position().x;
+        let (said, style) = verdict(standing, old);
+        let trouble = matches!(of, Row::Source(_)) && columns.source == 0 && !trust.1;
+        match trust.0.split(',').next() {
+            // There is no other place for it.
+            Some(short) if trouble => pen.ours("  ", theme::PLAIN).ours(short, theme::WARN),
+            _ => pen.ours("  ", theme::PLAIN).ours(&said, style),
+        };
+        pen.to(at + columns.verdict as u16);
+    }
+    for figure in columns.figures {
+        figure.draw(standing, board.at, old, pen);
+    }
+    if columns.spark > 0 {
+        let at = pen.position().x;
+        let width = columns.spark.saturating_sub(2 + ENDS);
+        let line = line(&standing.spark, Of::Level, width, model.settings.borders);
+        pen.ours("  ", theme::PLAIN).ours(&line, if old { theme::DIM } else { theme::KEY });
+        pen.to(at + (columns.spark - ENDS) as u16);
+        right(&words::ends(&standing.spark), ENDS, if old { theme::DIM } else { theme::PLAIN }, pen);
+    }
+    if columns.source > 0 && matches!(of, Row::Source(_)) {
+        let (said, good) = trust;
+        let style = if good { theme::GOOD } else { theme::WARN };
+        // How old its data is goes first, where there is no room for all.
+        let short = said.split(',').next().unwrap_or_default();
+        let fits = said.chars().count() + 2 <= columns.source.max(pen.left());
+        pen.ours("  ", theme::PLAIN).ours(if fits { &said } else { short }, style);
+    }
+}
+
+/// Who proposes, else what is proposed.
+pub(crate) fn queue(queue: &Queue) -> Shown {
+    match queue {
+        Queue::Agent(agent) => text::name(agent),
+        Queue::Tool(tool) => Shown::ours("tool ").followed_by(text::identifier(tool)),
+        Queue::Rest => Shown::ours("all others"),
+    }
+}
+
+// One figure in a column: its text, and one more column for what has to be said of it.
+
+/// A column of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Figure {
+    Pending,
+    High,
+    Oldest,
+    Over,
+    /// Arrivals in the last full minute, and a minute over the last fifteen.
+    InNow,
+    InMean,
+    OutNow,
+    OutMean,
+    Clears,
+}
+
+impl Figure {
+    pub(crate) const fn heading(self) -> &'static str {
+        match self {
+            Self::Pending => "pend",
+            Self::High => "high",
+            Self::Oldest => "oldest",
+            Self::Over => "over",
+            Self::InNow => "in now",
+            Self::InMean => "in 15m",
+            Self::OutNow => "out now",
+            Self::OutMean => "out 15m",
+            Self::Clears => "clears in",
+        }
+    }
+
+    /// Columns with the gap before, and without the one for a mark behind.
+    pub(crate) const fn width(self) -> usize {
+        match self {
+            Self::Pending => 6,
+            Self::High | Self::Over => 5,
+            Self::Oldest | Self::InNow | Self::InMean => 7,
+            Self::OutNow | Self::OutMean => 8,
+            Self::Clears => 10,
+        }
+    }
+
+    /// What it says, what is remarkable in it, and a mark for that.
+    fn of(self, standing: &Standing, at: Timestamp) -> (String, Style, &'static str) {
+        let plain = |text: String| (text, theme::PLAIN, " ");
+        let (rate, last) = (standing.rate, standing.last);
+        let dim_zero = |n: u64| if n == 0 { theme::DIM } else { theme::PLAIN };
+        match self {
+            Self::Pending => (standing.pending.to_string(), dim_zero(standing.pending), " "),
+            Self::High | Self::Over => {
+                let count = if self == Self::High { standing.high } else { standing.over_target };
+                (count.to_string(), if count == 0 { theme::DIM } else { theme::WARN }, " ")
+            }
+            Self::Oldest => match standing.oldest {
+                None => ("-".to_owned(), theme::DIM, " "),
+                Some(oldest) if standing.over_target > 0 => (words::age(oldest, at), theme::WARN, "!"),
+                Some(oldest) => (words::age(oldest, at), theme::PLAIN, " "),
+            },
+            Self::InNow => plain(words::last(last, |last| last.arrived)),
+            Self::InMean => plain(words::mean(rate, Rate::arrivals)),
+            Self::OutNow => plain(words::last(last, |last| last.resolved)),
+            Self::OutMean => plain(words::mean(rate, Rate::resolves)),
+            Self::Clears => plain(words::clears(standing.trend)),
+        }
+    }
+
+    /// Right-aligned. A number of a source that is not heard is dim, and has a `?`.
+    pub(crate) fn draw(self, standing: &Standing, at: Timestamp, stale: bool, pen: &mut Pen<'_>) {
+        let (text, look, mark) = self.of(standing, at);
+        let (look, mark) = match stale {
+            true if text == "?" || text == "-" => (theme::DIM, " "),
+            true => (theme::DIM, "?"),
+            false => (look, mark),
+        };
+        right(&text, self.width(), look, pen);
+        pen.ours(mark, look);
+    }
+}
+
+/// The verdict, with a `?` where it is of a source that is not heard.
+pub(crate) fn verdict(standing: &Standing, doubtful: bool) -> (String, Style) {
+    let state = standing.state;
+    let look = match state {
+        _ if doubtful => theme::DIM,
+        QueueState::OverTarget => theme::WARN,
+        QueueState::Growing => theme::BOLD,
+        QueueState::NoData | QueueState::Starting => theme::DIM,
+        QueueState::Ok | QueueState::Clearing => theme::PLAIN,
+    };
+    let mark = if doubtful && state != QueueState::NoData { "?" } else { "" };
+    (format!("{}{mark}", state.word()), look)
+}
+
+/// In so many columns, at their end.
+pub(crate) fn right(text: &str, width: usize, style: Style, pen: &mut Pen<'_>) {
+    pen.ours(&" ".repeat(width.saturating_sub(text.chars().count())), theme::PLAIN).ours(text, style);
+}
+
+/// Whether a count is news is said by its weight, too.
+pub(crate) fn number(n: u64) -> (String, Style) {
+    (n.to_string(), if n == 0 { theme::DIM } else { theme::PLAIN })
+}
+
+// Sparklines: blocks, never braille; digits where only ASCII is drawn. Their numbers always stand beside them.
+
+const BLOCKS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
+/// What the values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// How it stood: of several, the last counts.
+    Level,
+    /// How much came: of several, all count.
+    Flow,
+}
+
+/// In so many columns, or fewer. The lowest mark is nothing at all. `.` is before anybody watched, `?` where nobody did since.
+pub(crate) fn line(values: &[Option<u64>], of: Of, width: usize, borders: Borders) -> String {
+    let marks: &[&str] = if borders == Borders::Ascii { &DIGITS } else { &BLOCKS };
+    let values = fit(values, of, width);
+    let most = values.iter().flatten().max().copied().unwrap_or_default();
+    let mut watched = false;
+    let mark = |value: &Option<u64>| match value {
+        None if watched => "?",
+        None => ".",
+        Some(value) => {
+            watched = true;
+            let steps = marks.len() as u64 - 1;
+            let step =
+                if most == 0 { 0 } else { (u128::from(*value) * u128::from(steps)).div_ceil(most.into()) };
+            usize::try_from(step).ok().and_then(|step| marks.get(step)).copied().unwrap_or("?")
+        }
+    };
+    values.iter().map(mark).collect()
+}
+
+/// At most so many values.
+fn fit(values: &[Option<u64>], of: Of, width: usize) -> Vec<Option<u64>> {
+    if values.len() <= width {
+        return values.to_vec();
+    }
+    let parts = (0..width).map(|nth| (nth * values.len() / width, (nth + 1) * values.len() / width));
+    let part = |(from, to): (usize, usize)| {
+        let part = values.get(from..to).unwrap_or_default();
+        let mut known = part.iter().flatten();
+        match of {
+            Of::Level => known.next_back().copied(),
+            Of::Flow => {
+                let (sum, n) =
+                    known.fold((0_u64, 0_u64), |(sum, n), value| (sum.saturating_add(*value), n + 1));
+                // Parts may be of different lengths: what counts is how much came in each value's time, in thousandths.
+                (n > 0).then(|| sum.saturating_mul(1_000) / n)
+            }
+        }
+    };
+    parts.map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[u64]) -> Vec<Option<u64>> {
+        values.iter().map(|value| Some(*value)).collect()
+    }
+
+    #[test]
+    fn the_lowest_mark_is_nothing_and_the_highest_is_the_most() {
+        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Borders::Line), "▁▂▅█");
+        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Borders::Ascii), "0159");
+        assert_eq!(line(&of(&[0, 0]), Of::Level, 9, Borders::Line), "▁▁");
+        assert_eq!(line(&of(&[u64::MAX, 0]), Of::Level, 9, Borders::Line), "█▁");
+    }
+
+    #[test]
+    fn where_nobody_watched_there_is_no_mark() {
+        let values = [None, None, Some(1), None, Some(2)];
+        assert_eq!(line(&values, Of::Level, 9, Borders::Ascii), "..5?9");
+        assert_eq!(line(&[], Of::Level, 9, Borders::Ascii), "");
+    }
+
+    #[test]
+    fn what_does_not_fit_stands_together() {
+        let values = of(&[9, 1, 9, 2, 9, 3]);
+        assert_eq!(line(&values, Of::Level, 3, Borders::Ascii), "369", "the last of each");
+        assert_eq!(line(&of(&[4, 0, 2, 0, 0, 0]), Of::Flow, 3, Borders::Ascii), "950");
+        assert_eq!(
+            line(&of(&[3; 7]), Of::Flow, 3, Borders::Ascii),
+            "999",
+            "parts of other lengths are alike"
+        );
+        assert_eq!(line(&values, Of::Level, 0, Borders::Ascii), "");
+    }
+}

@@ -1,0 +1,124 @@
+//! The rows of the watch view's panels, in the order in which they stand.
+
+use std::cmp::Reverse;
+
+use crate::domain::{Queue, SourceName, Timestamp, Untrusted};
+use crate::inbox::figures::{AlertKind, Happening, QueueLine, SourceBoard, Standing};
+
+use super::state::{Panel, Watch, WatchSort};
+
+/// What a row is, wherever it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// A source, or one of its queues.
+    Queue(SourceName, Option<Queue>),
+    Tool(Untrusted),
+    Reviewer(SourceName, Untrusted),
+    Event(Box<Happening>),
+    Alert(AlertKind, SourceName),
+}
+
+/// A row of the first table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Row<'a> {
+    Source(&'a SourceBoard),
+    Queue(&'a SourceBoard, &'a QueueLine),
+}
+
+impl Row<'_> {
+    pub(crate) const fn source(&self) -> &SourceBoard {
+        match self {
+            Self::Source(source) | Self::Queue(source, _) => source,
+        }
+    }
+
+    pub(crate) const fn standing(&self) -> &Standing {
+        match self {
+            Self::Source(source) => &source.standing,
+            Self::Queue(_, line) => &line.standing,
+        }
+    }
+
+    fn at(&self) -> At {
+        let queue = match self {
+            Self::Source(_) => None,
+            Self::Queue(_, line) => Some(line.queue.clone()),
+        };
+        At::Queue(self.source().name.clone(), queue)
+    }
+}
+
+impl Watch {
+    /// Sources, each with its queues below it.
+    pub(crate) fn rows(&self) -> Vec<Row<'_>> {
+        let mut sources: Vec<&SourceBoard> = self.board.sources.iter().collect();
+        sources.sort_by_cached_key(|source| self.rank(source.name.as_str(), &source.standing));
+        let mut rows = Vec::new();
+        for source in sources {
+            rows.push(Row::Source(source));
+            let mut queues: Vec<&QueueLine> = source.queues.iter().collect();
+            queues.sort_by_cached_key(|line| self.rank(name(&line.queue), &line.standing));
+            rows.extend(queues.into_iter().map(|line| Row::Queue(source, line)));
+        }
+        rows
+    }
+
+    /// What is first by this is first. Rows that are alike stay as the board has them.
+    fn rank(&self, name: &str, standing: &Standing) -> (Reverse<i64>, i64, String) {
+        let pending = i64::try_from(standing.pending).unwrap_or(i64::MAX);
+        match self.sort {
+            WatchSort::Pending => (Reverse(pending), 0, String::new()),
+            WatchSort::Net => (Reverse(standing.rate.map_or(i64::MIN, |rate| rate.net())), 0, String::new()),
+            WatchSort::Oldest => {
+                (Reverse(0), standing.oldest.map_or(i64::MAX, Timestamp::as_millis), String::new())
+            }
+            WatchSort::Name => (Reverse(0), 0, name.to_lowercase()),
+        }
+    }
+
+    pub(crate) fn len(&self, panel: Panel) -> usize {
+        let board = &self.board;
+        match panel {
+            Panel::Queues => board.sources.iter().map(|source| 1 + source.queues.len()).sum(),
+            Panel::Tools => board.tools.len(),
+            Panel::Reviewers => board.reviewers.as_ref().map_or(0, Vec::len),
+            Panel::Events => board.events.len(),
+            Panel::Alerts => board.alerts.len(),
+            Panel::Ages | Panel::Rates => 0,
+        }
+    }
+
+    pub(crate) fn nth(&self, panel: Panel, nth: usize) -> Option<At> {
+        let board = &self.board;
+        Some(match panel {
+            Panel::Queues => self.rows().get(nth)?.at(),
+            Panel::Tools => At::Tool(board.tools.get(nth)?.tool.clone()),
+            Panel::Reviewers => {
+                let line = board.reviewers.as_ref()?.get(nth)?;
+                At::Reviewer(line.source.clone(), line.decider.name.clone())
+            }
+            Panel::Events => At::Event(Box::new(board.events.get(nth)?.clone())),
+            Panel::Alerts => {
+                let alert = board.alerts.get(nth)?;
+                At::Alert(alert.kind, alert.source.clone())
+            }
+            Panel::Ages | Panel::Rates => return None,
+        })
+    }
+
+    pub(crate) fn position(&self, panel: Panel, on: &At) -> Option<usize> {
+        if panel == Panel::Queues {
+            return self.rows().iter().position(|row| row.at() == *on);
+        }
+        (0..self.len(panel)).find(|nth| self.nth(panel, *nth).as_ref() == Some(on))
+    }
+}
+
+/// The name of a queue as it came; only to sort by.
+fn name(queue: &Queue) -> &str {
+    match queue {
+        Queue::Agent(name) | Queue::Tool(name) => name.as_raw(),
+        // Behind all that have one.
+        Queue::Rest => "\u{10ffff}",
+    }
+}

@@ -1,0 +1,542 @@
+//! The watch view: figures to look at. No key here decides, stages or sends anything.
+
+use std::path::PathBuf;
+
+use crossterm::event::KeyEvent;
+use ratatui::layout::Position;
+
+use crate::domain::{ActionKey, Flows, Minute, SourceName, Status, Untrusted};
+use crate::inbox::figures::{Alert, AlertKind, Ask, Happening, HappeningKind, words};
+use crate::inbox::filter::Filter;
+use crate::inbox::{EventKind, Problem};
+use crate::text;
+use crate::text::{Shown, count};
+use crate::tui::chrome::leave;
+use crate::tui::chrome::state::Tone;
+use crate::tui::core::command::{Command, Place};
+use crate::tui::core::keymap::{Chord, Lookup};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, What};
+use crate::tui::history;
+use crate::tui::history::state::ViewKind;
+use crate::tui::queue::state::Cursor;
+use crate::tui::queue::update::{Way, shift};
+use crate::tui::queue::{filter, sync};
+
+use super::layout::{WatchLayout, WatchShape};
+use super::rows::At;
+use super::state::{Alarms, Opens, Panel, Watch};
+use super::visible_state::face;
+
+/// In the place of a list of what is over, too.
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    drop(history::update::close(model));
+    model.message = None;
+    let watch = &mut model.watch;
+    watch.open = true;
+    watch.alerts_only = false;
+    // From the newest.
+    watch.asking.clear();
+    model.figures.ask_again();
+    if watch.frozen.is_none() {
+        refresh_now(model);
+    }
+    Vec::new()
+}
+
+/// To the inbox, as it was left.
+pub(crate) fn close(model: &mut Model) {
+    if std::mem::take(&mut model.watch.open) {
+        // Its rows may have changed while they were not on screen.
+        model.guard.changed(model.now);
+    }
+}
+
+/// A command on this view; `None` for those that mean the same everywhere.
+pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
+    match command {
+        Command::Down => step(model, Way::Down, 1),
+        Command::Up => step(model, Way::Up, 1),
+        Command::Top => step(model, Way::Up, usize::MAX),
+        Command::Bottom => step(model, Way::Down, usize::MAX),
+        Command::HalfDown => step(model, Way::Down, page(model) / 2),
+        Command::HalfUp => step(model, Way::Up, page(model) / 2),
+        Command::PageDown => step(model, Way::Down, page(model)),
+        Command::PageUp => step(model, Way::Up, page(model)),
+        Command::WatchOpen => return Some(open_row(model)),
+        Command::WatchPanel => tab(model, Way::Down),
+        Command::WatchPanelBack => tab(model, Way::Up),
+        Command::WatchSort => sort(model),
+        Command::WatchWindow => window(model),
+        Command::Freeze => freeze(model),
+        Command::AlertsOnly => alerts_only(model),
+        Command::Acknowledge => acknowledge(model),
+        Command::Mute => mute(model),
+        Command::WatchExport => return Some(export(model)),
+        Command::Reload => return Some(reload(model)),
+        Command::View(kind) => return Some(history::update::open(model, kind)),
+        Command::Back if model.watch.alerts_only => model.watch.alerts_only = false,
+        Command::Quit if model.settings.opens == Opens::Watch => return Some(leave::quit(model)),
+        Command::Inbox | Command::Back | Command::Quit => close(model),
+        Command::Watch => {}
+        Command::Help
+        | Command::Palette
+        | Command::Repaint
+        | Command::Suspend
+        | Command::Mouse
+        | Command::Interrupt => return None,
+        _ => refuse(model),
+    }
+    Some(Vec::new())
+}
+
+/// A key that decides in the inbox, and means nothing here.
+pub(crate) fn stray(model: &mut Model, key: KeyEvent) {
+    let inbox = [Place::List, Place::Preview, Place::Inbox];
+    let meant = model.settings.keymap.lookup(&[Chord::from(key)], &inbox);
+    if matches!(meant, Lookup::Command(command) if command.is_of_the_queue()) {
+        refuse(model);
+    }
+}
+
+fn refuse(model: &mut Model) {
+    let inbox = model.settings.keymap.key(Command::Inbox);
+    model.warn(format!("nothing is decided here: {inbox} goes to the inbox"));
+}
+
+fn step(model: &mut Model, way: Way, by: usize) {
+    let watch = &mut model.watch;
+    watch.go_to(shift(watch.at(watch.focus()), way, by.max(1)));
+}
+
+/// Rows of the panel that keys are for.
+fn page(model: &Model) -> usize {
+    let focus = model.watch.focus();
+    model.watch_layout().room(focus, model.watch.len(focus)).max(1)
+}
+
+/// The next panel, or the one before, round the end. Where all are on screen, those without rows are left out.
+fn tab(model: &mut Model, way: Way) {
+    let all = model.watch_layout().shape == WatchShape::All;
+    let watch = &mut model.watch;
+    watch.alerts_only = false;
+    let panels: Vec<Panel> = Panel::ALL.into_iter().filter(|panel| !all || panel.has_rows()).collect();
+    let at = panels.iter().position(|panel| *panel == watch.panel).unwrap_or_default();
+    let next = match way {
+        Way::Down => at + 1,
+        Way::Up => at + panels.len() - 1,
+    };
+    focus(watch, panels.get(next % panels.len().max(1)).copied().unwrap_or(Panel::Queues));
+}
+
+fn focus(watch: &mut Watch, panel: Panel) {
+    watch.panel = panel;
+    if panel != Panel::Queues {
+        watch.beside = panel;
+    }
+}
+
+/// Keys are for this panel from now on; where only alerts are on screen, they stay.
+fn focus_on(model: &mut Model, panel: Panel) {
+    if panel != Panel::Alerts {
+        focus(&mut model.watch, panel);
+    }
+}
+
+fn sort(model: &mut Model) {
+    model.watch.sort = model.watch.sort.next();
+    model.watch.settle();
+    model.say(format!("sorted: {}", model.watch.sort.word()));
+}
+
+fn window(model: &mut Model) {
+    let windows = Watch::WINDOWS;
+    let at = windows.iter().position(|window| *window == model.watch.window).unwrap_or_default();
+    if model.watch.frozen.is_some() {
+        let key = model.settings.keymap.key(Command::Freeze);
+        model.warn(format!("the figures are frozen: {key} makes them live, and then the window can change"));
+        return;
+    }
+    model.watch.window = windows.get((at + 1) % windows.len()).copied().unwrap_or(model.watch.window);
+    // Counts of another time: asked for at once.
+    model.watch.asking.clear();
+    refresh_now(model);
+    model.say(format!("the last {} minutes", model.watch.window));
+}
+
+/// Frozen: every number stays as it is. Live again: as it is now.
+fn freeze(model: &mut Model) {
+    if model.watch.frozen.take().is_some() {
+        refresh_now(model);
+        model.say("live");
+    } else {
+        model.watch.frozen = Some(model.watch.board.at);
+        let key = model.settings.keymap.key(Command::Freeze);
+        model.say(format!("frozen: no number changes until {key} is pressed again"));
+    }
+}
+
+fn alerts_only(model: &mut Model) {
+    model.watch.alerts_only = !model.watch.alerts_only;
+    model.watch.settle();
+}
+
+/// What `K` and `m` are about: the alert under the cursor; where no cursor is on one, all that are not quiet.
+fn meant(model: &Model) -> Vec<Alert> {
+    let (watch, alerts) = (&model.watch, &model.watch.board.alerts);
+    if !watch.alerts_only {
+        return alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert)).cloned().collect();
+    }
+    let Some(At::Alert(kind, source)) = watch.here() else { return Vec::new() };
+    alerts.iter().filter(|alert| alert.kind == kind && alert.source == source).cloned().collect()
+}
+
+fn acknowledge(model: &mut Model) {
+    let meant = meant(model);
+    let alarms = &mut model.watch.alarms;
+    match meant.as_slice() {
+        [only] if alarms.is_acknowledged(only) => {
+            alarms.recall(only);
+            model.say("not acknowledged any more");
+        }
+        [] => model.say("no alert is open"),
+        many => {
+            for alert in many {
+                alarms.acknowledge(alert);
+            }
+            let n = count(many.len(), "alert");
+            model.say(format!("{n} acknowledged, until one grows, or goes away and comes back"));
+        }
+    }
+}
+
+fn mute(model: &mut Model) {
+    let (meant, now, only) = (meant(model), model.now, model.watch.alerts_only);
+    let Watch { alarms, board, .. } = &mut model.watch;
+    let muted = |alarms: &Alarms, alert: &Alert| alarms.muted_until(alert).is_some();
+    let of: Vec<&Alert> = if meant.is_empty() && !only {
+        // Nothing is left to mute: what was muted speaks again.
+        board.alerts.iter().filter(|alert| muted(alarms, alert)).collect()
+    } else {
+        meant.iter().collect()
+    };
+    let n = count(of.len(), "alert");
+    if of.is_empty() {
+        model.say("no alert is open");
+    } else if of.iter().all(|alert| muted(alarms, alert)) {
+        for alert in of {
+            alarms.unmute(alert);
+        }
+        model.say(format!("{n} not muted any more"));
+    } else {
+        for alert in of {
+            alarms.mute(alert, now);
+        }
+        model.say(format!("{n} muted for an hour"));
+    }
+}
+
+/// Everything anew: lists, counts, figures.
+fn reload(model: &mut Model) -> Vec<Effect> {
+    model.watch.asking.clear();
+    model.figures.ask_again();
+    let effects = sync::sync_all(model);
+    if model.watch.frozen.is_none() {
+        refresh_now(model);
+    }
+    effects
+}
+
+fn export(model: &mut Model) -> Vec<Effect> {
+    let folder = model.settings.place.state.clone();
+    match model.watch.board.to_json() {
+        Ok(json) => {
+            let csv = model.watch.board.to_csv();
+            vec![Effect::ExportBoard { folder, json: format!("{json}\n"), csv }]
+        }
+        Err(error) => exported(model, Err(error.to_string())),
+    }
+}
+
+pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) -> Vec<Effect> {
+    let (tone, word, what) = match answer {
+        Ok(paths) => {
+            // They differ in their ends alone.
+            let ends = paths.iter().skip(1).filter_map(|path| path.extension());
+            let ends: Vec<String> = ends.map(|end| format!(" and .{}", end.display())).collect();
+            let first = paths.first().map_or_else(String::new, |path| path.display().to_string());
+            (Tone::Good, "figures written to ", format!("{first}{}", ends.concat()))
+        }
+        Err(why) => (Tone::Bad, "figures not written: ", why),
+    };
+    model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
+    Vec::new()
+}
+
+// From a row of the watch view to what it is about, in the inbox.
+
+/// Enter.
+pub(crate) fn open_row(model: &mut Model) -> Vec<Effect> {
+    match model.watch.here() {
+        Some(At::Queue(source, Some(queue))) => narrow(model, Filter::of_queue(&source, &queue)),
+        Some(At::Queue(source, None)) => narrow(model, Filter::of_source(&source)),
+        Some(At::Tool(tool)) => narrow(model, Filter::of_tool(&tool)),
+        Some(At::Event(happening)) => event(model, &happening),
+        Some(At::Alert(kind, source)) => alert(model, kind, &Filter::of_source(&source)),
+        Some(At::Reviewer(..)) | None => {
+            model.say("there is nothing to open here");
+            Vec::new()
+        }
+    }
+}
+
+/// The inbox, with these alone.
+fn narrow(model: &mut Model, filter: Filter) -> Vec<Effect> {
+    close(model);
+    sync::take_in(model);
+    model.filtering.begin(filter, false, &model.queue, model.now);
+    let effects = filter::search(model);
+    let keys = &model.settings.keymap;
+    let (watch, all) = (keys.key(Command::Watch), keys.key(Command::Back));
+    model.say(format!("only these are shown: {all} shows all, {watch} goes back to the figures"));
+    effects
+}
+
+fn alert(model: &mut Model, kind: AlertKind, source: &Filter) -> Vec<Effect> {
+    let targets = model.settings.targets;
+    let limit =
+        |limit: std::time::Duration| words::limit(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
+    match kind {
+        AlertKind::Failed => history::update::open(model, ViewKind::Failed),
+        AlertKind::Lapsing => history::update::open(model, ViewKind::Approved),
+        AlertKind::Unknown => narrow(model, source.and("is:unknown")),
+        AlertKind::HighRisk => {
+            narrow(model, source.and(&format!("is:high age:>{}", limit(targets.high_risk))))
+        }
+        AlertKind::OverTarget => narrow(model, source.and(&format!("age:>{}", limit(targets.age)))),
+        AlertKind::Expiring => narrow(model, source.and(&format!("expires:<{}", limit(targets.expiring)))),
+        AlertKind::Down | AlertKind::Growing | AlertKind::Blocked => narrow(model, source.clone()),
+    }
+}
+
+fn event(model: &mut Model, happening: &Happening) -> Vec<Effect> {
+    use HappeningKind as K;
+    match &happening.what {
+        K::Arrived { count: 1, first, .. } => action(model, &first.key, None),
+        K::Arrived { queue, .. } => narrow(model, Filter::of_queue(&happening.source, queue)),
+        K::Decided { status, about, .. } => action(model, &about.key, list_of(status)),
+        K::Left { status, about } => {
+            let list = status.as_ref().map_or(Some(ViewKind::Expired), list_of);
+            action(model, &about.key, list)
+        }
+        K::Executed { about } => action(model, &about.key, Some(ViewKind::Executed)),
+        K::Failed { about } => action(model, &about.key, Some(ViewKind::Failed)),
+        K::Unknown { about } => action(model, &about.key, Some(ViewKind::Unknown)),
+        K::DecidedMany { .. }
+        | K::LeftMany { .. }
+        | K::Connection(_)
+        | K::Unreadable { .. }
+        | K::Paused
+        | K::Resumed => narrow(model, Filter::of_source(&happening.source)),
+    }
+}
+
+/// Where actions that stand like this are listed.
+fn list_of(status: &Status) -> Option<ViewKind> {
+    Some(match status {
+        Status::Approved | Status::Running => ViewKind::Approved,
+        Status::Executed => ViewKind::Executed,
+        Status::Failed => ViewKind::Failed,
+        Status::Unknown => ViewKind::Unknown,
+        Status::Rejected => ViewKind::Rejected,
+        Status::Expired | Status::Withdrawn | Status::Superseded => ViewKind::Expired,
+        Status::Pending | Status::Other(_) => return None,
+    })
+}
+
+/// To an action: in the inbox, or where it is over, in that list.
+fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) -> Vec<Effect> {
+    if model.queue.get(key).is_none() && model.queue.held().any(|entry| entry.key == *key) {
+        sync::take_in(model);
+    }
+    if model.queue.get(key).is_some() {
+        close(model);
+        if model.queue.is_filtered_out(key) {
+            filter::clear(model);
+        }
+        model.queue.go_to_identity(&Cursor::Action(key.clone()));
+        return Vec::new();
+    }
+    let Some(list) = list else {
+        model.say("it is not in the inbox any more");
+        return Vec::new();
+    };
+    let effects = history::update::open(model, list);
+    if let Some(view) = &mut model.view {
+        view.aim(key.clone());
+    }
+    effects
+}
+
+// When the board is made anew, and when sources are asked for their own counts.
+
+/// Milliseconds between two boards: after news, by the time alone, and where nothing moves by itself.
+const NEWS: i64 = 1_000;
+const USUAL: i64 = 2_000;
+const STILL: i64 = 10_000;
+
+/// A source says something, or was read.
+pub(crate) fn heard(model: &mut Model, kind: Option<&EventKind>) {
+    if matches!(kind, Some(EventKind::Tick)) {
+        return;
+    }
+    model.watch.news = true;
+}
+
+/// After every message.
+pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
+    let (watch, now) = (&model.watch, model.now);
+    if !model.watches() {
+        // What was acknowledged counts again when it grows meanwhile.
+        if !watch.alarms.is_empty() && now.since(watch.board.at) >= STILL && watch.frozen.is_none() {
+            refresh_now(model);
+        }
+        // What was acknowledged must not come back because nobody asked any more.
+        return if model.watch.alarms.is_empty() { Vec::new() } else { ask(model) };
+    }
+    let gap = match (model.settings.reduced_motion, watch.news) {
+        (true, _) => STILL,
+        (false, true) => NEWS,
+        (false, false) => USUAL,
+    };
+    if watch.frozen.is_none() && now.since(watch.board.at) >= gap {
+        refresh_now(model);
+    }
+    keep_in_view(model);
+    ask(model)
+}
+
+/// Makes the board. The screen is drawn again where it looks otherwise.
+pub(crate) fn refresh_now(model: &mut Model) {
+    let ask = Ask { window: model.watch.window, columns: Watch::COLUMNS };
+    let board = model.figures.board(ask, model.now);
+    let still = model.settings.reduced_motion;
+    let is_other = face(&board, still) != face(&model.watch.board, still);
+    let watch = &mut model.watch;
+    let alarms = watch.alarms.look(&board.alerts, model.now);
+    watch.board = board;
+    watch.news = false;
+    watch.settle();
+    model.dirty |= (is_other || alarms) && model.watches();
+}
+
+fn keep_in_view(model: &mut Model) {
+    let layout = model.watch_layout();
+    for (panel, _) in &layout.panes {
+        let room = layout.room(*panel, model.watch.len(*panel));
+        model.watch.keep_in_view(*panel, room);
+    }
+}
+
+/// Asks those that count by themselves, as often as that is due; one question to each at a time.
+fn ask(model: &mut Model) -> Vec<Effect> {
+    let (now, window) = (model.now, model.watch.window);
+    let mut effects = Vec::new();
+    for source in model.sources.iter().filter(|source| source.records.flows) {
+        if model.watch.asking.contains(&source.name) {
+            continue;
+        }
+        let Some(asked) = model.figures.flows_due(&source.name, window, now) else { continue };
+        model.watch.asking.insert(source.name.clone());
+        effects.push(Effect::Flows { source: source.name.clone(), asked });
+    }
+    effects
+}
+
+/// A source's own counts have come. Where they cannot be had, it is asked again; what was seen from here counts meanwhile.
+pub(crate) fn flowed(
+    model: &mut Model,
+    source: &SourceName,
+    answer: Result<Option<Flows>, Problem>,
+) -> Vec<Effect> {
+    model.watch.asking.remove(source);
+    match answer {
+        Ok(Some(flows)) => {
+            model.figures.told(source, flows, model.now);
+            model.watch.news = true;
+        }
+        Ok(None) => {}
+        Err(problem) => {
+            tracing::debug!(%source, what = problem.what, "a source did not tell its counts");
+        }
+    }
+    Vec::new()
+}
+
+/// Asks for who reads the figures once, from the newest.
+pub(crate) fn ask_now(model: &mut Model) -> Vec<Effect> {
+    model.figures.ask_again();
+    ask(model)
+}
+
+// The mouse over the watch view: the wheel and a click select a row, and nothing else.
+
+/// Moves the cursor of what is under the pointer.
+pub(crate) fn wheel(model: &mut Model, at: Position, way: Way, by: usize) {
+    if let Some(panel) = under(&model.watch_layout(), at) {
+        focus_on(model, panel);
+        step(model, way, by);
+    }
+}
+
+pub(crate) fn click(model: &mut Model, at: Position) {
+    let layout = model.watch_layout();
+    let Some(panel) = under(&layout, at) else { return };
+    focus_on(model, panel);
+    let rows = layout.rows(panel);
+    let row = model.watch.top(panel) + usize::from(at.y.saturating_sub(rows.y));
+    let shown = layout.room(panel, model.watch.len(panel));
+    let on_row = rows.contains(at) && usize::from(at.y - rows.y) < shown;
+    if on_row && row < model.watch.len(panel) {
+        model.watch.go_to(row);
+    }
+}
+
+/// The panel under the pointer, where it has rows.
+fn under(layout: &WatchLayout, at: Position) -> Option<Panel> {
+    let panes = layout.panes.iter().filter(|(panel, area)| panel.has_rows() && area.contains(at));
+    panes.map(|(panel, _)| *panel).next()
+}
+
+// Everything that sources say is counted, whether anybody looks at the figures or not.
+
+/// Before a message is taken.
+pub(crate) fn feed(model: &mut Model, what: &What) {
+    let now = model.now;
+    let figures = &mut model.figures;
+    match what {
+        What::Source(event) => figures.event(event, now),
+        What::Synced(_, Ok(synced)) => figures.listed(synced, now),
+        What::Synced(source, Err(problem)) => figures.not_listed(source, &problem.what, now),
+        What::Partly(_, report) | What::Submitted(_, Ok(report)) => figures.submitted(report),
+        What::Followed(followed) => figures.followed(followed, now),
+        What::KeptMinutes(kept) => figures.restore(kept),
+        _ => {}
+    }
+}
+
+/// Once a minute: what a restart must not lose.
+pub(crate) fn keep(model: &mut Model) -> Option<Effect> {
+    let minute = Minute::of(model.now);
+    if model.kept_at.replace(minute) == Some(minute) {
+        return None;
+    }
+    let kept = model.figures.take_unkept(model.now);
+    (!kept.is_empty()).then_some(Effect::KeepMinutes(kept))
+}
+
+/// The inbox ends.
+pub(crate) fn end(model: &mut Model) -> Option<Effect> {
+    model.kept_at = None;
+    keep(model)
+}

@@ -1,0 +1,50 @@
+//! A key that confirms counts once it stood alone: one that another key follows at once came with a paste, or with an answer of
+//! the terminal, and was not typed.
+
+use crate::domain::Finding;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::submit;
+use crate::tui::submit::resolve_unknown;
+
+use super::guard::{Confirmed, Guard};
+
+/// The review on screen is confirmed, unless another key follows at once.
+pub(crate) fn review(model: &mut Model) -> Vec<Effect> {
+    wait(model, Confirmed::Review)
+}
+
+/// So is what became of an action.
+pub(crate) fn settle(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    wait(model, Confirmed::Settle(finding))
+}
+
+fn wait(model: &mut Model, what: Confirmed) -> Vec<Effect> {
+    model.confirmed = Some((model.now, what));
+    vec![Effect::WakeIn(Guard::ALONE)]
+}
+
+/// Time went by, or another key comes: what stood alone is done.
+pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
+    let Some((at, what)) = model.confirmed else { return Vec::new() };
+    if !Guard::is_apart(at, model.now) {
+        return Vec::new();
+    }
+    model.confirmed = None;
+    model.dirty = true;
+    match what {
+        Confirmed::Review => submit::review::send_confirmed(model),
+        Confirmed::Settle(finding) => resolve_unknown::send_confirmed(model, finding),
+    }
+}
+
+/// Another key comes: after a while, what was confirmed is done first; at once, it is not done at all.
+pub(crate) fn another_key(model: &mut Model) -> Vec<Effect> {
+    let effects = look(model);
+    if model.confirmed.take().is_some() {
+        model.warn(
+            "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
+        );
+    }
+    effects
+}

@@ -1,0 +1,9 @@
+//! Approve and reject: the keys, what guards them, what is staged, and the words beside a decision.
+
+pub(crate) mod confirm_guard;
+pub(crate) mod guard;
+pub(crate) mod reason;
+pub(crate) mod reason_view;
+pub(crate) mod stage;
+pub(crate) mod turns;
+pub(crate) mod update;

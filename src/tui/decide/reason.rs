@@ -1,0 +1,259 @@
+//! The one-line field for what is said beside a decision: why something is excluded, a comment, guidance for another try. What
+//! was typed for an action is kept until it is settled, staged or not; words for all that is marked stand in their decisions only.
+
+use crossterm::event::KeyEvent;
+use tui_textarea::{CursorMove, TextArea};
+
+use crate::domain::{ActionKey, Decision, DecisionKind, On, ReasonRule};
+use crate::journal::{Says, Write};
+use crate::tui::core::command::Command;
+use crate::tui::core::keymap::Chord;
+use crate::tui::core::modal::{Modal, ReasonForm};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::core::router;
+use crate::tui::queue::slots::Slot;
+
+use super::stage::stage;
+use super::update::{approval, finish, ready, say_spared, say_why_not, spare};
+use super::{stage, turns, update};
+
+pub(crate) fn open(model: &mut Model, says: Says) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    let targets = match says {
+        Says::Reason => rejectable(model, targets),
+        Says::Guidance => retryable(model, targets),
+        Says::Comment => Some(targets),
+    };
+    let Some(targets) = targets else { return Vec::new() };
+    let for_marks = !model.queue.marks.is_empty();
+    open_for(model, says, targets, for_marks)
+}
+
+/// Those of them that can be rejected; `None` after saying why none can.
+pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
+    let cannot = |key: &ActionKey| {
+        let can = model.queue.get(key).map(|slot| slot.entry.can)?;
+        (!can.reject).then(|| can.why_not(On::Reject))
+    };
+    let why = targets.iter().find_map(cannot);
+    let Some(why) = why else { return Some(targets) };
+    let all = targets.len();
+    let rest: Vec<ActionKey> = targets.into_iter().filter(|key| cannot(key).is_none()).collect();
+    let left_out = all - rest.len();
+    if rest.is_empty() {
+        model.warn(why);
+        return None;
+    }
+    model.warn(format!("{left_out} of {all} marked cannot be rejected; mark the others alone: {why}"));
+    None
+}
+
+fn retryable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
+    let can = |key: &ActionKey| model.queue.get(key).map(|slot| slot.entry.can);
+    let Some(can) = targets.iter().filter_map(can).find(|can| !can.retry) else { return Some(targets) };
+    let because = model.settings.keymap.key(Command::ExcludeBecause);
+    let instead =
+        if can.reject { format!("; {because} excludes it with a reason instead") } else { String::new() };
+    model.warn(format!("{}{instead}", can.why_not(On::Retry)));
+    None
+}
+
+/// For the action under the cursor, and its whole turn where one decision stands for that. A rejection's comment is its reason, a
+/// retry's is its guidance. An undecided action is approved with it.
+pub(crate) fn comment(model: &mut Model) -> Vec<Effect> {
+    let Some(slot) = model.here().filter(|slot| slot.is_pending()) else {
+        say_why_not(model);
+        return Vec::new();
+    };
+    let key = slot.entry.key.clone();
+    let says = match model.draft.get(&key).map(|staged| staged.decision.kind()) {
+        Some(DecisionKind::Reject) => Says::Reason,
+        Some(DecisionKind::Retry) => Says::Guidance,
+        Some(DecisionKind::Approve | DecisionKind::ApproveWithEdits) => Says::Comment,
+        None if !update::may_decide(model, &key) => return Vec::new(),
+        None => match approval(model, &key) {
+            Ok(_) => Says::Comment,
+            Err(why) => {
+                model.warn(why);
+                return Vec::new();
+            }
+        },
+    };
+    let Some(keys) = turns::whole(model, vec![key]) else { return Vec::new() };
+    open_for(model, says, keys, false)
+}
+
+pub(crate) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_marks: bool) -> Vec<Effect> {
+    let rule = |slot: &Slot| match says {
+        Says::Reason => slot.entry.can.reason,
+        Says::Comment if slot.entry.can.comment => ReasonRule::Optional,
+        Says::Comment => ReasonRule::NotKept,
+        Says::Guidance => ReasonRule::Required,
+    };
+    let rules = keys.iter().filter_map(|key| model.queue.get(key)).map(rule);
+    let rule = rules.max_by_key(|rule| match rule {
+        ReasonRule::NotKept => 0,
+        ReasonRule::Optional => 1,
+        ReasonRule::Required => 2,
+    });
+    let text = keys.iter().find_map(|key| known_text(model, key, says)).unwrap_or_default();
+    let rule = rule.unwrap_or(ReasonRule::NotKept);
+    model.modal = Some(Modal::Reason(Box::new(ReasonForm {
+        says,
+        keys,
+        area: area(text),
+        rule,
+        for_marks,
+        unsaved: false,
+    })));
+    Vec::new()
+}
+
+fn area(text: String) -> TextArea<'static> {
+    let mut area = TextArea::new(vec![text]);
+    area.move_cursor(CursorMove::End);
+    area
+}
+
+/// Why it is to be excluded, as far as that was typed.
+pub(crate) fn known_reason(model: &Model, key: &ActionKey) -> Option<String> {
+    let text = known_text(model, key, Says::Reason)?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// What was typed before, staged or not.
+fn known_text(model: &Model, key: &ActionKey, says: Says) -> Option<String> {
+    let staged = model.draft.get(key).and_then(|staged| match (&staged.decision, says) {
+        (Decision::Reject { reason }, Says::Reason) => reason.clone(),
+        (Decision::Approve { comment, .. }, Says::Comment) => comment.clone(),
+        (Decision::Retry { guidance }, Says::Guidance) => Some(guidance.clone()),
+        _ => None,
+    });
+    staged.or_else(|| model.reason_texts.get(&(key.clone(), says)).cloned())
+}
+
+/// A digit in an empty field takes the reason of that number.
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
+    let template = digit.and_then(|n| model.settings.reasons.get((n as usize).checked_sub(1)?));
+    match template.filter(|_| form.says == Says::Reason) {
+        Some(reason) => form.area = area(reason.clone()),
+        None => drop(form.area.input(key)),
+    }
+    form.unsaved = true;
+    Vec::new()
+}
+
+/// The configured reasons in turn. What was typed by hand is not written over.
+pub(crate) fn next_template(model: &mut Model) -> Vec<Effect> {
+    let reasons = &model.settings.reasons;
+    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    let text = text_of(form);
+    let at = reasons.iter().position(|reason| *reason == text);
+    let free = at.is_some() || text.is_empty();
+    let next = reasons.get(at.map_or(0, |at| (at + 1) % reasons.len().max(1)));
+    if let Some(reason) = next.filter(|_| free && form.says == Says::Reason) {
+        form.area = area(reason.clone());
+        form.unsaved = true;
+    } else if !free {
+        model.say("your own text stays: empty the field to choose a reason");
+    }
+    Vec::new()
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(Modal::Reason(form)) = &mut model.modal {
+        form.area.insert_str(router::one_line(text));
+        form.unsaved = true;
+    }
+    Vec::new()
+}
+
+pub(crate) fn accept(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Reason(form)) = &model.modal else { return Vec::new() };
+    let (says, rule, for_marks) = (form.says, form.rule, form.for_marks);
+    let text = text_of(form).trim().to_owned();
+    if text.is_empty() && rule == ReasonRule::Required {
+        model.warn(match says {
+            Says::Guidance => "say what the agent should do otherwise",
+            Says::Reason | Says::Comment => "this source asks for a reason with every rejection",
+        });
+        return Vec::new();
+    }
+    let keys = form.keys.clone();
+    let mut effects = close(model);
+    let said = Some(text.clone()).filter(|text| !text.is_empty());
+    // Somebody else may have been first while it was typed.
+    let pending = keys.into_iter().filter(|key| model.queue.get(key).is_some_and(Slot::is_pending));
+    let mut wanted = Vec::new();
+    let mut locked = None;
+    for key in pending {
+        let decision = match says {
+            Says::Reason => Ok(Decision::Reject { reason: said.clone() }),
+            Says::Guidance => Ok(Decision::Retry { guidance: text.clone() }),
+            Says::Comment => commented(model, &key, said.clone()),
+        };
+        match decision {
+            Ok(decision) => wanted.push((key, Some(decision))),
+            Err(why) => locked = Some(why),
+        }
+    }
+    if wanted.is_empty() {
+        let gone = || "nothing was decided: it was decided elsewhere meanwhile".to_owned();
+        model.warn(locked.unwrap_or_else(gone));
+        return effects;
+    }
+    // A comment beside what was decided before moves nothing.
+    let decided = says == Says::Comment && wanted.iter().all(|(key, _)| model.draft.get(key).is_some());
+    let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
+    effects.extend(stage(model, wanted));
+    say_spared(model, spared);
+    if !decided {
+        finish(model);
+    }
+    effects
+}
+
+/// An approval with another comment. It is bound to what is on screen now, so it asks for what approving asks for.
+pub(crate) fn commented(model: &Model, key: &ActionKey, comment: Option<String>) -> Result<Decision, String> {
+    approval(model, key).map(|decision| match decision {
+        Decision::Approve { edits, .. } => Decision::Approve { edits, comment },
+        other => other,
+    })
+}
+
+/// Closing keeps what was typed for an action for the next time the field opens.
+pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
+    let effects = save(model);
+    model.modal = None;
+    effects
+}
+
+/// What was typed since the last time goes to disk.
+pub(crate) fn save(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    if !std::mem::take(&mut form.unsaved) {
+        return Vec::new();
+    }
+    let (keys, says) = (form.keys.clone(), form.says);
+    // Words for all that is marked are not the words for one of them alone.
+    if form.for_marks {
+        return Vec::new();
+    }
+    let text = Some(text_of(form)).filter(|text| !text.is_empty());
+    let mut writes = Vec::new();
+    for key in keys {
+        match &text {
+            Some(text) => drop(model.reason_texts.insert((key.clone(), says), text.clone())),
+            None => drop(model.reason_texts.remove(&(key.clone(), says))),
+        }
+        writes.push(Write::ReasonText { key, says, text: text.clone() });
+    }
+    stage::save(model, writes)
+}
+
+fn text_of(form: &ReasonForm) -> String {
+    form.area.lines().join(" ")
+}

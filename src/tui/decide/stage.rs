@@ -1,0 +1,356 @@
+//! Staged decisions: every change goes through here, and to disk.
+
+use crate::domain::{ActionKey, BatchKey, Change, Decision, Seen, Staged, Step, Untrusted, json, merge};
+use crate::inbox::Problem;
+use crate::journal::{EditText, Restored, Says, Write};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome::state::Tone;
+use crate::tui::core::command::Command;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::preview::page::fields::listed;
+use crate::tui::queue::counts::Tally;
+use crate::tui::queue::slots::State;
+use crate::tui::queue::sync;
+use crate::tui::submit::hold;
+
+use super::{turns, update};
+
+/// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
+pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) -> Vec<Effect> {
+    if is_too_early(model) {
+        return Vec::new();
+    }
+    let at = model.now;
+    let staged: Vec<(ActionKey, Option<Staged>)> = wanted
+        .into_iter()
+        .filter_map(|(key, decision)| {
+            let slot = model.queue.get(&key)?;
+            let batch: BatchKey = slot.entry.batch();
+            let opened = |digest| {
+                model.seen.of(&key, digest) >= Some(Seen::Opened) || model.reading.is_on_screen(&key, digest)
+            };
+            let seen = model.preview.cached(&key).filter(|cached| opened(&cached.digest));
+            let digest = seen.map(|cached| cached.digest);
+            let terms = seen.and_then(|cached| cached.action.terms);
+            if let Some(cached) = seen.filter(|_| decision.is_some()) {
+                model.sights.staged(&key, cached);
+            }
+            let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at });
+            Some((key, staged))
+        })
+        .collect();
+    let Some(step) = model.draft.stage(staged) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    model.sent_line = false;
+    // What was said before is not so any more. A journal that cannot be written is told in its own place.
+    if model.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
+        model.message = None;
+    }
+    let turn = turns::words(model, &step);
+    let parts = parts(model, &step, turn.is_some());
+    let turn: Vec<Shown> = turn.map(Shown::ours).into_iter().collect();
+    if !turn.is_empty() || !parts.is_empty() {
+        let between = if turn.is_empty() || parts.is_empty() { "" } else { "; " };
+        model.tell(Tone::Plain, [turn, vec![Shown::ours(between)], parts].concat());
+    }
+    let position = model.draft.position();
+    save(model, vec![Write::Step { position, step }])
+}
+
+/// Everything that is not on its way back to undecided, as one step. Also what no list shows now.
+pub(crate) fn clear_unsent(model: &mut Model) -> Vec<Effect> {
+    let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
+    let keys = model.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
+    let mut cleared: Vec<(ActionKey, Option<Staged>)> = keys.map(|key| (key.clone(), None)).collect();
+    cleared.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let Some(step) = model.draft.stage(cleared) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    let position = model.draft.position();
+    save(model, vec![Write::Step { position, step }])
+}
+
+/// Before the journal was read, the first step would take the place of those that are still to come.
+pub(crate) fn is_too_early(model: &mut Model) -> bool {
+    if !model.restored {
+        model.warn("one moment: what was staged before is being read");
+    }
+    !model.restored
+}
+
+pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
+    if let Some(effects) = hold::recall(model) {
+        return effects;
+    }
+    if is_too_early(model) || update::is_burst(model) {
+        return Vec::new();
+    }
+    let Some(step) = model.draft.undo() else {
+        model.say("nothing to undo");
+        return Vec::new();
+    };
+    model.tally.undone(&step.changes);
+    let changed = step.changes.len();
+    show(model, step.changes.first().map(|change| &change.key));
+    model.say(if changed == 1 { "undone".to_owned() } else { format!("undone: {changed} actions") });
+    let position = model.draft.position();
+    save(model, vec![Write::Position(position)])
+}
+
+pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
+    // It could change what is about to be sent.
+    if hold::is_in_the_way(model) || is_too_early(model) || update::is_burst(model) {
+        return Vec::new();
+    }
+    let Some(step) = model.draft.redo() else {
+        model.say("nothing to redo");
+        return Vec::new();
+    };
+    model.tally.done(&step.changes);
+    let changed = step.changes.len();
+    show(model, step.changes.first().map(|change| &change.key));
+    model.say(if changed == 1 { "redone".to_owned() } else { format!("redone: {changed} actions") });
+    let position = model.draft.position();
+    save(model, vec![Write::Position(position)])
+}
+
+/// Puts the cursor where something just changed.
+fn show(model: &mut Model, key: Option<&ActionKey>) {
+    if let Some(index) = key.and_then(|key| model.queue.index(key)) {
+        model.queue.go_to_action(index);
+    }
+}
+
+/// Forgets decisions on actions that are settled. Returns those that had one.
+pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, Vec<Effect>) {
+    let mut dropped = Vec::new();
+    for key in keys {
+        if let Some(staged) = model.draft.settle(key) {
+            model.tally.remove(&staged);
+            dropped.push(key.clone());
+        }
+        model.edit_texts.remove(key);
+        model.sights.forget(key);
+        model.drafted.remove(key);
+        for says in [Says::Reason, Says::Comment, Says::Guidance] {
+            model.reason_texts.remove(&(key.clone(), says));
+        }
+    }
+    let effects = if keys.is_empty() { Vec::new() } else { save(model, vec![Write::Settle(keys.to_vec())]) };
+    (dropped, effects)
+}
+
+/// Takes back decisions on another content than the source lists now. What was typed stays: the reason, and the edits for comparing.
+pub(crate) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
+    let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
+    let keys = model.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
+    let mut keys: Vec<ActionKey> = keys.cloned().collect();
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    keys.sort();
+    let mut writes = vec![Write::Settle(keys.clone())];
+    for key in &keys {
+        if let Some(staged) = model.draft.settle(key) {
+            model.tally.remove(&staged);
+            model.sights.took_back(key, staged.digest);
+            keep_typed(model, key, &staged);
+        }
+        let text = model.edit_texts.get(key).cloned();
+        writes.extend(text.map(|text| Write::EditText { key: key.clone(), text: Some(text) }));
+        for says in [Says::Reason, Says::Comment, Says::Guidance] {
+            let text = model.reason_texts.get(&(key.clone(), says)).cloned();
+            writes.extend(text.map(|text| Write::ReasonText { key: key.clone(), says, text: Some(text) }));
+        }
+    }
+    let closed = sync::close_review(model);
+    match keys.as_slice() {
+        [only] => {
+            let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
+            let said = Shown::ours(" changed after you decided it: your decision was taken back");
+            let closed = std::iter::once(Shown::ours(closed));
+            model.tell(Tone::Bad, closed.chain(title).chain([said]).collect());
+        }
+        many => model.warn(format!(
+            "{closed}{} actions changed after you decided them: your decisions were taken back",
+            many.len()
+        )),
+    }
+    save(model, writes)
+}
+
+/// The words and edits of a decision become what was typed and not staged.
+fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
+    let (says, words) = match &staged.decision {
+        Decision::Reject { reason } => (Says::Reason, reason.clone()),
+        Decision::Approve { comment, .. } => (Says::Comment, comment.clone()),
+        Decision::Retry { guidance } => (Says::Guidance, Some(guidance.clone())),
+    };
+    if let Some(words) = words {
+        model.reason_texts.insert((key.clone(), says), words);
+    }
+    let (Some(edits), Some(of)) = (staged.decision.edits(), staged.digest) else { return };
+    let input = model.sights.find(key, &of).and_then(|content| content.input.as_ref());
+    if let Some(merged) = input.and_then(|input| merge(input, edits).ok()) {
+        let text = EditText { text: json::pretty(merged.as_str()), of };
+        model.edit_texts.insert(key.clone(), text);
+    }
+    model.drafted.insert(key.clone(), edits.clone());
+}
+
+pub(crate) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
+    model.saved.open += 1;
+    vec![Effect::Save(writes)]
+}
+
+pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) -> Vec<Effect> {
+    model.saved.open = model.saved.open.saturating_sub(saves);
+    match answer {
+        // What failed before went first: now all of it is on disk.
+        Ok(()) => {
+            model.dirty |= model.saved.failed.take().is_some();
+            if saves > 0 {
+                model.saved.last = Some(model.now);
+            }
+        }
+        // It is tried again, and again; that is news only once.
+        Err(problem) => {
+            let known = model.saved.failed.replace(problem.what.clone());
+            if known.as_ref() != Some(&problem.what) {
+                tell_problem(model, "not saved yet: ", &problem);
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// What the journal knows from before. Nothing can have been decided before it came. Where it cannot be read, this run goes
+/// on at an empty desk, and leaves the other one as it is.
+pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) -> Vec<Effect> {
+    model.restored = true;
+    let restored = match answer {
+        Ok(restored) => *restored,
+        Err(problem) => {
+            tell_problem(model, "the journal cannot be read: ", &problem);
+            return vec![Effect::Reconcile];
+        }
+    };
+    model.draft = restored.draft;
+    model.tally = Tally::of(&model.draft);
+    model.seen = restored.seen;
+    model.remember(restored.learned);
+    model.edit_texts.extend(restored.edit_texts);
+    model.reason_texts.extend(restored.reason_texts);
+    if !model.draft.is_empty() {
+        let staged = text::count(model.draft.len(), "staged decision");
+        let pronoun = if model.draft.len() == 1 { "it" } else { "them" };
+        let key = model.settings.keymap.key(Command::ReviewAll);
+        model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
+    }
+    let mut effects = sync::drop_settled(model);
+    effects.extend(unstage_changed(model));
+    effects.push(Effect::Reconcile);
+    effects
+}
+
+/// Decisions that never landed are staged again, where nothing else is staged by now.
+pub(crate) fn taken_back(
+    model: &mut Model,
+    answer: Result<Vec<(ActionKey, Staged)>, Problem>,
+) -> Vec<Effect> {
+    let back = match answer {
+        Ok(back) => back,
+        Err(problem) => {
+            tell_problem(model, "decisions that did not land could not be staged again: ", &problem);
+            return Vec::new();
+        }
+    };
+    let free = back.into_iter().filter(|(key, _)| model.draft.get(key).is_none());
+    let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
+    let Some(step) = model.draft.stage(free) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    let (back, are) =
+        (text::count(step.changes.len(), "decision"), if step.changes.len() == 1 { "is" } else { "are" });
+    model.warn(format!("{back} did not land and {are} staged again"));
+    let position = model.draft.position();
+    let mut effects = save(model, vec![Write::Step { position, step }]);
+    effects.extend(sync::drop_settled(model));
+    effects.extend(unstage_changed(model));
+    effects
+}
+
+/// A problem in one line: our words, then theirs.
+pub(crate) fn tell_problem(model: &mut Model, before: &str, problem: &Problem) {
+    model.tell(Tone::Bad, problem_parts(before, problem));
+}
+
+pub(crate) fn problem_parts(before: &str, problem: &Problem) -> Vec<Shown> {
+    let mut parts = vec![Shown::ours(before)];
+    if let Some(source) = &problem.source {
+        parts.push(Shown::ours(format!("{source} ")));
+    }
+    parts.push(Shown::ours(problem.what.clone()));
+    if let Some(why) = &problem.why {
+        parts.push(Shown::ours(": "));
+        parts.push(text::line(why));
+    }
+    parts
+}
+
+// What a key replaced: said, with the key that brings it back.
+
+/// `undecided again; u brings back exclude, because "duplicate"`, or `2 decisions replaced; u brings them back`. Empty where
+/// nothing was staged before. Of a turn the calls are decided as one.
+pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
+    let key = model.settings.keymap.key(Command::Undo);
+    let replaced: Vec<&Change> = step.changes.iter().filter(|change| change.before.is_some()).collect();
+    let cleared = replaced.iter().all(|change| change.after.is_none());
+    let before = replaced.first().and_then(|change| change.before.as_ref());
+    match (before, replaced.len()) {
+        (None, _) => Vec::new(),
+        (Some(before), n) if n == 1 || turn => {
+            let first = if cleared && turn {
+                String::new()
+            } else if cleared {
+                "undecided again; ".to_owned()
+            } else {
+                let after = replaced.first().and_then(|change| change.after.as_ref());
+                match after.map(|staged| word(&staged.decision)) {
+                    Some(now) if now != word(&before.decision) => format!("{now} now; "),
+                    _ => "changed; ".to_owned(),
+                }
+            };
+            let mut parts = vec![Shown::ours(format!("{first}{key} brings back "))];
+            parts.extend(said(&before.decision));
+            parts
+        }
+        (Some(_), n) if cleared => vec![Shown::ours(format!("{n} undecided again; {key} brings them back"))],
+        (Some(_), n) => vec![Shown::ours(format!("{n} decisions replaced; {key} brings them back"))],
+    }
+}
+
+const fn word(decision: &Decision) -> &'static str {
+    match decision {
+        Decision::Approve { edits: None, .. } => "approve",
+        Decision::Approve { edits: Some(_), .. } => "approve with edits",
+        Decision::Reject { .. } => "exclude",
+        Decision::Retry { .. } => "retry",
+    }
+}
+
+/// `approve with edits (title), comment "urgent"`
+fn said(decision: &Decision) -> Vec<Shown> {
+    let edits = decision.edits().map(|edits| format!(" ({})", listed(&edits.keys()))).unwrap_or_default();
+    let mut parts = vec![Shown::ours(format!("{}{edits}", word(decision)))];
+    let (what, words) = match decision {
+        Decision::Approve { comment, .. } => ("comment", comment.as_deref()),
+        Decision::Reject { reason } => ("because", reason.as_deref()),
+        Decision::Retry { guidance } => ("guidance", Some(guidance.as_str())),
+    };
+    if let Some(words) = words {
+        let words = text::line(&Untrusted::from(words)).cut(30);
+        parts.extend([Shown::ours(format!(", {what} \"")), words, Shown::ours("\"")]);
+    }
+    parts
+}

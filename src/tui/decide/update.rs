@@ -1,0 +1,526 @@
+//! The decision keys. They are toggles, and stage only: nothing here reaches a source.
+
+use crate::domain;
+use crate::domain::{
+    ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, ReasonRule, Seen, Sight, Staged,
+    Status, changed_keys,
+};
+use crate::journal::{Says, Write};
+use crate::text;
+use crate::text::Flags;
+use crate::tui::chrome::state::Tone;
+use crate::tui::core::command::Command;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::preview::reading_time::{Reads, time_for};
+use crate::tui::preview::state::Tab;
+use crate::tui::queue::groups::GroupKey;
+use crate::tui::queue::slots::{Settled, Slot, State};
+use crate::tui::submit::hold;
+use crate::tui::{edit, queue};
+
+use super::guard::Moved;
+use super::stage::{is_too_early, save, stage};
+use super::{reason, turns};
+
+const ANSWER: &str = "it asks for an answer: write it first";
+
+/// There is nothing to approve before its answer is written.
+fn asks(model: &Model, key: &ActionKey) -> bool {
+    model.queue.get(key).is_some_and(|slot| slot.entry.can.answer)
+        && approval(model, key).is_err_and(|why| why == ANSWER)
+}
+
+/// Approves what is aimed at; back to undecided when all of it was.
+pub(crate) fn approve(model: &mut Model) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    if !model.guard.may_repeat(model.now) {
+        return Vec::new();
+    }
+    let mut wanted = Vec::new();
+    let mut locked = Vec::new();
+    for key in &targets {
+        match approval(model, key) {
+            Ok(decision) => wanted.push((key.clone(), Some(decision))),
+            Err(why) => locked.push((key.clone(), why)),
+        }
+    }
+    turns::drop_parts(model, &mut wanted, &locked);
+    if let Some((key, why)) = locked.first().filter(|_| wanted.is_empty()) {
+        // Taking an approval back asks for nothing.
+        if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::approves)) {
+            return clear_targets(model, targets);
+        }
+        let (key, alone) = (key.clone(), targets.len() == 1);
+        if alone && asks(model, &key) {
+            return edit::update::open_for_answer(model, key);
+        }
+        if let Some(why) = turns::why(model, &targets, locked.len(), why) {
+            model.warn(why);
+            return Vec::new();
+        }
+    }
+    let left_out = targets.len() - wanted.len();
+    let all = left_out == 0 && wanted.iter().all(|(key, decision)| is_staged(model, key, decision.as_ref()));
+    if all {
+        return clear_targets(model, targets);
+    }
+    let spared = spare(model, &mut wanted);
+    let effects = stage(model, wanted);
+    if left_out > 0 {
+        let answers = locked.iter().any(|(key, _)| asks(model, key));
+        let why = if answers {
+            "answer them, or read them to the end, first"
+        } else {
+            "read them to the end first"
+        };
+        model.warn(format!("{left_out} of {} marked were left out: {why}", targets.len()));
+    }
+    say_spared(model, spared);
+    finish(model);
+    effects
+}
+
+/// Takes out of what a key would do to marked actions the decisions that hold words or edits: somebody typed those for one action.
+/// Returns how many those are.
+pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>)>) -> usize {
+    if model.queue.marks.is_empty() {
+        return 0;
+    }
+    let before = wanted.len();
+    let keeps = |(key, decision): &(ActionKey, Option<Decision>)| {
+        let staged = model.draft.get(key).map(|staged| &staged.decision);
+        staged.is_some_and(|staged| staged.has_words() && Some(staged) != decision.as_ref())
+    };
+    let kept: Vec<(ActionKey, String)> =
+        wanted.iter().filter(|one| keeps(one)).map(|(key, _)| (key.clone(), String::new())).collect();
+    wanted.retain(|one| !keeps(one));
+    turns::drop_parts(model, wanted, &kept);
+    before - wanted.len()
+}
+
+/// Beside what the same key said already.
+pub(crate) fn say_spared(model: &mut Model, spared: usize) {
+    if spared == 0 {
+        return;
+    }
+    let verb = if spared == 1 { "stays" } else { "stay" };
+    let said = format!("{spared} with words or edits {verb} as before; decide such ones one by one");
+    match model.message.as_mut().filter(|message| message.at == model.now) {
+        Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
+        None => model.warn(said),
+    }
+}
+
+/// The decision that approving this action stages: with the edits of its form, when somebody typed some, and with the comment
+/// that stands beside it.
+pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, String> {
+    let Some(slot) = model.queue.get(key) else { return Err("this action is gone".to_owned()) };
+    if slot.entry.row.unreadable.is_some() {
+        let exclude = model.settings.keymap.key(Command::Exclude);
+        return Err(format!("it cannot be read, so it cannot be approved; {exclude} rejects it"));
+    }
+    if let Some(why) = lock(model, slot) {
+        let keys = &model.settings.keymap;
+        let (down, zoom) = (keys.key(Command::ScrollDown), keys.key(Command::Zoom));
+        return Err(match next_unread(model, key) {
+            Some((_, true)) => {
+                format!("{why}: it was on screen too briefly to be read; look at it, then approve")
+            }
+            Some((line, false)) => format!(
+                "{why}: read it to the end first ({down} scrolls, {zoom} zooms; next is line {line}), then approve"
+            ),
+            None => format!("{why}: read it to the end first ({down} scrolls, {zoom} zooms), then approve"),
+        });
+    }
+    let cached = model.preview.cached(key);
+    let is_of = |digest: Option<Digest>| cached.is_some_and(|cached| Some(cached.digest) == digest);
+    let other = || "its edits were typed over another content; open the form and look again".to_owned();
+    let (edits, comment) = match model.draft.get(key) {
+        Some(Staged { decision: Decision::Approve { edits, comment }, digest, .. }) => {
+            if edits.is_some() && !is_of(*digest) {
+                return Err(other());
+            }
+            (edits.clone(), comment.clone())
+        }
+        _ => (None, None),
+    };
+    let asks = slot.entry.can.answer;
+    let Some(draft) = model.edit_texts.get(key) else {
+        return if asks && edits.is_none() {
+            Err(ANSWER.to_owned())
+        } else {
+            Ok(Decision::Approve { edits, comment })
+        };
+    };
+    let cached = cached.filter(|cached| cached.digest == draft.of).ok_or_else(other)?;
+    let edits = changed_keys(&cached.action.input, &draft.text)
+        .map_err(|error| format!("its edited text cannot be sent: {error}; open the form"))?;
+    if asks && edits.is_none() {
+        return Err(ANSWER.to_owned());
+    }
+    Ok(Decision::Approve { edits, comment })
+}
+
+/// The number of the first line that was not read, where its text is, and whether it is on screen.
+fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
+    let page = model.preview.page.as_ref().filter(|page| page.of.key == *key)?;
+    let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw);
+    let height = usize::from(model.layout().text.height);
+    let needed = page.needed().unwrap_or_else(|| page.len());
+    let what = Reads::Page(page.of.clone());
+    let line = model.reading.unread(&what, needed, time_for(page, height)).filter(|_| text)?;
+    let top = model.preview.top;
+    Some((line + 1, (top..top + height).contains(&line)))
+}
+
+fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
+    model.draft.get(key).map(|staged| staged.decision.kind())
+}
+
+fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {
+    model.draft.get(key).map(|staged| &staged.decision) == decision
+}
+
+/// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
+pub(crate) fn exclude(model: &mut Model) -> Vec<Effect> {
+    let Some(targets) = ready(model) else { return Vec::new() };
+    if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
+        return clear_targets(model, targets);
+    }
+    let Some(targets) = reason::rejectable(model, targets) else { return Vec::new() };
+    let demands = |key: &ActionKey| {
+        model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
+    };
+    if targets.iter().any(demands) {
+        let for_marks = !model.queue.marks.is_empty();
+        return reason::open_for(model, Says::Reason, targets, for_marks);
+    }
+    // What was typed as its reason goes along, also after the toggle went back and forth.
+    let because = |key: ActionKey| {
+        let reason = reason::known_reason(model, &key);
+        (key, Some(Decision::Reject { reason }))
+    };
+    let mut wanted: Vec<_> = targets.into_iter().map(because).collect();
+    let spared = spare(model, &mut wanted);
+    let effects = stage(model, wanted);
+    say_spared(model, spared);
+    finish(model);
+    effects
+}
+
+/// Back to undecided: always allowed, never moves on. Who asks for it gets it, whatever was typed.
+pub(crate) fn clear(model: &mut Model) -> Vec<Effect> {
+    if is_burst(model) {
+        return Vec::new();
+    }
+    let targets = turns::all_staged(model, targets(model));
+    stage(model, targets.into_iter().map(|key| (key, None)).collect())
+}
+
+/// Back to undecided, by the same key again.
+fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) -> Vec<Effect> {
+    let mut wanted: Vec<_> = targets.into_iter().map(|key| (key, None)).collect();
+    let spared = spare(model, &mut wanted);
+    let effects = stage(model, wanted);
+    say_spared(model, spared);
+    effects
+}
+
+/// The rest of this batch: what is undecided, was opened, is not high-risk, and may be approved without a second look.
+pub(crate) fn approve_rest(model: &mut Model) -> Vec<Effect> {
+    if ready_at_all(model).is_err() {
+        return Vec::new();
+    }
+    let Some(group) = model.queue.group_here() else { return Vec::new() };
+    if group.key == GroupKey::ToSettle {
+        say_to_settle(model);
+        return Vec::new();
+    }
+    let (mut wanted, mut unopened, mut high, mut new, mut other) = (Vec::new(), 0, 0, 0, 0);
+    for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
+        let key = &slot.entry.key;
+        if !slot.is_pending() || model.draft.get(key).is_some() {
+            continue;
+        }
+        if model.arrivals.is_just_listed(key, model.now) {
+            new += 1;
+        } else if slot.entry.row.risk.is_high() {
+            high += 1;
+        } else if model.seen_of(slot).is_none() {
+            unopened += 1;
+        } else if let Ok(decision) = approval(model, key)
+            && slot.entry.can.can_decide()
+        {
+            wanted.push((key.clone(), Some(decision)));
+        } else {
+            other += 1;
+        }
+    }
+    let parts = turns::drop_partly(model, &mut wanted);
+    other += parts;
+    let approved = wanted.len();
+    let effects = stage(model, wanted);
+    let left: Vec<String> = [
+        (unopened, "never opened"),
+        (high, "high-risk"),
+        (other, "to be read, answered or decided as a whole turn"),
+    ]
+    .iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, why)| format!("{n} {why}"))
+    .collect();
+    let left = if left.is_empty() { String::new() } else { format!("; left out: {}", left.join(", ")) };
+    let word = model.queue.group_by().word();
+    let shown = if model.queue.shown().is_some() { " as far as it is shown" } else { "" };
+    let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
+    model.say(format!("approved the rest of this {word}{shown}: {approved}{left}{new}"));
+    effects
+}
+
+/// The marked actions that are shown and can still be decided, else the one under the cursor. What the filter hides is left
+/// alone: a key decides on what the list shows.
+pub(crate) fn targets(model: &Model) -> Vec<ActionKey> {
+    if !model.queue.marks.is_empty() {
+        return model.queue.marked();
+    }
+    let here = model.here().filter(|slot| slot.is_pending());
+    here.map(|slot| slot.entry.key.clone()).into_iter().collect()
+}
+
+/// What a decision key aims at, or `None` after saying why there is nothing to decide.
+pub(crate) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
+    ready_at_all(model).ok()?;
+    let targets = targets(model);
+    if targets.is_empty() {
+        say_why_not(model);
+        return None;
+    }
+    if let Some(why) = targets.iter().find_map(|key| read_only(model, key)) {
+        model.warn(why);
+        return None;
+    }
+    turns::whole(model, targets)
+}
+
+fn read_only(model: &Model, key: &ActionKey) -> Option<&'static str> {
+    let can = model.queue.get(key)?.entry.can;
+    (!can.can_decide()).then(|| can.why_not(On::Any))
+}
+
+/// Whether this very action may be decided now, after saying why not.
+pub(crate) fn may_decide(model: &mut Model, key: &ActionKey) -> bool {
+    if ready_at_all(model).is_err() {
+        return false;
+    }
+    if let Some(why) = read_only(model, key) {
+        model.warn(why);
+        return false;
+    }
+    model.queue.get(key).is_some()
+}
+
+/// No decision at something that changed an instant ago, or from keys nobody typed.
+fn ready_at_all(model: &mut Model) -> Result<(), ()> {
+    if is_burst(model) || is_too_early(model) {
+        return Err(());
+    }
+    if model.queue.marks.is_empty() && model.guard.just_changed(model.now) {
+        model.warn("the row under the cursor just changed: look again, then decide");
+        return Err(());
+    }
+    let is_new = |slot: &Slot| model.arrivals.is_unseen(&slot.entry.key, model.now);
+    if model.queue.marks.is_empty() && model.queue.here().is_some_and(is_new) {
+        model.warn("the row under the cursor just arrived: look, then decide");
+        return Err(());
+    }
+    Ok(())
+}
+
+pub(crate) fn say_why_not(model: &mut Model) {
+    if model.queue.group_here().is_some_and(|group| group.key == GroupKey::ToSettle)
+        && model.here().is_none_or(|slot| slot.state == State::ToSettle)
+    {
+        return say_to_settle(model);
+    }
+    if !model.queue.marks.is_empty() {
+        let (marked, key) = (model.queue.marks.len(), model.settings.keymap.key(Command::Back));
+        model.say(format!("{marked} marked, none of them shown: {key} unmarks, or clear the filter first"));
+        return;
+    }
+    let Some(slot) = model.here() else {
+        let (word, keys) = (model.queue.group_by().word(), &model.settings.keymap);
+        let (rest, mark, into) =
+            (keys.key(Command::ApproveRest), keys.key(Command::Mark), keys.key(Command::Unfold));
+        let said = format!(
+            "this is a {word}: {rest} approves the rest of it, {mark} marks all of it, {into} goes into it"
+        );
+        model.say(said);
+        return;
+    };
+    match &slot.state {
+        State::Settled(settled) => {
+            let parts = settled_by(settled);
+            model.tell(Tone::Bad, parts);
+        }
+        State::Held => drop(hold::is_in_the_way(model)),
+        State::Sending => model.say("its decision is on the way"),
+        State::Unknown => {
+            let keys = &model.settings.keymap;
+            let (look, settle) = (keys.key(Command::Reload), keys.key(Command::Settle));
+            model.say(format!(
+                "its decision was sent and we lost sight of it: {look} looks again, {settle} says what became of it"
+            ));
+        }
+        State::ToSettle => say_to_settle(model),
+        State::Pending => {}
+    }
+}
+
+fn say_to_settle(model: &mut Model) {
+    let key = model.settings.keymap.key(Command::Settle);
+    model.warn(format!("it was approved and ran, and its outcome is unknown: {key} says what became of it"));
+}
+
+/// Two wide verbs in a row: says so beside what was said already.
+pub(crate) fn caps_lock(model: &mut Model) {
+    let hint = "Caps Lock?";
+    match &mut model.message {
+        Some(message) => message.parts.push(text::Shown::ours(format!("   {hint}"))),
+        None => model.warn(hint),
+    }
+}
+
+fn settled_by(settled: &Settled) -> Vec<text::Shown> {
+    if settled.status == Some(Status::Expired) {
+        return vec![text::Shown::ours("it expired: nothing can be decided any more")];
+    }
+    let mut parts = vec![text::Shown::ours("already decided")];
+    if let Some(by) = &settled.by {
+        parts.push(text::Shown::ours(" by "));
+        parts.push(text::name(by));
+    }
+    parts
+}
+
+/// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
+pub(crate) fn finish(model: &mut Model) {
+    model.decided_in = model.queue.group_here().map(|group| group.key.clone());
+    if !model.queue.marks.is_empty() {
+        let marked = model.queue.marked();
+        let hidden = model.queue.marks_hidden();
+        model.queue.turn_marks(marked);
+        if hidden > 0 {
+            model.warn(format!("{hidden} marked that the filter hides were left alone, and stay marked"));
+        }
+        return;
+    }
+    let staged_here = |slot: &Slot| model.draft.get(&slot.entry.key).is_some();
+    if model.here().is_some_and(staged_here)
+        && let Err(new) = queue::update::advance(model)
+    {
+        let (batch, all) =
+            (model.settings.keymap.key(Command::ReviewBatch), model.settings.keymap.key(Command::ReviewAll));
+        let what = if model.queue.shown().is_some() { "everything shown" } else { "everything" };
+        let next = model.settings.keymap.key(Command::NextUndecided);
+        let said = match new {
+            0 => format!("{what} is decided: {batch} or {all} reviews and submits"),
+            new => format!("{new} just arrived: {next} goes there; {batch} or {all} reviews and submits"),
+        };
+        // What was said of a whole turn an instant ago is still news.
+        match model.message.as_mut().filter(|message| message.at == model.now && message.tone == Tone::Plain)
+        {
+            Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
+            None => model.say(said),
+        }
+    }
+}
+
+/// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
+pub(crate) fn is_burst(model: &mut Model) -> bool {
+    let Some(keys) = model.guard.burst(model.now) else { return false };
+    let back = if model.guard.took_back() { "; what they staged was taken back" } else { "" };
+    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?){back}"));
+    true
+}
+
+/// The first keys of a burst were taken for typed ones: what they did to what is staged is taken back. Nothing else is.
+pub(crate) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
+    let moved = model.guard.take_moved(model.now);
+    if moved.is_empty() {
+        return Vec::new();
+    }
+    // It was opened by the same keys, on what they staged.
+    if matches!(model.modal, Some(Modal::Review(_))) {
+        model.modal = None;
+    }
+    is_burst(model);
+    moved.into_iter().flat_map(|moved| reverse(model, moved)).collect()
+}
+
+/// Back in the history where the step is its last one still; else as a step of its own.
+fn reverse(model: &mut Model, moved: Moved) -> Vec<Effect> {
+    let (step, taken_back) = match moved {
+        Moved::Done(step) if model.draft.last() == Some(&step) => (model.draft.undo(), true),
+        Moved::Undone(step) if model.draft.next() == Some(&step) => (model.draft.redo(), false),
+        Moved::Done(step) => return restage(model, step.changes.into_iter().map(|it| (it.key, it.before))),
+        Moved::Undone(step) => return restage(model, step.changes.into_iter().map(|it| (it.key, it.after))),
+    };
+    let Some(step) = step else { return Vec::new() };
+    if taken_back {
+        model.tally.undone(&step.changes);
+    } else {
+        model.tally.done(&step.changes);
+    }
+    let position = model.draft.position();
+    save(model, vec![Write::Position(position)])
+}
+
+fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Staged>)>) -> Vec<Effect> {
+    let open: Vec<_> = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending)).collect();
+    let Some(step) = model.draft.stage(open) else { return Vec::new() };
+    model.tally.done(&step.changes);
+    let position = model.draft.position();
+    save(model, vec![Write::Step { position, step }])
+}
+
+/// What the key that was just taken did to what is staged, where `before` is the draft's position before it.
+pub(crate) fn note_move(model: &mut Model, before: usize) {
+    let moved = match model.draft.position() {
+        now if now == before + 1 => model.draft.last().cloned().map(Moved::Done),
+        now if now + 1 == before => model.draft.next().cloned().map(Moved::Undone),
+        _ => None,
+    };
+    if let Some(moved) = moved {
+        model.guard.moved(moved);
+    }
+}
+
+// What must have been read before it can be approved: the domain's rule, asked of what this screen knows.
+
+/// Why an action must be seen in full first; `None` when it may be approved.
+pub(crate) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
+    domain::lock(Sight {
+        seen: model.seen_of(slot),
+        risk: &slot.entry.row.risk,
+        flagged: model.flags_of(slot).any(),
+        size: slot.entry.row.size,
+        read_first: model.settings.read_first,
+    })
+}
+
+/// The same of what was read for the review, where nothing has to be believed of a list: not its size, and not that nobody had
+/// to look. What was opened in part and is short counts as unopened.
+pub(crate) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
+    if model.seen.of(key, &action.digest()) == Some(Seen::InFull) {
+        return None;
+    }
+    domain::lock(Sight {
+        seen: None,
+        risk: &action.row.risk,
+        flagged: Flags::of(action).any(),
+        size: action.input.as_str().len() as u64,
+        read_first: model.settings.read_first,
+    })
+}

@@ -1,0 +1,157 @@
+//! The same change over the marked actions: shown action by action first, then staged as one step.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::domain::{ActionKey, Decision, Edits, merge};
+use crate::tui::core::command::Command;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::decide::stage;
+use crate::tui::decide::update::{finish, lock};
+use crate::tui::queue::slots::Slot;
+use crate::tui::queue::update::{Way, shift};
+
+use super::form::{Bulk, BulkRow, Fate, applied};
+use super::update;
+
+/// An Enter so soon after the list came was meant for the form. Milliseconds.
+const SETTLE: i64 = 300;
+
+/// Works out what the form's change comes to in every marked action.
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
+        model.say("nothing is changed: there is nothing to bring to the marked actions");
+        return Vec::new();
+    };
+    let (edits, first) = (edits.clone(), form.key.clone());
+    let rows: Vec<BulkRow> = bulk
+        .keys
+        .iter()
+        .map(|key| BulkRow { key: key.clone(), fate: fate(model, &edits, &first, key) })
+        .collect();
+    let now = model.now;
+    if let Some(Bulk { rows: shown, top, since, .. }) = list(model) {
+        (*shown, *top, *since) = (Some(rows), 0, now);
+    }
+    Vec::new()
+}
+
+fn list(model: &mut Model) -> Option<&mut Bulk> {
+    match &mut model.modal {
+        Some(Modal::Edit(form)) => form.bulk.as_mut(),
+        _ => None,
+    }
+}
+
+fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fate {
+    let left_out = |why: &str| Fate::LeftOut(why.to_owned());
+    let Some(Modal::Edit(form)) = &model.modal else { return left_out("the form is closed") };
+    let Some(slot) = model.queue.get(key).filter(|slot| Slot::is_pending(slot)) else {
+        return left_out("it was decided elsewhere meanwhile");
+    };
+    if !slot.entry.can.can_decide() || !slot.entry.can.edit {
+        return left_out("its source takes no edits from you");
+    }
+    let tool = model.queue.get(first).map(|slot| &slot.entry.row.tool);
+    if tool != Some(&slot.entry.row.tool) {
+        return left_out("it is another tool's");
+    }
+    let Some(cached) = model.preview.cached(key) else { return left_out("its content could not be read") };
+    if key == first && cached.digest != form.digest {
+        return left_out("its input changed while you edited");
+    }
+    if let Some(why) = lock(model, slot) {
+        return Fate::LeftOut(format!("{why}: read it to its end first"));
+    }
+    let staged = model.draft.get(key).map(|staged| &staged.decision);
+    // The form began with the edits of the first.
+    let its_own = |decision: &Decision| key == first && decision.kind().approves();
+    if staged.is_some_and(|decision| decision.has_words() && !its_own(decision)) {
+        return left_out("its staged decision has words or edits of its own");
+    }
+    if key != first && model.edit_texts.contains_key(key) {
+        return left_out("it has edits of its own");
+    }
+    let fate = applied(edits, &form.input, &cached.action.input);
+    match (&fate, form.schema()) {
+        (Fate::Applies(Some(edits)), Some(schema)) => {
+            let merged = merge(&cached.action.input, edits);
+            let found = merged.map(|input| schema.violations(input.as_str())).unwrap_or_default();
+            match found.first() {
+                Some(violation) => {
+                    Fate::LeftOut(format!("the schema says of {}: {}", violation.at, violation.what))
+                }
+                None => fate,
+            }
+        }
+        _ => fate,
+    }
+}
+
+pub(crate) fn key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    match key.code {
+        KeyCode::Enter => stage_all(model),
+        KeyCode::Down => scroll(model, Way::Down, 1),
+        KeyCode::Up => scroll(model, Way::Up, 1),
+        KeyCode::PageDown => scroll(model, Way::Down, 10),
+        KeyCode::PageUp => scroll(model, Way::Up, 10),
+        _ => Vec::new(),
+    }
+}
+
+fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    if let Some(bulk) = list(model) {
+        let last = bulk.rows.as_ref().map_or(0, |rows| rows.len().saturating_sub(1));
+        bulk.top = shift(bulk.top, way, by).min(last);
+    }
+    Vec::new()
+}
+
+/// What stands beside an approval already.
+pub(crate) fn comment_of(model: &Model, key: &ActionKey) -> Option<String> {
+    match &model.draft.get(key)?.decision {
+        Decision::Approve { comment, .. } => comment.clone(),
+        Decision::Reject { .. } | Decision::Retry { .. } => None,
+    }
+}
+
+/// Every action to which the change applies, as one step.
+fn stage_all(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    let Some(bulk) = list(model).filter(|bulk| now.since(bulk.since) >= SETTLE) else { return Vec::new() };
+    let applies = bulk.applies();
+    if applies == 0 {
+        let back = model.settings.keymap.key_in_text(Command::Back);
+        model.warn(format!("it applies to none of the marked actions; {back} goes back to the form"));
+        return Vec::new();
+    }
+    // Once more, with what is known now: somebody else may have been faster.
+    let _ = show(model);
+    let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    let own = form.key.clone();
+    let applies = |BulkRow { key, fate }| match fate {
+        Fate::Applies(edits) => {
+            let comment = comment_of(model, &key);
+            Some((key, Some(Decision::Approve { edits, comment })))
+        }
+        Fate::LeftOut(_) => None,
+    };
+    let wanted: Vec<_> = rows.into_iter().filter_map(applies).collect();
+    let staged = wanted.len();
+    let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
+    model.modal = None;
+    // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
+    model.drafted.remove(&own);
+    let mut effects = update::keep(model, own, None);
+    effects.extend(stage::stage(model, wanted));
+    finish(model);
+    if left_out > 0 {
+        model.warn(format!("{staged} staged with these edits; {left_out} left out, as they were"));
+    } else {
+        model.say(format!("{staged} staged with these edits"));
+    }
+    effects
+}

@@ -1,0 +1,496 @@
+//! The edit form: one draft, as fields or as JSON text. Nothing is sent or staged from it but by approving with these edits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ratatui::layout::Rect;
+use tui_textarea::{CursorMove, TextArea};
+
+use crate::domain::json::Member;
+use crate::domain::{
+    ActionKey, Digest, EditError, Edits, RawJson, Timestamp, Untrusted, changed_keys, json, merge,
+};
+use crate::inbox::Tool;
+use crate::schema::{Property, Violation};
+use crate::text;
+use crate::tui::core::layout::sheet_text;
+use crate::tui::core::modal::wrapped;
+use crate::tui::preview::page::fields;
+
+use super::field::{Field, Kind};
+use super::layout;
+use super::layout::Form;
+
+/// The field that a form begins at, when there is one of these.
+const TITLES: [&str; 4] = ["title", "subject", "name", "summary"];
+
+#[derive(Clone, Debug)]
+pub(crate) struct EditForm {
+    pub key: ActionKey,
+    /// Of the input it is typed over.
+    pub digest: Digest,
+    pub input: RawJson,
+    /// Empty while the draft is edited as JSON text.
+    pub fields: Vec<Field>,
+    /// The field that keys go to.
+    pub at: usize,
+    /// The element under the cursor, in a list.
+    pub element: usize,
+    /// The text of the field, or of the whole draft.
+    pub area: TextArea<'static>,
+    pub field: EditField,
+    /// What the draft would send, or why it cannot.
+    pub check: Result<Option<Edits>, EditError>,
+    /// What the tool's schema says against it.
+    pub violations: Vec<Violation>,
+    /// What the source knows of the tool; `None` until it said so.
+    pub tool: Option<Arc<Tool>>,
+    /// Typed since the last save.
+    pub unsaved: bool,
+    /// The same change goes to more actions.
+    pub bulk: Option<Bulk>,
+}
+
+/// Where keys go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditField {
+    Text,
+    Approve,
+    Revert,
+    Close,
+}
+
+impl EditForm {
+    /// What the change comes to is on screen, and not the form.
+    pub(crate) fn lists(&self) -> bool {
+        self.bulk.as_ref().is_some_and(|bulk| bulk.rows.is_some())
+    }
+
+    /// Over an input, with the draft's text; as fields where that is possible.
+    pub(crate) fn new(
+        key: ActionKey,
+        digest: Digest,
+        input: RawJson,
+        text: &str,
+        tool: Option<Arc<Tool>>,
+    ) -> Self {
+        let mut form = Self {
+            key,
+            digest,
+            input,
+            fields: Vec::new(),
+            at: 0,
+            element: 0,
+            area: area(text),
+            field: EditField::Text,
+            check: Ok(None),
+            violations: Vec::new(),
+            tool,
+            unsaved: false,
+            bulk: None,
+        };
+        if form.set_fields(text).is_ok() {
+            form.at = form.first();
+            form.select(form.at);
+        }
+        form.judge();
+        form
+    }
+
+    /// The draft is edited as JSON text.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    pub(crate) fn here(&self) -> Option<&Field> {
+        self.fields.get(self.at)
+    }
+
+    /// The whole draft.
+    pub(crate) fn text(&self) -> String {
+        if self.is_raw() {
+            return self.area.lines().join("\n");
+        }
+        let text = composed(&self.fields, "");
+        let wrong = self.fields.iter().any(|field| field.wrong.is_some());
+        // What is no value must not pass for more than one.
+        if wrong && RawJson::parse(text.as_str()).is_ok() { composed(&self.fields, " !") } else { text }
+    }
+
+    /// The draft as proposed.
+    pub(crate) fn proposed(&self) -> String {
+        json::pretty(self.input.as_str())
+    }
+
+    /// Takes a text for the whole draft: as fields where it can be read, else as JSON text.
+    pub(crate) fn take(&mut self, text: &str) {
+        let here = self.here().map(|field| field.key.clone());
+        if self.set_fields(text).is_ok() {
+            self.at = here.and_then(|key| self.position(&key)).unwrap_or_else(|| self.first());
+            self.select(self.at);
+        } else {
+            self.set_raw(text);
+        }
+        self.judge();
+    }
+
+    pub(crate) fn set_raw(&mut self, text: &str) {
+        self.fields.clear();
+        self.area = area(text);
+        if let Err(EditError::Json(error)) = changed_keys(&self.input, text) {
+            let (line, column) = place_of(self.area.lines(), error.at);
+            self.area.move_cursor(CursorMove::Jump((line - 1) as u16, (column - 1) as u16));
+        }
+    }
+
+    fn set_fields(&mut self, text: &str) -> Result<(), EditError> {
+        // Says whether the keys are unique in both.
+        match changed_keys(&self.input, text) {
+            Ok(_) | Err(EditError::Removed(_) | EditError::IdentityKey(_)) => {}
+            Err(error) => return Err(error),
+        }
+        let (old, new) = (self.proposed(), json::pretty(text));
+        let properties = self.schema().map(|schema| schema.properties().to_vec()).unwrap_or_default();
+        let fields = fields(&old, &new, &properties).filter(|fields| !fields.is_empty());
+        self.fields = fields.ok_or(EditError::NotAnObject)?;
+        Ok(())
+    }
+
+    /// The source said what it knows of the tool: what was typed stays.
+    pub(crate) fn learn(&mut self, tool: Arc<Tool>) {
+        let known = self.tool.as_ref().is_some_and(|known| Arc::ptr_eq(known, &tool));
+        self.tool = Some(tool);
+        let wrong = self.fields.iter().any(|field| field.wrong.is_some());
+        if known || wrong || self.is_raw() {
+            return self.judge();
+        }
+        let (text, cursor, before) = (self.text(), self.area.cursor(), self.here().map(|it| it.kind.clone()));
+        let (part, element) = (self.field, self.element);
+        self.take(&text);
+        self.field = part;
+        if self.here().map(|it| it.kind.clone()) == before {
+            self.area.move_cursor(CursorMove::Jump(cursor.0 as u16, cursor.1 as u16));
+            self.element = element;
+        }
+    }
+
+    pub(crate) fn schema(&self) -> Option<&crate::schema::Schema> {
+        self.tool.as_ref().and_then(|tool| tool.schema.as_ref())
+    }
+
+    /// Works out what the draft would send, and what the schema says of it.
+    pub(crate) fn judge(&mut self) {
+        self.check = changed_keys(&self.input, &self.text());
+        let merged = match &self.check {
+            Ok(Some(edits)) => merge(&self.input, edits).ok(),
+            Ok(None) => Some(self.input.clone()),
+            Err(_) => None,
+        };
+        let schema = self.schema();
+        let judged = schema.zip(merged).map(|(schema, input)| schema.violations(input.as_str()));
+        self.violations = judged.unwrap_or_default();
+    }
+
+    /// Why the draft cannot be approved; `None` when it can.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let named = |key: &str| text::line(&Untrusted::from(key)).plain();
+        if let Some((field, wrong)) = self.fields.iter().find_map(|field| Some((field, field.wrong?))) {
+            return Some(format!("{}: {wrong}", named(&field.key)));
+        }
+        if let Err(error) = &self.check {
+            return Some(text::line(&Untrusted::from(error.to_string())).plain());
+        }
+        let violation = self.violations.first()?;
+        let place = violation.key().map_or_else(|| "the input".to_owned(), |key| named(&key));
+        let what = text::line(&Untrusted::from(violation.what.as_str())).plain();
+        Some(format!("the tool's schema does not allow {place}: {what}"))
+    }
+
+    /// What is wrong with a field.
+    pub(crate) fn problem(&self, field: &Field) -> Option<String> {
+        let gone = (field.proposed.is_some() && field.value.is_none())
+            .then_some("a key cannot be removed by an edit; set it to null, or take it back to proposed");
+        let ours = field.wrong.or(gone).map(str::to_owned);
+        let ours = ours.or_else(|| {
+            (field.is_locked() && field.is_changed()).then(|| {
+                "it says whose action this is and cannot be edited; take it back to proposed".to_owned()
+            })
+        });
+        ours.or_else(|| {
+            let about = |violation: &&Violation| violation.key().as_deref() == Some(field.key.as_str());
+            self.violations.iter().find(about).map(|violation| violation.what.clone())
+        })
+    }
+
+    /// Moves to a field; the caret stands at the end of its text.
+    pub(crate) fn select(&mut self, nth: usize) {
+        self.at = nth.min(self.fields.len().saturating_sub(1));
+        self.element = 0;
+        self.field = EditField::Text;
+        let text = self.here().map(Field::text).unwrap_or_default();
+        self.area = area(&text);
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Moves to what is to be filled in: the first field that holds nothing.
+    pub(crate) fn begin_at_answer(&mut self) {
+        let empty = |field: &Field| {
+            let proposed = field.proposed.as_deref().map_or("null", str::trim);
+            !field.is_locked() && matches!(proposed, "null" | "\"\"")
+        };
+        if let Some(nth) = self.fields.iter().position(empty) {
+            self.select(nth);
+        }
+    }
+
+    /// What stands in the text field now is the field's.
+    pub(crate) fn typed(&mut self) {
+        let text = self.area.lines().join("\n");
+        if let Some(field) = self.fields.get_mut(self.at) {
+            field.type_in(&text);
+        }
+        self.changed();
+    }
+
+    /// Something in the draft changed.
+    pub(crate) fn changed(&mut self) {
+        self.unsaved = true;
+        self.judge();
+    }
+
+    /// Does something to the field that keys go to.
+    pub(crate) fn with_field(&mut self, change: impl FnOnce(&mut Field, usize)) {
+        let element = self.element;
+        if let Some(field) = self.fields.get_mut(self.at).filter(|field| !field.is_locked()) {
+            change(field, element);
+            self.changed();
+        }
+    }
+
+    /// The field as proposed, also a locked one.
+    pub(crate) fn back_to_proposed(&mut self) {
+        if let Some(field) = self.fields.get_mut(self.at) {
+            field.back();
+            let (at, part) = (self.at, self.field);
+            self.select(at);
+            self.field = part;
+            self.changed();
+        }
+    }
+
+    /// A list is edited as JSON text from now on.
+    pub(crate) fn as_json(&mut self) {
+        if let Some(field) = self.fields.get_mut(self.at).filter(|field| field.kind == Kind::List) {
+            field.kind = Kind::Json;
+            self.select(self.at);
+        }
+    }
+
+    /// Enter is a line break where keys go now.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.is_raw() || self.here().is_some_and(|field| field.has_lines(self.area.lines()))
+    }
+
+    /// The field has a text to type into.
+    pub(crate) fn has_text(&self) -> bool {
+        self.here().is_some_and(|field| {
+            !field.is_locked() && matches!(field.kind, Kind::Text | Kind::Number | Kind::Json)
+        })
+    }
+
+    fn first(&self) -> usize {
+        let free = |field: &&Field| !field.is_locked() && field.value.is_some();
+        let titled = TITLES.iter().find_map(|title| {
+            self.fields
+                .iter()
+                .position(|field| field.key == *title && field.kind == Kind::Text && free(&field))
+        });
+        let text = || self.fields.iter().position(|field| field.kind == Kind::Text && free(&field));
+        titled.or_else(text).or_else(|| self.fields.iter().position(|field| free(&field))).unwrap_or_default()
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.key == key)
+    }
+
+    /// Where its parts are on a screen of this size.
+    pub(crate) fn layout(&self, area: Rect) -> (Rect, Form) {
+        let lines = if self.is_raw() {
+            self.area.lines().len()
+        } else {
+            match self.here() {
+                Some(field) if field.kind == Kind::List => field.elements().len(),
+                Some(_) if self.has_text() => self.area.lines().len().max(self.long()),
+                _ => 1,
+            }
+        };
+        let widest = self.fields.iter().map(|field| shown_key(field).width()).max().unwrap_or_default();
+        let outer = layout::outer(area, self.fields.len(), lines);
+        (outer, layout::parts(sheet_text(outer), self.fields.len(), lines, widest))
+    }
+
+    /// Lines that a text of one line may wrap to.
+    fn long(&self) -> usize {
+        self.area.lines().iter().map(|line| line.chars().count() / 60 + 1).sum::<usize>().min(6)
+    }
+
+    /// On a screen of this size the form shows the whole input, as it was proposed.
+    pub(crate) fn shows_all(&self, area: Rect) -> bool {
+        let (_, form) = self.layout(area);
+        if self.is_raw() {
+            let lines = self.area.lines();
+            let rows = lines.iter().map(|line| wrapped(line, form.editor.width).len()).sum::<usize>();
+            return self.check == Ok(None) && rows <= usize::from(form.editor.height);
+        }
+        let fits = |field: &Field| {
+            let Some(proposed) = &field.proposed else { return true };
+            let cell = cell(proposed);
+            cell.whole && cell.shown.width() <= form.proposed && shown_key(field).width() <= form.key
+        };
+        self.fields.len() <= usize::from(form.rows.height) && self.fields.iter().all(fits)
+    }
+}
+
+/// Those of the proposal, in its order, then those that the draft adds, then those that the schema knows.
+fn fields(old: &str, new: &str, rules: &[Property]) -> Option<Vec<Field>> {
+    let (old, new) = (json::members(old)?, json::members(new)?);
+    let find = |members: &[Member<'_>], key: &str| members.iter().position(|it| it.key.text == key);
+    let rule = |key: &str| rules.iter().find(|rule| rule.key == key);
+    let mut keys: Vec<&str> = Vec::new();
+    let known = old.iter().chain(&new).map(|member| member.key.text.as_ref());
+    for key in known.chain(rules.iter().map(|rule| rule.key.as_str())) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let field = |key: &&str| {
+        let proposed = find(&old, key).and_then(|nth| old.get(nth));
+        let draft = find(&new, key).and_then(|nth| new.get(nth));
+        Field::new(key, proposed, draft, rule(key))
+    };
+    let all = keys.iter().map(field);
+    Some(all.filter(|it| it.proposed.is_some() || it.value.is_some() || !it.is_locked()).collect())
+}
+
+/// The draft as text, laid out as [`json::pretty`] does it.
+fn composed(fields: &[Field], mark: &str) -> String {
+    let mark_of = |field: &Field| if field.wrong.is_some() { mark } else { "" };
+    let set = fields.iter().filter_map(|field| Some((field, field.value.as_deref()?)));
+    let lines: Vec<String> =
+        set.map(|(field, value)| format!("  {}: {value}{}", field.raw_key, mark_of(field))).collect();
+    if lines.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", lines.join(",\n")) }
+}
+
+/// Line and column of a byte, as people count them.
+pub(crate) fn place_of(lines: &[String], at: usize) -> (usize, usize) {
+    let mut rest = at;
+    for (nth, line) in lines.iter().enumerate() {
+        if rest <= line.len() {
+            let head = line.char_indices().take_while(|(index, _)| *index < rest).count();
+            return (nth + 1, head + 1);
+        }
+        rest -= line.len() + 1;
+    }
+    (lines.len().max(1), 1)
+}
+
+fn area(text: &str) -> TextArea<'static> {
+    let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+    area.set_max_histories(1_000);
+    area.set_tab_length(2);
+    area
+}
+
+// The same change over several actions: what it comes to for each, before anything is staged.
+
+/// Which actions the change of a form is for.
+#[derive(Clone, Debug)]
+pub(crate) struct Bulk {
+    /// All of them, the form's own one too.
+    pub keys: Vec<ActionKey>,
+    /// What it comes to; `None` while the form is being filled in.
+    pub rows: Option<Vec<BulkRow>>,
+    /// The first row on screen.
+    pub top: usize,
+    /// When the rows came on screen.
+    pub since: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct BulkRow {
+    pub key: ActionKey,
+    pub fate: Fate,
+}
+
+/// What the change comes to for one action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// `None`: it is like that already, and is approved as proposed.
+    Applies(Option<Edits>),
+    /// And why. May quote foreign text.
+    LeftOut(String),
+}
+
+impl Bulk {
+    pub(crate) fn applies(&self) -> usize {
+        let rows = self.rows.iter().flatten();
+        rows.filter(|row| matches!(row.fate, Fate::Applies(_))).count()
+    }
+}
+
+/// The change that `edits` makes to `first`, made to another input.
+///
+/// A list or an object is taken over only where both proposals have the same one: else it would bring the elements of one
+/// action into another.
+pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> Fate {
+    let left_out = |why: String| Fate::LeftOut(why);
+    let (Some(changes), Some(old), Some(new)) = (edits.as_json().members(), first.members(), other.members())
+    else {
+        return left_out("its input is no JSON object".to_owned());
+    };
+    let values = |members: &[Member<'_>]| -> HashMap<String, String> {
+        members.iter().map(|it| (it.key.text.clone().into_owned(), json::compact(it.value))).collect()
+    };
+    let (old, new) = (values(&old), values(&new));
+    for change in &changes {
+        let key = change.key.text.as_ref();
+        let (before, there) = (old.get(key), new.get(key));
+        let nested = |value: Option<&String>| value.is_some_and(|value| value.starts_with(['{', '[']));
+        if before.is_some() && there.is_none() {
+            return left_out(format!("it has no {key}"));
+        }
+        if (nested(before) || nested(there)) && before != there {
+            return left_out(format!("its {key} is another list or object"));
+        }
+    }
+    let merged = merge(other, edits).and_then(|merged| changed_keys(other, merged.as_str()));
+    match merged {
+        Ok(edits) => Fate::Applies(edits),
+        Err(error) => left_out(error.to_string()),
+    }
+}
+
+// Keys and values in one line of a table.
+
+/// A value in one line.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    pub(crate) shown: text::Shown,
+    /// Nothing of it is left out.
+    pub(crate) whole: bool,
+    /// How many lines it has.
+    pub(crate) lines: usize,
+}
+
+pub(crate) fn cell(value: &str) -> Cell {
+    let value = value.trim();
+    let text = if value.starts_with(['{', '[']) { json::compact(value) } else { fields::readable(value) };
+    let shown = text::lines(&text);
+    let (lines, first) = (shown.len(), shown.into_iter().next().unwrap_or_default());
+    Cell { shown: first, whole: lines == 1, lines }
+}
+
+pub(crate) fn shown_key(field: &Field) -> text::Shown {
+    text::line(&Untrusted::from(field.key.as_str()))
+}

@@ -1,0 +1,8 @@
+//! The edit form, for one action and for several.
+
+pub(crate) mod bulk;
+pub(crate) mod field;
+pub(crate) mod form;
+pub(crate) mod layout;
+pub(crate) mod update;
+pub(crate) mod view;

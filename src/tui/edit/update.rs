@@ -1,0 +1,545 @@
+//! The edit form. It keeps a draft; only approving with these edits, or the approve key, stages.
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::domain::{ActionKey, Decision, On, SourceName, Untrusted, changed_keys, json, merge};
+use crate::inbox::{Problem, Tool};
+use crate::journal::{EditText, Write};
+use crate::tui::chrome::leave;
+use crate::tui::core::command::Command;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::decide;
+use crate::tui::decide::stage;
+use crate::tui::decide::update::{finish, is_burst, targets};
+use crate::tui::queue::slots::Slot;
+use crate::tui::queue::update::Way;
+
+use super::bulk;
+use super::field::{Field, Kind};
+use super::form::{Bulk, EditField, EditForm};
+
+/// Longer inputs make every key slow.
+const LARGEST: usize = 256 * 1024;
+/// So many actions are edited together: as many as are kept loaded, with room for what is looked at meanwhile.
+const MOST: usize = 200;
+
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    start(model, false)
+}
+
+fn start(model: &mut Model, outside: bool) -> Vec<Effect> {
+    if stage::is_too_early(model) || is_burst(model) {
+        return Vec::new();
+    }
+    let keys = targets(model);
+    match may_open(model, &keys) {
+        Ok(()) => open_for(model, keys, outside),
+        Err(why) => {
+            model.warn(why);
+            Vec::new()
+        }
+    }
+}
+
+fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
+    if model.queue.marks.is_empty() && model.here().is_none() {
+        return Err("put the cursor on an action to edit it".to_owned());
+    }
+    if keys.len() > MOST {
+        return Err(format!("{} actions are marked; at most {MOST} can be edited together", keys.len()));
+    }
+    let first = keys.first().and_then(|key| model.queue.get(key));
+    let slot = first.ok_or("only a pending action can be edited")?;
+    let can = slot.entry.can;
+    if !can.can_decide() || !can.edit {
+        return Err(can.why_not(On::Edit).to_owned());
+    }
+    Ok(())
+}
+
+/// Opens the form over these actions, as soon as their content is here. Until then keys go nowhere: they were meant for it.
+pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effect> {
+    let missing: Vec<ActionKey> =
+        keys.iter().filter(|key| model.preview.cached(key).is_none()).cloned().collect();
+    if missing.is_empty() {
+        return try_open(model, keys, outside);
+    }
+    for key in &missing {
+        model.preview.problems.remove(key);
+    }
+    model.modal = Some(Modal::EditSoon { keys, outside });
+    vec![Effect::Load(missing)]
+}
+
+/// The approve key on an action that asks for an answer: there is nothing to approve before it is written.
+pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) -> Vec<Effect> {
+    let effects = open_for(model, vec![key], false);
+    if matches!(model.modal, Some(Modal::Edit(_) | Modal::EditSoon { .. })) {
+        model.say("it asks for an answer: write it here, then Enter approves it with your answer");
+    }
+    effects
+}
+
+/// What was read may be what a form waits for.
+pub(crate) fn arrived(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::EditSoon { keys, outside }) = &model.modal else { return Vec::new() };
+    let preview = &model.preview;
+    let here = |key: &ActionKey| preview.cached(key).is_some() || preview.problems.contains_key(key);
+    if !keys.iter().all(here) {
+        return Vec::new();
+    }
+    let (keys, outside) = (keys.clone(), *outside);
+    model.modal = None;
+    model.dirty = true;
+    try_open(model, keys, outside)
+}
+
+fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effect> {
+    let Some(key) = keys.iter().find(|key| model.preview.cached(key).is_some()).cloned() else {
+        model.warn("its content could not be read; the preview says why");
+        return Vec::new();
+    };
+    let (Some(cached), Some(slot)) = (model.preview.cached(&key), model.queue.get(&key)) else {
+        return Vec::new();
+    };
+    let (input, digest) = (cached.action.input.clone(), cached.digest);
+    if input.as_str().len() > LARGEST {
+        model.warn("this input is too large to edit here: 256 KiB is the most");
+        return Vec::new();
+    }
+    let (source, tool) = (key.source.clone(), slot.entry.row.tool.clone());
+    let proposed = json::pretty(input.as_str());
+    let text = match model.edit_texts.get(&key) {
+        Some(draft) if draft.of == digest => draft.text.clone(),
+        Some(_) | None => {
+            let staged = model.draft.get(&key).filter(|staged| staged.digest == Some(digest));
+            let edits = staged.and_then(|staged| staged.decision.edits());
+            let merged = edits.and_then(|edits| merge(&input, edits).ok());
+            merged.map_or(proposed, |merged| json::pretty(merged.as_str()))
+        }
+    };
+    let known = model.tools.get(&(source.clone(), tool.clone())).cloned();
+    let asks = slot.entry.can.answer;
+    let mut form = EditForm::new(key, digest, input, &text, known);
+    if asks {
+        form.begin_at_answer();
+    }
+    if keys.len() > 1 {
+        form.bulk = Some(Bulk { keys, rows: None, top: 0, since: model.now });
+    }
+    model.modal = Some(Modal::Edit(Box::new(form)));
+    let mut effects = vec![Effect::LearnTool { source, tool }];
+    if outside {
+        effects.extend(editor(model));
+    }
+    effects
+}
+
+/// A source said what it knows of a tool. Without an answer the form does without, and the source judges.
+pub(crate) fn learnt(
+    model: &mut Model,
+    source: SourceName,
+    tool: Untrusted,
+    answer: Result<Option<Arc<Tool>>, Problem>,
+) -> Vec<Effect> {
+    let Ok(Some(known)) = answer else { return Vec::new() };
+    if let Some(Modal::Edit(form)) = &mut model.modal
+        && form.key.source == source
+        && model.queue.get(&form.key).is_some_and(|slot| slot.entry.row.tool == tool)
+    {
+        form.learn(Arc::clone(&known));
+    }
+    model.tools.insert((source, tool), known);
+    Vec::new()
+}
+
+/// Enter on the form: stages an approval with what the draft changes, or shows what it changes in each of several actions.
+fn approve(model: &mut Model) -> Vec<Effect> {
+    // A pasted line ends in Enter too.
+    if is_burst(model) {
+        return Vec::new();
+    }
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    if let Some(why) = form.refusal() {
+        model.warn(format!("cannot be sent: {why}"));
+        return Vec::new();
+    }
+    if form.bulk.is_some() {
+        return bulk::show(model);
+    }
+    let (key, digest) = (form.key.clone(), form.digest);
+    let edits = form.check.clone().ok().flatten();
+    if let Err(why) = may_stage(model, &key, digest) {
+        model.warn(why);
+        return Vec::new();
+    }
+    let comment = bulk::comment_of(model, &key);
+    let mut effects = close(model);
+    effects.extend(stage::stage(model, vec![(key, Some(Decision::Approve { edits, comment }))]));
+    finish(model);
+    effects
+}
+
+fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> Result<(), String> {
+    let slot = model.queue.get(key);
+    if !slot.is_some_and(Slot::is_pending) {
+        return Err("it was decided elsewhere meanwhile; your text is kept until it is settled".to_owned());
+    }
+    if model.preview.cached(key).is_none_or(|cached| cached.digest != digest) {
+        return Err("the proposed input changed while you edited: close the form and look again".to_owned());
+    }
+    match slot.and_then(|slot| decide::update::lock(model, slot)) {
+        Some(why) => Err(format!(
+            "{why}: close the form, read the proposal to its end, then approve (your text is kept)"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Closes the form and keeps its text; from the list of a change to several actions, back to the form.
+pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
+    if let Some(Modal::Edit(form)) = &mut model.modal
+        && let Some(bulk) = &mut form.bulk
+        && bulk.rows.take().is_some()
+    {
+        return save_now(model);
+    }
+    let effects = save_now(model);
+    if let Some(Modal::Edit(form)) = model.modal.take() {
+        match form.check {
+            Ok(Some(edits)) => drop(model.drafted.insert(form.key, edits)),
+            Ok(None) | Err(_) => drop(model.drafted.remove(&form.key)),
+        }
+    }
+    effects
+}
+
+/// Saves what was typed since the last time.
+pub(crate) fn save(model: &mut Model) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Edit(form)) if form.unsaved => save_now(model),
+        _ => Vec::new(),
+    }
+}
+
+fn save_now(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    if !form.unsaved {
+        return Vec::new();
+    }
+    form.unsaved = false;
+    let (key, of, text) = (form.key.clone(), form.digest, form.text());
+    let text = (text != form.proposed()).then_some(EditText { text, of });
+    keep(model, key, text)
+}
+
+/// The draft of an edited input, to disk too; `None`: it is as proposed.
+pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) -> Vec<Effect> {
+    match &text {
+        Some(text) => drop(model.edit_texts.insert(key.clone(), text.clone())),
+        None => drop(model.edit_texts.remove(&key)),
+    }
+    stage::save(model, vec![Write::EditText { key, text }])
+}
+
+/// An action was loaded that has an edit text: works out what it would send.
+pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
+    let (Some(draft), Some(cached)) = (model.edit_texts.get(key), model.preview.cached(key)) else { return };
+    if draft.of == cached.digest
+        && let Ok(Some(edits)) = changed_keys(&cached.action.input, &draft.text)
+    {
+        model.drafted.insert(key.clone(), edits);
+    }
+}
+
+// Keys in the edit form.
+//
+// The fast path: the form opens at its title with the caret at the end, and Enter in a field of one line approves with these
+// edits. Where Enter is a line break, Tab goes on to the button, or Esc and the approve key do the same.
+
+const BUTTONS: [EditField; 3] = [EditField::Approve, EditField::Revert, EditField::Close];
+
+/// What a key comes to.
+enum Meant {
+    Nothing,
+    Approve,
+    Say(&'static str),
+}
+
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    if form.lists() {
+        return bulk::key(model, key);
+    }
+    let meant = if form.is_raw() { in_text(form, key) } else { in_field(form, key) };
+    match meant {
+        Meant::Nothing => Vec::new(),
+        Meant::Approve => approve_changed(model),
+        Meant::Say(what) => {
+            model.warn(what);
+            Vec::new()
+        }
+    }
+}
+
+/// Enter in a field: only where something was changed, so that a stray one approves nothing.
+fn approve_changed(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
+        let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.can.answer);
+        let keys = &model.settings.keymap;
+        let (back, approve) = (keys.key_in_text(Command::Back), keys.key(Command::Approve));
+        model.say(if asks {
+            format!("the answer is not written yet: write it, then Enter approves with it; {back} closes")
+        } else {
+            format!("nothing is changed; {back} closes, and {approve} approves it as proposed")
+        });
+        return Vec::new();
+    }
+    approve(model)
+}
+
+fn in_text(form: &mut EditForm, key: KeyEvent) -> Meant {
+    if key.code == KeyCode::Char('u') && key.modifiers == KeyModifiers::CONTROL {
+        form.area.delete_line_by_head();
+        form.changed();
+    } else if form.area.input(key) {
+        form.changed();
+    }
+    Meant::Nothing
+}
+
+fn in_field(form: &mut EditForm, key: KeyEvent) -> Meant {
+    let Some(field) = form.here() else { return Meant::Nothing };
+    if field.is_locked() {
+        return match key.code {
+            KeyCode::Up | KeyCode::Down => beside(form, key.code),
+            KeyCode::Enter => Meant::Approve,
+            KeyCode::Char(_) => Meant::Say("this key says whose action it is: it cannot be edited"),
+            _ => Meant::Nothing,
+        };
+    }
+    match field.kind {
+        Kind::Choice(_) => in_choice(form, key),
+        Kind::List => in_list(form, key),
+        Kind::Text | Kind::Number | Kind::Json => in_line(form, key),
+    }
+}
+
+fn in_choice(form: &mut EditForm, key: KeyEvent) -> Meant {
+    match key.code {
+        KeyCode::Left => form.with_field(|field, _| field.cycle(false)),
+        KeyCode::Right | KeyCode::Char(' ') => form.with_field(|field, _| field.cycle(true)),
+        KeyCode::Char(c) if plain(key) => form.with_field(|field, _| field.jump(c)),
+        KeyCode::Up | KeyCode::Down => return beside(form, key.code),
+        KeyCode::Enter => return Meant::Approve,
+        _ => {}
+    }
+    Meant::Nothing
+}
+
+fn in_list(form: &mut EditForm, key: KeyEvent) -> Meant {
+    let last = form.here().map_or(0, |field| field.elements().len().saturating_sub(1));
+    match key.code {
+        KeyCode::Up if form.element > 0 => form.element -= 1,
+        KeyCode::Down if form.element < last => form.element += 1,
+        KeyCode::Up | KeyCode::Down => return beside(form, key.code),
+        KeyCode::Char(' ') | KeyCode::Delete => form.with_field(Field::toggle),
+        KeyCode::Right => form.as_json(),
+        KeyCode::Enter => return Meant::Approve,
+        KeyCode::Char(_) => {
+            return Meant::Say("Space drops an element or restores it; Right edits the list as JSON");
+        }
+        _ => {}
+    }
+    Meant::Nothing
+}
+
+fn in_line(form: &mut EditForm, key: KeyEvent) -> Meant {
+    let lines = form.area.lines().len();
+    let control = key.modifiers == KeyModifiers::CONTROL;
+    let text = form.here().is_some_and(|field| field.kind != Kind::Number);
+    match key.code {
+        KeyCode::Up if form.area.cursor().0 == 0 => return beside(form, key.code),
+        KeyCode::Down if form.area.cursor().0 + 1 >= lines => return beside(form, key.code),
+        // A line break on purpose, also where there is none yet.
+        KeyCode::Char('j') if control && text => form.area.insert_newline(),
+        KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) && text => form.area.insert_newline(),
+        KeyCode::Enter if !form.has_lines() => return Meant::Approve,
+        KeyCode::Char('u') if control && lines == 1 => {
+            form.area = tui_textarea::TextArea::default();
+        }
+        KeyCode::Char('u') if control => drop(form.area.delete_line_by_head()),
+        KeyCode::Char('m') if control => return Meant::Nothing,
+        KeyCode::Char(c) if plain(key) && form.here().is_some_and(|field| !field.takes(c)) => {
+            return Meant::Say("a number is asked for here");
+        }
+        _ if !form.area.input(key) => return Meant::Nothing,
+        _ => {}
+    }
+    form.typed();
+    Meant::Nothing
+}
+
+fn plain(key: KeyEvent) -> bool {
+    !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+}
+
+/// To the field above or below, and no further.
+fn beside(form: &mut EditForm, code: KeyCode) -> Meant {
+    let to = if code == KeyCode::Up { form.at.checked_sub(1) } else { Some(form.at + 1) };
+    if let Some(to) = to.filter(|to| *to < form.fields.len()) {
+        form.select(to);
+    }
+    Meant::Nothing
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    let listed = form.lists();
+    if listed || form.field != EditField::Text || !(form.is_raw() || form.has_text()) {
+        model.warn("ignored a paste: text goes into a text field only");
+        return Vec::new();
+    }
+    if form.here().is_some_and(|field| !text.trim().chars().all(|c| field.takes(c))) {
+        model.warn("ignored a paste that is no number");
+        return Vec::new();
+    }
+    let number = form.here().is_some_and(|field| field.kind == Kind::Number);
+    form.area.insert_str(if number { text.trim() } else { text });
+    if form.is_raw() {
+        form.changed();
+    } else {
+        form.typed();
+    }
+    Vec::new()
+}
+
+/// Through the fields, then the buttons, and around.
+pub(crate) fn next_field(model: &mut Model, way: Way) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    let fields = form.fields.len().max(1);
+    let at = match BUTTONS.iter().position(|button| *button == form.field) {
+        Some(button) => fields + button,
+        None => form.at,
+    };
+    let all = fields + BUTTONS.len();
+    let to = if way == Way::Down { (at + 1) % all } else { (at + all - 1) % all };
+    match to.checked_sub(fields) {
+        Some(button) => form.field = BUTTONS.get(button).copied().unwrap_or(EditField::Text),
+        None if form.is_raw() => form.field = EditField::Text,
+        None => form.select(to),
+    }
+    Vec::new()
+}
+
+/// Arrows move between the buttons, Enter presses one. Nothing else does anything there.
+pub(crate) fn button_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    if form.lists() {
+        return bulk::key(model, key);
+    }
+    match (key.code, form.field) {
+        (KeyCode::Enter, EditField::Approve) => approve(model),
+        (KeyCode::Enter, EditField::Revert) => {
+            let proposed = form.proposed();
+            form.take(&proposed);
+            form.field = EditField::Text;
+            form.changed();
+            Vec::new()
+        }
+        (KeyCode::Enter, EditField::Close) => leave::back(model),
+        (KeyCode::Right | KeyCode::Down, _) => next_field(model, Way::Down),
+        (KeyCode::Left | KeyCode::Up, _) => next_field(model, Way::Up),
+        _ => Vec::new(),
+    }
+}
+
+/// The field back to proposed; in the JSON text, all of it.
+pub(crate) fn field_back(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    if form.lists() {
+        return Vec::new();
+    }
+    if form.is_raw() {
+        let proposed = form.proposed();
+        form.set_raw(&proposed);
+        form.changed();
+    } else {
+        form.back_to_proposed();
+    }
+    Vec::new()
+}
+
+/// Between the fields and the JSON text, both of the same draft.
+pub(crate) fn raw(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    if form.lists() {
+        return Vec::new();
+    }
+    let text = form.text();
+    form.field = EditField::Text;
+    if form.is_raw() {
+        form.take(&text);
+        if form.is_raw() {
+            let why = form.check.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            model.warn(format!("it cannot be shown as fields yet: {why}"));
+        }
+    } else {
+        form.set_raw(&text);
+        form.judge();
+    }
+    Vec::new()
+}
+
+// The draft in the reviewer's own editor.
+
+/// From the list: opens the form, and the editor over it.
+pub(crate) fn open_outside(model: &mut Model) -> Vec<Effect> {
+    start(model, true)
+}
+
+/// From the form: its whole draft, as JSON.
+pub(crate) fn editor(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    if form.lists() {
+        return Vec::new();
+    }
+    vec![Effect::Editor { key: form.key.clone(), digest: form.digest, text: form.text() }]
+}
+
+/// The editor is closed.
+pub(crate) fn edited(
+    model: &mut Model,
+    key: &ActionKey,
+    digest: crate::domain::Digest,
+    answer: Result<String, String>,
+) -> Vec<Effect> {
+    let text = match answer {
+        Ok(text) => text,
+        Err(why) => {
+            model.warn(why);
+            return Vec::new();
+        }
+    };
+    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    if form.key != *key || form.digest != digest {
+        return Vec::new();
+    }
+    if text.trim_end() == form.text().trim_end() {
+        model.say("nothing was changed in the editor");
+        return Vec::new();
+    }
+    form.take(text.trim_end());
+    form.field = EditField::Text;
+    form.changed();
+    if form.is_raw() {
+        let why = form.check.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        model.warn(format!("what came back cannot be sent: {why}; your text is kept, mend it here"));
+    }
+    Vec::new()
+}

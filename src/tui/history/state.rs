@@ -1,0 +1,224 @@
+//! What is over, in a list of its own. The queue of what is pending stays as it is meanwhile.
+
+use std::collections::HashMap;
+
+use crate::domain::{ActionKey, DecisionKind, Entry, Outcome, Row, Status, Timestamp};
+use crate::inbox::{Next, Problem};
+use crate::tui::queue::slots::{Settled, Slot, State};
+
+/// Which list: by where actions stand, or by who decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ViewKind {
+    Approved,
+    Executed,
+    Failed,
+    Unknown,
+    Rejected,
+    /// Over without a decision: withdrawn and superseded, too.
+    Expired,
+    /// What was decided from here, as the journal knows it.
+    Mine,
+}
+
+/// Where a list goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    Listed {
+        statuses: Vec<Status>,
+        next: Option<Next>,
+    },
+    /// What was decided from here, after the newest so many submissions.
+    Decided {
+        skip: u32,
+    },
+}
+
+/// A page, as it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ViewPage {
+    pub rows: Vec<ViewRow>,
+    pub next: Option<Ask>,
+    pub problems: Vec<Problem>,
+    /// Items that could not be read.
+    pub unreadable: usize,
+    pub at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ViewRow {
+    pub entry: Entry,
+    pub own: Option<Own>,
+}
+
+/// A decision of ours, and what the source said to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub decision: DecisionKind,
+    pub at: Timestamp,
+    /// `None`: it is not known whether it was sent.
+    pub outcome: Option<Outcome>,
+    /// Where the action was last seen after it was approved, as the journal has it.
+    pub ended: Option<Status>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub kind: ViewKind,
+    /// Answers with another number belong to a list that is gone.
+    pub number: u64,
+    slots: Vec<Slot>,
+    own: Vec<Option<Own>>,
+    by_key: HashMap<ActionKey, usize>,
+    cursor: Option<ActionKey>,
+    at: usize,
+    /// The first row on screen.
+    pub top: usize,
+    pub more: More,
+    pub problems: Vec<Problem>,
+    pub unreadable: usize,
+    /// When its newest page was read; `None` before the first one.
+    pub read_at: Option<Timestamp>,
+    /// The next page takes the place of everything.
+    anew: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum More {
+    UnderWay,
+    At(Ask),
+    End,
+}
+
+impl ViewKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Approved => "Approved and running",
+            Self::Executed => "Executed",
+            Self::Failed => "Failed",
+            Self::Unknown => "Outcome unknown",
+            Self::Rejected => "Rejected",
+            Self::Expired => "Expired, withdrawn, superseded",
+            Self::Mine => "Decided by me",
+        }
+    }
+
+    /// What its first page is asked with.
+    pub fn ask(self) -> Ask {
+        let statuses: &[Status] = match self {
+            Self::Approved => &[Status::Approved, Status::Running],
+            Self::Executed => &[Status::Executed],
+            Self::Failed => &[Status::Failed],
+            Self::Unknown => &[Status::Unknown],
+            Self::Rejected => &[Status::Rejected],
+            Self::Expired => &[Status::Expired, Status::Withdrawn, Status::Superseded],
+            Self::Mine => return Ask::Decided { skip: 0 },
+        };
+        Ask::Listed { statuses: statuses.to_vec(), next: None }
+    }
+
+    /// Its rows do not all stand the same.
+    pub const fn is_mixed(self) -> bool {
+        matches!(self, Self::Expired | Self::Mine)
+    }
+
+    /// Its rows say more than a list carries: those on screen are read in full.
+    pub const fn wants_all(self) -> bool {
+        matches!(self, Self::Failed | Self::Mine)
+    }
+}
+
+impl View {
+    /// Empty, with its first page on the way.
+    pub(crate) fn new(kind: ViewKind, number: u64) -> Self {
+        Self {
+            kind,
+            number,
+            slots: Vec::new(),
+            own: Vec::new(),
+            by_key: HashMap::new(),
+            cursor: None,
+            at: 0,
+            top: 0,
+            more: More::UnderWay,
+            problems: Vec::new(),
+            unreadable: 0,
+            read_at: None,
+            anew: true,
+        }
+    }
+
+    /// Everything is read again; what is on screen stays until it comes.
+    pub(crate) fn renew(&mut self, number: u64) {
+        self.number = number;
+        self.more = More::UnderWay;
+        self.anew = true;
+    }
+
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The decision of ours in a row.
+    pub(crate) fn own(&self, nth: usize) -> Option<&Own> {
+        self.own.get(nth)?.as_ref()
+    }
+
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn here(&self) -> Option<&Slot> {
+        self.slots.get(self.at)
+    }
+
+    /// Puts the cursor on a row; past the end is the last one.
+    pub(crate) fn go_to(&mut self, row: usize) {
+        self.at = row.min(self.slots.len().saturating_sub(1));
+        self.cursor = self.here().map(|slot| slot.entry.key.clone());
+    }
+
+    /// The cursor goes to this action when a page brings it.
+    pub(crate) fn aim(&mut self, key: ActionKey) {
+        self.cursor = Some(key);
+    }
+
+    /// An action was read in full: its row says where it stands by now.
+    pub(crate) fn learn(&mut self, row: &Row, key: &ActionKey) {
+        let Some(slot) = self.by_key.get(key).and_then(|nth| self.slots.get_mut(*nth)) else { return };
+        slot.entry.row = row.clone();
+        slot.state = over(row);
+    }
+
+    /// Takes a page. The cursor stays on its action, and where that is gone, on its line. An action stands once, where it
+    /// stood first: as it was met last, or decided last.
+    pub(crate) fn take(&mut self, page: ViewPage) {
+        if std::mem::take(&mut self.anew) {
+            self.slots.clear();
+            self.own.clear();
+            self.by_key.clear();
+            self.problems.clear();
+            self.unreadable = 0;
+            self.read_at = Some(page.at);
+        }
+        for row in page.rows {
+            if self.by_key.contains_key(&row.entry.key) {
+                continue;
+            }
+            self.by_key.insert(row.entry.key.clone(), self.slots.len());
+            let state = over(&row.entry.row);
+            self.slots.push(Slot::over(row.entry, state));
+            self.own.push(row.own);
+        }
+        self.more = page.next.map_or(More::End, More::At);
+        self.problems.extend(page.problems);
+        self.unreadable += page.unreadable;
+        let found = self.cursor.as_ref().and_then(|key| self.by_key.get(key).copied());
+        self.go_to(found.unwrap_or(self.at));
+    }
+}
+
+/// In this list nothing is decided, wherever it stands.
+fn over(row: &Row) -> State {
+    let (status, by, at) = (Some(row.status.clone()), row.resolved_by.clone(), row.resolved_at);
+    State::Settled(Settled { status, by, at, ours: false, error: None })
+}

@@ -1,0 +1,214 @@
+//! The rows of what is over: where each stands, who decided, when; of a failed one the first line of its error.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::domain::{Outcome, PendingAction, Row, Status};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome;
+use crate::tui::chrome::pen::{Pen, bold, frame};
+use crate::tui::chrome::theme;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::{Layout, Shape};
+use crate::tui::core::model::{Focus, Model};
+use crate::tui::queue::slots::Slot;
+
+use super::state::{More, Own, View, ViewKind};
+
+const AGE: usize = 7;
+/// `Nov 19 14:22`
+const MOMENT: usize = 13;
+const STATUS: usize = 11;
+
+pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer) {
+    if layout.rows.is_empty() {
+        return;
+    }
+    if layout.shape == Shape::Stacked {
+        let above = Rect {
+            height: 1,
+            x: layout.list.x + 2,
+            width: layout.list.width.saturating_sub(4),
+            ..layout.list
+        };
+        if layout.rows.y > layout.list.y {
+            Pen::new(buf, above, 0).ours(&format!(" {} ", title(model, view)), theme::BOLD);
+            Pen::new(buf, above, 0).right(&format!(" {} ", note(view)), theme::DIM);
+        }
+    } else {
+        let style = if model.focus == Focus::List { theme::PLAIN } else { theme::DIM };
+        frame(model, layout.list, &title(model, view), &note(view), style, buf);
+    }
+    let told = problems(view, layout.rows, buf);
+    if view.slots().is_empty() {
+        Pen::new(buf, layout.rows, told).ours(empty(view), theme::DIM);
+        return;
+    }
+    let room = usize::from(layout.rows.height.saturating_sub(told));
+    // What could not be read takes lines from the rows; the cursor must stay in sight all the same.
+    let top = view.top.max((view.at() + 1).saturating_sub(room));
+    let rows = view.slots().iter().enumerate().skip(top).take(room);
+    for (line, row) in (told..).zip(rows) {
+        action(model, view, row, layout.rows, line, buf);
+    }
+}
+
+/// `Failed   as of 14:22, 3m ago`
+fn title(model: &Model, view: &View) -> String {
+    let name = view.kind.name();
+    match view.read_at {
+        None => name.to_owned(),
+        Some(at) if model.now.since(at) < 60_000 => {
+            format!("{name}   as of {}", chrome::words::moment(model, at))
+        }
+        Some(at) => {
+            let key = model.settings.keymap.key(Command::Reload);
+            let age = chrome::words::age(at, model.now);
+            format!("{name}   as of {}, {age} ago: {key} reads it again", chrome::words::moment(model, at))
+        }
+    }
+}
+
+fn note(view: &View) -> String {
+    let (at, all) = (view.at() + 1, view.slots().len());
+    match (&view.more, all) {
+        (More::UnderWay, _) => "reading…".to_owned(),
+        (_, 0) => String::new(),
+        (More::At(_), _) => format!("row {at} of {all} and more"),
+        (More::End, _) => format!("row {at} of {all}"),
+    }
+}
+
+fn empty(view: &View) -> &'static str {
+    match (&view.more, view.kind) {
+        (More::UnderWay, _) => " reading…",
+        _ if !view.problems.is_empty() => " nothing else is known",
+        (_, ViewKind::Mine) => " nothing was decided from here yet",
+        (_, ViewKind::Approved) => " nothing is approved and waits, or runs",
+        (_, ViewKind::Executed) => " nothing was executed yet",
+        (_, ViewKind::Failed) => " nothing has failed",
+        (_, ViewKind::Unknown) => " no outcome is unknown",
+        (_, ViewKind::Rejected) => " nothing was rejected yet",
+        (_, ViewKind::Expired) => " nothing expired, was withdrawn or superseded",
+    }
+}
+
+/// What is not in the list, and why: at its top, so that nobody takes the list for all there is.
+fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
+    let mut nth = 0;
+    for problem in &view.problems {
+        let name = problem.source.as_ref().map_or_else(String::new, |source| format!("{source} "));
+        let mut pen = Pen::new(buf, area, nth);
+        pen.ours(&format!(" ! {name}{}", problem.what), theme::WARN);
+        if let Some(why) = &problem.why {
+            pen.ours(": ", theme::PLAIN).shown(&text::line(why), theme::PLAIN);
+        }
+        nth += 1;
+    }
+    if view.unreadable > 0 {
+        let line = format!(" ! {} cannot be read", chrome::words::count(view.unreadable, "action"));
+        Pen::new(buf, area, nth).ours(&line, theme::WARN);
+        nth += 1;
+    }
+    nth.min(area.height / 2)
+}
+
+/// `> Refund INV-8841  card expired        failed     lee    12m`, and of what was decided from here
+/// `> E HIGH Refund INV-8841  executed   17:08`
+fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, line: u16, buf: &mut Buffer) {
+    let here = nth == view.at();
+    let base = if here { theme::SELECTED } else { theme::PLAIN };
+    let mut pen = Pen::new(buf, area, line).base(base);
+    pen.ours(if here { "> " } else { "  " }, theme::BOLD);
+    let own = view.own(nth);
+    if let Some(own) = own {
+        pen.ours(&format!("{} ", own.decision.letter()), bold(theme::decision(own.decision)));
+    }
+    let row = &slot.entry.row;
+    if own.is_some() {
+        pen.column(&chrome::words::risk(&row.risk), 4, theme::risk(&row.risk)).ours(" ", theme::PLAIN);
+    }
+    let read = model.preview.cached(&slot.entry.key).map(|cached| &cached.action);
+    // Where there is little room, the error says more than who approved it; the preview says both.
+    let who = match (area.width, view.kind) {
+        (..60, ViewKind::Failed | ViewKind::Mine) => 0,
+        (..60, _) => 9,
+        _ => 14,
+    };
+    let status = if view.kind.is_mixed() { STATUS } else { 0 };
+    let when = when(model, (row, own, read), area.width < 60);
+    let time = if own.is_some() && area.width >= 60 { MOMENT } else { AGE };
+    let room = pen.left().saturating_sub(status + who + time + 1);
+    let title = text::line(&row.title);
+    let error = read.and_then(|action| action.error.as_ref()).map(text::first_line);
+    match error {
+        Some(error) if view.kind == ViewKind::Failed => {
+            let width = title.width().min(room / 2);
+            pen.column(&title, width, theme::PLAIN).ours("  ", theme::PLAIN);
+            pen.column(&error, room.saturating_sub(width + 2), theme::WARN);
+        }
+        _ => drop(pen.column(&title, room, theme::PLAIN)),
+    }
+    pen.ours(" ", theme::PLAIN);
+    if status > 0 {
+        let (word, style) = match own {
+            Some(own) if read.is_none() || !says_it(own, &row.status) => said(own),
+            _ => (chrome::words::status(Some(&row.status)), status_style(&row.status)),
+        };
+        pen.column(&word, status - 1, style).ours(" ", theme::PLAIN);
+    }
+    if who > 0 {
+        let by = row.resolved_by.as_ref().map_or_else(Shown::default, text::line);
+        pen.column(&by, who - 1, theme::DIM).ours(" ", theme::PLAIN);
+    }
+    pen.ours(&format!("{when:>width$} ", width = time - 1), theme::PLAIN);
+}
+
+/// How long ago it was settled or ran; of what was decided from here, the time of day of that.
+fn when(
+    model: &Model,
+    (row, own, read): (&Row, Option<&Own>, Option<&PendingAction>),
+    narrow: bool,
+) -> String {
+    match own {
+        Some(own) if narrow => chrome::words::day(model, own.at),
+        Some(own) => chrome::words::moment(model, own.at),
+        None => {
+            let ran = read.and_then(|action| action.executed_at);
+            chrome::words::age(ran.or(row.resolved_at).unwrap_or(row.created_at), model.now)
+        }
+    }
+}
+
+fn status_style(status: &Status) -> Style {
+    use Status as S;
+    match status {
+        S::Executed => theme::GOOD,
+        S::Failed | S::Unknown => theme::WARN,
+        _ => theme::PLAIN,
+    }
+}
+
+/// Where an action stands says what became of this decision: not while it is pending, and not where the decision did not count.
+const fn says_it(own: &Own, status: &Status) -> bool {
+    let counted = !matches!(own.outcome, Some(Outcome::Skipped { .. } | Outcome::Failed { .. }));
+    counted && !status.is_pending()
+}
+
+/// What became of a decision, as the journal knows it.
+fn said(own: &Own) -> (Shown, Style) {
+    let word = match (&own.outcome, &own.ended) {
+        (Some(Outcome::Approved), Some(status)) => {
+            return (chrome::words::status(Some(status)), status_style(status));
+        }
+        (None | Some(Outcome::Unknown { .. }), _) => return (Shown::ours("UNKNOWN"), theme::WARN),
+        (Some(Outcome::Approved), None) => "approved",
+        (Some(Outcome::Rejected), _) => "rejected",
+        (Some(Outcome::Accepted), _) => "accepted",
+        (Some(Outcome::Skipped { .. }), _) => "skipped",
+        (Some(Outcome::Failed { .. }), _) => "refused",
+    };
+    (Shown::ours(word), theme::DIM)
+}

@@ -1,0 +1,226 @@
+//! Looking about: which action, what stands in the list, what is staged. Nothing here decides anything.
+
+use crate::domain::ActionKey;
+use crate::text;
+use crate::tui::core::command::Command;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Given;
+use crate::tui::queue::slots::Slot;
+use crate::tui::queue::state::Line;
+
+use super::news::troubles;
+use super::sentences;
+use super::session::{Session, Spoken};
+use super::words::{WORDS, found};
+
+/// So many actions are named at once.
+const NAMED: usize = 10;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    Next,
+    Previous,
+}
+
+/// Reads out the action under the cursor. From now on decisions are about it.
+pub(crate) fn announce(session: &mut Session) {
+    let Some(slot) = session.model.here() else {
+        session.spoken = None;
+        let nothing = if session.model.queue.lines().is_empty() {
+            "Nothing is pending. New actions are told as they come."
+        } else {
+            "No action is chosen; first goes to the first one."
+        };
+        session.say(nothing);
+        return say_held(session);
+    };
+    let said = sentences::action(&session.model, slot);
+    session.spoken = Some(Spoken::of(slot, session.model.now));
+    session.say(&said);
+}
+
+pub(crate) fn say_held(session: &mut Session) {
+    if let Some(held) = sentences::held(&session.model) {
+        session.say(&held);
+    }
+}
+
+/// An empty line: the action again.
+pub(crate) fn again(session: &mut Session) {
+    announce(session);
+}
+
+pub(crate) fn first_undecided(session: &mut Session) {
+    let undecided = |slot: &&Slot| slot.is_pending() && session.model.draft.get(&slot.entry.key).is_none();
+    let first = actions(&session.model).find(undecided).map(|slot| slot.entry.key.clone());
+    if let Some(key) = first {
+        session.give(Given::Go(key));
+    }
+    announce(session);
+}
+
+/// In the order of the list.
+fn actions(model: &Model) -> impl Iterator<Item = &Slot> {
+    model.queue.lines().iter().filter_map(|line| match line {
+        Line::Action(index) => model.queue.slot(*index),
+        Line::Header(_) => None,
+    })
+}
+
+/// Where the cursor stands among the actions, from 0.
+fn nth_here(model: &Model) -> Option<usize> {
+    let here = &model.here()?.entry.key;
+    actions(model).position(|slot| slot.entry.key == *here)
+}
+
+pub(crate) fn step(session: &mut Session, to: To) {
+    let before = here(&session.model);
+    session.give(Given::Command(match to {
+        To::Next => Command::NextUndecided,
+        To::Previous => Command::PreviousUndecided,
+    }));
+    let heard = session.heard();
+    if here(&session.model) != before {
+        return announce(session);
+    }
+    match heard {
+        Some(_) => session.say("Nothing is undecided. submit reviews and sends what is staged."),
+        None => session.say("There is no other undecided action."),
+    }
+    say_held(session);
+}
+
+pub(crate) fn here(model: &Model) -> Option<ActionKey> {
+    model.here().map(|slot| slot.entry.key.clone())
+}
+
+/// To the action with this number, counted from 1; past the end is the last one.
+pub(crate) fn go(session: &mut Session, number: usize) {
+    let total = actions(&session.model).count();
+    let at = number.min(total).saturating_sub(1);
+    let key = actions(&session.model).nth(at).map(|slot| slot.entry.key.clone());
+    if let Some(key) = key {
+        session.give(Given::Go(key));
+    }
+    announce(session);
+}
+
+pub(crate) fn go_to(session: &mut Session, rest: &str) {
+    let total = actions(&session.model).count();
+    match rest.parse::<usize>() {
+        Ok(number) if (1..=total).contains(&number) => go(session, number),
+        _ => session.say(&format!("Say go and a number from 1 to {total}.")),
+    }
+}
+
+/// `3. High risk. refund_payment. Title: X. Staged: approve.`
+fn line(model: &Model, nth: usize, slot: &Slot) -> String {
+    let row = &slot.entry.row;
+    let standing = sentences::standing(model, slot);
+    let said = format!(
+        "{nth}. {}. {}. Title: {}. {standing}",
+        sentences::risk(&row.risk),
+        sentences::identifier(&row.tool),
+        sentences::foreign(&row.title)
+    );
+    said.trim_end().to_owned()
+}
+
+pub(crate) fn list(session: &mut Session, rest: &str) {
+    let count = match rest {
+        "" => NAMED,
+        "all" => usize::MAX,
+        count => match count.parse() {
+            Ok(count) => count,
+            Err(_) => return session.say("Say list, list and a number, or list all."),
+        },
+    };
+    let model = &session.model;
+    let from = nth_here(model).unwrap_or_default();
+    let all = actions(model).enumerate().skip(from);
+    let said: Vec<String> = all.take(count).map(|(nth, slot)| line(model, nth + 1, slot)).collect();
+    let left = actions(model).count().saturating_sub(from + said.len());
+    if said.is_empty() {
+        return announce(session);
+    }
+    session.say_all(&said);
+    session.say(&match left {
+        0 => "End of the list.".to_owned(),
+        left => format!("{left} more in the list."),
+    });
+    say_held(session);
+}
+
+/// The actions that are decided together with this one.
+pub(crate) fn batch(session: &mut Session) {
+    let model = &session.model;
+    let Some(group) = model.queue.group_here() else { return announce(session) };
+    let inside: std::collections::HashSet<&ActionKey> =
+        group.slots.iter().filter_map(|index| model.queue.slot(*index)).map(|slot| &slot.entry.key).collect();
+    let all = actions(model).enumerate().filter(|(_, slot)| inside.contains(&slot.entry.key));
+    let mut said: Vec<String> = all.take(100).map(|(nth, slot)| line(model, nth + 1, slot)).collect();
+    if inside.len() > said.len() {
+        said.push(format!("{} more in this batch.", inside.len() - said.len()));
+    }
+    let staged = group.key.batch().map_or(0, |batch| model.tally.batch(batch).total());
+    session.say(&format!("This batch has {}; {staged} staged.", text::count(inside.len(), "action")));
+    session.say_all(&said);
+}
+
+pub(crate) fn whereabouts(session: &mut Session) {
+    let counts = sentences::counts(&session.model);
+    session.say(&counts);
+    session.say_all(&troubles(&session.model));
+    say_held(session);
+    if let Some(why) = session.model.saved.failed.clone() {
+        session.say(&format!("NOT SAVED: {why}. What is staged would not survive a crash."));
+    }
+    announce(session);
+}
+
+pub(crate) fn staged(session: &mut Session) {
+    let model = &session.model;
+    let all = actions(model).enumerate();
+    let said: Vec<String> = all
+        .filter_map(|(nth, slot)| {
+            let staged = model.draft.get(&slot.entry.key)?;
+            let title = sentences::foreign(&slot.entry.row.title);
+            Some(format!(
+                "{}: {}. Title: {title}.",
+                nth + 1,
+                sentences::sentence(&sentences::decision(&staged.decision)).trim_end_matches('.')
+            ))
+        })
+        .collect();
+    if said.is_empty() {
+        return session.say("Nothing is staged.");
+    }
+    let (count, saved) = (model.unsent(), model.saved.failed.is_none() && model.saved.open == 0);
+    session.say_all(&said);
+    let saved = if saved { "saved" } else { "not saved yet" };
+    session.say(&format!("{} staged, {saved}, nothing sent.", text::count(count, "decision")));
+}
+
+pub(crate) fn reload(session: &mut Session) {
+    let held = session.model.queue.n_held();
+    session.give(Given::Command(Command::Reload));
+    session.say_heard();
+    let counts = sentences::counts(&session.model);
+    session.say(&format!("{} taken in. {counts}", text::count(held, "new action")));
+    announce(session);
+}
+
+pub(crate) fn help(session: &mut Session, rest: &str) {
+    let words = match rest {
+        "" => WORDS.iter().collect(),
+        typed => found(typed),
+    };
+    if words.is_empty() {
+        return session.say("That is no word. help alone names all words.");
+    }
+    for word in words {
+        let takes = if word.takes.is_empty() { String::new() } else { format!(" {}", word.takes) };
+        session.say(&format!("{}{takes}: {}.", word.name, word.help));
+    }
+    session.say("The beginning of a word is enough. An empty line reads the action again.");
+}

@@ -1,0 +1,205 @@
+//! Sentences: short, labelled, in ASCII but for what is foreign, and that only as shown text.
+
+use crate::domain::{Decision, DecisionKind, Risk, Seen, Status, Untrusted};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::core::model::Model;
+use crate::tui::preview::page::fields::listed;
+use crate::tui::queue::slots::{Slot, State};
+use crate::tui::queue::state::Line;
+
+/// Columns of a title, or of a name, before it is cut.
+const LONGEST: usize = 160;
+
+/// A foreign text in one line, and said so where it is not all of it.
+pub(crate) fn foreign(text: &Untrusted) -> String {
+    shortened(&text::line(text))
+}
+
+/// A tool or an id, likewise.
+pub(crate) fn identifier(text: &Untrusted) -> String {
+    shortened(&text::identifier(text))
+}
+
+/// Who somebody is, likewise.
+pub(crate) fn name(text: &Untrusted) -> String {
+    shortened(&text::name(text))
+}
+
+fn shortened(shown: &Shown) -> String {
+    if shown.width() <= LONGEST {
+        return shown.plain();
+    }
+    let cut = shown.cut(LONGEST).plain();
+    format!("{} (cut)", cut.strip_suffix('…').unwrap_or(&cut))
+}
+
+/// The same with a capital letter and a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    let first: String = chars.next().map(|c| c.to_ascii_uppercase()).into_iter().collect();
+    let stop = if text.ends_with(['.', '?', '!', ':']) { "" } else { "." };
+    format!("{first}{}{stop}", chars.as_str())
+}
+
+/// `3 h 12 min`
+pub(crate) fn span(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "less than a minute".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (1, hours, _) => format!("1 day {hours} h"),
+        (days, hours, _) => format!("{days} days {hours} h"),
+    }
+}
+
+pub(crate) fn risk(risk: &Risk) -> String {
+    match risk {
+        Risk::Low => "Low risk".to_owned(),
+        Risk::Medium => "Medium risk".to_owned(),
+        Risk::High => "High risk".to_owned(),
+        Risk::Critical => "Critical risk".to_owned(),
+        Risk::Other(word) => format!("Risk {}, taken as high", foreign(word)),
+    }
+}
+
+/// `Action 2 of 41`: its place in the list.
+pub(crate) fn place(model: &Model, slot: &Slot) -> String {
+    let (mut nth, mut total) = (0, 0);
+    for line in model.queue.lines() {
+        if let Line::Action(index) = line {
+            total += 1;
+            if model.queue.slot(*index).is_some_and(|other| other.entry.key == slot.entry.key) {
+                nth = total;
+            }
+        }
+    }
+    format!("Action {nth} of {total}")
+}
+
+/// The action in a few sentences.
+pub(crate) fn action(model: &Model, slot: &Slot) -> String {
+    let row = &slot.entry.row;
+    let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", name(agent)));
+    let several = model.sources.len() > 1;
+    let at = if several { format!(" Source: {}.", slot.entry.key.source) } else { String::new() };
+    let mut said = vec![format!(
+        "{}. {}. {}{from}. Title: {}. Waiting {}.{at}",
+        place(model, slot),
+        risk(&row.risk),
+        identifier(&row.tool),
+        foreign(&row.title),
+        span(model.now.since(row.created_at)),
+    )];
+    if let Some(at) = row.expires_at.filter(|_| slot.is_pending()) {
+        let left = at.since(model.now);
+        said.push(if left > 0 { format!("Expires in {}.", span(left)) } else { "Expired.".to_owned() });
+    }
+    let standing = standing(model, slot);
+    if !standing.is_empty() {
+        said.push(standing);
+    }
+    let flags = model.flags_of(slot).reasons();
+    if slot.is_pending() && !flags.is_empty() {
+        said.push(format!("Warning: look twice: {}.", flags.join(", ")));
+    }
+    let told = if slot.is_pending() { slot.entry.can.told() } else { Vec::new() };
+    if !told.is_empty() {
+        let told: Vec<_> = told.iter().map(|(_, words)| words.as_ref()).collect();
+        said.push(format!("Before you decide: {}.", told.join("; ")));
+    }
+    said.join(" ")
+}
+
+/// Where it stands, when that is anything but undecided and unread.
+pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
+    let staged = model.draft.get(&slot.entry.key).map(|staged| decision(&staged.decision));
+    match &slot.state {
+        State::Pending => match (staged, model.seen_of(slot)) {
+            (Some(staged), _) => format!("Staged: {staged}."),
+            (None, Some(Seen::InFull)) => "Read in full.".to_owned(),
+            (None, Some(Seen::Opened)) => "Read in part.".to_owned(),
+            (None, None) => String::new(),
+        },
+        State::Held => "Its decision is about to be sent; undo recalls it.".to_owned(),
+        State::Sending => "Its decision is being sent.".to_owned(),
+        State::Unknown => {
+            "Its decision was sent, and what became of it is not known: it is read again, and settle says what became of it."
+                .to_owned()
+        }
+        State::ToSettle => {
+            "It was approved and ran, and its outcome is unknown: settle says what became of it.".to_owned()
+        }
+        State::Settled(settled) if settled.status == Some(Status::Expired) => {
+            "Expired: it can no longer be decided.".to_owned()
+        }
+        State::Settled(settled) => {
+            let how = settled.status.as_ref().map_or_else(|| "settled".to_owned(), status);
+            let by = match &settled.by {
+                Some(by) => format!(" by {}", name(by)),
+                None if settled.ours => " by you".to_owned(),
+                None => String::new(),
+            };
+            let error = settled.error.as_ref().map_or_else(String::new, |why| format!(" {}.", foreign(why)));
+            format!("Decided{by}: {how}.{error}")
+        }
+    }
+}
+
+pub(crate) fn status(status: &Status) -> String {
+    foreign(&status.word())
+}
+
+/// `approve with edit of title, with a comment`
+pub(crate) fn decision(decision: &Decision) -> String {
+    match decision {
+        Decision::Approve { edits, comment } => {
+            let edits =
+                edits.as_ref().map_or_else(String::new, |it| format!(" with edit of {}", listed(&it.keys())));
+            format!("approve{edits}{}", if comment.is_some() { ", with a comment" } else { "" })
+        }
+        Decision::Reject { reason } => {
+            format!("exclude{}", if reason.is_some() { ", with a reason" } else { "" })
+        }
+        Decision::Retry { .. } => "retry with guidance".to_owned(),
+    }
+}
+
+pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
+    match kind {
+        DecisionKind::Approve => "approve",
+        DecisionKind::ApproveWithEdits => "approve with edit",
+        DecisionKind::Reject => "exclude",
+        DecisionKind::Retry => "retry",
+    }
+}
+
+/// `41 pending, 33 undecided, 8 staged, oldest 3 h 12 min, 1 high risk.`
+pub(crate) fn counts(model: &Model) -> String {
+    let stats = &model.stats;
+    let mut said = vec![format!("{} pending", stats.pending), format!("{} undecided", model.undecided())];
+    let staged = model.unsent();
+    if staged > 0 {
+        said.push(format!("{staged} staged"));
+    }
+    if let Some(oldest) = stats.oldest {
+        said.push(format!("oldest {}", span(model.now.since(oldest))));
+    }
+    if stats.high_risk() > 0 {
+        said.push(format!("{} high risk", stats.high_risk()));
+    }
+    if stats.unknown > 0 {
+        said.push(format!("{} with unknown outcome", stats.unknown));
+    }
+    format!("{}.", said.join(", "))
+}
+
+/// `2 new actions above come in when you move on.`
+pub(crate) fn held(model: &Model) -> Option<String> {
+    match model.queue.n_held() {
+        0 => None,
+        1 => Some("1 new action above comes in when you move on.".to_owned()),
+        held => Some(format!("{held} new actions above come in when you move on.")),
+    }
+}

@@ -1,0 +1,206 @@
+//! Where an action comes from and where it stands. The agent's own words are labelled as such.
+
+use crate::domain::{Capabilities, Fact, FactValue, Passage, Row, Timestamp, Untrusted, json};
+use crate::inbox::Problem;
+use crate::text;
+use crate::text::Shown;
+use crate::tui::preview::state::Cached;
+
+use super::fields::{readable, size};
+use super::{Kind, Made, Writer};
+
+const COLUMN: usize = 12;
+
+pub(crate) fn context(
+    writer: &mut Writer,
+    cached: &Cached,
+    row: &Row,
+    (of, told): (&Made, Option<&Result<Vec<Passage>, Problem>>),
+    zone: &jiff::tz::TimeZone,
+) {
+    let action = &cached.action;
+    let mut field = |name: &str, value: Option<&Untrusted>| {
+        if let Some(value) = value {
+            let shown = match name {
+                "agent" | "asked by" | "decided by" => text::name(value),
+                "status" | "reason" | "error" | "risk" | "effect" => text::line(value),
+                _ => text::identifier(value),
+            };
+            writer.push_pair(name, &shown);
+        }
+    };
+    field("id", Some(row.id.untrusted()));
+    field("source", Some(&of.key.source.as_str().into()));
+    field("tool", Some(&row.tool));
+    field("batch", row.batch.as_ref().map(crate::domain::BatchId::untrusted));
+    field("workspace", row.workspace.as_ref());
+    field("agent", row.agent.as_ref());
+    field("asked by", action.requested_by.as_ref());
+    field("mission", row.mission.as_ref());
+    field("session", row.session.as_ref());
+    field("run", row.run.as_ref());
+    field("tool call", action.tool_call.as_ref());
+    field("checkpoint", row.checkpoint.as_ref());
+    field("risk", Some(&row.risk.as_raw().into()));
+    field("effect", row.effect.as_ref().map(|effect| effect.as_raw().into()).as_ref());
+    // The list's row is as old as the list; the action was read for this page.
+    field("status", Some(&action.row.status.word()));
+    field("decided by", action.row.resolved_by.as_ref());
+    field("reason", action.reason.as_ref());
+    field("error", action.error.as_ref());
+    writer.push_pair("created", &Shown::ours(moment(row.created_at, zone)));
+    if let Some(at) = row.expires_at {
+        writer.push_pair("expires", &Shown::ours(moment(at, zone)));
+    }
+    writer.push_pair("size", &Shown::ours(size(action.input.as_str().len())));
+    writer.push_pair("digest", &Shown::ours(cached.digest.to_string()));
+    if row.digest.is_some_and(|label| label != cached.digest) {
+        writer.ours(Kind::Warn, "! the source labels this content with another digest");
+    }
+    if let Some(can) = &of.can {
+        deciding(writer, can);
+    }
+    words(writer, cached);
+    passages(writer, told, zone);
+}
+
+/// What to know before a key is pressed, all of it.
+fn deciding(writer: &mut Writer, can: &Capabilities) {
+    let told = can.told();
+    if told.is_empty() {
+        return;
+    }
+    writer.blank();
+    writer.ours(Kind::Key, "Before you decide");
+    for (_, words) in told {
+        writer.wrapped(Kind::Plain, 2, &Shown::ours(format!("- {words}")));
+    }
+}
+
+/// What the proposing side says about its own proposal.
+fn words(writer: &mut Writer, cached: &Cached) {
+    let (summary, preview) = (cached.action.summary.as_ref(), cached.action.preview.as_ref());
+    if summary.is_none() && preview.is_none() {
+        return;
+    }
+    writer.blank();
+    writer.ours(Kind::Key, "The agent's words (not what runs)");
+    if let Some(summary) = summary {
+        writer.long(Kind::Plain, 2, summary.as_raw());
+    }
+    if let Some(preview) = preview {
+        let text = readable(preview.as_str());
+        if text.starts_with(['{', '[']) {
+            writer.json(2, json::pretty(&text));
+        } else {
+            writer.long(Kind::Plain, 2, text);
+        }
+    }
+}
+
+impl Writer {
+    fn push_pair(&mut self, name: &str, value: &Shown) {
+        let pad = " ".repeat(COLUMN.saturating_sub(name.len()));
+        let mut rows = value.wrap(self.width.saturating_sub(COLUMN).max(8)).into_iter();
+        let first = rows.next().unwrap_or_default();
+        self.push(vec![(Kind::Dim, Shown::ours(format!("{name}{pad}"))), (Kind::Plain, first)]);
+        for row in rows {
+            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(COLUMN))), (Kind::Plain, row)]);
+        }
+    }
+}
+
+pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
+        |_| "out of range".to_owned(),
+        |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
+    )
+}
+
+// What a source knows around an action: its run, its earlier steps, its facts. All of it is theirs.
+
+/// Longest name that keeps a column beside its value.
+const LONGEST_NAME: usize = 18;
+/// So many facts of a passage are shown; nobody reads more, and a run may have taken any number of steps.
+const MOST: usize = 1_000;
+/// A text of more bytes is laid out as it is scrolled to.
+const LONG: usize = 2_000;
+
+/// Below what the action itself says. Empty where the source knows no more than that.
+pub(crate) fn passages(
+    writer: &mut Writer,
+    told: Option<&Result<Vec<Passage>, Problem>>,
+    zone: &jiff::tz::TimeZone,
+) {
+    let passages = match told {
+        None => {
+            writer.blank();
+            return writer.ours(Kind::Dim, "asking its source what else it knows…");
+        }
+        Some(Err(problem)) => {
+            writer.blank();
+            let what = format!("What else its source knows cannot be read: it {}", problem.what);
+            writer.ours(Kind::Warn, what);
+            if let Some(why) = &problem.why {
+                writer.wrapped(Kind::Plain, 2, &text::line(why));
+            }
+            return;
+        }
+        Some(Ok(passages)) => passages,
+    };
+    for passage in passages {
+        writer.blank();
+        writer.ours(Kind::Key, passage.title);
+        let name = |fact: &Fact| text::line(&fact.name).width();
+        let longest = passage.facts.iter().take(MOST).map(name).filter(|width| *width <= LONGEST_NAME).max();
+        let column = longest.unwrap_or_default() + 2;
+        for one in passage.facts.iter().take(MOST) {
+            fact(writer, column, one, zone);
+        }
+        if passage.facts.len() > MOST {
+            writer.ours(Kind::Dim, format!("and {} more", passage.facts.len() - MOST));
+        }
+    }
+}
+
+/// `name  value  2026-11-21 14:22:31 UTC` where that fits, else the value below its name.
+fn fact(writer: &mut Writer, column: usize, fact: &Fact, zone: &jiff::tz::TimeZone) {
+    let name = text::line(&fact.name);
+    let at = fact.at.map_or_else(Shown::default, |at| Shown::ours(format!("  {}", moment(at, zone))));
+    let value = match &fact.value {
+        FactValue::Id(id) => Some(text::identifier(id)),
+        FactValue::Text(value) => one_line(value.as_raw()),
+        FactValue::Json(value) => {
+            let text = readable(value.as_str());
+            if text.starts_with(['{', '[']) { one_line(&json::compact(&text)) } else { one_line(&text) }
+        }
+    };
+    let room = writer.width.saturating_sub(column + at.width());
+    if let Some(value) = value.filter(|value| name.width() + 2 <= column && value.width() <= room) {
+        let gap = Shown::ours(" ".repeat(column - name.width()));
+        return writer.push(vec![
+            (Kind::Dim, name),
+            (Kind::Plain, gap),
+            (Kind::Plain, value),
+            (Kind::Dim, at),
+        ]);
+    }
+    writer.wrapped(Kind::Dim, 0, &name.followed_by(at));
+    match &fact.value {
+        FactValue::Id(id) => writer.wrapped(Kind::Plain, 2, &text::identifier(id)),
+        FactValue::Text(value) => writer.long(Kind::Plain, 2, value.as_raw()),
+        FactValue::Json(value) => {
+            let text = readable(value.as_str());
+            if text.starts_with(['{', '[']) {
+                writer.json(2, json::pretty(&text));
+            } else {
+                writer.long(Kind::Plain, 2, text);
+            }
+        }
+    }
+}
+
+fn one_line(text: &str) -> Option<Shown> {
+    let short = text.len() <= LONG && !text.contains('\n');
+    short.then(|| text::blank(text).unwrap_or_else(|| text::part(text)))
+}

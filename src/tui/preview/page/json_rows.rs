@@ -1,0 +1,296 @@
+//! JSON that is laid out in lines, with objects and arrays folded. It goes by lines: whatever opens is the last character of
+//! its line, and what closes it is the first of a line of its own.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::text;
+use crate::text::Shown;
+
+use super::long_text::Long;
+use super::{Block, Kind, PageLine, Writer};
+
+/// An object or array in several lines.
+struct Folded {
+    /// Behind its last line.
+    end: usize,
+    members: usize,
+    /// Between its first and its last line.
+    lines: usize,
+}
+
+pub(crate) fn raw(writer: &mut Writer, json: &Arc<str>, folds: &BTreeSet<usize>) {
+    let part = |range| Block::Long(Long::new(Arc::clone(json), range, 0, Kind::Plain).json());
+    let mut at = 0;
+    for &fold in folds {
+        if fold < at {
+            continue;
+        }
+        let Some(folded) = folded(json, fold) else { continue };
+        if at < fold {
+            writer.block(part(at..fold - 1));
+        }
+        let line = line(json, fold, &folded, writer.width);
+        writer.block(Block::Fold(fold, line));
+        at = folded.end;
+    }
+    if at < json.len() || json.is_empty() {
+        writer.block(part(at..json.len()));
+    }
+}
+
+/// `"key": [ 12 elements in 140 lines ],`
+fn line(json: &str, start: usize, folded: &Folded, width: usize) -> PageLine {
+    let first = line_at(json, start);
+    let last = json.get(start..folded.end).unwrap_or_default().trim_end_matches('\n');
+    let last = last.rsplit('\n').next().unwrap_or_default().trim_start();
+    let what = if first.ends_with('{') { "member" } else { "element" };
+    let inside =
+        format!(" … {} in {} … ", text::count(folded.members, what), text::count(folded.lines, "line"));
+    let left = width.saturating_sub(inside.len() + last.len());
+    let parts = vec![
+        (Kind::Key, text::part(first).cut(left)),
+        (Kind::Dim, Shown::ours(inside)),
+        (Kind::Punct, text::part(last)),
+    ];
+    PageLine { parts }
+}
+
+/// What can be folded at a line: what opens there, or what the line is in.
+pub(crate) fn at(json: &str, start: usize) -> Option<usize> {
+    if opens(line_at(json, start)) {
+        return Some(start);
+    }
+    let (mut end, mut depth) = (start.checked_sub(1)?, 0_usize);
+    loop {
+        let before = json.get(..end)?;
+        let start = before.rfind('\n').map_or(0, |lf| lf + 1);
+        let line = json.get(start..end)?;
+        // A line may close one and never opens another.
+        if opens(line) {
+            match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return Some(start),
+            }
+        } else if closes(line) {
+            depth += 1;
+        }
+        end = start.checked_sub(1)?;
+    }
+}
+
+/// Everything that can be folded but the outermost; that one when there is nothing else.
+pub(crate) fn all(json: &str) -> BTreeSet<usize> {
+    let mut at = 0;
+    let mut starts: BTreeSet<usize> = json
+        .split_inclusive('\n')
+        .filter_map(|line| {
+            let start = at;
+            at += line.len();
+            opens(line.trim_end_matches('\n')).then_some(start)
+        })
+        .collect();
+    if starts.len() > 1 {
+        starts.remove(&0);
+    }
+    starts
+}
+
+/// What opens at a line, to its end.
+fn folded(json: &str, start: usize) -> Option<Folded> {
+    let (mut at, mut depth, mut members, mut lines) = (start, 0_usize, 0, 0);
+    for line in json.get(start..)?.split_inclusive('\n') {
+        at += line.len();
+        let line = line.trim_end_matches('\n');
+        if closes(line) {
+            depth = depth.checked_sub(1)?;
+        } else {
+            members += usize::from(depth == 1);
+        }
+        if opens(line) {
+            depth += 1;
+        }
+        if depth == 0 {
+            return (lines > 0).then(|| Folded { end: at, members, lines: lines - 1 });
+        }
+        lines += 1;
+    }
+    None
+}
+
+fn line_at(json: &str, start: usize) -> &str {
+    json.get(start..).unwrap_or_default().split('\n').next().unwrap_or_default()
+}
+
+fn opens(line: &str) -> bool {
+    line.ends_with(['{', '['])
+}
+
+fn closes(line: &str) -> bool {
+    line.trim_start().starts_with(['}', ']'])
+}
+
+// What stands where in a row of JSON, so that keys, strings, numbers and words look different. It only paints: what is read,
+// edited and sent is judged elsewhere.
+
+/// Further than this no string is searched for its end: it is a value.
+const KEY_MAX: usize = 1 << 16;
+
+/// What a row begins in the middle of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Lex {
+    #[default]
+    Between,
+    Text {
+        key: bool,
+        escaped: bool,
+    },
+    Scalar {
+        number: bool,
+    },
+}
+
+/// Tells the parts of `text` within `range`, and what the text after it begins in the middle of.
+pub(crate) fn lex(
+    mut state: Lex,
+    text: &str,
+    range: Range<usize>,
+    told: &mut impl FnMut(Kind, Range<usize>),
+) -> Lex {
+    let bytes = text.as_bytes();
+    let (mut at, end) = (range.start, range.end.min(bytes.len()));
+    while at < end {
+        let from = at;
+        let rest = bytes.get(at..end).unwrap_or_default();
+        let first = rest.first().copied().unwrap_or_default();
+        match state {
+            Lex::Between if first == b'"' => {
+                let key = is_key(bytes, at);
+                (state, at) = string(bytes, at + 1..end, key, false);
+                told(if key { Kind::Key } else { Kind::Text }, from..at);
+            }
+            Lex::Between if is_word(first) => {
+                state = Lex::Scalar { number: first == b'-' || first.is_ascii_digit() };
+            }
+            Lex::Between => {
+                let length = rest.iter().position(|byte| *byte == b'"' || is_word(*byte));
+                at += length.unwrap_or(rest.len());
+                told(Kind::Punct, from..at);
+            }
+            Lex::Text { key, escaped } => {
+                (state, at) = string(bytes, at..end, key, escaped);
+                told(if key { Kind::Key } else { Kind::Text }, from..at);
+            }
+            Lex::Scalar { number } => {
+                let length = rest.iter().position(|byte| !is_word(*byte));
+                at += length.unwrap_or(rest.len());
+                if length.is_some() {
+                    state = Lex::Between;
+                }
+                if at > from {
+                    told(if number { Kind::Number } else { Kind::Literal }, from..at);
+                }
+            }
+        }
+    }
+    state
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// Goes on in a string, to behind its last quote or to the end of the range.
+fn string(bytes: &[u8], range: Range<usize>, key: bool, mut escaped: bool) -> (Lex, usize) {
+    for (nth, byte) in bytes.get(range.clone()).unwrap_or_default().iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return (Lex::Between, range.start + nth + 1),
+            _ => {}
+        }
+    }
+    (Lex::Text { key, escaped }, range.end)
+}
+
+/// A colon follows the string that begins here.
+fn is_key(bytes: &[u8], at: usize) -> bool {
+    let end = bytes.len().min(at.saturating_add(KEY_MAX));
+    match string(bytes, at + 1..end, false, false) {
+        (Lex::Between, end) => bytes.get(end) == Some(&b':'),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::json::pretty;
+
+    use super::*;
+
+    fn json() -> String {
+        pretty(r#"{"a":[1,{"b":"{","c":[]}],"d":{"e":{"f":1}},"g":"["}"#)
+    }
+
+    fn start_of(json: &str, line: &str) -> usize {
+        json.find(line).map(|at| json[..at].rfind('\n').map_or(0, |lf| lf + 1)).unwrap()
+    }
+
+    #[test]
+    fn what_is_folded_is_what_a_line_opens_or_is_in() {
+        let json = json();
+        let at = |line: &str| at(&json, start_of(&json, line)).map(|at| line_at(&json, at).trim());
+
+        assert_eq!(at("\"a\""), Some("\"a\": ["));
+        assert_eq!(at("\"b\""), Some("{"));
+        assert_eq!(at("\"g\""), Some("{"));
+        assert_eq!(at("\"f\""), Some("\"e\": {"));
+        assert_eq!(super::at("1", 0), None);
+        assert_eq!(super::at("", 0), None);
+    }
+
+    #[test]
+    fn a_fold_ends_where_it_is_closed_and_counts_what_is_in_it() {
+        let json = json();
+        let folded = folded(&json, start_of(&json, "\"a\"")).unwrap();
+
+        assert_eq!((folded.members, folded.lines), (2, 5));
+        assert!(json[folded.end..].starts_with("  \"d\""), "{}", &json[folded.end..]);
+        assert!(super::folded(&json, start_of(&json, "\"b\"")).is_none());
+        assert_eq!(all(&json).len(), 4);
+        assert_eq!(all("[\n  1\n]"), BTreeSet::from([0]));
+    }
+
+    fn told(text: &str, cut: usize) -> Vec<(Kind, &str)> {
+        let mut parts: Vec<(Kind, &str)> = Vec::new();
+        let mut tell = |kind, range: Range<usize>| parts.push((kind, &text[range]));
+        let state = lex(Lex::default(), text, 0..cut, &mut tell);
+        lex(state, text, cut..text.len(), &mut tell);
+        parts
+    }
+
+    #[test]
+    fn keys_strings_numbers_and_words_are_told_apart() {
+        let want =
+            [(Kind::Key, r#""a\"b""#), (Kind::Punct, ": "), (Kind::Text, r#""c: \\""#), (Kind::Punct, ",")];
+        assert_eq!(told(r#""a\"b": "c: \\","#, 0), want);
+        let want = [(Kind::Punct, "  "), (Kind::Number, "-1.10e+4"), (Kind::Punct, ",")];
+        assert_eq!(told("  -1.10e+4,", 0), want);
+        assert_eq!(told("null", 0), [(Kind::Literal, "null")]);
+    }
+
+    #[test]
+    fn a_row_may_begin_anywhere() {
+        let text = r#"{"k\"e": "v\\", "n": 12}"#;
+        let whole: String = told(text, 0).iter().map(|(_, part)| *part).collect();
+        for cut in 0..text.len() {
+            let parts = told(text, cut);
+            assert_eq!(parts.iter().map(|(_, part)| *part).collect::<String>(), whole, "{cut}");
+            for (kind, part) in parts {
+                let number = part.bytes().all(|byte| byte.is_ascii_digit());
+                assert_eq!(kind == Kind::Number, number && !part.is_empty(), "{cut}: {part:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A long text in a page: counted once, a few megabytes at a time, and made into rows only where it is on screen.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::text;
+use crate::text::Shown;
+
+use super::json_rows::{Lex, lex};
+use super::search::{Needle, mark};
+use super::{Kind, PageLine, Window};
+
+/// A part of a text as rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Long {
+    text: Arc<str>,
+    range: Range<usize>,
+    /// Columns before every row.
+    indent: usize,
+    kind: Kind,
+    json: bool,
+    /// Where each row begins that was counted.
+    starts: Vec<(u32, Lex)>,
+    counting: Option<Counting>,
+}
+
+/// How far counting has come: it goes on in a later message.
+#[derive(Clone, Copy, Debug)]
+struct Counting {
+    at: usize,
+    /// Of the line that `at` is in, without its break.
+    line: usize,
+    lex: Lex,
+}
+
+impl Long {
+    pub(crate) fn new(text: Arc<str>, range: Range<usize>, indent: usize, kind: Kind) -> Self {
+        let mut long = Self { text, range, indent, kind, json: false, starts: Vec::new(), counting: None };
+        long.counting = Some(long.line_at(long.range.start, Lex::default()));
+        long
+    }
+
+    pub(crate) fn json(self) -> Self {
+        Self { json: true, ..self }
+    }
+
+    /// Rows that were counted so far.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub(crate) const fn is_counted(&self) -> bool {
+        self.counting.is_none()
+    }
+
+    /// Counts rows, and takes the bytes it looked at from the budget.
+    pub(crate) fn count(&mut self, width: usize, wrap: bool, budget: &mut usize) {
+        let width = self.columns(width);
+        while let Some(now) = self.counting.filter(|_| *budget > 0) {
+            let rest = now.at..now.line;
+            let blank = self.blank_lines(now);
+            let length = match blank {
+                0 if wrap => text::row(&self.text, rest, width),
+                0 => rest.len(),
+                folded => folded,
+            };
+            let end = now.at + length;
+            self.starts.push((u32::try_from(now.at).unwrap_or(u32::MAX), now.lex));
+            *budget = budget.saturating_sub(length.max(64));
+            self.counting = if blank > 0 {
+                Some(self.line_at(end, Lex::default()))
+            } else if end < now.line {
+                let lex =
+                    if self.json { lex(now.lex, &self.text, now.at..end, &mut |_, _| ()) } else { now.lex };
+                Some(Counting { at: end, lex, ..now })
+            } else {
+                let line = self.text.get(end..self.range.end).unwrap_or_default();
+                line.find('\n').map(|lf| self.line_at(end + lf + 1, Lex::default()))
+            };
+        }
+    }
+
+    /// Bytes of the empty lines that begin here, when there are so many that they would push the rest out of sight: they are one row.
+    fn blank_lines(&self, now: Counting) -> usize {
+        let rest = self.text.get(now.at..self.range.end).unwrap_or_default();
+        let feed = if rest.starts_with('\r') { "\r\n" } else { "\n" };
+        if self.json || now.at != now.line || !rest.starts_with(feed) {
+            return 0;
+        }
+        let bytes = rest.len() - rest.trim_start_matches(feed).len();
+        if bytes / feed.len() >= text::BLANK_LINES { bytes } else { 0 }
+    }
+
+    /// How many empty lines a row stands for.
+    fn folded(&self, nth: usize) -> usize {
+        let bytes = self.bytes(nth);
+        if self.text.as_bytes().get(bytes.start).is_none_or(|byte| !byte.is_ascii_control()) {
+            return 0;
+        }
+        let next = self.starts.get(nth + 1).map(|(at, _)| *at as usize);
+        let end = next.or(self.counting.map(|counting| counting.at)).unwrap_or(self.range.end);
+        let row = self.text.get(bytes.start..end).unwrap_or_default();
+        if row.starts_with(['\n', '\r']) { row.matches('\n').count() } else { 0 }
+    }
+
+    fn line_at(&self, at: usize, lex: Lex) -> Counting {
+        let rest = self.text.get(at..self.range.end).unwrap_or_default();
+        let line = rest.split_inclusive('\n').next().map_or(0, |line| text::line_of(line).len());
+        Counting { at, line: at + line, lex }
+    }
+
+    fn columns(&self, width: usize) -> usize {
+        width.saturating_sub(self.indent).max(text::NARROWEST)
+    }
+
+    /// The bytes of a row that was counted.
+    fn bytes(&self, nth: usize) -> Range<usize> {
+        let start = self.starts.get(nth).map_or(self.range.end, |(at, _)| *at as usize);
+        let next = self.starts.get(nth + 1).map(|(at, _)| *at as usize);
+        let end = next.or(self.counting.map(|counting| counting.at)).unwrap_or(self.range.end);
+        let row = self.text.get(start..end).unwrap_or_default();
+        start..start + text::line_of(row).len()
+    }
+
+    /// The first byte of the line that a row is in.
+    pub(crate) fn line_start(&self, nth: usize) -> usize {
+        let start = self.bytes(nth).start;
+        let before = self.text.get(self.range.start..start).unwrap_or_default();
+        before.rfind('\n').map_or(self.range.start, |lf| self.range.start + lf + 1)
+    }
+
+    /// The row that a byte of the text is in.
+    pub(crate) fn row_of(&self, byte: usize) -> usize {
+        self.starts.partition_point(|(at, _)| *at as usize <= byte).saturating_sub(1)
+    }
+
+    pub(crate) const fn begin(&self) -> usize {
+        self.range.start
+    }
+
+    pub(crate) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Something of a row is to the right of so many columns.
+    pub(crate) fn reaches(&self, nth: usize, columns: usize) -> bool {
+        if self.folded(nth) > 1 {
+            return false;
+        }
+        let row = self.bytes(nth);
+        text::column(&self.text, row.clone(), columns.saturating_sub(self.indent)) < row.len()
+    }
+
+    /// It is known in which row a byte is.
+    pub(crate) fn has_counted(&self, byte: usize) -> bool {
+        self.counting.is_none_or(|counting| byte < counting.at)
+    }
+
+    pub(crate) fn start(&self, nth: usize) -> usize {
+        self.bytes(nth).start
+    }
+
+    /// A row as it is drawn; `hits` says what was found in a part of the text.
+    pub(crate) fn row<I>(&self, nth: usize, window: Window, hits: impl Fn(Range<usize>) -> I) -> PageLine
+    where
+        I: Iterator<Item = (Kind, Range<usize>)>,
+    {
+        let bytes = self.bytes(nth);
+        let folded = self.folded(nth);
+        if folded > 1 {
+            let parts = vec![
+                (Kind::Plain, Shown::ours(" ".repeat(self.indent))),
+                (self.kind, text::blank_lines(folded)),
+            ];
+            return PageLine { parts }.right_of(window.left);
+        }
+        // What is to the right of the window may be megabytes.
+        let columns = window.left.saturating_add(window.width).saturating_add(1);
+        let row = bytes.start..bytes.start + text::column(&self.text, bytes.clone(), columns);
+        let mut kinds = Vec::new();
+        let mut told = |kind, range: Range<usize>| {
+            mark(range.clone(), hits(range), |range, hit| kinds.push((hit.unwrap_or(kind), range)));
+        };
+        if self.json {
+            let state = self.starts.get(nth).map_or(Lex::default(), |(_, lex)| *lex);
+            lex(state, &self.text, row.clone(), &mut told);
+        } else {
+            told(self.kind, row.clone());
+        }
+        let mut parts = vec![(Kind::Plain, Shown::ours(" ".repeat(self.indent)))];
+        parts.extend(text::styled(&self.text, row, &kinds));
+        PageLine { parts }.right_of(window.left)
+    }
+
+    /// Tells every place at which something stands.
+    pub(crate) fn find(&self, needle: &Needle, mut told: impl FnMut(Range<usize>)) {
+        let (text, first) = (self.text.get(self.range.clone()).unwrap_or_default(), self.range.start);
+        needle.find(text, |range| told(first + range.start..first + range.end));
+    }
+}

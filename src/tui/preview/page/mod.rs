@@ -1,0 +1,469 @@
+//! The text of a preview: an action as lines that fit a width, every foreign character through [`crate::text`].
+//!
+//! Built once per content, tab and width, and kept. Long texts are counted half a megabyte a message and made into rows only
+//! where they are on screen, so that ten megabytes can be read to their last line and no key waits for them.
+
+pub(crate) mod before_after;
+pub(crate) mod context;
+pub(crate) mod fields;
+pub(crate) mod json_rows;
+pub(crate) mod links;
+pub(crate) mod long_text;
+pub(crate) mod preview_comparison;
+pub(crate) mod search;
+#[cfg(test)]
+mod tests;
+pub(crate) mod timeline;
+pub(crate) mod value;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::domain::{ActionKey, Capabilities, Digest, Edits, Passage, Row};
+use crate::inbox::{History, Problem};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::preview::page::links::links;
+use crate::tui::preview::page::long_text::Long;
+use crate::tui::preview::page::search::{Found, Hit, Needle};
+
+use super::seen_contents::Content;
+use super::state::{Cached, Tab};
+
+/// A page and what it was made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    pub of: Made,
+    blocks: Vec<Block>,
+    /// The first row of every block that was begun to be counted.
+    firsts: Vec<usize>,
+    rows: usize,
+    /// The blocks of what runs; those after them are about it.
+    needed: usize,
+}
+
+/// What its source answered about an action; `None` while it is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known<'a> {
+    pub history: Option<&'a Result<History, Problem>>,
+    pub context: Option<&'a Result<Vec<Passage>, Problem>>,
+}
+
+/// One line, in parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PageLine {
+    pub parts: Vec<(Kind, Shown)>,
+}
+
+/// Which columns of a page are on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub left: usize,
+    pub width: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Key,
+    Dim,
+    Old,
+    New,
+    /// Words of a changed line that differ.
+    OldWord,
+    NewWord,
+    Warn,
+    Good,
+    Link,
+    /// In JSON: a string.
+    Text,
+    Number,
+    /// `true`, `false`, `null`, and whatever else stands for itself.
+    Literal,
+    Punct,
+    /// Found by a search.
+    Match,
+    /// The one of them that the search is at.
+    Here,
+}
+
+/// What a page is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Block {
+    Lines(Vec<PageLine>),
+    Long(Long),
+    /// A folded object or array, and where its first line begins in the text.
+    Fold(usize, PageLine),
+}
+
+impl Block {
+    fn len(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.len(),
+            Self::Long(long) => long.len(),
+            Self::Fold(..) => 1,
+        }
+    }
+
+    fn line(&self, nth: usize) -> Option<&PageLine> {
+        match self {
+            Self::Lines(lines) => lines.get(nth),
+            Self::Fold(_, line) => Some(line),
+            Self::Long(_) => None,
+        }
+    }
+}
+
+impl Page {
+    pub(crate) fn new(
+        of: Made,
+        cached: &Cached,
+        row: &Row,
+        known: Known<'_>,
+        zone: &jiff::tz::TimeZone,
+    ) -> Self {
+        let width = usize::from(of.width).max(text::NARROWEST);
+        let mut writer = Writer { width, lines: Vec::new(), blocks: Vec::new(), needed: None };
+        match of.tab {
+            Tab::Rendered => fields::rendered(&mut writer, cached, &of, zone),
+            Tab::Diff => match &of.seen {
+                Some(seen) => before_after::three(&mut writer, cached, &of, seen),
+                None => before_after::diff(&mut writer, cached, of.edits.as_ref()),
+            },
+            Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
+            Tab::Context => context::context(&mut writer, cached, row, (&of, known.context), zone),
+            Tab::History => timeline::history(&mut writer, cached, known.history, zone),
+        }
+        writer.flush();
+        let needed = writer.needed.unwrap_or(writer.blocks.len());
+        Self { of, blocks: writer.blocks, firsts: vec![0], rows: 0, needed }
+    }
+
+    /// Counts rows, looking at about so many bytes; [`Self::is_counted`] says whether that were all.
+    pub(crate) fn count(&mut self, mut budget: usize) {
+        let width = usize::from(self.of.width).max(text::NARROWEST);
+        while budget > 0 {
+            let nth = self.firsts.len() - 1;
+            let first = self.firsts.last().copied().unwrap_or_default();
+            let Some(block) = self.blocks.get_mut(nth) else { return };
+            if let Block::Long(long) = block {
+                long.count(width, self.of.wrap, &mut budget);
+            }
+            self.rows = first + block.len();
+            if matches!(block, Block::Long(long) if !long.is_counted()) {
+                return;
+            }
+            self.firsts.push(self.rows);
+        }
+    }
+
+    /// All rows are known. Until then there are more than [`Self::len`].
+    pub(crate) fn is_counted(&self) -> bool {
+        self.firsts.len() > self.blocks.len()
+    }
+
+    /// The rows of what runs: who has had them before their eyes has read it in full. What approving does and what the agent
+    /// says of it are not among them. `None` while they are counted.
+    pub(crate) fn needed(&self) -> Option<usize> {
+        self.firsts.get(self.needed).copied()
+    }
+
+    /// Rows that are known.
+    pub(crate) const fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// All of it, row by row, for who writes it somewhere else than on a screen.
+    pub(crate) fn lines(&mut self) -> impl Iterator<Item = PageLine> {
+        self.count(usize::MAX);
+        let window = Window { left: 0, width: usize::MAX / 2 };
+        (0..self.len()).map(move |nth| self.row(nth, window, Found::default()))
+    }
+
+    /// A row as it is drawn.
+    pub(crate) fn row(&self, nth: usize, window: Window, found: Found<'_>) -> PageLine {
+        let Some((index, line)) = self.place(nth) else { return PageLine::default() };
+        match self.blocks.get(index) {
+            Some(Block::Long(long)) => long.row(line, window, |bytes| found.within(index, 0, bytes)),
+            Some(block) => {
+                let row = block.line(line).cloned().unwrap_or_default();
+                row.marked(found, index, line).right_of(window.left)
+            }
+            None => PageLine::default(),
+        }
+    }
+
+    /// Something of a row came from outside: it stands behind the gutter.
+    pub(crate) fn is_foreign(&self, nth: usize) -> bool {
+        let Some((index, line)) = self.place(nth) else { return false };
+        match self.blocks.get(index) {
+            Some(Block::Long(_)) => true,
+            Some(block) => block.line(line).is_some_and(PageLine::is_foreign),
+            None => false,
+        }
+    }
+
+    /// Nothing of a row is to the right of the page.
+    pub(crate) fn fits(&self, nth: usize) -> bool {
+        self.of.wrap || !self.reaches(nth, usize::from(self.of.width))
+    }
+
+    /// Something of a row is to the right of so many columns.
+    pub(crate) fn reaches(&self, nth: usize, columns: usize) -> bool {
+        let Some((index, line)) = self.place(nth) else { return false };
+        match self.blocks.get(index) {
+            Some(Block::Long(long)) => long.reaches(line, columns),
+            Some(block) => block
+                .line(line)
+                .is_some_and(|line| line.parts.iter().map(|(_, part)| part.width()).sum::<usize>() > columns),
+            None => false,
+        }
+    }
+
+    /// Where the text of a row begins, which stays the same at another width.
+    pub(crate) fn anchor(&self, nth: usize) -> Hit {
+        let (block, line) = self.place(nth).unwrap_or_default();
+        let at = match self.blocks.get(block) {
+            Some(Block::Long(long)) => long.start(line),
+            _ => 0,
+        };
+        Hit { block, line, range: at..at }
+    }
+
+    /// Every place at which something stands, in order.
+    pub(crate) fn find(&self, needle: &Needle) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for (block, content) in self.blocks.iter().enumerate() {
+            match content {
+                Block::Long(long) => long.find(needle, |range| hits.push(Hit { block, line: 0, range })),
+                content => {
+                    for line in 0..content.len() {
+                        let plain = content.line(line).map(PageLine::plain).unwrap_or_default();
+                        needle.find(&plain, |range| hits.push(Hit { block, line, range }));
+                    }
+                }
+            }
+        }
+        hits
+    }
+
+    /// The row in which a hit begins; counts as far as it must.
+    pub(crate) fn row_of(&mut self, hit: &Hit) -> usize {
+        while !self.is_counted() && !self.has_counted(hit) {
+            self.count(1 << 20);
+        }
+        let within = match self.blocks.get(hit.block) {
+            Some(Block::Long(long)) => long.row_of(hit.range.start),
+            Some(block) => hit.line.min(block.len().saturating_sub(1)),
+            None => 0,
+        };
+        self.firsts.get(hit.block).map_or(0, |first| first + within)
+    }
+
+    fn has_counted(&self, hit: &Hit) -> bool {
+        let block = self.blocks.get(hit.block).filter(|_| hit.block < self.firsts.len());
+        block.is_some_and(|block| match block {
+            Block::Long(long) => long.has_counted(hit.range.start),
+            _ => hit.block + 1 < self.firsts.len(),
+        })
+    }
+
+    /// The line of the Raw tab's text that a row is in: where it begins.
+    pub(crate) fn line_of_json(&self, nth: usize) -> Option<usize> {
+        let (index, line) = self.place(nth)?;
+        match self.blocks.get(index)? {
+            Block::Long(long) if long.is_json() => Some(long.line_start(line)),
+            Block::Fold(at, _) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// The row in which that line begins, or the fold that it is in.
+    pub(crate) fn row_of_json(&mut self, at: usize) -> Option<usize> {
+        self.count(usize::MAX);
+        let holds = |block: &Block| match block {
+            Block::Long(long) => long.is_json() && long.begin() <= at,
+            Block::Fold(start, _) => *start <= at,
+            Block::Lines(_) => false,
+        };
+        let index = self.blocks.iter().rposition(holds)?;
+        let within = match self.blocks.get(index)? {
+            Block::Long(long) => long.row_of(at),
+            _ => 0,
+        };
+        Some(self.firsts.get(index)? + within)
+    }
+
+    /// The block that a row is in, and which of its rows it is.
+    fn place(&self, nth: usize) -> Option<(usize, usize)> {
+        let index = self.firsts.partition_point(|first| *first <= nth).checked_sub(1)?;
+        let first = self.firsts.get(index)?;
+        (nth < self.rows).then_some((index, nth - first))
+    }
+}
+
+impl PageLine {
+    fn is_foreign(&self) -> bool {
+        self.parts.iter().any(|(_, shown)| shown.is_foreign())
+    }
+
+    pub(crate) fn plain(&self) -> String {
+        self.parts.iter().map(|(_, shown)| shown.plain()).collect()
+    }
+
+    fn marked(self, found: Found<'_>, block: usize, line: usize) -> Self {
+        let length = self.parts.iter().map(|(_, shown)| shown.plain().len()).sum();
+        let mut hits = found.within(block, line, 0..length).peekable();
+        if hits.peek().is_none() {
+            return self;
+        }
+        let (mut parts, mut at) = (Vec::new(), 0);
+        for (kind, shown) in self.parts {
+            let length = shown.plain().len();
+            let (mut rest, mut gone) = (shown, at);
+            search::mark(at..at + length, found.within(block, line, at..at + length), |range, hit| {
+                let (head, tail) = rest.split_at(range.end - gone);
+                (rest, gone) = (tail, range.end);
+                parts.push((hit.unwrap_or(kind), head));
+            });
+            at += length;
+        }
+        Self { parts }
+    }
+
+    /// What is right of so many columns.
+    fn right_of(self, columns: usize) -> Self {
+        let mut left = columns;
+        let parts = self.parts.into_iter().filter_map(|(kind, shown)| {
+            let width = shown.width();
+            let skip = left.min(width);
+            left -= skip;
+            (skip == 0 || skip < width).then(|| (kind, if skip == 0 { shown } else { shown.right_of(skip) }))
+        });
+        Self { parts: parts.collect() }
+    }
+}
+
+// What a page is made from.
+
+/// Everything a page depends on; another one needs another page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub key: ActionKey,
+    pub digest: Digest,
+    pub tab: Tab,
+    pub width: u16,
+    /// Long lines go on in the next row; else they go on to the right.
+    pub wrap: bool,
+    /// What is folded in the Raw tab: where the lines of the text begin that open it.
+    pub folds: Arc<BTreeSet<usize>>,
+    pub edits: Option<Edits>,
+    /// What was on screen before, when that was another content.
+    pub seen: Option<Content>,
+    /// Nothing stands beside each other: it is read out.
+    pub stacked: bool,
+    /// Where the action stands: the Context tab says so.
+    pub status: crate::domain::Status,
+    /// Its source runs nothing that is approved.
+    pub paused: bool,
+    /// Which answer the History or the Context tab shows.
+    pub told: Option<u64>,
+    /// What may be done with it, where the Context tab says so.
+    pub can: Option<Capabilities>,
+}
+
+impl Made {
+    /// The same text at another width.
+    pub(crate) fn is_other_width(&self, other: &Self) -> bool {
+        let Self {
+            key,
+            digest,
+            tab,
+            width: _,
+            wrap: _,
+            folds,
+            edits,
+            seen,
+            stacked,
+            status,
+            paused,
+            told,
+            can,
+        } = self;
+        (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
+            && (edits, seen, status, *paused, *told)
+                == (&other.edits, &other.seen, &other.status, other.paused, other.told)
+            && (*stacked, *can) == (other.stacked, other.can)
+    }
+}
+
+// Puts a page together, line by line.
+
+/// Collects lines of at most `width` columns.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) width: usize,
+    /// Since the last long text.
+    pub(crate) lines: Vec<PageLine>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) needed: Option<usize>,
+}
+
+impl Writer {
+    /// What comes is about what runs.
+    pub(crate) fn needed_until_here(&mut self) {
+        self.flush();
+        self.needed = Some(self.blocks.len());
+    }
+
+    pub(crate) fn blank(&mut self) {
+        self.lines.push(PageLine::default());
+    }
+
+    pub(crate) fn push(&mut self, parts: Vec<(Kind, Shown)>) {
+        self.lines.push(PageLine { parts });
+    }
+
+    pub(crate) fn block(&mut self, block: Block) {
+        self.flush();
+        self.blocks.push(block);
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if !self.lines.is_empty() {
+            self.blocks.push(Block::Lines(std::mem::take(&mut self.lines)));
+        }
+    }
+
+    /// Text of any length, each of its lines wrapped or not as the page is.
+    pub(crate) fn long(&mut self, kind: Kind, indent: usize, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let all = 0..text.len();
+        self.block(Block::Long(Long::new(text, all, indent, kind)));
+    }
+
+    /// JSON that is laid out in lines.
+    pub(crate) fn json(&mut self, indent: usize, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let all = 0..text.len();
+        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json()));
+    }
+
+    /// Our own words, wrapped.
+    pub(crate) fn ours(&mut self, kind: Kind, text: impl Into<String>) {
+        self.wrapped(kind, 0, &Shown::ours(text));
+    }
+
+    /// Text of several lines, each wrapped, each indented by `indent` columns.
+    pub(crate) fn text(&mut self, kind: Kind, indent: usize, text: &str) {
+        for line in text::lines(text) {
+            self.wrapped(kind, indent, &line);
+        }
+    }
+
+    pub(crate) fn wrapped(&mut self, kind: Kind, indent: usize, shown: &Shown) {
+        for row in shown.wrap(self.width.saturating_sub(indent).max(2)) {
+            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (kind, row)]);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What a page must never do: leave something of the input out, or run out of its width.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::domain::json;
+use crate::domain::json::{Scanner, TokenKind};
+use crate::text::Flags;
+use crate::tui::preview::page::fields::readable;
+use crate::tui::preview::state::{Cached, Tab};
+use crate::tui::testing::{action, key};
+
+use super::*;
+
+fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {
+    let mut action = action(&format!("1 {tool} agent low 1"), "x", input);
+    action.preview = preview.map(|preview| crate::domain::RawJson::parse(preview.to_owned()).unwrap());
+    Cached { digest: action.digest(), flags: Flags::of(&action), action }
+}
+
+fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
+    let made = Made {
+        key: key("1"),
+        digest: cached.digest,
+        tab,
+        width,
+        wrap: true,
+        folds: Arc::default(),
+        edits: None,
+        seen: None,
+        stacked: false,
+        status: cached.action.row.status.clone(),
+        paused: false,
+        told: None,
+        can: None,
+    };
+    let mut page = Page::new(made, cached, &cached.action.row, Known::default(), &jiff::tz::TimeZone::UTC);
+    page.count(usize::MAX);
+    page
+}
+
+fn rows(cached: &Cached, tab: Tab, width: u16) -> Vec<String> {
+    page(cached, tab, width).lines().map(|line| line.plain().trim_end().to_owned()).collect()
+}
+
+fn text(tool: &str, input: &str, preview: Option<&str>, width: u16) -> String {
+    rows(&cached(tool, input, preview), Tab::Rendered, width).join("\n")
+}
+
+/// Without white space, which wrapping moves.
+fn dense(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Everything that stands in an input, as it is shown: keys and values as their meaning.
+fn parts(input: &str) -> Vec<String> {
+    let mut scanner = Scanner::new(input);
+    let mut parts = Vec::new();
+    while let Ok(Some(token)) = scanner.next_token() {
+        match token.kind {
+            TokenKind::Key | TokenKind::String => {
+                let meaning = json::decode(token.text).text;
+                parts.extend(text::lines(&meaning).iter().map(|line| dense(&line.plain())));
+            }
+            TokenKind::Scalar => parts.push(dense(token.text)),
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn value() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("null".to_owned()),
+        Just("1.10".to_owned()),
+        Just("18446744073709551616".to_owned()),
+        "[a-z]{1,9}( [a-z\u{e9}世\u{202e}\u{200b}]{1,9}){0,12}".prop_map(|text| format!("\"{text}\"")),
+        Just(r#""a\nb \u0007 c""#.to_owned()),
+        Just("\"https://a@b.example/x\"".to_owned()),
+    ];
+    let name = || prop::sample::select(vec!["title", "n", "k\u{202e}", "a longer key than others have"]);
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        let members = prop::collection::vec((name(), inner.clone()), 0..6).prop_map(|members| {
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+            format!("{{{}}}", members.join(","))
+        });
+        prop_oneof![
+            members,
+            prop::collection::vec(inner, 0..6).prop_map(|elements| format!("[{}]", elements.join(","))),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Reading a page in full unlocks approving: so nothing may be missing in it, and nothing beyond its edge.
+    #[test]
+    fn every_key_and_value_is_on_the_page_and_inside_it(
+        members in prop::collection::vec((prop::sample::select(vec!["title", "recommendations", "amount", "x"]), value()), 0..5),
+        tool in prop::sample::select(vec!["save_recommendations", "refund_payment", "unknown"]),
+        width in 38_u16..120,
+    ) {
+        let members: Vec<String> = members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        let input = format!("{{{}}}", members.join(","));
+        let cached = cached(tool, &input, None);
+
+        for tab in [Tab::Rendered, Tab::Raw] {
+            let rows = rows(&cached, tab, width);
+            // Escapes are not decoded where JSON is shown as it is.
+            let page = dense(&rows.concat()).replace("\\n", "");
+            for part in parts(&input) {
+                let escaped = dense(&part).replace("⟦BEL⟧", "\\u0007");
+                prop_assert!(page.contains(&part) || page.contains(&escaped), "{part:?} is missing:\n{}", rows.join("\n"));
+            }
+            for row in rows {
+                prop_assert!(text::part(&row).width() >= row.chars().filter(|c| *c == '⟦').count());
+                prop_assert!(unicode_width::UnicodeWidthStr::width(row.as_str()) <= usize::from(width), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn hostile_shapes_neither_break_out_nor_get_lost() {
+    let deep = format!("{{\"a\":{}1{}}}", "[".repeat(500), "]".repeat(500));
+    let key = "k".repeat(5_000);
+    let long = format!("{{\"{key}\":\"value of the long key\",\"\":1}}");
+    let twice = r#"{"rows":[{"a":"first","a":"second"},{"a":"third"}],"rows":"again"}"#;
+    for (input, wanted) in [
+        (deep.as_str(), vec!["1"]),
+        (long.as_str(), vec![key.as_str(), "valueofthelongkey"]),
+        (twice, vec!["first", "second", "third", "again"]),
+        (r#"{"x":"\u001b[2J\u202eyrollam"}"#, vec!["⟦ESC⟧[2J⟦U+202E⟧yrollam"]),
+        ("{}", vec!["(nofields)"]),
+        ("[[],{}]", vec!["-[]-{}"]),
+        ("\"only a text\"", vec!["onlyatext"]),
+    ] {
+        let rows = rows(&cached("unknown", input, None), Tab::Rendered, 50);
+        let page = dense(&rows.concat());
+        for part in wanted {
+            assert!(page.contains(part), "{part} is missing:\n{}", rows.join("\n"));
+        }
+        assert!(rows.iter().all(|row| unicode_width::UnicodeWidthStr::width(row.as_str()) <= 50));
+        assert!(rows.iter().all(|row| !row.contains(['\u{1b}', '\u{202e}'])));
+    }
+}
+
+#[test]
+fn what_runs_comes_first_and_what_the_agent_says_of_it_is_called_that() {
+    let input = r#"{"amount":4980.00,"currency":"EUR","customer":"Marla \u202etsiuQ","order_id":"ORD-1"}"#;
+    let preview = r#"{"customer":"Marla Quist","order_id":"ORD-1","note":"routine","currency":"EUR"}"#;
+
+    insta::assert_snapshot!(text("refund_payment", input, Some(preview), 60), @r#"
+! hidden characters: 1, shown as ⟦…⟧
+! look twice: bidi
+
++ is not in the agent's preview
++ amount    4980.00 EUR
+  currency  EUR
++ customer  Marla ⟦U+202E⟧tsiuQ
+  order_id  ORD-1
+
+85 bytes
+
+What approving does
+  sends money back to a customer; it cannot be called back
+  cannot be undone
+
+The agent says (these words do not run)
+  Its preview says what the input does not:
+    ! customer: Marla Quist   (the input has another value)
+    note: routine
+"#);
+}
+
+#[test]
+fn a_preview_that_adds_nothing_takes_one_line() {
+    let all = r#"{"currency":"EUR","amount":1.10}"#;
+
+    let page = text("refund_payment", r#"{"amount":1.10,"currency":"EUR"}"#, Some(all), 60);
+
+    assert!(page.contains("Its preview says nothing that the input does not say."), "{page}");
+    assert!(!page.contains("+ is not in"), "{page}");
+    let gates = r#"{"count":1,"note":"","items":[{"title":"x","rationale":""}]}"#;
+    let page = text("save_recommendations", r#"{"recommendations":[{"title":"x"}]}"#, Some(gates), 60);
+    assert!(page.contains("says nothing that"), "{page}");
+}
+
+#[test]
+fn recommendations_are_a_table_with_impact_and_effort() {
+    let input = r#"{"recommendations":[
+        {"title":"Streamline onboarding step 3","description":"Collapse the two-screen verification into one screen, and keep what was typed.","effort_estimate":"small","effort_weeks":2,"impact_score":0.82,"addresses_insight_ids":["ins-1","ins-2"]},
+        {"title":"Let teams continue without a verified domain, and ask again after the first week","description":"Optional.","effort_estimate":"medium","effort_weeks":5,"impact_score":0.9}],
+        "prioritization_rationale":"Quick wins first."}"#;
+
+    insta::assert_snapshot!(text("save_recommendations", input, None, 76), @r#"
+recommendations
+  #  title                                     Impact       Effort  Weeks
+  1  Streamline onboarding step 3              0.82 (82 %)  small   2
+  2  Let teams continue without a verified d…  0.9 (90 %)   medium  5
+  1 of 2
+    description
+      Collapse the two-screen verification into one screen, and keep what
+      was typed.
+    addresses_insight_ids  ["ins-1","ins-2"]
+  2 of 2
+    title
+      Let teams continue without a verified domain, and ask again after the
+      first week
+    description  Optional.
+Why in this order (prioritization_rationale)
+  Quick wins first.
+
+Hidden characters: none.  518 bytes
+
+What approving does
+  saves recommendations in the workspace
+  can be undone by hand: delete the recommendations in the workspace
+"#);
+    insta::assert_snapshot!(text("save_recommendations", input, None, 46), @r#"
+recommendations
+  #  title           Impact       Effort
+  1  Streamline on…  0.82 (82 %)  small
+  2  Let teams con…  0.9 (90 %)   medium
+  1 of 2
+    title        Streamline onboarding step 3
+    Weeks (effort_weeks)  2 weeks
+    description
+      Collapse the two-screen verification
+      into one screen, and keep what was
+      typed.
+    addresses_insight_ids  ["ins-1","ins-2"]
+  2 of 2
+    title
+      Let teams continue without a verified
+      domain, and ask again after the first
+      week
+    Weeks (effort_weeks)  5 weeks
+    description  Optional.
+Why in this order (prioritization_rationale)
+  Quick wins first.
+
+Hidden characters: none.  518 bytes
+
+What approving does
+  saves recommendations in the workspace
+  can be undone by hand: delete the
+  recommendations in the workspace
+"#);
+}
+
+#[test]
+fn a_tool_that_nobody_knows_is_readable_too() {
+    let input = r#"{"cluster":"eu-1","steps":[{"run":"migrate","wait":30},{"run":"deploy","wait":0}],"env":{"REGION":"eu-west-1","FLAGS":["dry-run-off-because-of-the-release","b"],"LIMITS":{"cpu":"2","memory":"4Gi","comment":"as before the sale"}},"url":"https://github.com@evil.example/login","docs":"https://example.com/runbook"}"#;
+
+    insta::assert_snapshot!(text("deploy", input, None, 60), @r#"
+cluster  eu-1
+steps
+  #  run      wait
+  1  migrate  30
+  2  deploy   0
+env
+  REGION  eu-west-1
+  FLAGS
+    - dry-run-off-because-of-the-release
+    - b
+  LIMITS
+    cpu      "2"
+    memory   4Gi
+    comment  as before the sale
+url
+  https://github.com@evil.example/login
+  ! leads to evil.example
+docs     https://example.com/runbook
+
+Hidden characters: none.  312 bytes
+
+What approving does
+  runs this tool with exactly this input; placet knows no
+  more of it
+"#);
+}
+
+#[test]
+fn escapes_are_written_out_in_lists_and_tables() {
+    assert_eq!(readable(r#"["Caf\u00e9","https:\/\/a.example"]"#), r#"["Café","https://a.example"]"#);
+    assert_eq!(readable(r#"" Caf\u00e9 ""#), r#"" Café ""#, "quotes tell where it ends");
+    let rows =
+        r#"{"rows":[{"name":"Caf\u00e9","n":1},{"name":"Z\u00fcrich","n":2}],"tags":["\u65e5\u672c"]}"#;
+    let shown = text("unknown_tool", rows, None, 60);
+    for word in ["Café", "Zürich", "日本"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+}

@@ -1,0 +1,196 @@
+//! What happened to an action, in order: by its source's timeline where there is one, and by what was sent from here.
+
+use crate::domain::{
+    Decision, DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json,
+};
+use crate::inbox::{History, Problem, SentHere};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::preview::state::Cached;
+
+use super::context::moment;
+use super::fields::{listed, readable};
+use super::{Kind, Writer};
+
+/// Longest word of a timeline that keeps its column.
+const WORD: usize = 12;
+/// The longest of our names for what was said.
+const NAME: usize = 8;
+
+pub(crate) fn history(
+    writer: &mut Writer,
+    cached: &Cached,
+    told: Option<&Result<History, Problem>>,
+    zone: &jiff::tz::TimeZone,
+) {
+    let told = match told {
+        None => return writer.ours(Kind::Dim, "asking what happened…"),
+        Some(Err(problem)) => return failed(writer, problem),
+        Some(Ok(told)) => told,
+    };
+    let mut page = Page { writer, action: &cached.action, zone };
+    match &told.events {
+        Some(events) => events.iter().for_each(|event| page.event(event)),
+        None => page.without_timeline(told.problem.as_ref()),
+    }
+    page.sent(told);
+}
+
+struct Page<'a> {
+    writer: &'a mut Writer,
+    action: &'a PendingAction,
+    zone: &'a jiff::tz::TimeZone,
+}
+
+impl Page<'_> {
+    /// `approved     2026-11-21 14:22:31 UTC   by lee`, and below it what was said.
+    fn event(&mut self, event: &HistoryEvent) {
+        let by = event.by.as_ref().map_or_else(|| Shown::ours("by the source itself"), by_whom);
+        self.line(&text::line(&event.kind), kind_of(event.kind.as_raw()), event.at, by);
+        let details = event.details.as_ref();
+        let said = |name: &str| details.and_then(|details| details.member(name)).map(str::to_owned);
+        match event.kind.as_raw() {
+            "approved" => self.edits(),
+            "executed" => self.more("result", self.action.result.as_ref().map(|r| readable(r.as_str()))),
+            "settled" => self.more("as", said("status").map(|status| meaning(&status))),
+            _ => {}
+        }
+        self.more("reason", said("reason").map(|reason| meaning(&reason)));
+        self.more("error", said("error").map(|error| meaning(&error)));
+    }
+
+    /// What the action itself tells, where nobody wrote down how it came about.
+    fn without_timeline(&mut self, problem: Option<&Problem>) {
+        match problem {
+            Some(problem) => failed(self.writer, problem),
+            None => self.writer.ours(Kind::Dim, "This source keeps no timeline. What is known all the same:"),
+        }
+        self.writer.blank();
+        let row = &self.action.row;
+        self.line(&Shown::ours("created"), Kind::Key, row.created_at, Shown::default());
+        if let Some(at) = row.resolved_at {
+            let by = row.resolved_by.as_ref().map_or_else(Shown::default, by_whom);
+            self.line(&Shown::ours("decided"), Kind::Key, at, by);
+            self.edits();
+            self.more("reason", self.action.reason.as_ref().map(|reason| reason.as_raw().to_owned()));
+        }
+        if let Some(at) = self.action.executed_at {
+            self.line(&Shown::ours("ran"), Kind::Key, at, Shown::default());
+        }
+        let now = Shown::ours(format!("{:<WORD$} ", "now"));
+        let status = text::line(&row.status.word());
+        self.writer.push(vec![(Kind::Key, now), (kind_of(row.status.as_raw()), status)]);
+        self.more("result", self.action.result.as_ref().map(|result| readable(result.as_str())));
+        self.more("error", self.action.error.as_ref().map(|error| error.as_raw().to_owned()));
+    }
+
+    /// What this inbox, and others on its journal, sent of it.
+    fn sent(&mut self, told: &History) {
+        if told.sent.is_empty() {
+            return;
+        }
+        self.writer.blank();
+        self.writer.ours(Kind::Key, "Sent from here");
+        for one in &told.sent {
+            let by = one.reviewer.as_deref().map_or_else(Shown::default, |by| by_whom(&by.into()));
+            let (word, kind) = decision(&one.sent.decision);
+            self.line(&Shown::ours(word), kind, one.at, by);
+            self.of_decision(one);
+        }
+    }
+
+    fn of_decision(&mut self, one: &SentHere) {
+        match &one.sent.decision {
+            Decision::Approve { edits, comment } => {
+                self.more("edits", edits.as_ref().map(|edits| listed(&edits.keys())));
+                self.more("comment", comment.clone());
+            }
+            Decision::Reject { reason } => self.more("reason", reason.clone()),
+            Decision::Retry { guidance } => self.more("guidance", Some(guidance.clone())),
+        }
+        self.more("answer", Some(answer(one.sent.decision.kind(), one.sent.outcome.as_ref())));
+    }
+
+    fn edits(&mut self) {
+        self.more("edits", self.action.user_edits.as_ref().map(|edits| listed(&edits.keys())));
+    }
+
+    fn line(&mut self, word: &Shown, kind: Kind, at: Timestamp, by: Shown) {
+        let word = word.cut(self.writer.width);
+        let gap = Shown::ours(" ".repeat(WORD.saturating_sub(word.width()) + 1));
+        let at = Shown::ours(moment(at, self.zone));
+        let one_line = WORD.max(word.width()) + 1 + at.width() + 2 + by.width() <= self.writer.width;
+        let mut line = vec![(kind, word), (Kind::Plain, gap), (Kind::Dim, at)];
+        if one_line {
+            line.extend([(Kind::Plain, Shown::ours("  ")), (Kind::Plain, by)]);
+            return self.writer.push(line);
+        }
+        self.writer.push(line);
+        if by.width() > 0 {
+            self.writer.wrapped(Kind::Plain, 2, &by);
+        }
+    }
+
+    /// `  reason  too expensive`, wrapped below its name.
+    fn more(&mut self, name: &str, said: Option<String>) {
+        let Some(said) = said.filter(|said| !said.is_empty()) else { return };
+        let lines = text::lines(&said);
+        if let [only] = lines.as_slice()
+            && NAME + 3 + only.width() <= self.writer.width
+        {
+            let name = Shown::ours(format!("  {name:<NAME$} "));
+            return self.writer.push(vec![(Kind::Dim, name), (Kind::Plain, only.clone())]);
+        }
+        self.writer.ours(Kind::Dim, format!("  {name}"));
+        for line in &lines {
+            self.writer.wrapped(Kind::Plain, 4, line);
+        }
+    }
+}
+
+fn failed(writer: &mut Writer, problem: &Problem) {
+    writer.ours(Kind::Warn, format!("The timeline cannot be read: the source {}", problem.what));
+    if let Some(why) = &problem.why {
+        writer.wrapped(Kind::Plain, 2, &text::line(why));
+    }
+}
+
+fn by_whom(who: &Untrusted) -> Shown {
+    Shown::ours("by ").followed_by(text::name(who))
+}
+
+fn kind_of(word: &str) -> Kind {
+    match word {
+        "executed" => Kind::Good,
+        "failed" | "unknown" | "lost" => Kind::Warn,
+        _ => Kind::Key,
+    }
+}
+
+const fn decision(decision: &Decision) -> (&'static str, Kind) {
+    match decision {
+        Decision::Approve { .. } => ("approve", Kind::Key),
+        Decision::Reject { .. } => ("exclude", Kind::Key),
+        Decision::Retry { .. } => ("retry", Kind::Key),
+    }
+}
+
+/// What the source said to it.
+fn answer(asked: DecisionKind, outcome: Option<&Outcome>) -> String {
+    match outcome {
+        None => "none: it is not known whether it was sent".to_owned(),
+        Some(Outcome::Approved) => "approved".to_owned(),
+        Some(Outcome::Rejected) => "rejected".to_owned(),
+        Some(Outcome::Accepted) => "taken, settled later".to_owned(),
+        Some(Outcome::Skipped { status, by }) => {
+            format!("skipped: {}", text::skipped(asked, status.as_ref(), by.as_ref()).plain())
+        }
+        Some(Outcome::Failed { why }) => format!("refused: {}", why.as_raw()),
+        Some(Outcome::Unknown { why }) => format!("unknown: {}", why.as_raw()),
+    }
+}
+
+/// A JSON string's meaning; anything else as it is written.
+fn meaning(value: &str) -> String {
+    if value.starts_with('"') { json::decode(value).text.into_owned() } else { value.to_owned() }
+}

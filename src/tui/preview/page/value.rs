@@ -1,0 +1,420 @@
+//! Any JSON value for reading: fields below each other, objects indented, lists of objects as tables, long text in full.
+//! Whatever is not laid out, because there is too much of it or it is nested too deep, is there as JSON: nothing is left out.
+
+use std::collections::HashSet;
+
+use crate::contract::tool::{Field, Form, Unit};
+use crate::domain::json;
+use crate::domain::json::Member;
+use crate::text;
+use crate::text::Shown;
+
+use super::fields::{key_of, readable};
+use super::preview_comparison::Said;
+use super::{Kind, Writer, fields, links};
+
+/// Longest key column; longer keys push their value to the right or below.
+const COLUMN: usize = 18;
+/// So many fields are laid out; what comes after them is JSON.
+const MOST: usize = 3_000;
+/// Deeper is JSON, in columns.
+const DEEPEST: usize = 12;
+/// A list or object that fits here stands on the line of its key, as it is.
+const SHORT: usize = 40;
+
+/// Writes values.
+pub(crate) struct Values<'a, 'w> {
+    pub(crate) writer: &'w mut Writer,
+    said: &'a Said<'a>,
+    left: usize,
+}
+
+/// A field as it is shown.
+struct Entry<'m, 'a> {
+    label: Shown,
+    value: &'m str,
+    field: Option<&'a Field>,
+    /// Before the key, where there is a column for marks.
+    mark: Option<bool>,
+}
+
+impl<'a, 'w> Values<'a, 'w> {
+    pub(crate) fn new(writer: &'w mut Writer, said: &'a Said<'a>) -> Self {
+        Self { writer, said, left: MOST }
+    }
+
+    /// The whole input: what is known of its fields first, in the order that is known.
+    pub(crate) fn input(&mut self, members: &[Member<'_>], fields: &'a [Field]) {
+        let outside: Vec<bool> =
+            members.iter().map(|member| self.said.leaves_out(&member.key.text, member.value)).collect();
+        let marks = outside.contains(&true);
+        if marks {
+            self.writer.ours(Kind::Dim, "+ is not in the agent's preview");
+        }
+        let marked = outside.into_iter().map(|outside| marks.then_some(outside));
+        self.members(0, members, fields, marked);
+    }
+
+    fn members(
+        &mut self,
+        indent: usize,
+        members: &[Member<'_>],
+        fields: &'a [Field],
+        marks: impl Iterator<Item = Option<bool>>,
+    ) {
+        let mut entries: Vec<Entry<'_, 'a>> =
+            members.iter().zip(marks).map(|(m, mark)| entry(m, fields, mark)).collect();
+        let place = |entry: &Entry<'_, '_>| {
+            let field = entry.field.map(|field| field.key.as_str());
+            fields.iter().position(|other| Some(other.key.as_str()) == field).unwrap_or(fields.len())
+        };
+        entries.sort_by_key(place);
+        let widths = entries.iter().map(|entry| entry.label.width() + 2);
+        let column = widths.filter(|width| *width <= COLUMN).max().unwrap_or_default();
+        for entry in &entries {
+            self.entry(indent, column, entry, members);
+        }
+        if members.is_empty() {
+            self.line(indent, Kind::Dim, &Shown::ours("(no fields)"));
+        }
+    }
+
+    fn entry(&mut self, indent: usize, column: usize, entry: &Entry<'_, 'a>, beside: &[Member<'_>]) {
+        self.left = self.left.saturating_sub(1);
+        let value = entry.value.trim();
+        let prose = entry.field.is_some_and(|field| field.form == Form::Text);
+        let short = value.len() <= 3 * SHORT && json::compact(value).len() <= SHORT;
+        let parts = value.starts_with(['{', '[']) && !short;
+        if parts {
+            self.head(indent, entry);
+            let columns = entry.field.and_then(|field| match &field.form {
+                Form::Table(columns) => Some(columns.as_slice()),
+                Form::Value | Form::Text => None,
+            });
+            return self.nested(indent + mark_width(entry) + 2, value, columns);
+        }
+        let text = readable(value);
+        let kind = if links::is_link(&text) { Kind::Link } else { Kind::Plain };
+        let mut after = Vec::new();
+        if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
+            after.extend(fields::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
+        }
+        for host in links::misleading(&text) {
+            after.push((Kind::Warn, Shown::ours("! leads to ").followed_by(text::identifier_part(host))));
+        }
+        if prose || !self.on_one_line(indent, column, entry, (&text, kind), &after) {
+            self.head(indent, entry);
+            let indent = indent + mark_width(entry) + 2;
+            self.writer.long(kind, indent, text);
+            for (kind, after) in after {
+                self.line(indent, kind, &after);
+            }
+        }
+    }
+
+    /// `key  value unit`, where that fits.
+    fn on_one_line(
+        &mut self,
+        indent: usize,
+        column: usize,
+        entry: &Entry<'_, '_>,
+        (text, kind): (&str, Kind),
+        after: &[(Kind, Shown)],
+    ) -> bool {
+        if text.contains('\n') || text.len() > 4 * self.writer.width {
+            return false;
+        }
+        let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        let value = quoted.and_then(text::blank).unwrap_or_else(|| text::part(text));
+        let gap = column.max(entry.label.width() + 2).saturating_sub(entry.label.width());
+        let more: usize = after.iter().map(|(_, shown)| shown.width() + 1).sum();
+        let before = indent + mark_width(entry) + entry.label.width() + gap;
+        if before + value.width() + more > self.writer.width {
+            return false;
+        }
+        let mut parts = before_label(indent, entry);
+        parts.push((Kind::Key, entry.label.clone()));
+        parts.push((Kind::Plain, Shown::ours(" ".repeat(gap))));
+        parts.push((kind, value));
+        for (kind, shown) in after {
+            parts.extend([(Kind::Plain, Shown::ours(" ")), (*kind, shown.clone())]);
+        }
+        self.writer.push(parts);
+        true
+    }
+
+    /// The key on lines of its own; not cut, however long it is.
+    fn head(&mut self, indent: usize, entry: &Entry<'_, '_>) {
+        let width = self.writer.width.saturating_sub(indent + mark_width(entry));
+        for row in entry.label.wrap(width.max(text::NARROWEST)) {
+            let mut parts = before_label(indent, entry);
+            parts.push((Kind::Key, row));
+            self.writer.push(parts);
+        }
+    }
+
+    /// An object or a list, below its key.
+    pub(crate) fn nested(&mut self, indent: usize, value: &str, columns: Option<&'a [Field]>) {
+        if indent > DEEPEST || self.left == 0 {
+            return self.json(indent, value);
+        }
+        if let Some(members) = json::members(value) {
+            if members.len() > self.left {
+                return self.json(indent, value);
+            }
+            return self.members(indent, &members, &[], std::iter::repeat(None));
+        }
+        let Some(elements) = json::elements(value) else { return self.json(indent, value) };
+        if elements.len() > self.left {
+            return self.json(indent, value);
+        }
+        self.left -= elements.len();
+        let objects: Option<Vec<_>> = elements.iter().map(|element| json::members(element)).collect();
+        match objects {
+            Some(objects) if !objects.is_empty() => self.objects(indent, &objects, columns),
+            _ => self.list(indent, &elements),
+        }
+    }
+
+    fn list(&mut self, indent: usize, elements: &[&str]) {
+        let all = elements.len();
+        for (nth, element) in elements.iter().enumerate() {
+            if element.starts_with(['{', '[']) && element.len() > SHORT {
+                self.line(indent, Kind::Key, &Shown::ours(format!("{} of {all}", nth + 1)));
+                self.nested(indent + 2, element, None);
+                continue;
+            }
+            let text = readable(element);
+            let one = text::part(&text);
+            if text.contains('\n') || indent + 2 + one.width() > self.writer.width {
+                self.line(indent, Kind::Punct, &Shown::ours("-"));
+                self.writer.long(Kind::Plain, indent + 2, text);
+            } else {
+                let dash = Shown::ours(format!("{}- ", " ".repeat(indent)));
+                self.writer.push(vec![(Kind::Punct, dash), (Kind::Plain, one)]);
+            }
+        }
+    }
+
+    /// One after the other, each with its fields.
+    pub(crate) fn records<'m>(
+        &mut self,
+        indent: usize,
+        all: usize,
+        records: impl Iterator<Item = (usize, Vec<Member<'m>>)>,
+        fields: &'a [Field],
+    ) {
+        for (nth, members) in records {
+            self.line(indent, Kind::Key, &Shown::ours(format!("{} of {all}", nth + 1)));
+            self.left = self.left.saturating_sub(members.len());
+            self.members(indent + 2, &members, fields, std::iter::repeat(None));
+        }
+    }
+
+    fn json(&mut self, indent: usize, value: &str) {
+        self.writer.json(indent.min(DEEPEST), json::pretty(&json::legible(value)));
+    }
+
+    pub(crate) fn line(&mut self, indent: usize, kind: Kind, text: &Shown) {
+        self.writer.wrapped(kind, indent, text);
+    }
+}
+
+fn entry<'m, 'a>(member: &'m Member<'m>, fields: &'a [Field], mark: Option<bool>) -> Entry<'m, 'a> {
+    let field = fields.iter().find(|field| field.key == member.key.text);
+    Entry { label: label(member, field), value: member.value, field, mark }
+}
+
+/// The key, or the label that says more, with the key beside it.
+fn label(member: &Member<'_>, field: Option<&Field>) -> Shown {
+    match field.and_then(|field| field.label.as_deref()) {
+        Some(label) => {
+            Shown::ours(format!("{label} (")).followed_by(key_of(member)).followed_by(Shown::ours(")"))
+        }
+        None => key_of(member),
+    }
+}
+
+fn mark_width(entry: &Entry<'_, '_>) -> usize {
+    if entry.mark.is_some() { 2 } else { 0 }
+}
+
+fn before_label(indent: usize, entry: &Entry<'_, '_>) -> Vec<(Kind, Shown)> {
+    let mark = match entry.mark {
+        Some(true) => "+ ",
+        Some(false) => "  ",
+        None => "",
+    };
+    vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (Kind::Warn, Shown::ours(mark))]
+}
+
+// A list of objects: a table of what is short, and below it the rest of each.
+
+/// Widest cell.
+const WIDEST: usize = 40;
+/// A column of text is not made narrower; a value that is cut stands below in full.
+const NARROWEST: usize = 14;
+/// So many columns of a list that nothing is known of.
+const MOST_COLUMNS: usize = 6;
+
+type Objects<'m> = [Vec<Member<'m>>];
+
+/// A column of a table.
+struct Column<'a> {
+    key: String,
+    head: Shown,
+    field: Option<&'a Field>,
+    width: usize,
+}
+
+impl<'a> Values<'a, '_> {
+    /// As a table where one fits, else one after the other.
+    pub(crate) fn objects(&mut self, indent: usize, objects: &Objects<'_>, known: Option<&'a [Field]>) {
+        let fields = known.unwrap_or_default();
+        let mut columns = match known {
+            Some(fields) => fields.iter().map(|field| Column::known(field, objects)).collect(),
+            None if objects.len() < 2 => Vec::new(),
+            None => guessed(objects),
+        };
+        columns.retain(|column| objects.iter().any(|object| column.of(object).is_some()));
+        let number = objects.len().to_string().len();
+        fit(&mut columns, self.writer.width.saturating_sub(indent + number));
+        if columns.is_empty() {
+            let records = objects.iter().cloned().enumerate();
+            return self.records(indent, objects.len(), records, fields);
+        }
+        self.rows(indent, number, objects, &columns);
+        let rest = objects.iter().map(|object| rest(object, &columns)).enumerate();
+        let rest = rest.filter(|(_, members)| !members.is_empty());
+        self.records(indent, objects.len(), rest, fields);
+    }
+
+    fn rows(&mut self, indent: usize, number: usize, objects: &Objects<'_>, columns: &[Column<'_>]) {
+        let before = " ".repeat(indent);
+        let mut head = vec![(Kind::Dim, Shown::ours(format!("{before}{:>number$}", "#")))];
+        for column in columns {
+            cell(&mut head, Kind::Dim, &column.head, column.width);
+        }
+        self.writer.push(head);
+        for (nth, object) in objects.iter().enumerate() {
+            let mut row = vec![(Kind::Dim, Shown::ours(format!("{before}{:>number$}", nth + 1)))];
+            for column in columns {
+                let text = column.of(object).map(|member| column.text(member, object)).unwrap_or_default();
+                cell(&mut row, Kind::Plain, &text, column.width);
+            }
+            self.writer.push(row);
+        }
+    }
+}
+
+impl<'a> Column<'a> {
+    fn known(field: &'a Field, objects: &Objects<'_>) -> Self {
+        let unit = match &field.unit {
+            Some(Unit::Word(word))
+                if field.label.as_deref().is_none_or(|label| !label.eq_ignore_ascii_case(word)) =>
+            {
+                format!(" ({word})")
+            }
+            _ => String::new(),
+        };
+        let name = field.label.clone().unwrap_or_else(|| field.key.clone());
+        Self::new(field.key.clone(), Shown::ours(format!("{name}{unit}")), Some(field), objects)
+    }
+
+    fn new(key: String, head: Shown, field: Option<&'a Field>, objects: &Objects<'_>) -> Self {
+        let mut column = Self { key, head, field, width: 0 };
+        let widths =
+            objects.iter().filter_map(|object| Some(column.text(column.of(object)?, object).width()));
+        let widest = widths.chain([column.head.width()]).max().unwrap_or_default();
+        column.width = widest.min(WIDEST);
+        column
+    }
+
+    fn of<'o, 'm>(&self, object: &'o [Member<'m>]) -> Option<&'o Member<'m>> {
+        object.iter().find(|member| member.key.text == self.key)
+    }
+
+    fn text(&self, member: &Member<'_>, object: &[Member<'_>]) -> Shown {
+        let begins = |text: &str, most: usize| text.floor_char_boundary(most);
+        // An escape is six times as long as what it stands for.
+        let raw = member.value.get(..begins(member.value, 24 * WIDEST)).unwrap_or_default();
+        let value = json::legible(raw);
+        let start = value.get(..begins(&value, 4 * WIDEST)).unwrap_or_default();
+        let whole = raw.len() == member.value.len() && start.len() == value.len();
+        let readable = if whole { readable(&value) } else { start.to_owned() };
+        let unit =
+            self.field.and_then(|field| field.unit.as_ref()).filter(|unit| !matches!(unit, Unit::Word(_)));
+        match unit.and_then(|unit| fields::after(unit, member.value, object)) {
+            Some(unit) => text::part(&format!("{readable} {}", unit.plain())),
+            None => text::part(&readable),
+        }
+    }
+
+    /// The cell says all of the value.
+    fn holds(&self, member: &Member<'_>, object: &[Member<'_>]) -> bool {
+        let plain = !member.value.starts_with(['{', '[']) || member.value.len() <= WIDEST;
+        plain && member.value.len() <= 4 * WIDEST && self.text(member, object).width() <= self.width
+    }
+}
+
+/// Short values that most elements have.
+fn guessed<'a>(objects: &Objects<'_>) -> Vec<Column<'a>> {
+    let mut known = HashSet::new();
+    let keys = objects.iter().take(50).flatten().filter(|member| known.insert(member.key.text.clone()));
+    let columns = keys.take(4 * MOST_COLUMNS).filter_map(|first| {
+        let column = Column::new(first.key.text.clone().into_owned(), key_of(first), None, objects);
+        let found: Vec<_> = objects.iter().filter_map(|object| Some((column.of(object)?, object))).collect();
+        let short = found.iter().filter(|(member, object)| column.holds(member, object)).count();
+        let scalar = found.iter().all(|(member, _)| !member.value.starts_with(['{', '[']));
+        (scalar && 2 * short > objects.len() && column.head.width() <= WIDEST).then_some(column)
+    });
+    columns.take(MOST_COLUMNS).collect()
+}
+
+/// Makes columns narrower, the widest first, and leaves out the last ones, until they fit.
+fn fit(columns: &mut Vec<Column<'_>>, width: usize) {
+    loop {
+        let wanted: usize = columns.iter().map(|column| column.width + 2).sum();
+        let Some(over) = wanted.checked_sub(width).filter(|over| *over > 0) else { return };
+        match columns.iter_mut().max_by_key(|column| column.width).filter(|column| column.width > NARROWEST) {
+            Some(widest) => widest.width = widest.width.saturating_sub(over).max(NARROWEST),
+            None => drop(columns.pop()),
+        }
+    }
+}
+
+/// What the table does not say of an element; a second value under the same key, too.
+fn rest<'m>(object: &[Member<'m>], columns: &[Column<'_>]) -> Vec<Member<'m>> {
+    let said = |member: &Member<'m>| {
+        columns.iter().any(|column| {
+            column.of(object).is_some_and(|of| std::ptr::eq(of, member)) && column.holds(member, object)
+        })
+    };
+    object.iter().filter(|member| !said(member)).cloned().collect()
+}
+
+fn cell(row: &mut Vec<(Kind, Shown)>, kind: Kind, text: &Shown, width: usize) {
+    let text = text.cut(width);
+    let pad = width - text.width().min(width);
+    row.extend([(Kind::Plain, Shown::ours("  ")), (kind, text), (Kind::Plain, Shown::ours(" ".repeat(pad)))]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_shrink_before_they_go() {
+        let column = |width| Column { key: String::new(), head: Shown::default(), field: None, width };
+        let fitted = |widths: &[usize], width| {
+            let mut columns = widths.iter().copied().map(column).collect();
+            fit(&mut columns, width);
+            columns.iter().map(|column| column.width).collect::<Vec<_>>()
+        };
+
+        assert_eq!(fitted(&[40, 6, 6], 60), [40, 6, 6]);
+        assert_eq!(fitted(&[40, 6, 6], 40), [22, 6, 6]);
+        assert_eq!(fitted(&[40, 6, 6], 25), [14, 6]);
+        assert_eq!(fitted(&[40, 6], 10), Vec::<usize>::new());
+    }
+}

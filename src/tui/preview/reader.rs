@@ -1,0 +1,147 @@
+//! How the preview is read: wrapped or sideways, beside or below the list, with parts of its JSON folded.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::domain::json;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::Shape;
+use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::msg::Effect;
+use crate::tui::queue::update::Way;
+use crate::tui::{preview, queue};
+
+use super::page::json_rows;
+use super::state::{PreviewPlace, Tab};
+
+/// Columns that one key goes sideways.
+const SIDEWAYS: usize = 16;
+
+/// Long lines go on below, or to the right.
+pub(crate) fn wrap(model: &mut Model) -> Vec<Effect> {
+    model.preview.wrap = !model.preview.wrap;
+    model.preview.left = 0;
+    if !model.preview.wrap {
+        model.say("long lines go on to the right; what was not on screen is not read");
+    }
+    Vec::new()
+}
+
+pub(crate) fn sideways(model: &mut Model, way: Way) -> Vec<Effect> {
+    if model.preview.wrap {
+        let key = model.settings.keymap.key(Command::Wrap);
+        model.say(format!("lines wrap, so there is nothing beside; {key} turns that off"));
+        return Vec::new();
+    }
+    let text = model.layout().text;
+    let (left, top) = (model.preview.left, model.preview.top);
+    let right = left + usize::from(text.width);
+    let more = model.preview.page.as_ref().is_some_and(|page| {
+        (top..page.len()).take(usize::from(text.height)).any(|row| page.reaches(row, right))
+    });
+    if way == Way::Up || more {
+        model.preview.left = queue::update::shift(left, way, SIDEWAYS);
+    }
+    Vec::new()
+}
+
+/// Takes the preview away, or brings it back.
+pub(crate) fn hide(model: &mut Model) -> Vec<Effect> {
+    if model.preview.place == PreviewPlace::Hidden {
+        model.preview.place = model.preview.shown_at;
+        return Vec::new();
+    }
+    model.preview.place = PreviewPlace::Hidden;
+    (model.zoom, model.focus) = (false, Focus::List);
+    Vec::new()
+}
+
+/// Below the list or beside it.
+pub(crate) fn below(model: &mut Model) -> Vec<Effect> {
+    if matches!(model.layout().shape, Shape::Stacked) {
+        model.preview.place = model.preview.shown_at;
+        model.say("the screen is too narrow for a preview beside the list");
+        return Vec::new();
+    }
+    let other = if model.preview.shown_at == PreviewPlace::Below {
+        PreviewPlace::Beside
+    } else {
+        PreviewPlace::Below
+    };
+    (model.preview.place, model.preview.shown_at) = (other, other);
+    Vec::new()
+}
+
+/// Keys are for the preview, and it shows JSON that can be folded: it has a cursor.
+pub(crate) fn has_cursor(model: &Model) -> bool {
+    model.modal.is_none() && model.preview.tab == Tab::Raw && (model.zoom || model.focus == Focus::Preview)
+}
+
+/// Moves in the preview: its cursor where there is one, else its text.
+pub(crate) fn step(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    if !has_cursor(model) {
+        return preview::update::scroll(model, way, by);
+    }
+    let height = usize::from(model.layout().text.height).max(1);
+    let Some(page) = model.preview.page.as_mut() else { return Vec::new() };
+    if way == Way::Down && by == usize::MAX {
+        page.count(usize::MAX);
+    }
+    let cursor = queue::update::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
+    model.preview.cursor = cursor;
+    model.preview.top = model.preview.top.min(cursor).max((cursor + 1).saturating_sub(height));
+    Vec::new()
+}
+
+/// Folds or unfolds what the cursor is in; in another tab the preview takes the screen.
+pub(crate) fn fold(model: &mut Model) -> Vec<Effect> {
+    if !has_cursor(model) {
+        return queue::update::zoom(model, true);
+    }
+    let row = model.preview.cursor;
+    let Some(page) = &model.preview.page else { return Vec::new() };
+    let Some(line) = page.line_of_json(row) else { return Vec::new() };
+    let json = raw(model).unwrap_or_default();
+    let Some(at) = json_rows::at(&json, line) else {
+        model.say("nothing to fold here");
+        return Vec::new();
+    };
+    set(model, at, |folds| {
+        if !folds.remove(&at) {
+            folds.insert(at);
+        }
+    });
+    Vec::new()
+}
+
+pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
+    if !has_cursor(model) {
+        model.say("only the Raw tab folds");
+        return Vec::new();
+    }
+    let all = if folded { json_rows::all(&raw(model).unwrap_or_default()) } else { BTreeSet::new() };
+    let page = model.preview.page.as_ref();
+    let line = page.and_then(|page| page.line_of_json(model.preview.cursor)).unwrap_or_default();
+    set(model, line, |folds| *folds = all);
+    Vec::new()
+}
+
+/// The text of the Raw tab.
+fn raw(model: &Model) -> Option<String> {
+    let cached = model.preview.cached(model.preview.shown.as_ref()?)?;
+    Some(json::pretty(cached.action.input.as_str()))
+}
+
+/// Changes what is folded; the cursor stays on the line.
+fn set(model: &mut Model, line: usize, change: impl FnOnce(&mut BTreeSet<usize>)) {
+    let Some(of) = model.preview.page.as_ref().map(|page| &page.of) else { return };
+    let (key, digest) = (of.key.clone(), of.digest);
+    let mut folds = (*model.preview.folds(&key, &digest)).clone();
+    change(&mut folds);
+    model.preview.folds = Some((key, digest, Arc::new(folds)));
+    preview::update::make_page(model);
+    if let Some(row) = model.preview.page.as_mut().and_then(|page| page.row_of_json(line)) {
+        model.preview.cursor = row;
+        step(model, Way::Down, 0);
+    }
+}

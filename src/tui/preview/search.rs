@@ -1,0 +1,111 @@
+//! Looking for something in the preview, while it is typed.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::msg::Effect;
+use crate::tui::preview::page::search::Needle;
+use crate::tui::queue::update::Way;
+
+use super::state::Search;
+
+/// What is folded could hide a match: everything is unfolded.
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    if model.preview.page.is_none() {
+        return Vec::new();
+    }
+    model.preview.folds = None;
+    let from = model.preview.top;
+    model.preview.search = Some(Search { typing: true, from, ..Search::default() });
+    Vec::new()
+}
+
+/// Keys are text of a search.
+pub(crate) fn is_typing(model: &Model) -> bool {
+    model.modal.is_none() && model.preview.search.as_ref().is_some_and(|search| search.typing)
+}
+
+/// A search is on where the keys go.
+pub(crate) fn is_on(model: &Model) -> bool {
+    model.modal.is_none() && model.preview.search.is_some() && (model.zoom || model.focus == Focus::Preview)
+}
+
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(search) = &mut model.preview.search else { return Vec::new() };
+    match key.code {
+        KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
+            search.text.push(c);
+        }
+        KeyCode::Backspace => drop(search.text.pop()),
+        _ => return Vec::new(),
+    }
+    search.of = None;
+    Vec::new()
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(search) = &mut model.preview.search {
+        search.text.extend(text.lines().next().unwrap_or_default().chars().take(200));
+        search.of = None;
+    }
+    Vec::new()
+}
+
+/// Typing ends, the matches stay; nothing typed ends the search.
+pub(crate) fn keep(model: &mut Model) -> Vec<Effect> {
+    match &mut model.preview.search {
+        Some(search) if !search.text.is_empty() => search.typing = false,
+        search => *search = None,
+    }
+    Vec::new()
+}
+
+/// Given up while it is typed, it goes back to where it began.
+pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
+    if let Some(search) = model.preview.search.take()
+        && search.typing
+    {
+        model.preview.top = search.from;
+    }
+    Vec::new()
+}
+
+pub(crate) fn next(model: &mut Model, way: Way) -> Vec<Effect> {
+    let Some(search) = &mut model.preview.search else { return Vec::new() };
+    let all = search.hits.len();
+    if all == 0 {
+        model.say("no match");
+        return Vec::new();
+    }
+    let step = if way == Way::Down { 1 } else { all - 1 };
+    search.at = (search.at + step) % all;
+    show(model);
+    Vec::new()
+}
+
+/// Finds again where the page or the text is another.
+pub(crate) fn follow(model: &mut Model) {
+    let Some(page) = &mut model.preview.page else { return };
+    let Some(search) = &mut model.preview.search else { return };
+    if search.of.as_ref() == Some(&page.of) {
+        return;
+    }
+    let same_action = search.of.as_ref().is_none_or(|of| of.key == page.of.key && of.tab == page.of.tab);
+    let from = if same_action { search.from } else { 0 };
+    search.of = Some(page.of.clone());
+    search.hits = Needle::new(&search.text).map(|needle| page.find(&needle)).unwrap_or_default();
+    search.at = search.hits.iter().position(|hit| page.row_of(hit) >= from).unwrap_or_default();
+    model.dirty = true;
+    show(model);
+}
+
+/// Scrolls so that the match is on screen, a third down.
+fn show(model: &mut Model) {
+    let height = usize::from(model.layout().text.height).max(1);
+    let (Some(page), Some(search)) = (&mut model.preview.page, &model.preview.search) else { return };
+    let Some(row) = search.hits.get(search.at).map(|hit| page.row_of(hit)) else { return };
+    model.preview.cursor = row;
+    if !(model.preview.top..model.preview.top + height).contains(&row) {
+        model.preview.top = row.saturating_sub(height / 3);
+    }
+}

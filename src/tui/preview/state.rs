@@ -1,0 +1,279 @@
+//! The action under the cursor in full, and those near it.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use crate::domain::{ActionKey, Digest, Passage, PendingAction, Revision, Status, Timestamp};
+use crate::inbox::{History, Problem};
+use crate::text::Flags;
+use crate::tui::core::model::Model;
+use crate::tui::preview::page::search::{Found, Hit};
+use crate::tui::queue::slots::Slot;
+
+use super::page::{Made, Page};
+
+/// So many actions are kept.
+const KEPT: usize = 256;
+
+/// An action in full, with what was found out about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cached {
+    pub action: PendingAction,
+    /// Computed here, from the bytes that are shown.
+    pub digest: Digest,
+    pub flags: Flags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Rendered,
+    Diff,
+    Raw,
+    Context,
+    History,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Preview {
+    cache: HashMap<ActionKey, Arc<Cached>>,
+    order: VecDeque<ActionKey>,
+    pub loading: HashSet<ActionKey>,
+    pub problems: HashMap<ActionKey, Problem>,
+    /// What the pane shows. Follows the cursor, a moment later while a key is held.
+    pub shown: Option<ActionKey>,
+    /// What the cursor was on last.
+    pub target: Option<ActionKey>,
+    pub moved: Option<Timestamp>,
+    pub due: Option<Timestamp>,
+    pub tab: Tab,
+    /// The tab that `Diff` returns to.
+    pub before_diff: Tab,
+    pub top: usize,
+    /// Columns that are left of the screen, where lines do not wrap.
+    pub left: usize,
+    pub wrap: bool,
+    /// Texts stand below each other, never beside: they are read out.
+    pub stacked: bool,
+    pub place: PreviewPlace,
+    /// Where it was last that was not hidden.
+    pub shown_at: PreviewPlace,
+    /// The row of the Raw tab that folding is about.
+    pub cursor: usize,
+    /// What is folded, and of which content.
+    pub folds: Option<(ActionKey, Digest, Arc<BTreeSet<usize>>)>,
+    pub search: Option<Search>,
+    /// The text of the tab.
+    pub page: Option<Page>,
+}
+
+/// Where the preview stands beside a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PreviewPlace {
+    Beside,
+    Below,
+    Hidden,
+}
+
+impl Default for Preview {
+    fn default() -> Self {
+        Self {
+            cache: HashMap::new(),
+            order: VecDeque::new(),
+            loading: HashSet::new(),
+            problems: HashMap::new(),
+            shown: None,
+            target: None,
+            moved: None,
+            due: None,
+            tab: Tab::Rendered,
+            before_diff: Tab::Rendered,
+            top: 0,
+            left: 0,
+            wrap: true,
+            stacked: false,
+            place: PreviewPlace::Beside,
+            shown_at: PreviewPlace::Beside,
+            cursor: 0,
+            folds: None,
+            search: None,
+            page: None,
+        }
+    }
+}
+
+impl Preview {
+    pub(crate) fn cached(&self, key: &ActionKey) -> Option<&Arc<Cached>> {
+        self.cache.get(key)
+    }
+
+    /// Keeps an action, and lets go of the one kept longest.
+    pub(crate) fn keep(&mut self, key: &ActionKey, action: PendingAction) {
+        let digest = action.digest();
+        let flags = Flags::of(&action);
+        self.problems.remove(key);
+        if self.cache.insert(key.clone(), Arc::new(Cached { action, digest, flags })).is_none() {
+            self.order.push_back(key.clone());
+        }
+        while self.order.len() > KEPT {
+            if let Some(oldest) = self.order.pop_front() {
+                self.cache.remove(&oldest);
+            }
+        }
+    }
+
+    /// What is folded of this content.
+    pub(crate) fn folds(&self, key: &ActionKey, digest: &Digest) -> Arc<BTreeSet<usize>> {
+        let of = self.folds.as_ref().filter(|(folded, content, _)| folded == key && content == digest);
+        of.map(|(.., folds)| Arc::clone(folds)).unwrap_or_default()
+    }
+
+    pub(crate) fn forget(&mut self, key: &ActionKey) {
+        if self.cache.remove(key).is_some() {
+            self.order.retain(|other| other != key);
+        }
+    }
+}
+
+impl Model {
+    /// What could be overlooked in an action, as far as it is known here.
+    pub(crate) fn flags_of(&self, slot: &Slot) -> Flags {
+        let cached = self.preview.cached(&slot.entry.key);
+        cached.map_or_else(|| Flags::of_row(&slot.entry.row), |cached| cached.flags.clone())
+    }
+}
+
+impl Tab {
+    pub(crate) const ALL: [Self; 5] = [Self::Rendered, Self::Diff, Self::Raw, Self::Context, Self::History];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rendered => "Rendered",
+            Self::Diff => "Diff",
+            Self::Raw => "Raw",
+            Self::Context => "Context",
+            Self::History => "History",
+        }
+    }
+}
+
+// Looking for something in the preview.
+
+/// A search in the text of the preview.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Search {
+    pub text: String,
+    /// Keys are text.
+    pub typing: bool,
+    /// Where the preview stood when the search began.
+    pub from: usize,
+    pub hits: Vec<Hit>,
+    pub at: usize,
+    /// The page that the hits are in.
+    pub of: Option<Made>,
+}
+
+impl Search {
+    pub(crate) fn found(&self) -> Found<'_> {
+        Found { hits: &self.hits, at: self.at }
+    }
+
+    /// `match 2 of 9`; empty while nothing is looked for.
+    pub(crate) fn count(&self) -> String {
+        match (self.text.is_empty(), self.hits.len()) {
+            (true, _) => String::new(),
+            (false, 0) => "no match".to_owned(),
+            (false, all) => format!("match {} of {all}", self.at + 1),
+        }
+    }
+}
+
+// What was asked of a source about single actions, once its tab was opened: what happened to them, and what is around them.
+
+/// So many are kept.
+const KEPT_ANSWERS: usize = 64;
+
+/// Where an action stood when it was asked about: another one, and there is more to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stood {
+    pub revision: Revision,
+    pub status: Status,
+}
+
+#[derive(Debug)]
+pub(crate) struct Told<T> {
+    pub stood: Stood,
+    pub answer: Arc<Result<T, Problem>>,
+    /// Counts up with every answer, so that a page knows which one it shows.
+    pub number: u64,
+}
+
+/// Answers of one kind, by action.
+#[derive(Debug)]
+pub(crate) struct Answers<T> {
+    told: HashMap<ActionKey, Told<T>>,
+    order: VecDeque<ActionKey>,
+    asked: HashSet<ActionKey>,
+    count: u64,
+}
+
+/// What happened to them.
+pub(crate) type Histories = Answers<History>;
+/// What their sources know around them.
+pub(crate) type Contexts = Answers<Vec<Passage>>;
+
+impl<T> Default for Answers<T> {
+    fn default() -> Self {
+        Self { told: HashMap::new(), order: VecDeque::new(), asked: HashSet::new(), count: 0 }
+    }
+}
+
+// By hand, because an answer is shared and need not be cloned itself.
+impl<T> Clone for Told<T> {
+    fn clone(&self) -> Self {
+        Self { stood: self.stood.clone(), answer: Arc::clone(&self.answer), number: self.number }
+    }
+}
+
+impl<T> Clone for Answers<T> {
+    fn clone(&self) -> Self {
+        Self {
+            told: self.told.clone(),
+            order: self.order.clone(),
+            asked: self.asked.clone(),
+            count: self.count,
+        }
+    }
+}
+
+impl<T> Answers<T> {
+    pub(crate) fn get(&self, key: &ActionKey) -> Option<&Told<T>> {
+        self.told.get(key)
+    }
+
+    /// Notes that it is asked for; false when it is known as of then, or on the way.
+    pub(crate) fn ask(&mut self, key: &ActionKey, stood: &Stood) -> bool {
+        let known = self.told.get(key).is_some_and(|told| told.stood == *stood);
+        !known && self.asked.insert(key.clone())
+    }
+
+    /// Keeps an answer, and lets go of the one kept longest.
+    pub(crate) fn keep(&mut self, key: ActionKey, stood: Stood, answer: Result<T, Problem>) {
+        self.asked.remove(&key);
+        self.count += 1;
+        let told = Told { stood, answer: Arc::new(answer), number: self.count };
+        if self.told.insert(key.clone(), told).is_none() {
+            self.order.push_back(key);
+        }
+        while self.order.len() > KEPT_ANSWERS {
+            if let Some(oldest) = self.order.pop_front() {
+                self.told.remove(&oldest);
+            }
+        }
+    }
+
+    /// All is asked for again when it is looked at. What is on the way is kept when it comes.
+    pub(crate) fn clear(&mut self) {
+        self.told.clear();
+        self.order.clear();
+    }
+}

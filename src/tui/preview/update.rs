@@ -1,0 +1,410 @@
+//! The preview follows the cursor, loads what it needs, scrolls, and notes what was on screen.
+
+use std::ops::Range;
+
+use ratatui::layout::Rect;
+
+use crate::domain::{ActionKey, Digest, Passage, Seen};
+use crate::inbox::{History, Problem};
+use crate::journal::Write;
+use crate::tui::core::layout::above_message;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, Loaded, What};
+use crate::tui::queue::state::Line;
+use crate::tui::queue::update::Way;
+use crate::tui::submit::resolve_unknown;
+use crate::tui::{edit, history, queue};
+
+use super::page::{Known, Made, Page};
+use super::reading_time::{Looked, OnScreen, Reads, TIME_FOR_FORM, time_for};
+use super::search;
+use super::state::{Stood, Tab};
+
+/// While a key is held, the preview waits until it rests for so long.
+const REST: i64 = 80;
+/// Bytes of a long text that are counted in one message: text of many scripts takes some 50 ms.
+const AT_ONCE: usize = 512 << 10;
+/// Milliseconds until counting goes on.
+const COUNT_ON: u64 = 1;
+
+/// After every message: shows the action under the cursor, and asks for it where it is not known.
+pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let target = model.here().map(|slot| slot.entry.key.clone());
+    if model.preview.target != target {
+        let held_down = model.preview.moved.is_some_and(|at| model.now.since(at) < REST);
+        model.preview.target = target;
+        model.preview.moved = Some(model.now);
+        model.preview.due = Some(if held_down { model.now.plus_millis(REST) } else { model.now });
+        if held_down {
+            effects.push(Effect::WakeIn(REST as u64));
+        }
+    }
+    if model.preview.due.is_some_and(|due| due <= model.now) {
+        model.preview.due = None;
+        model.dirty |= model.preview.shown != model.preview.target;
+        model.preview.shown = model.preview.target.clone();
+        model.preview.top = 0;
+        model.preview.left = 0;
+    }
+    effects.extend(history::update::follow(model));
+    let wanted = missing(model);
+    if !wanted.is_empty() {
+        model.preview.loading.extend(wanted.iter().cloned());
+        effects.push(Effect::Load(wanted));
+    }
+    if model.here().is_none() {
+        model.zoom = false;
+    }
+    effects.extend(fetch_tabs(model));
+    make_page(model);
+    if model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
+        effects.push(Effect::WakeIn(COUNT_ON));
+    }
+    effects
+}
+
+/// The shown action and the one after it, unless they are known or on the way.
+fn missing(model: &Model) -> Vec<ActionKey> {
+    let Some(shown) = &model.preview.shown else { return Vec::new() };
+    let next = match &model.view {
+        Some(view) => view.slots().get(view.at() + 1).map(|slot| slot.entry.key.clone()),
+        None => next_in_queue(model),
+    };
+    let preview = &model.preview;
+    let known = |key: &ActionKey| {
+        preview.cached(key).is_some() || preview.loading.contains(key) || preview.problems.contains_key(key)
+    };
+    if known(shown) {
+        return Vec::new();
+    }
+    std::iter::once(shown.clone()).chain(next.filter(|key| !known(key))).collect()
+}
+
+fn next_in_queue(model: &Model) -> Option<ActionKey> {
+    let below = model.queue.lines().get(model.queue.at() + 1..).unwrap_or_default();
+    below.iter().take(2).find_map(|line| match line {
+        Line::Action(index) => model.queue.slot(*index).map(|slot| slot.entry.key.clone()),
+        Line::Header(_) => None,
+    })
+}
+
+/// Wraps the text again when anything it depends on is another.
+pub(crate) fn make_page(model: &mut Model) {
+    let made = made(model);
+    if model.preview.page.as_ref().map(|page| &page.of) != made.as_ref() {
+        let before = model.preview.page.take().filter(|page| {
+            // Folds are other blocks, and have a cursor that stays.
+            made.as_ref().is_some_and(|made| page.of.is_other_width(made))
+        });
+        model.preview.page = made.and_then(|made| {
+            let cached = model.preview.cached(&made.key)?;
+            let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
+            let known = Known {
+                history: model.histories.get(&made.key).map(|told| told.answer.as_ref()),
+                context: model.contexts.get(&made.key).map(|told| told.answer.as_ref()),
+            };
+            Some(Page::new(made, cached, row, known, &model.settings.zone))
+        });
+        if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
+            model.preview.top = page.row_of(&before.anchor(model.preview.top));
+            model.preview.cursor = page.row_of(&before.anchor(model.preview.cursor));
+        }
+    }
+    if let Some(page) = model.preview.page.as_mut().filter(|page| !page.is_counted()) {
+        page.count(AT_ONCE);
+        model.dirty = true;
+    }
+    search::follow(model);
+    let last = last_top(model);
+    model.preview.top = model.preview.top.min(last);
+    // Where the text was scrolled away from the cursor, it comes along.
+    let bottom = model.preview.top + usize::from(model.layout().text.height).saturating_sub(1);
+    model.preview.cursor = model.preview.cursor.clamp(model.preview.top, bottom);
+}
+
+fn made(model: &Model) -> Option<Made> {
+    let key = model.preview.shown.as_ref()?;
+    let cached = model.preview.cached(key)?;
+    let width = model.layout().text.width;
+    let status = &cached.action.row.status;
+    // Of what is over, the edits that it was approved with.
+    let decided = cached.action.user_edits.as_ref().filter(|_| !status.is_pending());
+    let here = model.here().filter(|slot| model.preview.tab == Tab::Context && slot.entry.key == *key);
+    (width > 0).then(|| Made {
+        key: key.clone(),
+        digest: cached.digest,
+        tab: model.preview.tab,
+        width,
+        wrap: model.preview.wrap,
+        folds: model.preview.folds(key, &cached.digest),
+        edits: model.edits_of(key).or(decided).cloned(),
+        seen: model.seen_otherwise(key, &cached.digest).filter(|_| status.is_pending()),
+        stacked: model.preview.stacked,
+        status: status.clone(),
+        paused: model.is_paused(&key.source),
+        told: match model.preview.tab {
+            Tab::History => model.histories.get(key).map(|told| told.number),
+            Tab::Context => model.contexts.get(key).map(|told| told.number),
+            Tab::Rendered | Tab::Diff | Tab::Raw => None,
+        },
+        can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.can),
+    })
+}
+
+fn last_top(model: &Model) -> usize {
+    let lines = model.preview.page.as_ref().map_or(0, Page::len);
+    lines.saturating_sub(usize::from(model.layout().text.height))
+}
+
+pub(crate) fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    if let Some(page) = model.preview.page.as_mut().filter(|_| way == Way::Down && by == usize::MAX) {
+        page.count(usize::MAX);
+    }
+    model.preview.top = queue::update::shift(model.preview.top, way, by).min(last_top(model));
+    Vec::new()
+}
+
+pub(crate) fn page(model: &mut Model, way: Way) -> Vec<Effect> {
+    let height = usize::from(model.layout().text.height).saturating_sub(1).max(1);
+    match &model.modal {
+        Some(Modal::Review(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
+        Some(Modal::Report(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
+        Some(_) => queue::update::scroll_sheet(model, way, height),
+        None => drop(scroll(model, way, height)),
+    }
+    Vec::new()
+}
+
+pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
+    scroll(model, Way::Down, usize::MAX)
+}
+
+pub(crate) fn tab(model: &mut Model, way: Way) -> Vec<Effect> {
+    let at = Tab::ALL.iter().position(|tab| *tab == model.preview.tab).unwrap_or_default();
+    let step = if way == Way::Down { 1 } else { Tab::ALL.len() - 1 };
+    let to = Tab::ALL.get((at + step) % Tab::ALL.len()).copied().unwrap_or(Tab::Rendered);
+    show_tab(model, to)
+}
+
+pub(crate) fn diff(model: &mut Model) -> Vec<Effect> {
+    let to = if model.preview.tab == Tab::Diff {
+        model.preview.before_diff
+    } else {
+        model.preview.before_diff = model.preview.tab;
+        Tab::Diff
+    };
+    show_tab(model, to)
+}
+
+pub(crate) fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
+    model.preview.tab = tab;
+    model.preview.top = 0;
+    model.preview.left = 0;
+    Vec::new()
+}
+
+pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
+    for (key, answer) in actions {
+        // What was fetched ahead is not on screen yet.
+        model.dirty |= model.preview.target.as_ref() == Some(&key);
+        model.preview.loading.remove(&key);
+        match answer {
+            Ok(action) => {
+                model.preview.keep(&key, action);
+                edit::update::learn(model, &key);
+                history::update::learn(model, &key);
+            }
+            Err(problem) => drop(model.preview.problems.insert(key, problem)),
+        }
+    }
+    edit::update::arrived(model)
+}
+
+/// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
+pub(crate) fn drawn(model: &mut Model) -> Vec<Effect> {
+    model.guard.drawn();
+    if let Some(Modal::Review(sheet)) = &mut model.modal
+        && sheet.review.is_some()
+        && sheet.drawn.is_none()
+    {
+        sheet.drawn = Some(model.now);
+    }
+    resolve_unknown::drawn(model);
+    note_sight(model);
+    let on = on_screen(model);
+    let left = model.reading.shows(on, model.now);
+    let mut effects: Vec<Effect> =
+        left.map(|millis| Effect::WakeIn(millis.unsigned_abs())).into_iter().collect();
+    if model.preview.stacked {
+        effects.extend(pass(model));
+    }
+    effects
+}
+
+/// Remembers the content that is on screen, for showing later what changed.
+fn note_sight(model: &mut Model) {
+    let Some(page) = model.preview.page.as_ref().filter(|page| is_visible(model, page)) else { return };
+    let (key, digest) = (page.of.key.clone(), page.of.digest);
+    if let Some(cached) = model.preview.cached(&key).filter(|cached| cached.digest == digest) {
+        model.sights.note(&key, cached);
+    }
+}
+
+/// The page can be seen, with the line that says what a decision on it is about.
+fn is_visible(model: &Model, page: &Page) -> bool {
+    let layout = model.layout();
+    model.modal.is_none()
+        && !layout.text.is_empty()
+        && (!layout.trusted.is_empty() || model.preview.stacked)
+        && model.preview.target.as_ref() == Some(&page.of.key)
+}
+
+/// Which lines are on screen, of a page or of a form that shows everything.
+fn on_screen(model: &Model) -> Option<OnScreen> {
+    if let Some(Modal::Edit(form)) = &model.modal {
+        let screen = Rect::new(0, 0, model.size.width, model.size.height);
+        let all = form.shows_all(above_message(&model.layout(), screen));
+        let what = Reads::Form(form.key.clone(), form.digest);
+        let lines = std::iter::once(0..1).collect();
+        return all.then_some(OnScreen { what, lines, needed: Some(1), each: TIME_FOR_FORM, is_part: false });
+    }
+    let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
+    let what = Reads::Page(page.of.clone());
+    let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
+    if !text || model.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
+        return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });
+    }
+    let height = usize::from(model.layout().text.height);
+    // A jump to the end shows the end only: every line counts.
+    let lines = whole(page, model.preview.top, height, model.preview.left);
+    let needed = page.needed();
+    let all = needed.is_some_and(|rows| rows <= height && (0..rows).all(|row| page.fits(row)));
+    // What fits is read or not; another tab than the first says nothing of how much was read.
+    let is_part = page.of.tab == Tab::Rendered && !all;
+    Some(OnScreen { what, lines, needed, each: time_for(page, height), is_part })
+}
+
+/// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
+pub(crate) fn pass(model: &mut Model) -> Vec<Effect> {
+    let Some((key, digest, seen)) = model.reading.pass(model.now) else { return Vec::new() };
+    let is_of_now = model.preview.cached(&key).is_some_and(|cached| cached.digest == digest);
+    if is_of_now { note(model, key, digest, seen) } else { Vec::new() }
+}
+
+/// Something lies over the text.
+pub(crate) fn covered(model: &mut Model) {
+    model.reading.shows(None, model.now);
+}
+
+/// The rows on screen of which nothing is beyond its sides.
+fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize>> {
+    let rows = top..page.len().min(top + height);
+    if page.of.wrap {
+        return vec![rows];
+    }
+    rows.filter(|row| left == 0 && page.fits(*row)).map(|row| row..row + 1).collect()
+}
+
+fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {
+    if !model.seen.note(&key, digest, seen) {
+        return Vec::new();
+    }
+    model.dirty = true;
+    vec![Effect::Save(vec![Write::Seen { key, digest, seen }])]
+}
+
+// The History and the Context tab ask when they are opened, and again when their action moved on.
+
+/// After every message.
+pub(crate) fn fetch_tabs(model: &mut Model) -> Vec<Effect> {
+    let tab = model.preview.tab;
+    if !matches!(tab, Tab::History | Tab::Context) {
+        return Vec::new();
+    }
+    let Some(key) = model.preview.shown.clone() else { return Vec::new() };
+    let Some(stood) = stood(model, &key) else { return Vec::new() };
+    if tab == Tab::History {
+        let asks = model.histories.ask(&key, &stood);
+        return asks.then_some(Effect::History { key, stood }).into_iter().collect();
+    }
+    let asks = model.contexts.ask(&key, &stood);
+    asks.then_some(Effect::Context { key, stood }).into_iter().collect()
+}
+
+/// Where it stands, as far as this inbox has heard.
+fn stood(model: &Model, key: &ActionKey) -> Option<Stood> {
+    let row = model.here().map(|slot| &slot.entry).filter(|entry| entry.key == *key).map(|entry| &entry.row);
+    let read = model.preview.cached(key).map(|cached| &cached.action.row);
+    let newer = row.into_iter().chain(read).max_by_key(|row| row.revision)?;
+    Some(Stood { revision: newer.revision, status: newer.status.clone() })
+}
+
+pub(crate) fn told(
+    model: &mut Model,
+    key: ActionKey,
+    stood: Stood,
+    answer: Result<History, Problem>,
+) -> Vec<Effect> {
+    model.dirty |= is_on_screen(model, &key, Tab::History);
+    model.histories.keep(key, stood, answer);
+    Vec::new()
+}
+
+pub(crate) fn around(
+    model: &mut Model,
+    key: ActionKey,
+    stood: Stood,
+    answer: Result<Vec<Passage>, Problem>,
+) -> Vec<Effect> {
+    model.dirty |= is_on_screen(model, &key, Tab::Context);
+    model.contexts.keep(key, stood, answer);
+    Vec::new()
+}
+
+fn is_on_screen(model: &Model, key: &ActionKey, tab: Tab) -> bool {
+    model.preview.shown.as_ref() == Some(key) && model.preview.tab == tab
+}
+
+/// All of it is asked for again when it is looked at.
+pub(crate) fn forget(model: &mut Model) {
+    model.histories.clear();
+    model.contexts.clear();
+}
+
+// Tells the journal for how long each content was on screen.
+
+/// Before a message is taken: the screen stood as it was until now.
+pub(crate) fn time_passed(model: &mut Model, what: &What) -> Vec<Effect> {
+    let looked = model.dwell.pass(model.now);
+    if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Given(_)) {
+        model.dwell.touch(model.now);
+    }
+    save(looked)
+}
+
+/// The screen was drawn: which content is on it.
+pub(crate) fn note_on_screen(model: &mut Model, covered: bool) -> Vec<Effect> {
+    let on = match (&model.modal, &model.preview.page) {
+        _ if covered => None,
+        (Some(Modal::Edit(form)), _) => Some((form.key.clone(), form.digest)),
+        (None, Some(page))
+            if !model.layout().text.is_empty() && model.preview.target.as_ref() == Some(&page.of.key) =>
+        {
+            Some((page.of.key.clone(), page.of.digest))
+        }
+        _ => None,
+    };
+    save(model.dwell.shows(on))
+}
+
+/// Nothing is on screen any more.
+pub(crate) fn close_reading_time(model: &mut Model) -> Vec<Effect> {
+    save(model.dwell.shows(None))
+}
+
+fn save(looked: Option<Looked>) -> Vec<Effect> {
+    let write = looked.map(|(key, digest, millis)| Write::Looked { key, digest, millis });
+    write.map(|write| Effect::Save(vec![write])).into_iter().collect()
+}

@@ -1,0 +1,325 @@
+//! Where each row of the list stands: order, groups, filter, folds. All of it changes only when the reviewer asks.
+
+use std::collections::HashSet;
+
+use crate::domain::{BatchKey, Entry};
+
+use super::groups::{Group, GroupKey};
+use super::slots::Slot;
+use super::state::{Cursor, Line, Queue};
+use crate::config::{GroupBy, SortBy};
+
+/// A slot that stands in no group, because the filter does not show it.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+impl Queue {
+    /// Takes in what waits and lets go of what is settled. The cursor stays on its row, on its line of the screen,
+    /// or goes to the nearest row that is left. What a filter shows must be found out anew: [`Self::filter`].
+    pub(crate) fn take_in(&mut self) {
+        let nearest = self.survivors();
+        let screen_line = self.at.saturating_sub(self.top);
+        let kept = std::mem::take(&mut self.slots).into_iter().filter(Slot::is_open);
+        let kept = kept.map(|slot| Slot { fresh: false, ..slot });
+        let held = self.held.drain().map(|(_, entry)| Slot::arrived(entry));
+        let slots = kept.chain(held).collect();
+        self.rebuild(slots, nearest, screen_line);
+    }
+
+    /// Puts what is unknown first, with new rows for what the list did not have, and takes in nothing else. The cursor stays on its
+    /// row. What a filter shows must be found out anew: [`Self::filter`].
+    pub(crate) fn put_lost_first(&mut self, entries: Vec<Entry>) {
+        let nearest = self.survivors();
+        let screen_line = self.at.saturating_sub(self.top);
+        let listed = |entry: Entry| self.held.remove(&entry.key).unwrap_or(entry);
+        let lost: Vec<Slot> = entries.into_iter().map(listed).map(Slot::lost).collect();
+        let slots = std::mem::take(&mut self.slots).into_iter().chain(lost).collect();
+        self.rebuild(slots, nearest, screen_line);
+    }
+
+    fn rebuild(&mut self, slots: Vec<Slot>, nearest: Vec<Cursor>, screen_line: usize) {
+        self.slots = slots;
+        let key = |(index, slot): (usize, &Slot)| (slot.entry.key.clone(), index as u32);
+        self.by_key = self.slots.iter().enumerate().map(key).collect();
+        self.shown = None;
+        self.put_in_batches();
+        self.put_in_order();
+        self.put_in_buckets();
+        self.cursor = nearest.into_iter().find(|cursor| match cursor {
+            Cursor::Action(key) => self.by_key.contains_key(key),
+            Cursor::Header(key) => self.by_key_of_bucket.contains_key(key),
+        });
+        self.arrange();
+        self.stay(None, screen_line);
+        let before = self.marks.len();
+        self.marks.retain(|key| self.by_key.contains_key(key));
+        self.marks_gone += before - self.marks.len();
+    }
+
+    /// The cursor, then what stands below it, then what stands above: where it may go when rows leave.
+    fn survivors(&self) -> Vec<Cursor> {
+        let Some(cursor) = self.cursor.clone() else { return Vec::new() };
+        let open = |line: &&Line| match line {
+            Line::Action(index) => self.slot(*index).is_some_and(Slot::is_open),
+            Line::Header(_) => false,
+        };
+        let below = self.lines.get(self.at..).unwrap_or_default().iter().find(open);
+        let above = self.lines.get(..self.at).unwrap_or_default().iter().rev().find(open);
+        let near = below.into_iter().chain(above).filter_map(|line| self.identity(*line));
+        std::iter::once(cursor).chain(near).collect()
+    }
+
+    /// Puts the rows in another order. The cursor stays on its row.
+    pub(crate) fn sort(&mut self, by: SortBy) {
+        self.rearrange(|queue| {
+            queue.sort_by = by;
+            queue.put_in_order();
+        });
+    }
+
+    /// Groups the rows otherwise. The cursor stays on its row, or goes to the header of a folded group that it is in.
+    pub(crate) fn regroup(&mut self, by: GroupBy) {
+        self.rearrange(|queue| {
+            queue.group_by = by;
+            queue.put_in_buckets();
+        });
+    }
+
+    /// Shows those rows only whose place is true, by index; `None` shows all.
+    pub(crate) fn filter(&mut self, shown: Option<Vec<bool>>) {
+        self.rearrange(|queue| queue.shown = shown);
+    }
+
+    /// By index, what the filter shows.
+    pub(crate) fn shown(&self) -> Option<&[bool]> {
+        self.shown.as_deref()
+    }
+
+    /// Indices of all actions in the order of the list, filtered out ones too.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    fn rearrange(&mut self, change: impl FnOnce(&mut Self)) {
+        let screen_line = self.at.saturating_sub(self.top);
+        let first = self.group_here().and_then(|group| group.slots.first().copied());
+        let lines = std::mem::take(&mut self.lines);
+        let at = self.at;
+        change(self);
+        self.arrange();
+        let shown = |line: &Line| match line {
+            Line::Action(index) => self.slot(*index).filter(|slot| slot.group != NOWHERE).map(|_| *index),
+            Line::Header(_) => None,
+        };
+        let first = first.filter(|index| shown(&Line::Action(*index)).is_some());
+        let below = || lines.get(at..).unwrap_or_default().iter().find_map(shown);
+        let above = || lines.get(..at).unwrap_or_default().iter().rev().find_map(shown);
+        let on_header = matches!(self.cursor, Some(Cursor::Header(_)));
+        let near = first.filter(|_| on_header).or_else(below).or_else(above);
+        self.stay(near, screen_line);
+    }
+
+    /// After rows moved: the cursor is on its row, or else near it, on the same line of the screen.
+    pub(crate) fn stay(&mut self, near: Option<u32>, screen_line: usize) {
+        let is_there = match &self.cursor {
+            Some(Cursor::Action(key)) => self.is_shown(key),
+            Some(Cursor::Header(key)) => self.find_group(key).is_some_and(|group| !group.is_single()),
+            None => false,
+        };
+        if !is_there {
+            self.cursor = near.and_then(|index| self.identity(Line::Action(index)));
+        }
+        if let Some(group) = self.group_here().filter(|group| group.folded && !group.is_single()) {
+            self.cursor = Some(Cursor::Header(group.key.clone()));
+        }
+        self.flatten();
+        if self.cursor.is_none() {
+            // The first action rather than a header: the preview has something to show at once.
+            self.go_to(usize::from(matches!(self.lines.first(), Some(Line::Header(_)))));
+        }
+        self.top = self.at.saturating_sub(screen_line);
+    }
+
+    fn put_in_order(&mut self) {
+        self.order = self.sort_by.order(&self.slots);
+        self.put_in_ranks();
+    }
+
+    pub(crate) fn put_in_ranks(&mut self) {
+        for (rank, index) in self.order.iter().enumerate() {
+            if let Some(slot) = self.slots.get_mut(*index as usize) {
+                slot.rank = rank as u32;
+            }
+        }
+    }
+
+    fn put_in_batches(&mut self) {
+        self.batches.clear();
+        for slot in &mut self.slots {
+            let fresh = self.batches.len() as u32;
+            slot.batch = *self.batches.entry(slot.entry.batch()).or_insert(fresh);
+        }
+    }
+
+    fn put_in_buckets(&mut self) {
+        self.buckets.clear();
+        self.by_key_of_bucket.clear();
+        for slot in &mut self.slots {
+            let key = GroupKey::of(slot, self.group_by);
+            let fresh = self.buckets.len() as u32;
+            slot.bucket = *self.by_key_of_bucket.entry(key.clone()).or_insert(fresh);
+            if slot.bucket == fresh {
+                self.buckets.push(key);
+            }
+        }
+        // Folds of groups that are gone are forgotten; those of another grouping would be wrong here anyway.
+        self.turned.retain(|key| self.by_key_of_bucket.contains_key(key));
+    }
+
+    /// Near-identical actions are one row until somebody opens it.
+    fn folds(&self) -> bool {
+        self.group_by == GroupBy::Shape
+    }
+
+    /// Groups of what is shown, each where its first action stands.
+    pub(crate) fn arrange(&mut self) {
+        self.arrangement += 1;
+        self.groups.clear();
+        self.group_of_bucket.clear();
+        self.group_of_bucket.resize(self.buckets.len(), NOWHERE);
+        let folds = self.folds();
+        for index in &self.order {
+            let Some(slot) = self.slots.get_mut(*index as usize) else { continue };
+            slot.group = NOWHERE;
+            let shown = self.shown.as_ref().is_none_or(|shown| shown.get(*index as usize) == Some(&true));
+            let Some(group) = self.group_of_bucket.get_mut(slot.bucket as usize).filter(|_| shown) else {
+                continue;
+            };
+            if *group == NOWHERE
+                && let Some(key) = self.buckets.get(slot.bucket as usize)
+            {
+                *group = self.groups.len() as u32;
+                let folded = begins_folded(key, folds) != self.turned.contains(key);
+                self.groups.push(Group {
+                    key: key.clone(),
+                    slots: Vec::new(),
+                    folded,
+                    open: 0,
+                    batches: 0,
+                    line: 0,
+                });
+            }
+            slot.group = *group;
+            if let Some(group) = self.groups.get_mut(*group as usize) {
+                group.slots.push(*index);
+                group.open += usize::from(group.key.counts(slot));
+            }
+        }
+        self.count_batches();
+    }
+
+    fn count_batches(&mut self) {
+        let mut last = vec![NOWHERE; self.batches.len()];
+        for (nth, group) in self.groups.iter_mut().enumerate() {
+            for slot in group.slots.iter().filter_map(|index| self.slots.get(*index as usize)) {
+                if let Some(last) = last.get_mut(slot.batch as usize).filter(|last| **last != nth as u32) {
+                    *last = nth as u32;
+                    group.batches += 1;
+                }
+            }
+        }
+    }
+
+    /// Folds or unfolds a group. A cursor inside a folding group goes to its header.
+    pub(crate) fn fold(&mut self, group: u32, folded: bool) {
+        let inside = self.here().is_some_and(|slot| slot.group == group);
+        let folds = self.folds();
+        let Some(found) = self.groups.get_mut(group as usize) else { return };
+        if found.folded == folded || found.is_single() {
+            return;
+        }
+        found.folded = folded;
+        turn(&mut self.turned, found, folds);
+        if inside && folded {
+            self.cursor = Some(Cursor::Header(found.key.clone()));
+        }
+        self.flatten();
+    }
+
+    pub(crate) fn fold_all(&mut self, folded: bool) {
+        let alone = self.group_here().is_some_and(Group::is_single);
+        let header = self.group_here().map(|group| group.key.clone());
+        let folds = self.folds();
+        for group in self.groups.iter_mut().filter(|group| !group.is_single()) {
+            group.folded = folded;
+            turn(&mut self.turned, group, folds);
+        }
+        if let (true, Some(header)) = (folded, header.filter(|_| !alone)) {
+            self.cursor = Some(Cursor::Header(header));
+        }
+        self.flatten();
+    }
+
+    fn flatten(&mut self) {
+        self.lines.clear();
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            group.line = self.lines.len();
+            // An action alone needs no header.
+            if !group.is_single() {
+                self.lines.push(Line::Header(index as u32));
+            }
+            if !group.folded || group.is_single() {
+                self.lines.extend(group.slots.iter().map(|slot| Line::Action(*slot)));
+            }
+        }
+        self.find_cursor();
+    }
+
+    /// Finds the cursor's line again, and the line where a range began.
+    pub(crate) fn find_cursor(&mut self) {
+        self.at = self.cursor.as_ref().and_then(|cursor| self.locate(cursor)).unwrap_or_default();
+        let anchor = self.anchor.take();
+        self.anchor = anchor.and_then(|(cursor, _)| self.locate(&cursor).map(|at| (cursor, at)));
+    }
+
+    /// The line of an identity. Logarithmic in the size of its group.
+    fn locate(&self, cursor: &Cursor) -> Option<usize> {
+        match cursor {
+            Cursor::Header(key) => self.find_group(key).map(|group| group.line),
+            Cursor::Action(key) => {
+                let slot = self.get(key)?;
+                let group = self.group_of(slot)?;
+                if group.folded && !group.is_single() {
+                    return Some(group.line);
+                }
+                Some(group.line + usize::from(!group.is_single()) + self.place_in_group(slot)?)
+            }
+        }
+    }
+
+    /// How many actions stand before this one in its group.
+    pub(crate) fn place_in_group(&self, slot: &Slot) -> Option<usize> {
+        let rank = |index: &u32| self.slot(*index).map_or(NOWHERE, |slot| slot.rank);
+        self.group_of(slot)?.slots.binary_search_by_key(&slot.rank, rank).ok()
+    }
+
+    /// The batches of a group's actions, and how many actions of it each has.
+    pub(crate) fn batches_of(&self, group: &Group) -> HashSet<BatchKey> {
+        if let Some(batch) = group.key.batch() {
+            return HashSet::from([batch.clone()]);
+        }
+        let slots = group.slots.iter().filter_map(|index| self.slot(*index));
+        slots.filter(|slot| !slot.is_lost()).map(|slot| slot.entry.batch()).collect()
+    }
+}
+
+fn turn(turned: &mut HashSet<GroupKey>, group: &Group, folds: bool) {
+    if group.folded == begins_folded(&group.key, folds) {
+        turned.remove(&group.key);
+    } else {
+        turned.insert(group.key.clone());
+    }
+}
+
+fn begins_folded(key: &GroupKey, folds: bool) -> bool {
+    folds && *key != GroupKey::ToSettle
+}

@@ -1,0 +1,220 @@
+//! Counts over the whole queue, waiting arrivals included; made anew after each sync, not per frame.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::domain::{
+    BatchKey, Change, DecisionKind, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp,
+};
+use crate::tui::core::model::Model;
+
+use super::groups::Group;
+use super::incoming::Later;
+use super::slots::{Slot, State};
+use super::state::Queue;
+use crate::config::GroupBy;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stats {
+    pub pending: usize,
+    /// Actions that ran, and nobody knows what became of them.
+    pub unknown: usize,
+    pub by_source: Vec<(SourceName, usize)>,
+    /// Low, medium, high (and unknown words), critical.
+    pub risks: [usize; 4],
+    /// Under 15 minutes, under an hour, under four hours, older.
+    pub ages: [usize; 4],
+    pub oldest: Option<Timestamp>,
+    /// When the next action that is on offer expires.
+    pub next_expiry: Option<Timestamp>,
+    /// Different missions with a pending action: they wait until somebody decides.
+    pub missions: usize,
+    /// Different agents with a pending action.
+    pub agents: usize,
+}
+
+const MINUTE: i64 = 60_000;
+
+impl Stats {
+    /// `later` is what was not taken into the list: it counts as if it had been.
+    pub(crate) fn of<'a>(queue: &'a Queue, later: Option<&'a Later>, now: Timestamp) -> Self {
+        let mut stats = Self::default();
+        let slots = || queue.slots().iter();
+        let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToSettle);
+        stats.unknown = slots().filter(|slot| slot.is_lost()).count() + lost.count();
+        let open = slots().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
+        let present = |entry: &'a Entry| match later {
+            Some(later) => later.present(entry).filter(|entry| entry.row.status.is_pending()),
+            None => Some(entry),
+        };
+        // What waits is on nobody's screen yet: what expires there needs no row to be marked.
+        let on_time = |entry: &&Entry| !entry.row.has_expired(now);
+        let known = open.chain(queue.held_pending().filter(on_time)).filter_map(present);
+        let arrived = later.into_iter().flat_map(|later| later.arrived(queue)).filter(on_time);
+        let offered = slots().filter(|slot| slot.is_pending()).filter_map(|slot| slot.entry.row.expires_at);
+        let held = queue.held_pending().filter(on_time).filter_map(|entry| entry.row.expires_at);
+        stats.next_expiry = offered.chain(held).min();
+        let (mut missions, mut agents) = (HashSet::new(), HashSet::new());
+        for entry in known.chain(arrived.filter(|entry| entry.row.status.is_pending())) {
+            stats.count(&entry.row, now);
+            missions.extend(entry.row.mission.as_ref().map(|mission| (&entry.key.source, mission.as_raw())));
+            agents.extend(entry.row.agent.as_ref().map(|agent| (&entry.key.source, agent.as_raw())));
+            match stats.by_source.iter_mut().find(|(source, _)| *source == entry.key.source) {
+                Some((_, count)) => *count += 1,
+                None => stats.by_source.push((entry.key.source.clone(), 1)),
+            }
+        }
+        (stats.missions, stats.agents) = (missions.len(), agents.len());
+        stats
+    }
+
+    /// High, critical, or a word this version does not know.
+    pub(crate) fn high_risk(&self) -> usize {
+        let [_, _, high, critical] = self.risks;
+        high + critical
+    }
+
+    fn count(&mut self, row: &Row, now: Timestamp) {
+        self.pending += 1;
+        if let Some(count) = self.risks.get_mut(usize::from(row.risk.rank())) {
+            *count += 1;
+        }
+        let age = now.since(row.created_at);
+        let bucket = [15 * MINUTE, 60 * MINUTE, 240 * MINUTE].iter().filter(|limit| age >= **limit).count();
+        if let Some(count) = self.ages.get_mut(bucket) {
+            *count += 1;
+        }
+        self.oldest = Some(self.oldest.map_or(row.created_at, |oldest| oldest.min(row.created_at)));
+    }
+}
+
+// How many decisions are staged, in all and per batch, kept up to date step by step.
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    total: StagedCounts,
+    /// Approvals of what was not opened before.
+    unopened: usize,
+    batches: HashMap<BatchKey, StagedCounts>,
+}
+
+impl Tally {
+    pub(crate) fn of(draft: &Draft) -> Self {
+        let mut tally = Self::default();
+        draft.iter().for_each(|(_, staged)| tally.add(staged));
+        tally
+    }
+
+    pub(crate) fn total(&self) -> StagedCounts {
+        self.total
+    }
+
+    pub(crate) fn unopened(&self) -> usize {
+        self.unopened
+    }
+
+    pub(crate) fn batch(&self, batch: &BatchKey) -> StagedCounts {
+        self.batches.get(batch).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn done(&mut self, changes: &[Change]) {
+        for change in changes {
+            change.before.iter().for_each(|staged| self.remove(staged));
+            change.after.iter().for_each(|staged| self.add(staged));
+        }
+    }
+
+    pub(crate) fn undone(&mut self, changes: &[Change]) {
+        for change in changes {
+            change.after.iter().for_each(|staged| self.remove(staged));
+            change.before.iter().for_each(|staged| self.add(staged));
+        }
+    }
+
+    pub(crate) fn add(&mut self, staged: &Staged) {
+        add(&mut self.total, staged);
+        self.unopened += usize::from(is_unopened(staged));
+        add(self.batches.entry(staged.batch.clone()).or_default(), staged);
+    }
+
+    pub(crate) fn remove(&mut self, staged: &Staged) {
+        let total = field(&mut self.total, staged);
+        *total = total.saturating_sub(1);
+        self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
+        if let Some(counts) = self.batches.get_mut(&staged.batch) {
+            let count = field(counts, staged);
+            *count = count.saturating_sub(1);
+            if *counts == StagedCounts::default() {
+                self.batches.remove(&staged.batch);
+            }
+        }
+    }
+}
+
+pub(crate) fn add(counts: &mut StagedCounts, staged: &Staged) {
+    *field(counts, staged) += 1;
+}
+
+fn field<'a>(counts: &'a mut StagedCounts, staged: &Staged) -> &'a mut usize {
+    match staged.decision.kind() {
+        DecisionKind::Approve => &mut counts.approve,
+        DecisionKind::ApproveWithEdits => &mut counts.edit,
+        DecisionKind::Reject => &mut counts.reject,
+        DecisionKind::Retry => &mut counts.retry,
+    }
+}
+
+fn is_unopened(staged: &Staged) -> bool {
+    staged.digest.is_none() && staged.decision.kind().approves()
+}
+
+// Where the staged decisions are: in which group of the list, and behind the filter.
+
+/// Counted when decisions or rows may have changed, not per frame. Takes as long as there are decisions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spread {
+    /// By index of the group.
+    groups: Vec<StagedCounts>,
+    hidden: usize,
+    /// Of the list that was counted.
+    arrangement: u64,
+}
+
+impl Spread {
+    pub(crate) fn is_of(&self, model: &Model) -> bool {
+        self.arrangement == model.queue.arrangement()
+    }
+
+    pub(crate) fn of(model: &Model) -> Self {
+        let queue = &model.queue;
+        let mut spread = Self { arrangement: queue.arrangement(), ..Self::default() };
+        // Batches are tallied step by step.
+        if queue.group_by() == GroupBy::Batch && queue.shown().is_none() {
+            return spread;
+        }
+        spread.groups.resize(queue.groups().len(), StagedCounts::default());
+        for (key, staged) in model.draft.iter() {
+            let Some(slot) = queue.get(key) else { continue };
+            match spread.groups.get_mut(slot.group as usize) {
+                Some(counts) => add(counts, staged),
+                None => spread.hidden += 1,
+            }
+        }
+        spread
+    }
+}
+
+impl Model {
+    /// Staged decisions that the filter does not show.
+    pub(crate) fn staged_hidden(&self) -> usize {
+        self.spread.hidden
+    }
+
+    /// What is staged in a group, as far as the filter shows it.
+    pub(crate) fn staged_in(&self, group: &Group) -> StagedCounts {
+        if self.spread.groups.is_empty() {
+            return group.key.batch().map(|batch| self.tally.batch(batch)).unwrap_or_default();
+        }
+        let first = group.slots.first().and_then(|index| self.queue.slot(*index));
+        first.and_then(|slot| self.spread.groups.get(slot.group as usize)).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,387 @@
+//! The filter of the list: written in a line of its own, followed while it is written, kept or put back.
+
+use std::collections::HashSet;
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use crate::domain::{ActionKey, DecisionKind, Entry, SourceName, Untrusted};
+use crate::inbox::filter::{Filter, Finder, Is, Subject};
+use crate::text;
+use crate::tui::chrome;
+use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::theme;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::Layout;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::core::router;
+use crate::tui::edit::view::area_of;
+
+use super::filter_state::FilterLine;
+use super::slots::{Slot, State};
+use super::state::Cursor;
+
+/// So many rows are looked at between two keys: a few milliseconds.
+const STRETCH: usize = 20_000;
+
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    let line = FilterLine::new(model.filtering.applied.as_ref(), &model.queue);
+    model.modal = Some(Modal::Filter(Box::new(line)));
+    Vec::new()
+}
+
+/// The whole text at once. One that cannot be read says why, in the line.
+pub(crate) fn write(model: &mut Model, text: &str) -> Vec<Effect> {
+    let mut effects = open(model);
+    if let Some(Modal::Filter(line)) = &mut model.modal {
+        line.area = tui_textarea::TextArea::new(vec![text.to_owned()]);
+        line.area.move_cursor(tui_textarea::CursorMove::End);
+        effects.extend(changed(model));
+    }
+    effects.extend(keep(model));
+    effects
+}
+
+/// A key in the line. Up and down move the cursor of the list.
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let at = model.queue.at();
+    match key.code {
+        KeyCode::Down => model.queue.go_to(at.saturating_add(1)),
+        KeyCode::Up => model.queue.go_to(at.saturating_sub(1)),
+        _ => {
+            let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
+            let before = line.text();
+            line.area.input(key);
+            if line.text() != before {
+                return changed(model);
+            }
+        }
+    }
+    Vec::new()
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
+    line.area.insert_str(router::one_line(text));
+    changed(model)
+}
+
+/// The text is another one. While it cannot be read, the list stays as it was.
+fn changed(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
+    let names: Vec<SourceName> = model.sources.iter().map(|source| source.name.clone()).collect();
+    let read = Filter::parse(&line.text());
+    match read.and_then(|filter| filter.check_sources(&names).map(|()| filter)) {
+        Ok(filter) => {
+            line.error = None;
+            let narrows = line.narrows;
+            model.filtering.begin(filter, narrows, &model.queue, model.now);
+            search(model)
+        }
+        Err(error) => {
+            line.error = Some(error);
+            Vec::new()
+        }
+    }
+}
+
+/// Enter: the filter stays. One that cannot be read says so, and the line stays open.
+pub(crate) fn keep(model: &mut Model) -> Vec<Effect> {
+    finish(model);
+    let Some(Modal::Filter(line)) = model.modal.take() else { return Vec::new() };
+    if let Some(error) = &line.error {
+        model.warn(error.to_string());
+        model.modal = Some(Modal::Filter(line));
+        return Vec::new();
+    }
+    if model.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
+        model.message = None;
+        return Vec::new();
+    }
+    clear(model);
+    Vec::new()
+}
+
+/// Esc: everything as it was before the line was opened.
+pub(crate) fn put_back(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Filter(line)) = model.modal.take() else { return Vec::new() };
+    let before = line.before;
+    let then = before.cursor.map(|cursor| (cursor, before.top));
+    if model.filtering.applied == before.filter {
+        model.filtering.scan = None;
+    } else if let Some(filter) = before.filter {
+        model.filtering.begin(filter, false, &model.queue, model.now);
+        if let Some(scan) = &mut model.filtering.scan {
+            scan.then = then;
+        }
+        return search(model);
+    } else {
+        show_all(model);
+    }
+    restore(model, then);
+    Vec::new()
+}
+
+fn restore(model: &mut Model, then: Option<(Cursor, usize)>) {
+    let Some((cursor, top)) = then else { return };
+    model.queue.go_to_identity(&cursor);
+    model.queue.top = top;
+}
+
+fn show_all(model: &mut Model) {
+    model.filtering.scan = None;
+    model.filtering.applied = None;
+    model.queue.filter(None);
+}
+
+/// No filter any more.
+pub(crate) fn clear(model: &mut Model) {
+    let hidden = model.queue.slots().len().saturating_sub(model.queue.n_shown());
+    show_all(model);
+    model.say(format!("no filter: {hidden} more shown"));
+}
+
+/// A saved filter, by its number from 1.
+pub(crate) fn apply_saved(model: &mut Model, number: usize) -> Vec<Effect> {
+    let saved = number.checked_sub(1).and_then(|nth| model.settings.triage.filters.get(nth)).cloned();
+    let Some(saved) = saved else {
+        model.say(format!("there is no saved filter {number}; [[filter]] in the configuration makes one"));
+        return Vec::new();
+    };
+    model.modal = None;
+    model.filtering.begin(saved.filter, false, &model.queue, model.now);
+    search(model)
+}
+
+pub(crate) fn open_saved(model: &mut Model) -> Vec<Effect> {
+    model.modal = Some(Modal::Saved);
+    Vec::new()
+}
+
+/// A digit applies one, the key that opened the sheet clears the filter.
+pub(crate) fn saved_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    match key.code {
+        KeyCode::Char(digit @ '1'..='9') => {
+            apply_saved(model, digit.to_digit(10).map_or(0, |digit| digit as usize))
+        }
+        KeyCode::Char('\'' | '0') => {
+            model.modal = None;
+            if model.filtering.applied.is_some() {
+                clear(model);
+            }
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Looks at the next stretch of rows, and asks to go on when it was not the last.
+pub(crate) fn search(model: &mut Model) -> Vec<Effect> {
+    if stretch(model, STRETCH) { Vec::new() } else { vec![Effect::WakeIn(0)] }
+}
+
+/// Looks at all that is left.
+pub(crate) fn finish(model: &mut Model) {
+    stretch(model, usize::MAX);
+}
+
+/// The list has other rows: the same filter over all of them.
+pub(crate) fn again(model: &mut Model) {
+    let filter =
+        model.filtering.scan.take().map(|scan| scan.filter).or_else(|| model.filtering.applied.clone());
+    let Some(filter) = filter else { return };
+    model.filtering.begin(filter, false, &model.queue, model.now);
+    finish(model);
+}
+
+/// What waits to come into the list, and would not be shown there.
+pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
+    let Some(filter) = &model.filtering.applied else { return HashSet::new() };
+    let mut finder = Finder::default();
+    let waiting = model.queue.held().map(|entry| Slot::arrived(entry.clone()));
+    let hides = waiting.filter(|slot| !finder.holds(filter, &Looked { model, slot }, model.now));
+    hides.map(|slot| slot.entry.key).collect()
+}
+
+/// Whether the search is over.
+fn stretch(model: &mut Model, most: usize) -> bool {
+    let Some(mut scan) = model.filtering.scan.take() else { return true };
+    if scan.arrangement != model.queue.arrangement() {
+        let then = scan.then.take();
+        model.filtering.begin(scan.filter, false, &model.queue, scan.now);
+        let Some(fresh) = model.filtering.scan.take() else { return true };
+        scan = fresh;
+        scan.then = then;
+    }
+    let end = scan.next.saturating_add(most).min(scan.rows.len());
+    for index in scan.rows.get(scan.next..end).unwrap_or_default() {
+        let Some(slot) = model.queue.slot(*index) else { continue };
+        let holds = scan.finder.holds(&scan.filter, &Looked { model, slot }, scan.now);
+        if let Some(shown) = scan.shown.get_mut(*index as usize) {
+            *shown = holds;
+        }
+    }
+    scan.next = end;
+    if end < scan.rows.len() {
+        model.filtering.scan = Some(scan);
+        return false;
+    }
+    model.queue.filter(Some(scan.shown));
+    model.filtering.applied = Some(scan.filter);
+    if let Some(Modal::Filter(line)) = &mut model.modal {
+        line.narrows = true;
+    }
+    restore(model, scan.then);
+    model.dirty = true;
+    true
+}
+
+/// An action as the filter looks at it.
+struct Looked<'a> {
+    model: &'a Model,
+    slot: &'a Slot,
+}
+
+impl Subject for Looked<'_> {
+    fn entry(&self) -> &Entry {
+        &self.slot.entry
+    }
+
+    fn staged(&self) -> Option<DecisionKind> {
+        self.model.draft.get(&self.slot.entry.key).map(|staged| staged.decision.kind())
+    }
+
+    fn is(&self, state: Is) -> bool {
+        let (model, slot, key) = (self.model, self.slot, &self.slot.entry.key);
+        match state {
+            Is::Unopened => slot.counts_as_pending() && model.seen_of(slot).is_none(),
+            Is::Opened => model.seen_of(slot).is_some(),
+            Is::Staged => self.staged().is_some(),
+            Is::Undecided => slot.is_pending() && model.draft.get(key).is_none(),
+            Is::Marked => model.queue.marks.contains(key),
+            Is::Flagged => model.flags_of(slot).any(),
+            Is::High => slot.entry.row.risk.is_high(),
+            Is::New => slot.fresh,
+            Is::Unknown => matches!(slot.state, State::ToSettle | State::Unknown),
+            Is::Stale => {
+                model.sources.iter().any(|source| source.name == key.source && source.is_stale(model.now))
+            }
+            Is::Settled => matches!(slot.state, State::Settled(_)),
+        }
+    }
+}
+
+// The filter: the line in which it is written, and that it stands, wherever the list is seen.
+
+/// The line at the foot, where the message is otherwise: `/ tool:linear risk:high      12 of 340`. Returns where its text is
+/// typed.
+pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
+    let Some(Modal::Filter(line)) = &model.modal else { return None };
+    let row = layout.message;
+    Pen::new(buf, row, 0).ours(&" ".repeat(usize::from(row.width)), theme::PLAIN);
+    let apart = layout.message != layout.hints;
+    let said = match &line.error {
+        Some(_) if !apart => "  not a filter yet ".to_owned(),
+        _ if model.filtering.scan.is_some() => "  looking… ".to_owned(),
+        _ => format!("  {} ", counted(model)),
+    };
+    let style = if line.error.is_some() { theme::WARN } else { theme::DIM };
+    Pen::new(buf, row, 0).keep(said.chars().count()).ours(&said, style);
+    let room = row.width.saturating_sub(said.chars().count() as u16 + 3);
+    Pen::new(buf, row, 0).ours(" / ", theme::KEY);
+    let caret = area_of(
+        &line.area,
+        Rect { x: row.x + 3.min(row.width), width: room, height: row.height.min(1), ..row },
+        true,
+        buf,
+    );
+    if line.area.is_selecting() && !line.text().is_empty() {
+        let width = text::line(&Untrusted::from(line.text())).width().min(usize::from(room)) as u16;
+        buf.set_style(Rect { x: row.x + 3, width, height: 1, ..row }.intersection(row), theme::SELECTED);
+    }
+    if !apart {
+        return caret;
+    }
+    let mut pen = Pen::new(buf, layout.hints, 0);
+    pen.ours(&" ".repeat(usize::from(layout.hints.width)), theme::PLAIN);
+    let mut pen = Pen::new(buf, layout.hints, 0);
+    match &line.error {
+        Some(error) => {
+            pen.ours(" ", theme::PLAIN).shown(&text::line(&Untrusted::from(error.to_string())), theme::WARN);
+        }
+        None => {
+            let keys = &model.settings.keymap;
+            let (keep, back) = (keys.key(Command::Accept), keys.key(Command::Back));
+            pen.ours(" ", theme::PLAIN).ours(&keep, theme::KEY).ours(" keeps   ", theme::PLAIN);
+            pen.ours(&back, theme::KEY).ours(" puts back   ", theme::PLAIN);
+            let fields = "words  'exact  -not  tool: agent: risk:>=high age:>1h expires:<30m is:unopened";
+            pen.ours(fields, theme::DIM);
+        }
+    }
+    caret
+}
+
+/// `12 of 340`
+fn counted(model: &Model) -> String {
+    format!("{} of {}", model.queue.n_shown(), model.queue.slots().len())
+}
+
+/// Where one line is all there is: ` /12 of 340`.
+pub(crate) fn short(model: &Model, gap: &str, pen: &mut Pen<'_>) {
+    if model.frozen.is_some() {
+        pen.ours(gap, theme::PLAIN).ours("FROZEN", theme::WARN);
+    }
+    if model.filtering.applied.is_some() {
+        pen.ours(gap, theme::PLAIN).ours(&format!("/{}", counted(model)), theme::WARN);
+    }
+}
+
+/// The second line of the header.
+pub(crate) fn long(model: &Model, pen: &mut Pen<'_>) {
+    if let Some(later) = &model.frozen {
+        let key = model.settings.keymap.key(Command::Freeze);
+        pen.ours(" ", theme::PLAIN);
+        let words = match later.len() {
+            0 => format!("FROZEN ({key} follows)  "),
+            n => format!("FROZEN: {} not shown ({key} follows)  ", chrome::words::count(n, "change")),
+        };
+        pen.ours(&words, theme::WARN);
+    }
+    let Some(filter) = &model.filtering.applied else { return };
+    let back = model.settings.keymap.key(Command::Back);
+    pen.ours(" filter: ", theme::DIM);
+    pen.shown(&text::line(&Untrusted::from(filter.text())).cut(48), theme::BOLD);
+    pen.ours(&format!("   {} shown ({back} clears)  ", counted(model)), theme::WARN);
+}
+
+/// On the rule above a list without a frame.
+pub(crate) fn above(model: &Model, row: Rect, buf: &mut Buffer) {
+    let Some(filter) = &model.filtering.applied else { return };
+    let row = Rect { x: row.x + 2.min(row.width), width: row.width.saturating_sub(4), ..row };
+    let mut pen = Pen::new(buf, row, 0);
+    pen.ours(" filter: ", theme::DIM);
+    pen.shown(&text::line(&Untrusted::from(filter.text())).cut(40), theme::BOLD).ours(" ", theme::PLAIN);
+}
+
+/// Which saved filter?
+pub(crate) fn saved(model: &Model, area: Rect, buf: &mut Buffer) {
+    let filters = &model.settings.triage.filters;
+    let height = filters.len().min(9) as u16 + 4;
+    let key = model.settings.keymap.key(Command::SavedFilters);
+    let back = model.settings.keymap.key(Command::Back);
+    let note = format!("1 to 9 applies   {key} clears   {back} closes");
+    let body = sheet_frame(model, area, (64.min(area.width), height.max(6)), "Saved filters", &note, buf);
+    if filters.is_empty() {
+        Pen::new(buf, body, 1).ours("None yet. [[filter]] in the configuration makes one.", theme::PLAIN);
+    }
+    for (nth, saved) in filters.iter().take(9).enumerate() {
+        let mut pen = Pen::new(buf, body, nth as u16 + 1);
+        pen.ours(&format!("{}  ", nth + 1), theme::KEY);
+        pen.column(&text::line(&Untrusted::from(saved.name.as_str())), 20, theme::BOLD)
+            .ours("  ", theme::PLAIN);
+        pen.shown(&text::line(&Untrusted::from(saved.filter.text())), theme::DIM);
+    }
+}

@@ -1,0 +1,16 @@
+//! The list of pending actions: its rows, order, groups, filter, and what sources bring into it.
+
+pub(crate) mod arrange;
+pub(crate) mod counts;
+pub(crate) mod filter;
+pub(crate) mod filter_state;
+pub(crate) mod groups;
+pub(crate) mod incoming;
+pub(crate) mod left_pane;
+pub(crate) mod shape;
+pub(crate) mod slots;
+pub(crate) mod source_state;
+pub(crate) mod state;
+pub(crate) mod sync;
+pub(crate) mod update;
+pub(crate) mod view;

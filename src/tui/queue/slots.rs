@@ -1,0 +1,97 @@
+//! One action in the list, and where it stands.
+
+use crate::domain::{Entry, Status, Timestamp, Untrusted};
+
+use super::arrange::NOWHERE;
+
+/// An action the list knows. It keeps its place until the next reload, unless it becomes unknown: that stands first.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub entry: Entry,
+    pub state: State,
+    /// Came since the last reload.
+    pub fresh: bool,
+    /// When it came into the list that somebody was at already.
+    pub came: Option<Timestamp>,
+    /// Index of its group, where the filter shows it.
+    pub(crate) group: u32,
+    /// Index of the group it would be in without a filter.
+    pub(crate) bucket: u32,
+    /// Counts the batches of the list.
+    pub(crate) batch: u32,
+    /// Its place in the order of the list.
+    pub(crate) rank: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Pending,
+    /// Its decision is confirmed, and not sent yet: it can be recalled.
+    Held,
+    /// Its decision is on the way.
+    Sending,
+    /// Nothing can be decided any more. The row stays where it is.
+    Settled(Settled),
+    /// A decision was sent and we lost sight of it: it is read again, and a human can say what became of it.
+    Unknown,
+    /// It ran, and nobody knows what became of it: a human must say.
+    ToSettle,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Settled {
+    /// `None` when the source does not say how.
+    pub status: Option<Status>,
+    pub by: Option<Untrusted>,
+    pub at: Option<Timestamp>,
+    /// Settled by a decision from this inbox.
+    pub ours: bool,
+    /// Why the execution failed.
+    pub error: Option<Untrusted>,
+}
+
+impl Slot {
+    pub(crate) fn arrived(entry: Entry) -> Self {
+        let state = Self::outstanding(&entry);
+        Self { entry, state, fresh: true, came: None, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+    }
+
+    /// In a list of what is over: it belongs to no group, and nothing is decided on it.
+    pub(crate) fn over(entry: Entry, state: State) -> Self {
+        Self { entry, state, fresh: false, came: None, group: NOWHERE, bucket: 0, batch: 0, rank: 0 }
+    }
+
+    pub(crate) const fn is_pending(&self) -> bool {
+        matches!(self.state, State::Pending)
+    }
+
+    /// Where an action stands that its source lists as outstanding.
+    pub(crate) fn outstanding(entry: &Entry) -> State {
+        if entry.row.status == Status::Unknown { State::ToSettle } else { State::Pending }
+    }
+
+    /// Counted as pending: the source has not said that anybody decided it, and no decision of ours was lost sight of.
+    pub(crate) const fn counts_as_pending(&self) -> bool {
+        matches!(self.state, State::Pending | State::Held | State::Sending)
+    }
+
+    /// Its place in the order of the list.
+    pub(crate) const fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Nobody knows what became of it: a human may say.
+    pub(crate) const fn is_lost(&self) -> bool {
+        matches!(self.state, State::Unknown | State::ToSettle)
+    }
+
+    /// A decision of ours that was lost sight of, where the list has no row.
+    pub(crate) fn lost(entry: Entry) -> Self {
+        Self { state: State::Unknown, fresh: false, ..Self::arrived(entry) }
+    }
+
+    /// Still something to do: the source has not said that it is over.
+    pub(crate) const fn is_open(&self) -> bool {
+        !matches!(self.state, State::Settled(_))
+    }
+}

@@ -1,0 +1,388 @@
+//! The list: actions in groups, in the order they are shown. Arrivals come in where they move nothing between the top of the
+//! screen and the cursor ([`Queue::admit`]); settled actions stay in place until [`Queue::take_in`].
+
+use std::collections::{HashMap, HashSet};
+
+use crate::domain::{ActionKey, BatchKey, Entry};
+
+use super::groups::{Group, GroupKey};
+use super::slots::{Slot, State};
+use crate::config::{GroupBy, SortBy};
+
+/// Where the reviewer is: an identity, never a row number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cursor {
+    Header(GroupKey),
+    Action(ActionKey),
+}
+
+/// One visible line, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    Header(u32),
+    Action(u32),
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) by_key: HashMap<ActionKey, u32>,
+    /// Arrivals that wait to come into the list.
+    pub(crate) held: HashMap<ActionKey, Entry>,
+    pub(crate) group_by: GroupBy,
+    pub(crate) sort_by: SortBy,
+    /// All actions in the order of the list, filtered out ones too.
+    pub(crate) order: Vec<u32>,
+    /// By index, whether the filter shows an action; `None` without a filter.
+    pub(crate) shown: Option<Vec<bool>>,
+    /// All groups there would be without a filter; a slot knows its own.
+    pub(crate) buckets: Vec<GroupKey>,
+    pub(crate) batches: HashMap<BatchKey, u32>,
+    pub(crate) by_key_of_bucket: HashMap<GroupKey, u32>,
+    /// Index of a bucket's group; none when nothing of it is shown.
+    pub(crate) group_of_bucket: Vec<u32>,
+    /// Groups that are folded where others are not, or the other way round.
+    pub(crate) turned: HashSet<GroupKey>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) cursor: Option<Cursor>,
+    pub(crate) at: usize,
+    /// The first visible line on screen.
+    pub top: usize,
+    pub marks: HashSet<ActionKey>,
+    /// So many marks went because their actions are settled.
+    pub(crate) marks_gone: usize,
+    /// The other end of a range, and its line.
+    pub(crate) anchor: Option<(Cursor, usize)>,
+    /// Grows whenever the rows that are shown may be others.
+    pub(crate) arrangement: u64,
+}
+
+impl Queue {
+    pub(crate) fn new(group_by: GroupBy, sort_by: SortBy) -> Self {
+        Self { group_by, sort_by, ..Self::default() }
+    }
+
+    pub(crate) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    pub(crate) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    pub(crate) fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Entry> {
+        self.held.values()
+    }
+
+    /// Those that wait to come into the list and can be decided.
+    pub(crate) fn held_pending(&self) -> impl Iterator<Item = &Entry> {
+        self.held().filter(|entry| entry.row.status.is_pending())
+    }
+
+    pub(crate) fn n_held(&self) -> usize {
+        self.held.len()
+    }
+
+    pub(crate) fn cursor(&self) -> Option<&Cursor> {
+        self.cursor.as_ref()
+    }
+
+    /// Place of the cursor among the visible lines.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    pub(crate) fn group_by(&self) -> GroupBy {
+        self.group_by
+    }
+
+    pub(crate) fn sort_by(&self) -> SortBy {
+        self.sort_by
+    }
+
+    /// Another number when other rows are shown.
+    pub(crate) fn arrangement(&self) -> u64 {
+        self.arrangement
+    }
+
+    pub(crate) fn get(&self, key: &ActionKey) -> Option<&Slot> {
+        self.slots.get(*self.by_key.get(key)? as usize)
+    }
+
+    /// Index of an action, for [`Self::go_to_action`].
+    pub(crate) fn index(&self, key: &ActionKey) -> Option<u32> {
+        self.by_key.get(key).copied()
+    }
+
+    pub(crate) fn slot(&self, index: u32) -> Option<&Slot> {
+        self.slots.get(index as usize)
+    }
+
+    pub(crate) fn group(&self, index: u32) -> Option<&Group> {
+        self.groups.get(index as usize)
+    }
+
+    pub(crate) fn find_group(&self, key: &GroupKey) -> Option<&Group> {
+        self.group(self.group_index(key)?)
+    }
+
+    /// `None` for an action that the filter does not show.
+    pub(crate) fn group_of(&self, slot: &Slot) -> Option<&Group> {
+        self.group(slot.group)
+    }
+
+    /// The action is in the list, folded or not, and not filtered out.
+    pub(crate) fn is_shown(&self, key: &ActionKey) -> bool {
+        self.get(key).is_some_and(|slot| self.group_of(slot).is_some())
+    }
+
+    /// It is in the list, and the filter does not show it.
+    pub(crate) fn is_filtered_out(&self, key: &ActionKey) -> bool {
+        self.get(key).is_some_and(|slot| self.group_of(slot).is_none())
+    }
+
+    /// How many actions the filter shows.
+    pub(crate) fn n_shown(&self) -> usize {
+        self.groups.iter().map(|group| group.slots.len()).sum()
+    }
+
+    /// The action under the cursor; `None` on a group's header.
+    pub(crate) fn here(&self) -> Option<&Slot> {
+        match self.cursor.as_ref()? {
+            Cursor::Action(key) => self.get(key),
+            Cursor::Header(_) => None,
+        }
+    }
+
+    /// The group under the cursor, or of the action under it.
+    pub(crate) fn group_here(&self) -> Option<&Group> {
+        match self.cursor.as_ref()? {
+            Cursor::Action(key) => self.group(self.get(key)?.group),
+            Cursor::Header(key) => self.find_group(key),
+        }
+    }
+
+    /// What is pending of a batch, filtered out or not, in the order of the list.
+    pub(crate) fn calls(&self, batch: &BatchKey) -> Vec<&Slot> {
+        let Some(nth) = self.batches.get(batch) else { return Vec::new() };
+        let mut calls: Vec<&Slot> =
+            self.slots.iter().filter(|slot| slot.batch == *nth && slot.counts_as_pending()).collect();
+        calls.sort_unstable_by_key(|slot| slot.rank);
+        calls
+    }
+
+    /// Puts the cursor on a visible line; past the end is the last one.
+    pub(crate) fn go_to(&mut self, line: usize) {
+        self.at = line.min(self.lines.len().saturating_sub(1));
+        self.cursor = self.lines.get(self.at).and_then(|line| self.identity(*line));
+    }
+
+    /// Puts the cursor on an action, unfolding its group. One that is filtered out leaves the cursor where it is.
+    pub(crate) fn go_to_action(&mut self, index: u32) {
+        let Some(slot) = self.slot(index) else { return };
+        let (key, group) = (slot.entry.key.clone(), slot.group);
+        let Some(found) = self.group(group) else { return };
+        if found.folded {
+            self.fold(group, false);
+        }
+        self.cursor = Some(Cursor::Action(key));
+        self.find_cursor();
+    }
+
+    /// Puts the cursor on what is still there of where it was.
+    pub(crate) fn go_to_identity(&mut self, cursor: &Cursor) {
+        match cursor {
+            Cursor::Action(key) => {
+                if let Some(index) = self.index(key) {
+                    self.go_to_action(index);
+                }
+            }
+            Cursor::Header(key) => {
+                if self.find_group(key).is_some_and(|group| !group.is_single()) {
+                    self.cursor = Some(cursor.clone());
+                    self.find_cursor();
+                }
+            }
+        }
+    }
+
+    /// All actions in the order of the list, folded ones too, starting after the cursor and going round.
+    pub(crate) fn after_cursor(&self) -> impl DoubleEndedIterator<Item = u32> {
+        let (group, nth) = self.place();
+        let tail = self.groups.iter().skip(group + 1).chain(self.groups.iter().take(group));
+        let own = self.groups.get(group).map(|group| group.slots.as_slice()).unwrap_or_default();
+        let (before, after) = own.split_at_checked(nth).unwrap_or((own, &[]));
+        let rest = tail.flat_map(|group| group.slots.iter());
+        after.iter().chain(rest).chain(before.iter()).copied()
+    }
+
+    /// Index of the cursor's group, and how many of its actions stand at or before the cursor.
+    fn place(&self) -> (usize, usize) {
+        match &self.cursor {
+            None => (0, 0),
+            Some(Cursor::Header(key)) => (self.group_index(key).map_or(0, |index| index as usize), 0),
+            Some(Cursor::Action(key)) => {
+                let slot = self.get(key);
+                let group = slot.map_or(0, |slot| slot.group);
+                let nth = slot.and_then(|slot| self.place_in_group(slot)).unwrap_or_default();
+                (group as usize, nth + 1)
+            }
+        }
+    }
+
+    /// Index of a group, for folding.
+    pub(crate) fn group_index(&self, key: &GroupKey) -> Option<u32> {
+        let bucket = *self.by_key_of_bucket.get(key)?;
+        let group = *self.group_of_bucket.get(bucket as usize)?;
+        self.group(group).map(|_| group)
+    }
+
+    /// Changes where an action stands, in place.
+    pub(crate) fn set_state(&mut self, key: &ActionKey, state: State) {
+        let Some(slot) = self.by_key.get(key).and_then(|index| self.slots.get_mut(*index as usize)) else {
+            return;
+        };
+        let group = self.groups.get_mut(slot.group as usize);
+        let counts = |slot: &Slot| group.as_ref().is_some_and(|group| group.key.counts(slot));
+        let was = counts(slot);
+        slot.state = state;
+        let is = counts(slot);
+        if let Some(group) = group {
+            group.open = (group.open + usize::from(is)).saturating_sub(usize::from(was));
+        }
+        if !slot.counts_as_pending() && self.marks.remove(key) {
+            self.marks_gone += 1;
+        }
+    }
+
+    /// What a visible line is about.
+    pub(crate) fn identity(&self, line: Line) -> Option<Cursor> {
+        match line {
+            Line::Header(index) => self.group(index).map(|group| Cursor::Header(group.key.clone())),
+            Line::Action(index) => self.slot(index).map(|slot| Cursor::Action(slot.entry.key.clone())),
+        }
+    }
+}
+
+// Marks and ranges: identities, never row numbers.
+
+impl Queue {
+    /// Marked actions that went because they are settled, since marking began.
+    pub(crate) fn marks_gone(&self) -> usize {
+        self.marks_gone
+    }
+
+    pub(crate) fn unmark_all(&mut self) {
+        self.marks.clear();
+        self.marks_gone = 0;
+        self.anchor = None;
+    }
+
+    /// A range is open: everything from where it began to the cursor is as good as marked.
+    pub(crate) fn has_range(&self) -> bool {
+        self.anchor.is_some()
+    }
+
+    pub(crate) fn begin_range(&mut self) {
+        self.anchor = self.cursor.clone().map(|cursor| (cursor, self.at));
+    }
+
+    /// First and last line of the range.
+    pub(crate) fn range(&self) -> Option<(usize, usize)> {
+        let (_, anchor) = self.anchor.as_ref()?;
+        Some((self.at.min(*anchor), self.at.max(*anchor)))
+    }
+
+    pub(crate) fn drop_range(&mut self) {
+        self.anchor = None;
+    }
+
+    /// Ends the range; what can be decided of it and `takes` is marked now. Returns how many it did not take.
+    pub(crate) fn keep_range(&mut self, takes: impl Fn(&ActionKey) -> bool) -> usize {
+        let Some((first, last)) = self.range() else { return 0 };
+        self.anchor = None;
+        let lines = self.lines.get(first..=last).unwrap_or_default();
+        let found = lines.iter().flat_map(|line| self.marked_with(*line));
+        let (found, left): (Vec<ActionKey>, Vec<ActionKey>) = found.partition(takes);
+        self.mark(found);
+        left.len()
+    }
+
+    /// What marking a line marks: a folded group is all of its actions, an open one stands for itself.
+    fn marked_with(&self, line: Line) -> Vec<ActionKey> {
+        let indices: &[u32] = match &line {
+            Line::Action(index) => std::slice::from_ref(index),
+            Line::Header(group) => match self.group(*group) {
+                Some(group) if group.folded => &group.slots,
+                _ => &[],
+            },
+        };
+        let pending = indices.iter().filter_map(|index| self.slot(*index)).filter(|slot| slot.is_pending());
+        pending.map(|slot| slot.entry.key.clone()).collect()
+    }
+
+    fn mark(&mut self, keys: Vec<ActionKey>) {
+        if self.marks.is_empty() {
+            self.marks_gone = 0;
+        }
+        self.marks.extend(keys);
+    }
+
+    /// Marks these, or takes the marks away when all of them are marked.
+    pub(crate) fn turn_marks(&mut self, keys: Vec<ActionKey>) {
+        if keys.iter().all(|key| self.marks.contains(key)) {
+            for key in &keys {
+                self.marks.remove(key);
+            }
+            if self.marks.is_empty() {
+                self.marks_gone = 0;
+            }
+        } else {
+            self.mark(keys);
+        }
+    }
+
+    /// Everything that is shown and can be decided, in folded groups too.
+    pub(crate) fn shown_pending(&self) -> Vec<ActionKey> {
+        let slots = self.groups.iter().flat_map(|group| &group.slots).filter_map(|index| self.slot(*index));
+        slots.filter(|slot| slot.is_pending()).map(|slot| slot.entry.key.clone()).collect()
+    }
+
+    /// What the cursor would mark: its action, or all of its group.
+    pub(crate) fn pending_here(&self) -> Vec<ActionKey> {
+        match &self.cursor {
+            Some(Cursor::Action(key)) => {
+                let pending = self.get(key).is_some_and(Slot::is_pending);
+                pending.then(|| key.clone()).into_iter().collect()
+            }
+            Some(Cursor::Header(key)) => {
+                let slots = self.find_group(key).map(|group| group.slots.as_slice()).unwrap_or_default();
+                let slots = slots.iter().filter_map(|index| self.slot(*index));
+                slots.filter(|slot| slot.is_pending()).map(|slot| slot.entry.key.clone()).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// Marked actions that are shown and can be decided, in the order of the list.
+    pub(crate) fn marked(&self) -> Vec<ActionKey> {
+        let found = self.marks.iter().filter_map(|key| self.get(key));
+        let mut shown: Vec<&Slot> =
+            found.filter(|slot| slot.is_pending() && self.group_of(slot).is_some()).collect();
+        shown.sort_unstable_by_key(|slot| slot.rank);
+        shown.into_iter().map(|slot| slot.entry.key.clone()).collect()
+    }
+
+    /// So many marked actions are hidden by the filter.
+    pub(crate) fn marks_hidden(&self) -> usize {
+        if self.shown.is_none() {
+            return 0;
+        }
+        self.marks.iter().filter(|key| !self.is_shown(key)).count()
+    }
+}

@@ -1,0 +1,358 @@
+//! What sources say, and what becomes of the list.
+
+use crate::domain::{ActionKey, SourceName, Status, Untrusted};
+use crate::inbox::{Event, EventKind, Problem, Synced};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome::state::Tone;
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, Loaded};
+use crate::tui::decide::stage;
+use crate::tui::decide::stage::{problem_parts, settle, tell_problem};
+use crate::tui::preview;
+use crate::tui::submit::{report, resolve_unknown};
+
+use super::filter;
+use super::groups::GroupKey;
+use super::incoming::{Later, Merged};
+use super::slots::{Slot, State};
+use super::source_state::Syncing;
+use super::state::Cursor;
+
+const NOT_READ: &str = "the list could not be read: ";
+
+pub(crate) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
+    let now = model.now;
+    let was_stale = model.source(&event.source).is_some_and(|source| source.is_stale(now));
+    model.dirty |= was_stale;
+    let Some(source) = model.source(&event.source) else { return Vec::new() };
+    match event.kind {
+        EventKind::Connection(connection) => {
+            source.connection = connection;
+            source.connection_at = now;
+            Vec::new()
+        }
+        EventKind::Tick => {
+            source.is_there(now);
+            Vec::new()
+        }
+        EventKind::Briefing(briefing) => {
+            let news = source.paused != briefing.paused || source.blocked != briefing.blocked_missions;
+            source.paused = briefing.paused;
+            source.blocked = briefing.blocked_missions;
+            let is_known = briefing.revision.is_some() && briefing.revision == source.revision;
+            if is_known {
+                source.is_there(now);
+            }
+            model.dirty |= news;
+            if is_known { Vec::new() } else { sync(model, &event.source) }
+        }
+        EventKind::Changed => sync(model, &event.source),
+    }
+}
+
+/// Asks for what changed; while an answer is awaited, once more after it.
+pub(crate) fn sync(model: &mut Model, name: &SourceName) -> Vec<Effect> {
+    let Some(source) = model.source(name) else { return Vec::new() };
+    match source.syncing {
+        Syncing::No => {
+            source.syncing = Syncing::UnderWay;
+            vec![Effect::Sync { source: name.clone(), since: source.revision }]
+        }
+        Syncing::UnderWay | Syncing::Again => {
+            source.syncing = Syncing::Again;
+            Vec::new()
+        }
+    }
+}
+
+pub(crate) fn sync_all(model: &mut Model) -> Vec<Effect> {
+    let names: Vec<SourceName> = model.sources.iter().map(|source| source.name.clone()).collect();
+    names.iter().flat_map(|name| sync(model, name)).collect()
+}
+
+/// Takes in what waits, lets go of what is settled, and asks again.
+pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
+    model.message = None;
+    // Who asks for what is new gets it, frozen or not.
+    let mut effects = match &mut model.frozen {
+        Some(later) => {
+            let later = std::mem::take(later);
+            catch_up(model, later)
+        }
+        None => Vec::new(),
+    };
+    take_in(model);
+    // Who asks again is told again.
+    model.sources.iter_mut().for_each(|source| source.told = false);
+    model.preview.problems.clear();
+    preview::update::forget(model);
+    if model.look_again.is_some() {
+        model.look_again = Some(model.now);
+    }
+    effects.extend(report::look_again(model));
+    effects.extend(sync_all(model));
+    effects
+}
+
+/// Takes what happened while the list was frozen.
+pub(crate) fn catch_up(model: &mut Model, mut later: Later) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for (source, rows) in later.take() {
+        let merged = model.queue.merge(&source, rows);
+        effects.extend(merged_in(model, &merged));
+    }
+    model.recount();
+    effects
+}
+
+pub(crate) fn take_in(model: &mut Model) {
+    model.queue.take_in();
+    filter::again(model);
+    model.recount();
+}
+
+/// Takes arrivals into the list: those that move nothing between the top of the screen and the cursor; all of them after a move,
+/// and where nothing is left to do. A list that somebody froze stays as it is.
+pub(crate) fn arrive(model: &mut Model, moved: bool) {
+    if model.queue.n_held() == 0 || model.frozen.is_some() || model.filtering.scan.is_some() {
+        return;
+    }
+    let hidden = filter::hidden(model);
+    let all = moved || model.queue.is_emptied();
+    let came = model.queue.admit(all, &hidden, model.now);
+    if !came.is_empty() {
+        model.arrivals.listed(came, model.now);
+        model.dirty = true;
+        model.recount();
+    }
+}
+
+/// Takes in everything that waits, for a key that looks for it. False where nothing does, or the list is frozen.
+pub(crate) fn arrive_all(model: &mut Model) -> bool {
+    let before = model.queue.n_held();
+    arrive(model, true);
+    model.queue.n_held() < before
+}
+
+/// A frame shows the list as it is.
+pub(crate) fn drawn(model: &mut Model) {
+    if model.arrivals.is_empty() || model.view.is_some() {
+        return;
+    }
+    let rows = model.layout().rows.height;
+    let here = model.queue.here().map(|slot| &slot.entry.key);
+    let drawn = model.queue.on_lines(model.queue.top, usize::from(rows)).chain(here);
+    model.arrivals.drawn(drawn, model.now);
+}
+
+pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) -> Vec<Effect> {
+    let now = model.now;
+    let Some(source) = model.source(name) else { return Vec::new() };
+    let again = source.syncing == Syncing::Again;
+    source.syncing = Syncing::No;
+    let mut effects = match answer {
+        Err(problem) => {
+            let known = source.told && source.problem.as_ref() == Some(&problem);
+            (source.problem, source.told) = (Some(problem.clone()), true);
+            // It stands beside the source's name; said every time, it would hide everything else that is said.
+            if !known {
+                tell_problem(model, NOT_READ, &problem);
+            }
+            Vec::new()
+        }
+        Ok(synced) => {
+            let problem = source.problem.take();
+            source.told = false;
+            source.heard = Some(now);
+            source.listed = true;
+            source.subject = synced.subject;
+            source.revision = synced.revision;
+            let news = synced.unreadable.iter().find(|item| !source.unreadable.contains(item)).cloned();
+            source.unreadable = synced.unreadable;
+            if let Some(item) = news {
+                unreadable(model, name, &item);
+            }
+            if let Some(problem) = problem {
+                readable_again(model, name, &problem);
+            }
+            match &mut model.frozen {
+                Some(later) => {
+                    later.keep(&model.queue, name, synced.rows);
+                    model.recount();
+                    Vec::new()
+                }
+                None => {
+                    let merged = model.queue.merge(name, synced.rows);
+                    merged_in(model, &merged)
+                }
+            }
+        }
+    };
+    if again {
+        effects.extend(sync(model, name));
+    }
+    effects
+}
+
+/// Says no longer that the source could not be read, and lets its actions be read again.
+fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
+    let said = problem_parts(NOT_READ, problem);
+    if model.message.as_ref().is_some_and(|message| message.parts == said) {
+        model.message = None;
+    }
+    model.preview.problems.retain(|key, _| key.source != *name);
+}
+
+/// An item that cannot be read hides no other, and is not hidden either.
+fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
+    let count = model.source(source).map_or(1, |source| source.unreadable.len());
+    let said = Shown::ours(format!("{count} of {source} cannot be read: "));
+    model.tell(Tone::Bad, vec![said, text::identifier(item)]);
+}
+
+fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
+    let here = model.here().map(|slot| slot.entry.key.clone());
+    say_unmarked(model, merged);
+    let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
+    if merged.changed.iter().any(touched_here) || merged.settled.iter().any(|(key, _)| touched_here(key)) {
+        model.guard.changed(model.now);
+    }
+    merged.changed.iter().for_each(|key| model.preview.forget(key));
+    merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
+    if !model.touched || model.queue.slots().is_empty() {
+        let before = model.queue.cursor().cloned();
+        model.queue.take_in();
+        filter::again(model);
+        if before.is_some() && model.queue.cursor() != before.as_ref() {
+            model.guard.changed(model.now);
+        }
+    }
+    if merged.lost {
+        report::put_lost_first(model, Vec::new());
+    }
+    model.recount();
+    if merged.lost_is_told {
+        model.look_again = Some(model.now);
+    }
+    let mut effects = dropped(model, &merged.settled);
+    resolve_unknown::settled_elsewhere(model);
+    effects.extend(drop_settled(model));
+    effects.extend(stage::unstage_changed(model));
+    effects
+}
+
+/// Marks go with what they were on: a decision on the marked ones is no longer what it was.
+fn say_unmarked(model: &mut Model, merged: &Merged) {
+    let gone = model.queue.marks_gone();
+    if merged.settled.is_empty() || gone == 0 {
+        return;
+    }
+    let left = model.queue.marks.len();
+    model.warn(format!("{left} of {} marked still pending: the others were settled elsewhere", left + gone));
+}
+
+/// Says which staged decisions went because somebody else was first.
+pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec<Effect> {
+    let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
+    let with_decision: Vec<ActionKey> =
+        keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();
+    let (dropped, effects) = settle(model, &with_decision);
+    let closed = if dropped.is_empty() { "" } else { close_review(model) };
+    match dropped.as_slice() {
+        [] => {}
+        [only] => {
+            let mut parts = vec![Shown::ours(closed)];
+            parts.extend(settled_by(model, only));
+            parts.push(Shown::ours("; your staged decision was dropped"));
+            model.tell(Tone::Bad, parts);
+        }
+        many => model.warn(format!(
+            "{closed}{} actions were settled elsewhere; your staged decisions on them were dropped",
+            many.len()
+        )),
+    }
+    effects
+}
+
+/// The sheet names decisions that are gone: it must not be confirmed. Returns what there is to say about it.
+pub(crate) fn close_review(model: &mut Model) -> &'static str {
+    if !matches!(model.modal, Some(Modal::Review(_))) {
+        return "";
+    }
+    model.modal = None;
+    "review closed: "
+}
+
+/// `TITLE was decided by lee`, or `TITLE expired`.
+fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
+    let Some(slot) = model.queue.get(key) else {
+        return vec![Shown::ours("an action is no longer in the source")];
+    };
+    let title = text::line(&slot.entry.row.title).cut(40);
+    let State::Settled(settled) = &slot.state else {
+        return vec![title, Shown::ours(" is no longer pending")];
+    };
+    match (&settled.status, &settled.by) {
+        (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
+        (Some(Status::Superseded), _) => vec![title, Shown::ours(" was superseded by a new proposal")],
+        (Some(Status::Withdrawn), _) => vec![title, Shown::ours(" was withdrawn")],
+        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
+        (Some(_), None) => vec![title, Shown::ours(" was decided elsewhere")],
+        (None, None) => vec![title, Shown::ours(" is no longer in the source")],
+    }
+}
+
+/// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
+pub(crate) fn drop_settled(model: &mut Model) -> Vec<Effect> {
+    if !model.restored || model.draft.is_empty() {
+        return Vec::new();
+    }
+    let listed: Vec<&SourceName> = model.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
+    let held: std::collections::HashSet<&ActionKey> =
+        model.queue.held_pending().map(|entry| &entry.key).collect();
+    let gone = |key: &&ActionKey| {
+        let open = model.queue.get(key).is_some_and(Slot::counts_as_pending);
+        listed.contains(&&key.source) && !open && !held.contains(key)
+    };
+    let keys: Vec<ActionKey> = model.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    let (dropped, effects) = settle(model, &keys);
+    model.warn(match dropped.len() {
+        1 => "1 staged decision was dropped: its action is no longer pending".to_owned(),
+        many => format!("{many} staged decisions were dropped: their actions are no longer pending"),
+    });
+    effects
+}
+
+// A group of near-identical actions: what varies is read before it is asked for.
+
+/// So many actions of a group are read for its table.
+const READ: usize = 20;
+
+/// The first actions of the group under the cursor, where they are not known yet.
+pub(crate) fn read_ahead(model: &mut Model) -> Vec<Effect> {
+    let Some(Cursor::Header(key @ GroupKey::Shape(_))) = model.queue.cursor() else { return Vec::new() };
+    let Some(group) = model.queue.find_group(key) else { return Vec::new() };
+    let preview = &model.preview;
+    let known = |key: &&ActionKey| {
+        preview.cached(key).is_some() || preview.loading.contains(*key) || preview.problems.contains_key(*key)
+    };
+    let first = group.slots.iter().take(READ).filter_map(|index| model.queue.slot(*index));
+    let wanted: Vec<ActionKey> =
+        first.map(|slot| &slot.entry.key).filter(|key| !known(key)).cloned().collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    model.preview.loading.extend(wanted.iter().cloned());
+    vec![Effect::Load(wanted)]
+}
+
+/// Actions were read; on the header of such a group the screen shows them.
+pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
+    model.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
+    preview::update::loaded(model, actions)
+}

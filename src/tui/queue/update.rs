@@ -1,0 +1,455 @@
+//! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
+
+use crate::domain::{ActionKey, Status};
+use crate::journal::Write;
+use crate::tui::core::command::{COMMANDS, Command, Group};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::msg::Effect;
+use crate::tui::history;
+use crate::tui::preview::reader;
+
+use super::counts::Spread;
+use super::incoming::Later;
+use super::slots::{Settled, State};
+use super::state::{Cursor, Line};
+use super::sync;
+use crate::config::{GroupBy, SortBy};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Down,
+    Up,
+}
+
+/// What movement keys move.
+enum Moves {
+    List,
+    Preview,
+    Sheet,
+}
+
+fn moves(model: &Model) -> Moves {
+    match (&model.modal, model.focus) {
+        (Some(_), _) => Moves::Sheet,
+        (None, Focus::Preview) => Moves::Preview,
+        (None, Focus::List) if model.zoom => Moves::Preview,
+        (None, Focus::List) => Moves::List,
+    }
+}
+
+pub(crate) fn down(model: &mut Model, by: usize) -> Vec<Effect> {
+    go(model, Way::Down, by)
+}
+
+pub(crate) fn up(model: &mut Model, by: usize) -> Vec<Effect> {
+    go(model, Way::Up, by)
+}
+
+fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+    match moves(model) {
+        Moves::List => step(model, way, by),
+        Moves::Preview => drop(reader::step(model, way, by)),
+        Moves::Sheet => scroll_sheet(model, way, by),
+    }
+    Vec::new()
+}
+
+/// Moves the cursor of the list that is on screen, wherever keys go.
+pub(crate) fn step(model: &mut Model, way: Way, by: usize) {
+    match &mut model.view {
+        Some(view) => view.go_to(shift(view.at(), way, by)),
+        None => model.queue.go_to(shift(model.queue.at(), way, by)),
+    }
+}
+
+/// Puts the cursor on a row of the screen, counted from the list's first; below the last one is nowhere.
+pub(crate) fn select(model: &mut Model, row: usize) {
+    match &mut model.view {
+        Some(view) if view.top + row < view.slots().len() => view.go_to(view.top + row),
+        None if model.queue.top + row < model.queue.lines().len() => {
+            model.queue.go_to(model.queue.top + row);
+        }
+        Some(_) | None => {}
+    }
+}
+
+pub(crate) fn top(model: &mut Model) -> Vec<Effect> {
+    go(model, Way::Up, usize::MAX)
+}
+
+pub(crate) fn bottom(model: &mut Model) -> Vec<Effect> {
+    go(model, Way::Down, usize::MAX)
+}
+
+pub(crate) fn half(model: &mut Model, way: Way) -> Vec<Effect> {
+    let layout = model.layout();
+    let height = match moves(model) {
+        Moves::List => layout.rows.height,
+        Moves::Preview | Moves::Sheet => layout.text.height,
+    };
+    go(model, way, usize::from(height / 2).max(1))
+}
+
+pub(crate) fn shift(at: usize, way: Way, by: usize) -> usize {
+    match way {
+        Way::Down => at.saturating_add(by),
+        Way::Up => at.saturating_sub(by),
+    }
+}
+
+/// Scrolls what is open over the inbox. How far it goes is known when it is drawn.
+pub(crate) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
+    let top = match &mut model.modal {
+        Some(Modal::Review(sheet)) => &mut sheet.top,
+        Some(Modal::Report(sheet)) => &mut sheet.top,
+        Some(Modal::Links(sheet)) => {
+            sheet.at = shift(sheet.at, way, by).min(sheet.links.len().saturating_sub(1));
+            return;
+        }
+        Some(
+            Modal::Edit(_)
+            | Modal::EditSoon { .. }
+            | Modal::Reason(_)
+            | Modal::Settle(_)
+            | Modal::Quit(_)
+            | Modal::Filter(_)
+            | Modal::Saved,
+        )
+        | None => return,
+    };
+    *top = shift(*top, way, by);
+}
+
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    if model.view.is_some() {
+        return zoom(model, true);
+    }
+    match model.queue.cursor() {
+        Some(Cursor::Header(_)) => toggle_fold(model),
+        Some(Cursor::Action(_)) => return zoom(model, true),
+        None => {}
+    }
+    Vec::new()
+}
+
+fn toggle_fold(model: &mut Model) {
+    let Some(group) = model.queue.group_here() else { return };
+    let (key, folded) = (group.key.clone(), group.folded);
+    if let Some(index) = model.queue.group_index(&key) {
+        model.queue.fold(index, !folded);
+    }
+}
+
+/// On an action: its whole batch is folded, and the cursor goes to the header.
+pub(crate) fn fold(model: &mut Model) -> Vec<Effect> {
+    if model.view.is_some() {
+        return Vec::new();
+    }
+    let group = model.queue.group_here().and_then(|group| model.queue.group_index(&group.key));
+    if let Some(index) = group {
+        model.queue.fold(index, true);
+    }
+    Vec::new()
+}
+
+pub(crate) fn unfold(model: &mut Model) -> Vec<Effect> {
+    if model.view.is_some() {
+        return zoom(model, true);
+    }
+    match model.queue.group_here() {
+        Some(group) if group.folded => toggle_fold(model),
+        Some(_) if model.here().is_some() => return zoom(model, true),
+        Some(_) | None => {}
+    }
+    Vec::new()
+}
+
+pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
+    if matches!(moves(model), Moves::Preview) {
+        return reader::fold_all(model, folded);
+    }
+    if model.view.is_none() {
+        model.queue.fold_all(folded);
+    }
+    Vec::new()
+}
+
+/// The next undecided action in the order of the list, across batches and folds, and round the end.
+pub(crate) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
+    if model.view.is_some() {
+        return history::update::refuse(model);
+    }
+    let found = step_to_undecided(model, way) || (sync::arrive_all(model) && step_to_undecided(model, way));
+    if !found {
+        let shown =
+            if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
+        model.say(shown);
+    }
+    Vec::new()
+}
+
+fn step_to_undecided(model: &mut Model, way: Way) -> bool {
+    let found = find_undecided(model, way, |_| true);
+    found.map(|index| model.queue.go_to_action(index)).is_some()
+}
+
+/// On to the next undecided action after a decision, past those that just came on screen. Returns how many of these there are
+/// where there is nothing else.
+pub(crate) fn advance(model: &mut Model) -> Result<(), usize> {
+    let is_stop = |key: &ActionKey| !model.arrivals.is_no_stop(key, model.now);
+    if let Some(index) = find_undecided(model, Way::Down, is_stop) {
+        model.queue.go_to_action(index);
+        return Ok(());
+    }
+    let new = model.queue.after_cursor().filter(|index| is_undecided(model, *index)).count();
+    Err(new + model.queue.held_pending().count())
+}
+
+fn is_undecided(model: &Model, index: u32) -> bool {
+    let slot = model.queue.slot(index);
+    slot.is_some_and(|slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none())
+}
+
+fn find_undecided(model: &Model, way: Way, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
+    let undecided = |index: &u32| {
+        let key = model.queue.slot(*index).map(|slot| &slot.entry.key);
+        is_undecided(model, *index) && key.is_some_and(&is_stop)
+    };
+    let here = model.here().map(|slot| &slot.entry.key);
+    let other = |index: &u32| model.queue.slot(*index).map(|slot| &slot.entry.key) != here;
+    let mut order = model.queue.after_cursor().filter(undecided);
+    match way {
+        Way::Down => order.next(),
+        Way::Up => order.rev().find(other),
+    }
+}
+
+/// Marks or unmarks, and goes down. With a range open it is the range that is marked.
+pub(crate) fn mark(model: &mut Model) -> Vec<Effect> {
+    if model.queue.has_range() {
+        keep_range(model);
+        return Vec::new();
+    }
+    let (keys, left) = listed(model, model.queue.pending_here());
+    model.queue.turn_marks(keys);
+    say_left_out(model, left);
+    down(model, 1)
+}
+
+/// Those of them that were in the list when the key was meant, and how many were not.
+fn listed(model: &Model, keys: Vec<ActionKey>) -> (Vec<ActionKey>, usize) {
+    let (new, known): (Vec<_>, Vec<_>) =
+        keys.into_iter().partition(|key| model.arrivals.is_just_listed(key, model.now));
+    (known, new.len())
+}
+
+/// What a key for many rows says of those that it does not take.
+pub(crate) fn just_arrived(left: usize) -> Option<String> {
+    (left > 0).then(|| format!("{left} just arrived, not marked"))
+}
+
+fn say_left_out(model: &mut Model, left: usize) {
+    if let Some(said) = just_arrived(left) {
+        model.warn(said);
+    }
+}
+
+fn keep_range(model: &mut Model) {
+    let (arrivals, now) = (&model.arrivals, model.now);
+    let left = model.queue.keep_range(|key| !arrivals.is_just_listed(key, now));
+    say_left_out(model, left);
+}
+
+/// Begins a range at the cursor, or ends it.
+pub(crate) fn range(model: &mut Model) -> Vec<Effect> {
+    if model.queue.has_range() {
+        keep_range(model);
+    } else {
+        model.queue.begin_range();
+    }
+    Vec::new()
+}
+
+/// A command that decides is about what the range marks.
+pub(crate) fn end_range(model: &mut Model, command: Command) {
+    if COMMANDS.iter().any(|spec| spec.command == command && spec.group == Group::Decide) {
+        keep_range(model);
+    }
+}
+
+/// Goes on with the range, and begins one first where there is none.
+pub(crate) fn extend(model: &mut Model, way: Way) -> Vec<Effect> {
+    if !model.queue.has_range() {
+        model.queue.begin_range();
+    }
+    go(model, way, 1)
+}
+
+/// Marks everything that is shown; when all of it is, nothing is marked any more.
+pub(crate) fn mark_shown(model: &mut Model) -> Vec<Effect> {
+    model.queue.drop_range();
+    let (keys, left) = listed(model, model.queue.shown_pending());
+    model.queue.turn_marks(keys);
+    let (marked, hidden) = (model.queue.marks.len(), model.queue.marks_hidden());
+    let said = match (marked, hidden) {
+        (0, _) => "nothing is marked".to_owned(),
+        (_, 0) => format!("{} marked", crate::text::count(marked, "action")),
+        _ => {
+            format!("{} marked, {hidden} of them hidden by the filter", crate::text::count(marked, "action"))
+        }
+    };
+    model.say(just_arrived(left).map_or(said.clone(), |left| format!("{said}; {left}")));
+    Vec::new()
+}
+
+pub(crate) fn zoom(model: &mut Model, zoom: bool) -> Vec<Effect> {
+    model.zoom = zoom && model.here().is_some();
+    Vec::new()
+}
+
+pub(crate) fn switch_focus(model: &mut Model) -> Vec<Effect> {
+    let other = if model.focus == Focus::List { Focus::Preview } else { Focus::List };
+    focus(model, other)
+}
+
+pub(crate) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
+    model.focus = focus;
+    if focus == Focus::List {
+        model.zoom = false;
+    } else if model.layout().text.is_empty() {
+        // No room for a preview beside the list.
+        model.zoom = true;
+    }
+    Vec::new()
+}
+
+/// Scrolls so that the cursor is on screen, and with it its batch's header where that is just above.
+pub(crate) fn keep_in_view(model: &mut Model) {
+    let height = usize::from(model.layout_in_panes().rows.height).max(1);
+    if let Some(view) = &mut model.view {
+        let last_top = view.slots().len().saturating_sub(height);
+        view.top = view.top.clamp((view.at() + 1).saturating_sub(height), view.at()).min(last_top);
+    }
+    let at = model.queue.at();
+    let header_above = at > 0 && matches!(model.queue.lines().get(at - 1), Some(Line::Header(_)));
+    let first = at.saturating_sub(usize::from(header_above && height > 2));
+    let last_top = model.queue.lines().len().saturating_sub(height);
+    let top =
+        model.queue.top.min(first).max((at + 1).saturating_sub(height)).min(last_top.max(at.min(last_top)));
+    model.queue.top = top;
+}
+
+// In which order and groups the list stands, and whether it follows what happens.
+
+/// Counts anew what is staged where, when decisions or rows may be others.
+pub(crate) fn count(model: &mut Model, effects: &[Effect]) {
+    // Every decision is saved; what was staged before is there when reconciling begins.
+    let changes = |write: &Write| matches!(write, Write::Step { .. } | Write::Position(_) | Write::Settle(_));
+    let decided = |effect: &Effect| match effect {
+        Effect::Save(writes) => writes.iter().any(changes),
+        effect => matches!(effect, Effect::Reconcile),
+    };
+    if effects.iter().any(decided) || !model.spread.is_of(model) {
+        model.spread = Spread::of(model);
+    }
+}
+
+pub(crate) fn sort(model: &mut Model, by: SortBy) -> Vec<Effect> {
+    model.queue.drop_range();
+    model.queue.sort(by);
+    model.say(match by {
+        SortBy::Age => "sorted by age: the oldest first",
+        SortBy::Risk => "sorted by risk: the most harmful first",
+        SortBy::Expiry => "sorted by expiry: what expires next is first",
+        SortBy::Tool => "sorted by tool",
+        SortBy::Source => "sorted by source",
+    });
+    Vec::new()
+}
+
+pub(crate) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
+    model.queue.drop_range();
+    model.queue.regroup(by);
+    let key = model.settings.keymap.key(Command::Unfold);
+    model.say(match by {
+        GroupBy::Shape => format!("grouped by shape: near-identical actions are one row; {key} opens it"),
+        by => format!("grouped by {}", by.word()),
+    });
+    Vec::new()
+}
+
+/// Frozen: counts go on, rows stay as they are. Live again: everything that happened meanwhile.
+pub(crate) fn freeze(model: &mut Model) -> Vec<Effect> {
+    match model.frozen.take() {
+        None => {
+            model.frozen = Some(Later::default());
+            model.say("frozen: the rows stay as they are, the counts go on");
+            Vec::new()
+        }
+        Some(later) => {
+            let news = later.len();
+            let effects = sync::catch_up(model, later);
+            if model.message.as_ref().is_none_or(|message| message.at != model.now) {
+                model.say(if news == 0 {
+                    "live: nothing happened meanwhile".to_owned()
+                } else {
+                    format!("live: {} caught up with", crate::text::count(news, "change"))
+                });
+            }
+            effects
+        }
+    }
+}
+
+/// By the word for it.
+pub(crate) fn sort_word(model: &mut Model, word: &str) -> Vec<Effect> {
+    let all = [SortBy::Age, SortBy::Risk, SortBy::Expiry, SortBy::Tool, SortBy::Source];
+    all.into_iter().find(|by| by.word() == word).map_or_else(Vec::new, |by| sort(model, by))
+}
+
+/// By the word for it.
+pub(crate) fn group_word(model: &mut Model, word: &str) -> Vec<Effect> {
+    use GroupBy as G;
+    let all = [G::Batch, G::Mission, G::Checkpoint, G::Agent, G::Source, G::Shape];
+    all.into_iter().find(|by| by.word() == word).map_or_else(Vec::new, |by| group(model, by))
+}
+
+// What expires: when its time is over here, it is offered no more.
+//
+// Sources tell when an action expires and not what time they have it: it is assumed that their clock and this computer's
+// agree to within a second or so. Where ours is ahead, an action is withheld a moment early; where it is behind, a decision
+// may be sent a moment late, and the source, whose clock counts, refuses it: the report says `skipped: expired`.
+
+/// From so long before on, the preview's head counts seconds.
+const SECONDS_FROM: i64 = 120_000;
+
+/// Around every message: what has run out by now stays in its place, marked as expired, and its staged decision is dropped.
+/// Looks at the queue only when something is due.
+pub(crate) fn sweep(model: &mut Model) -> Vec<Effect> {
+    if model.stats.next_expiry.is_none_or(|at| at > model.now) {
+        return Vec::new();
+    }
+    let over = model.queue.slots().iter().filter(|slot| slot.is_pending());
+    let over = over.filter(|slot| slot.entry.row.has_expired(model.now));
+    let keys: Vec<ActionKey> = over.map(|slot| slot.entry.key.clone()).collect();
+    let here = model.here().map(|slot| slot.entry.key.clone());
+    if here.is_some_and(|here| keys.contains(&here)) {
+        model.guard.changed(model.now);
+    }
+    for key in &keys {
+        let at = model.queue.get(key).and_then(|slot| slot.entry.row.expires_at);
+        let expired = Settled { status: Some(Status::Expired), by: None, at, ours: false, error: None };
+        model.queue.set_state(key, State::Settled(expired));
+    }
+    model.recount();
+    model.dirty = true;
+    let settled: Vec<_> = keys.into_iter().map(|key| (key, None)).collect();
+    sync::dropped(model, &settled)
+}
+
+/// A countdown on screen changes with every second.
+pub(crate) fn counts_seconds(model: &Model) -> bool {
+    let at = model.here().filter(|slot| slot.is_pending()).and_then(|slot| slot.entry.row.expires_at);
+    at.is_some_and(|at| (0..=SECONDS_FROM).contains(&at.since(model.now)))
+}

@@ -1,0 +1,102 @@
+//! Second thoughts: after the confirm key a submission waits a few seconds, and can be recalled. It is in the journal as held,
+//! its decisions stay in the draft, and nothing is sent before its time.
+
+use crate::domain::{ActionKey, Submission, SubmissionId};
+use crate::inbox::Problem;
+use crate::text;
+use crate::tui::core::command::Command;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::decide::stage::tell_problem;
+use crate::tui::queue::slots::{Slot, State};
+
+use super::held::Held;
+
+/// The submission was confirmed.
+pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending: u64) -> Vec<Effect> {
+    model.message = None;
+    if model.settings.hold.is_zero() {
+        return send(model, submission, left_pending);
+    }
+    set_states(model, &submission, &State::Held);
+    let effect = Effect::Hold { submission: Box::new(submission.clone()), left_pending };
+    model.held = Some(Held { submission, left_pending, until: None });
+    vec![effect]
+}
+
+/// The journal has it, or has not: only then the time begins.
+pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Problem>) -> Vec<Effect> {
+    let wait = u64::try_from(model.settings.hold.as_millis()).unwrap_or(u64::MAX);
+    let until = model.now.plus_millis(i64::try_from(wait).unwrap_or(i64::MAX));
+    match (model.held.as_mut().filter(|held| held.submission.id() == id), answer) {
+        (Some(held), Ok(())) => {
+            held.until = Some(until);
+            vec![Effect::WakeIn(wait)]
+        }
+        (Some(_), Err(problem)) => {
+            give_back(model);
+            tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
+            Vec::new()
+        }
+        // It was recalled before it was written down.
+        (None, Ok(())) => vec![Effect::Recall(id.clone())],
+        (None, Err(_)) => Vec::new(),
+    }
+}
+
+/// Time went by.
+pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
+    let Some(until) = model.held.as_ref().and_then(|held| held.until) else { return Vec::new() };
+    model.dirty = true;
+    if model.now < until {
+        return Vec::new();
+    }
+    let Some(held) = model.held.take() else { return Vec::new() };
+    send(model, held.submission, held.left_pending)
+}
+
+/// Everything is staged as before. `None` when nothing is held.
+pub(crate) fn recall(model: &mut Model) -> Option<Vec<Effect>> {
+    let held = give_back(model)?;
+    let n = text::count(held.submission.len(), "decision");
+    model.say(format!("recalled: nothing was sent, {n} staged as before"));
+    Some(held.until.map(|_| Effect::Recall(held.submission.id().clone())).into_iter().collect())
+}
+
+/// Says that something is held, where one more thing cannot be done before it was sent.
+pub(crate) fn is_in_the_way(model: &mut Model) -> bool {
+    let Some(held) = &model.held else { return false };
+    let (n, key) = (text::count(held.submission.len(), "decision"), model.settings.keymap.key(Command::Undo));
+    model.say(format!("{n} about to be sent ({key} recalls); what you stage meanwhile goes next"));
+    true
+}
+
+fn give_back(model: &mut Model) -> Option<Held> {
+    let held = model.held.take()?;
+    set_states(model, &held.submission, &State::Pending);
+    Some(held)
+}
+
+fn send(model: &mut Model, submission: Submission, left_pending: u64) -> Vec<Effect> {
+    model.sending = Some(submission.id().clone());
+    set_states(model, &submission, &State::Sending);
+    model.say(format!("sending {}", text::count(submission.len(), "decision")));
+    vec![Effect::Submit { submission: Box::new(submission), left_pending }]
+}
+
+/// Only where somebody else was not first meanwhile.
+fn set_states(model: &mut Model, submission: &Submission, state: &State) {
+    for key in keys_of(submission) {
+        let ours = |slot: &Slot| matches!(slot.state, State::Pending | State::Held);
+        if model.queue.get(&key).is_some_and(ours) {
+            model.queue.set_state(&key, state.clone());
+        }
+    }
+}
+
+fn keys_of(submission: &Submission) -> impl Iterator<Item = ActionKey> {
+    submission.batches().iter().flat_map(|batch| {
+        let key = |id: &crate::domain::ActionId| ActionKey { source: batch.source().clone(), id: id.clone() };
+        batch.items().iter().map(move |item| key(&item.id))
+    })
+}

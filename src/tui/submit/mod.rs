@@ -1,0 +1,9 @@
+//! From staged to sent: the review, the hold, the report, and outcomes that nobody knows.
+
+pub(crate) mod held;
+pub(crate) mod hold;
+pub(crate) mod report;
+pub(crate) mod report_view;
+pub(crate) mod resolve_unknown;
+pub(crate) mod review;
+pub(crate) mod review_view;

@@ -1,0 +1,433 @@
+//! What became of a submission: in the source's own counts, then followed until it is final.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+
+use crate::domain::{
+    ActionKey, BatchKey, DecisionKind, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status,
+    SubmissionId, Untrusted,
+};
+use crate::inbox::{Problem, Reconciled, ReportJson, stand_in};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome::state::Tone;
+use crate::tui::core::modal::{Modal, ReportSheet};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Clip, Effect};
+use crate::tui::decide::stage::{settle, tell_problem};
+use crate::tui::queue::filter;
+use crate::tui::queue::slots::{Settled, Slot, State};
+
+/// Until a decision that was lost sight of is looked for again, for the first time; the inbox says when next.
+const LOOK_AGAIN: i64 = 10_000;
+
+pub(crate) fn submitted(
+    model: &mut Model,
+    id: &SubmissionId,
+    answer: Result<Report, Problem>,
+) -> Vec<Effect> {
+    if model.sending.as_ref() == Some(id) {
+        model.sending = None;
+    }
+    let rest = model.on_the_way.remove(id);
+    match answer {
+        Ok(report) => take(model, report, rest.as_ref()),
+        Err(problem) => {
+            // Nothing was sent: everything is staged as before.
+            let sending: Vec<ActionKey> = model
+                .queue
+                .slots()
+                .iter()
+                .filter(|slot| slot.state == State::Sending)
+                .map(|slot| slot.entry.key.clone())
+                .collect();
+            for key in &sending {
+                model.queue.set_state(key, State::Pending);
+            }
+            tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
+            Vec::new()
+        }
+    }
+}
+
+/// Some sources have answered, and others let wait: what is known is acted on, and everything else goes on.
+pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) -> Vec<Effect> {
+    let came: HashSet<ActionKey> = report.lines.iter().map(|line| line.key.clone()).collect();
+    let (news, rest) = match model.on_the_way.get(id) {
+        Some(before) => (&came & before, before - &came),
+        None if model.sending.as_ref() == Some(id) => {
+            model.sending = None;
+            let elsewhere = |key: &ActionKey| model.on_the_way.values().any(|rest| rest.contains(key));
+            let sending = model.queue.slots().iter().filter(|slot| slot.state == State::Sending);
+            let rest =
+                sending.map(|slot| &slot.entry.key).filter(|key| !came.contains(*key) && !elsewhere(key));
+            let rest = rest.cloned().collect();
+            (came, rest)
+        }
+        None => return Vec::new(),
+    };
+    model.on_the_way.insert(id.clone(), rest);
+    take(model, report, Some(&news))
+}
+
+/// How many decisions of a submission each source has not answered yet.
+fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
+    let mut waits: BTreeMap<SourceName, usize> = BTreeMap::new();
+    for key in model.on_the_way.get(id).into_iter().flatten() {
+        *waits.entry(key.source.clone()).or_default() += 1;
+    }
+    waits.into_iter().collect()
+}
+
+/// Acts on what came, once: `only` are the lines that are news, where not all of them are.
+fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>) -> Vec<Effect> {
+    let mut done = Vec::new();
+    let mut follow = Vec::new();
+    let mut lost = false;
+    for line in report.lines.iter().filter(|line| only.is_none_or(|only| only.contains(&line.key))) {
+        let state = state_after(model, line);
+        if !matches!(line.outcome, Outcome::Failed { .. }) {
+            done.push(line.key.clone());
+        }
+        if matches!(line.outcome, Outcome::Approved | Outcome::Accepted) {
+            follow.push(line.key.clone());
+        }
+        lost |= matches!(state, State::Unknown | State::ToSettle);
+        model.queue.set_state(&line.key, state);
+    }
+    let (_, mut effects) = settle(model, &done);
+    if lost {
+        put_lost_first(model, Vec::new());
+    }
+    model.recount();
+    note_unknown(model, &report);
+    report.left_pending = left_pending(model, &report);
+    let waits = unanswered(model, &report.id);
+    keep(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, page: 1, waits });
+    if !follow.is_empty() {
+        effects.push(Effect::Follow(follow));
+    }
+    effects
+}
+
+/// Keeps it for `last-report`, and says it in one line. Opens nothing: keys that are pressed now are meant for what is on screen.
+/// A sheet that shows part of it already goes on.
+fn keep(model: &mut Model, mut sheet: ReportSheet) {
+    if let Some(last) = model.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
+        sheet.followed.clone_from(&last.followed);
+    }
+    if let Some(Modal::Report(open)) = &mut model.modal
+        && open.report.id == sheet.report.id
+    {
+        **open = ReportSheet { top: open.top, page: open.page, ..sheet.clone() };
+    }
+    model.last_report = Some(sheet);
+    model.sent_line = true;
+    model.message = None;
+}
+
+/// What is pending and undecided in the batches that were sent, as it is now: more may have come while they were on their
+/// way.
+fn left_pending(model: &Model, report: &Report) -> u64 {
+    let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
+    let undecided = |slot: &&Slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none();
+    let listed = model.queue.slots().iter().filter(undecided).map(|slot| &slot.entry);
+    listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
+}
+
+/// Where an action stands after its decision was sent.
+fn state_after(model: &Model, line: &ReportLine) -> State {
+    let settled = |status: Option<Status>, by, ours| {
+        State::Settled(Settled { status, by, at: Some(model.now), ours, error: None })
+    };
+    let lost = |slot: &Slot| slot.entry.row.status == Status::Unknown;
+    match &line.outcome {
+        // It was approved, ran, and was lost sight of before the answer came.
+        _ if model.queue.get(&line.key).is_some_and(lost) => State::ToSettle,
+        Outcome::Approved => settled(Some(Status::Approved), None, true),
+        Outcome::Rejected => settled(Some(Status::Rejected), None, true),
+        Outcome::Accepted => settled(Some(Status::Other("accepted".into())), None, true),
+        Outcome::Skipped { status, by } => settled(status.clone(), by.clone(), false),
+        Outcome::Failed { .. } => State::Pending,
+        Outcome::Unknown { .. } => State::Unknown,
+    }
+}
+
+/// The counts that are not zero, in one line.
+pub(crate) fn summary(report: &Report) -> String {
+    let counts = report.counts();
+    let all = [
+        (counts.approved, "approved"),
+        (counts.rejected, "rejected"),
+        (counts.skipped, "skipped"),
+        (counts.accepted, "accepted"),
+        (counts.failed, "failed"),
+        (counts.unknown, "unknown"),
+        (counts.left_pending, "left pending"),
+    ];
+    let said: Vec<String> =
+        all.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    if counts.failed == report.lines.len() as u64 {
+        return format!("nothing landed: {}; everything stays staged", said.join(", "));
+    }
+    format!("sent: {}", said.join(", "))
+}
+
+/// A decided action came further. It shows in its row, in the report, and failures in the status line too.
+pub(crate) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
+    if let Some(Outcome::Skipped { status, by }) = &followed.outcome {
+        not_ours(model, followed, status.as_ref(), by.as_ref());
+        return Vec::new();
+    }
+    if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
+        let status = Some(followed.status.clone());
+        let settled = State::Settled(Settled { status, error: followed.error.clone(), ..settled });
+        let again = followed.status.is_pending();
+        model.queue.set_state(&followed.key, if again { State::Pending } else { settled });
+        if again {
+            waits_again(model, followed);
+        }
+    }
+    if matches!(followed.status, Status::Failed | Status::Unknown) {
+        let lost = followed.status == Status::Unknown;
+        let what = if lost { "OUTCOME UNKNOWN after approval: " } else { "FAILED after approval: " };
+        let mut parts = vec![Shown::ours(what), text::line(&followed.title).cut(40)];
+        if let Some(error) = &followed.error {
+            parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
+        }
+        model.tell(Tone::Bad, parts);
+    }
+    if let Some(Modal::Report(sheet)) = &mut model.modal {
+        let _ = note(sheet, followed);
+    }
+    if let Some(sheet) = &mut model.last_report {
+        let ours = note(sheet, followed);
+        // The line comes back for what went wrong later.
+        model.sent_line |= ours && matches!(followed.status, Status::Failed | Status::Unknown);
+    }
+    Vec::new()
+}
+
+/// It was accepted, and somebody else's decision is the one that counted.
+fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by: Option<&Untrusted>) {
+    let asked = model.last_report.as_ref().and_then(|sheet| {
+        sheet.report.lines.iter().find(|line| line.key == followed.key).map(|line| line.decision)
+    });
+    let settled =
+        Settled { status: status.cloned(), by: by.cloned(), at: Some(model.now), ours: false, error: None };
+    model.queue.set_state(&followed.key, State::Settled(settled));
+    let open = match &mut model.modal {
+        Some(Modal::Report(sheet)) => Some(&mut **sheet),
+        Some(_) | None => None,
+    };
+    for sheet in open.into_iter().chain(model.last_report.as_mut()) {
+        // The line comes back for what went wrong later.
+        model.sent_line |= note(sheet, followed);
+    }
+    let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
+    let title = text::line(&followed.title).cut(40);
+    model.tell(Tone::Bad, vec![Shown::ours("SKIPPED, not ours: "), title, Shown::ours(": "), why.cut(60)]);
+}
+
+/// It was retried and came back, or nobody took what the source had accepted.
+fn waits_again(model: &mut Model, followed: &Followed) {
+    let what = Shown::ours(if followed.error.is_some() { "NOT TAKEN: " } else { "waits again: " });
+    let mut parts = vec![what, text::line(&followed.title).cut(40)];
+    if let Some(error) = &followed.error {
+        parts.extend([Shown::ours(": "), text::line(error).cut(60)]);
+    }
+    model.tell(if followed.error.is_some() { Tone::Bad } else { Tone::Good }, parts);
+    model.recount();
+}
+
+/// False where the report is not about it.
+fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
+    let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == followed.key) else {
+        return false;
+    };
+    if let Some(outcome) = &followed.outcome {
+        line.outcome = outcome.clone();
+    }
+    // What somebody else decided is not followed.
+    if !matches!(line.outcome, Outcome::Skipped { .. }) {
+        sheet.followed.insert(followed.key.clone(), followed.clone());
+    }
+    true
+}
+
+/// What reading taught about submissions that a crash left open.
+pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) -> Vec<Effect> {
+    match answer {
+        Err(problem) => {
+            tell_problem(model, "earlier submissions could not be checked: ", &problem);
+            model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
+            Vec::new()
+        }
+        Ok(all) => {
+            let next = all.iter().filter_map(|one| one.next_look).min();
+            if let Some(next) = next {
+                model.look_again = Some(model.look_again.map_or(next, |at| at.min(next)));
+            }
+            show_lost(model, &all);
+            all.into_iter().flat_map(|one| learnt(model, one)).collect()
+        }
+    }
+}
+
+/// What nobody knows the outcome of stands in the list, also where its source has no row of it.
+fn show_lost(model: &mut Model, all: &[Reconciled]) {
+    let known = |line: &ReportLine| model.queue.get(&line.key).is_some();
+    let lost: Vec<Entry> = all
+        .iter()
+        .flat_map(|one| one.report.lines.iter().map(move |line| (line, one.begun_at)))
+        .filter(|(line, _)| matches!(line.outcome, Outcome::Unknown { .. }) && !known(line))
+        .map(|(line, begun_at)| {
+            let entry = stand_in(line, begun_at);
+            // What its source calls unknown is settled there; this is settled here.
+            Entry { row: Row { status: Status::Pending, ..entry.row }, ..entry }
+        })
+        .collect();
+    if !lost.is_empty() {
+        put_lost_first(model, lost);
+    }
+}
+
+/// What is unknown waits for nobody's reload. The cursor stays on its row.
+pub(crate) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
+    let before = model.queue.cursor().cloned();
+    model.queue.put_lost_first(without_row);
+    filter::again(model);
+    if before.is_some() && model.queue.cursor() != before.as_ref() {
+        model.guard.changed(model.now);
+    }
+    model.recount();
+}
+
+/// One submission is known better now: what landed is settled, what never did is staged again. What was known before was
+/// acted on then, and may have gone on since.
+fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) -> Vec<Effect> {
+    let learnt: HashSet<ActionKey> = learnt.into_iter().collect();
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
+    for line in &report.lines {
+        if !learnt.contains(&line.key) && !must_wait(model, line) {
+            continue;
+        }
+        let state = state_after(model, line);
+        model.queue.set_state(&line.key, state);
+        match line.outcome {
+            Outcome::Failed { .. } => failed.push(line.key.clone()),
+            _ => done.push(line.key.clone()),
+        }
+    }
+    let (_, mut effects) = settle(model, &done);
+    if !failed.is_empty() {
+        effects.push(Effect::TakeBack { id: report.id.clone(), keys: failed });
+    }
+    if !learnt.is_empty() {
+        model.recount();
+        model.say(format!("an earlier submission: {}", summary(&report)));
+    }
+    note_report(model, report);
+    effects
+}
+
+/// Its decision may still be on its way, though the list knows nothing of it: it must not be sent a second time.
+fn must_wait(model: &Model, line: &ReportLine) -> bool {
+    let free =
+        model.queue.get(&line.key).is_some_and(Slot::is_pending) || model.draft.get(&line.key).is_some();
+    matches!(line.outcome, Outcome::Unknown { .. }) && free
+}
+
+/// The report on screen, and the last one, say what is known now. Ids sort by time: an older report never takes the place of
+/// a newer one.
+fn note_report(model: &mut Model, mut report: Report) {
+    if let Some(sheet) = model.last_report.as_ref().filter(|sheet| sheet.report.id == report.id) {
+        // Counted when the answer came; the journal knows only what was counted before.
+        report.left_pending = sheet.report.left_pending;
+    }
+    if let Some(Modal::Report(sheet)) = &mut model.modal
+        && sheet.report.id == report.id
+    {
+        sheet.report = report.clone();
+    }
+    match &mut model.last_report {
+        Some(sheet) if sheet.report.id == report.id => sheet.report = report,
+        Some(sheet) if sheet.report.id > report.id => {}
+        Some(_) | None => {
+            let (followed, waits) = (HashMap::new(), Vec::new());
+            let sheet = ReportSheet { report, at: model.now, followed, top: 0, page: 1, waits };
+            model.last_report = Some(sheet);
+        }
+    }
+}
+
+/// What we lost sight of is looked for again, and again.
+fn note_unknown(model: &mut Model, report: &Report) {
+    if report.lines.iter().any(ReportLine::is_open) {
+        model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
+    }
+}
+
+pub(crate) fn look_again(model: &mut Model) -> Vec<Effect> {
+    if model.look_again.is_none_or(|at| at > model.now) {
+        return Vec::new();
+    }
+    model.look_again = None;
+    vec![Effect::Reconcile]
+}
+
+/// Opens the last report again.
+pub(crate) fn reopen(model: &mut Model) -> Vec<Effect> {
+    match model.last_report.clone() {
+        Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
+        None => model.say("nothing was sent yet"),
+    }
+    Vec::new()
+}
+
+// The report leaves the screen: as JSON in a file, or as text through the clipboard.
+
+pub(crate) fn export(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Report(sheet)) = &model.modal else { return Vec::new() };
+    let folder = model.settings.place.state.clone();
+    match serde_json::to_string(&ReportJson::of(&sheet.report, &sheet.followed)) {
+        Ok(json) => vec![Effect::Export { folder, text: format!("{json}\n") }],
+        Err(error) => exported(model, Err(error.to_string())),
+    }
+}
+
+pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) -> Vec<Effect> {
+    let (tone, word, what) = match answer {
+        Ok(path) => (Tone::Good, "report written to ", path.display().to_string()),
+        Err(why) => (Tone::Bad, "report not written: ", why),
+    };
+    model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
+    Vec::new()
+}
+
+/// The counts, and a line a decision; hidden characters visible.
+pub(crate) fn copy(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Report(sheet)) = &model.modal else { return Vec::new() };
+    let mut lines = vec![summary(&sheet.report)];
+    lines.extend(sheet.report.lines.iter().map(line));
+    vec![Effect::Copy(Clip { what: "the report", text: lines.join("\n") })]
+}
+
+fn line(line: &ReportLine) -> String {
+    let why = |word: &str, why: &Untrusted| format!("{word}, {}", text::line(why).plain());
+    let outcome = match &line.outcome {
+        Outcome::Approved => "approved".to_owned(),
+        Outcome::Rejected => "rejected".to_owned(),
+        Outcome::Accepted => "accepted".to_owned(),
+        Outcome::Skipped { status, by } => {
+            format!("skipped, {}", text::skipped(line.decision, status.as_ref(), by.as_ref()).plain())
+        }
+        Outcome::Failed { why: said } => why("failed", said),
+        Outcome::Unknown { why: said } => why("unknown", said),
+    };
+    format!(
+        "{}  {}  {outcome}",
+        text::identifier(line.key.id.untrusted()).plain(),
+        text::line(&line.title).plain()
+    )
+}

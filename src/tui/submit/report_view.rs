@@ -1,0 +1,318 @@
+//! The result sheet: the source's own counts, and one line for everything that did not go as asked.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use crate::config::Borders;
+use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
+use crate::text;
+use crate::tui::chrome;
+use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::theme;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::sheet_text;
+use crate::tui::core::modal::ReportSheet;
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::SheetLines;
+
+use super::review_view::{Parts, draw_lines, ours};
+
+/// Columns of the sheet, where there is room.
+const WIDTH: u16 = 90;
+
+fn size(lines: &[Parts], area: Rect) -> (u16, u16) {
+    (WIDTH.min(area.width.saturating_sub(2)), (lines.len() + 4).min(usize::from(area.height)) as u16)
+}
+
+/// How far it scrolls.
+pub(crate) fn extent(model: &Model, sheet: &ReportSheet, area: Rect) -> SheetLines {
+    let lines = lines(model, sheet, usize::from(area.width));
+    let (width, height) = size(&lines, area);
+    let page = usize::from(sheet_text(Rect { width, height, ..area }).height).saturating_sub(2);
+    SheetLines { end: lines.len().saturating_sub(page), page }
+}
+
+pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buffer) {
+    let lines = lines(model, sheet, usize::from(area.width));
+    let counts = sheet.report.counts();
+    let all = chrome::words::count(sheet.report.lines.len(), "decision");
+    // What did not arrive was not sent, whatever was tried.
+    let (word, foot) = match (counts.failed, counts.unknown) {
+        _ if !sheet.waits.is_empty() => ("So far", "what is on the way is told as it comes"),
+        (failed, _) if failed == sheet.report.lines.len() as u64 => {
+            ("Nothing landed", "everything stays staged")
+        }
+        (_, unknown) if unknown > 0 => ("Sent", "what is unknown is read again until it is known"),
+        (failed, _) if failed > 0 => ("Sent", "what failed stays staged"),
+        _ => ("Sent", "counts come from the source"),
+    };
+    let title = format!("{word}: {all}  {}", chrome::words::clock(model, sheet.at));
+    let body = sheet_frame(model, area, size(&lines, area), &title, foot, buf);
+    let room = usize::from(body.height.saturating_sub(2));
+    let top = sheet.top.min(lines.len().saturating_sub(room));
+    draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: room as u16, ..body }, buf);
+    let foot = Rect { y: body.bottom().saturating_sub(1), height: 1.min(body.height), ..body };
+    let mut pen = Pen::new(buf, foot, 0);
+    pen.ours(&format!("{} closes", model.settings.keymap.key(Command::Accept)), theme::BOLD);
+    for (command, what) in [(Command::ExportReport, "writes a file"), (Command::CopyReport, "copies")] {
+        let key = model.settings.keymap.key(command);
+        pen.ours(&format!("   {key} {what}"), theme::PLAIN);
+    }
+    if sheet.report.counts().skipped > 0 {
+        let key = model.settings.keymap.key(Command::ShowFirst);
+        pen.ours(&format!("   {key} shows the first skipped"), theme::PLAIN);
+    }
+    if top + room < lines.len() {
+        let down = model.settings.keymap.key(Command::Down);
+        pen.right(&format!("{} more lines ({down})", lines.len() - top - room), theme::DIM);
+    }
+}
+
+/// `9 approved · 1 rejected · 0 skipped   then 7 ran · 2 failed   gr report`: what was sent, until the next decision. Where that
+/// does not fit, what went wrong stands first.
+pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
+    let sheet = model.last_report.as_ref().filter(|_| model.sent_line && !model.watches())?;
+    let counts = sheet.report.counts();
+    let skipped = if counts.skipped > 0 { theme::WARN } else { theme::GOOD };
+    let always = [
+        (counts.approved, "approved", theme::GOOD),
+        (counts.rejected, "rejected", theme::GOOD),
+        (counts.skipped, "skipped", skipped),
+    ];
+    let sometimes = [
+        (counts.accepted, "accepted", theme::GOOD),
+        (counts.failed, "failed", TROUBLE),
+        (counts.unknown, "unknown", TROUBLE),
+    ];
+    let sometimes = sometimes.into_iter().filter(|(n, ..)| *n > 0);
+    let first: Vec<Part> =
+        always.into_iter().chain(sometimes).map(|(n, word, style)| (format!("{n} {word}"), style)).collect();
+    let mut notes: Vec<Part> = Vec::new();
+    if counts.failed == sheet.report.lines.len() as u64 {
+        notes.push(("nothing landed, all stay staged".to_owned(), TROUBLE));
+    }
+    notes.extend(sheet.waits.iter().map(|(source, n)| (format!("{n} on the way to {source}"), theme::WARN)));
+    if waiting(model, sheet) > 0 {
+        notes.push(("PAUSED: nothing runs until somebody resumes".to_owned(), theme::WARN));
+    }
+    let key = model.settings.keymap.key(Command::LastReport);
+    let line = OneLine { first, then: ended(sheet), notes, key };
+    let whole = line.parts(model);
+    let fits = whole.iter().map(|(part, _)| part.width()).sum::<usize>() <= width;
+    Some(if fits { whole } else { line.trouble_first(model) })
+}
+
+type Part = (String, Style);
+
+const TROUBLE: Style = theme::BAD.add_modifier(Modifier::BOLD);
+
+/// What became of those that were approved, one count a status.
+fn ended(sheet: &ReportSheet) -> Vec<Part> {
+    let words = [
+        (Status::Executed, "ran", theme::GOOD),
+        (Status::Failed, "failed", TROUBLE),
+        (Status::Unknown, "unknown", TROUBLE),
+        (Status::Rejected, "rejected", theme::GOOD),
+        (Status::Expired, "expired", theme::WARN),
+        (Status::Withdrawn, "withdrawn", theme::WARN),
+        (Status::Superseded, "superseded", theme::WARN),
+    ];
+    let with = |status: &Status| sheet.followed.values().filter(|it| it.status == *status).count();
+    let counted = words.into_iter().map(|(status, word, style)| (with(&status), word, style));
+    counted.filter(|(n, ..)| *n > 0).map(|(n, word, style)| (format!("{n} {word}"), style)).collect()
+}
+
+/// The parts of the line that says what was sent.
+struct OneLine {
+    first: Vec<Part>,
+    then: Vec<Part>,
+    notes: Vec<Part>,
+    key: String,
+}
+
+impl OneLine {
+    fn parts(&self, model: &Model) -> Parts {
+        let mut parts = vec![ours(" ", theme::PLAIN)];
+        join(model, &self.first, &mut parts);
+        if !self.then.is_empty() {
+            parts.push(ours("   then ", theme::PLAIN));
+            join(model, &self.then, &mut parts);
+        }
+        for (note, style) in &self.notes {
+            parts.extend([ours("   ", theme::PLAIN), ours(note.clone(), *style)]);
+        }
+        parts.extend([
+            ours("   ", theme::PLAIN),
+            ours(self.key.clone(), theme::KEY),
+            ours(" report", theme::PLAIN),
+        ]);
+        parts
+    }
+
+    /// The key, and then whatever is no good news before the rest, which may be cut.
+    fn trouble_first(&self, model: &Model) -> Parts {
+        let then = self.then.iter().map(|(text, style)| (format!("then {text}"), *style));
+        let mut all: Vec<Part> =
+            self.first.iter().cloned().chain(then).chain(self.notes.iter().cloned()).collect();
+        all.sort_by_key(
+            |(_, style)| if *style == TROUBLE { 0 } else { 1 + usize::from(*style != theme::WARN) },
+        );
+        let mut parts =
+            vec![ours(" ", theme::PLAIN), ours(self.key.clone(), theme::KEY), ours("  ", theme::PLAIN)];
+        join(model, &all, &mut parts);
+        parts
+    }
+}
+
+/// `1 a · 2 b`
+fn join(model: &Model, words: &[Part], parts: &mut Parts) {
+    let dot = if model.settings.borders == Borders::Line { " · " } else { ", " };
+    for (nth, (word, style)) in words.iter().enumerate() {
+        if nth > 0 {
+            parts.push(ours(dot, theme::DIM));
+        }
+        parts.push(ours(word.clone(), *style));
+    }
+}
+
+/// Approved, not run, and not about to: their source is paused.
+fn waiting(model: &Model, sheet: &ReportSheet) -> usize {
+    let ended = |line: &ReportLine| sheet.followed.get(&line.key).is_some_and(|at| at.status.is_final());
+    let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let open = sheet.report.lines.iter().filter(approved).filter(|line| !ended(line));
+    open.filter(|line| model.is_paused(&line.key.source)).count()
+}
+
+/// A column of the table: its heading, and which count it shows.
+type Column = (&'static str, fn(&Counts) -> u64);
+
+const ALWAYS: [Column; 3] =
+    [("approved", |c| c.approved), ("rejected", |c| c.rejected), ("skipped", |c| c.skipped)];
+const SOMETIMES: [Column; 2] = [("accepted", |c| c.accepted), ("unknown", |c| c.unknown)];
+const LAST: [Column; 1] = [("failed", |c| c.failed)];
+
+fn lines(model: &Model, sheet: &ReportSheet, width: usize) -> Vec<Parts> {
+    let counts = sheet.report.counts();
+    let sometimes = SOMETIMES.into_iter().filter(|(_, count)| count(&counts) > 0);
+    let columns: Vec<Column> = ALWAYS.into_iter().chain(sometimes).chain(LAST).collect();
+    let name = width.saturating_sub(8 + columns.len() * 10).clamp(8, 40);
+    let mut heading = vec![ours(format!("{:<name$}", "batch"), theme::DIM)];
+    heading.extend(columns.iter().map(|(word, _)| ours(format!("{word:>10}"), theme::DIM)));
+    let mut lines: Vec<Parts> = vec![heading];
+    for (batch, tool, counts) in sheet.report.by_batch() {
+        // A batch's own name tells two batches of one tool apart.
+        let called = match batch {
+            BatchKey::Batch(_, id) => id.untrusted(),
+            BatchKey::Alone(_) => tool,
+        };
+        let tool = text::identifier(called).cut(name - 1);
+        let pad = " ".repeat(name - tool.width());
+        let mut line = vec![(tool, theme::PLAIN), ours(pad, theme::PLAIN)];
+        line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
+        lines.push(line);
+    }
+    if sheet.report.by_batch().len() > 1 {
+        let mut line = vec![ours(format!("{:<name$}", "all"), theme::BOLD)];
+        line.extend(columns.iter().map(|(word, count)| cell(word, count(&counts))));
+        lines.push(line);
+    }
+    lines.push(Vec::new());
+    lines.push(vec![ours(format!("left pending {}", counts.left_pending), theme::PLAIN)]);
+    for (source, n) in &sheet.waits {
+        let line = format!("on the way   {n} to {source}: it has not answered yet");
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
+    let room = usize::from(WIDTH).min(width.saturating_sub(2)).saturating_sub(4);
+    lines.extend(sheet.report.lines.iter().flat_map(|line| trouble(line, room)));
+    let follow = followed(model, sheet);
+    if !follow.is_empty() {
+        lines.push(Vec::new());
+        lines.extend(follow);
+    }
+    lines
+}
+
+fn cell(word: &str, count: u64) -> (text::Shown, Style) {
+    let style = match (count, word) {
+        (0, _) => theme::DIM,
+        (_, "failed" | "unknown") => theme::BAD,
+        (_, "skipped") => theme::WARN,
+        (..) => theme::BOLD,
+    };
+    ours(format!("{count:>10}"), style)
+}
+
+/// What did not go as asked, with the reason: beside it where that fits, else under it, whole.
+fn trouble(line: &ReportLine, room: usize) -> Vec<Parts> {
+    let title = text::line(&line.title).cut(36);
+    let (word, why) = match &line.outcome {
+        Outcome::Approved | Outcome::Rejected | Outcome::Accepted => return Vec::new(),
+        Outcome::Skipped { status, by } => {
+            let why = text::skipped(line.decision, status.as_ref(), by.as_ref());
+            return wrapped("skipped  ", theme::WARN, title, why, room);
+        }
+        Outcome::Failed { why } => ("failed   ", text::line(why)),
+        Outcome::Unknown { why } => ("unknown  ", text::line(why)),
+    };
+    wrapped(word, theme::BAD, title, why, room)
+}
+
+fn wrapped(word: &str, style: Style, title: text::Shown, why: text::Shown, room: usize) -> Vec<Parts> {
+    let fits = word.len() + title.width() + 2 + why.width() <= room;
+    let mut first = vec![ours(word, style), (title, theme::PLAIN)];
+    if fits {
+        first.extend([ours("  ", theme::DIM), (why, theme::PLAIN)]);
+        return vec![first];
+    }
+    let under = why.wrap(room.saturating_sub(word.len())).into_iter();
+    let indent = || ours(" ".repeat(word.len()), theme::PLAIN);
+    std::iter::once(first).chain(under.map(|row| vec![indent(), (row, theme::PLAIN)])).collect()
+}
+
+/// How far those have come since that were approved, or accepted to be settled later.
+fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
+    let approved = |line: &&ReportLine| matches!(line.outcome, Outcome::Approved | Outcome::Accepted);
+    let total = sheet.report.lines.iter().filter(approved).count();
+    if total == 0 {
+        return Vec::new();
+    }
+    let with =
+        |status: &Status| sheet.followed.values().filter(|followed| followed.status == *status).count();
+    let (executed, failed) = (with(&Status::Executed), with(&Status::Failed));
+    let rejected = with(&Status::Rejected);
+    let ended = sheet.followed.values().filter(|followed| followed.status.is_final()).count();
+    let mut words = vec![format!("{executed} executed"), format!("{failed} failed")];
+    if rejected > 0 {
+        words.push(format!("{rejected} rejected"));
+    }
+    let other = ended - executed - failed - rejected;
+    if other > 0 {
+        words.push(format!("{other} ended otherwise"));
+    }
+    words.push(format!("{} not finished", total.saturating_sub(ended)));
+    let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
+    let since = if approvals { "after approval: " } else { "since then: " };
+    let mut lines = vec![vec![ours(since, theme::DIM), ours(words.join(", "), theme::BOLD)]];
+    let waits = waiting(model, sheet);
+    if waits > 0 {
+        let verb = if waits == 1 { "waits" } else { "wait" };
+        let line = format!("PAUSED: {waits} {verb} until somebody resumes the gate; nothing is stuck");
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
+    let failures = sheet.followed.values().filter(|f| matches!(f.status, Status::Failed | Status::Unknown));
+    let mut failures: Vec<_> = failures.collect();
+    failures.sort_by(|a, b| a.key.cmp(&b.key));
+    lines.extend(failures.into_iter().map(|followed| {
+        let mut parts = vec![
+            (chrome::words::status(Some(&followed.status)), theme::BAD),
+            ours("  ", theme::PLAIN),
+            (text::line(&followed.title).cut(36), theme::PLAIN),
+        ];
+        if let Some(error) = &followed.error {
+            parts.extend([ours("  ", theme::PLAIN), (text::line(error), theme::PLAIN)]);
+        }
+        parts
+    }));
+    lines
+}

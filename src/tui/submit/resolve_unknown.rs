@@ -1,0 +1,385 @@
+//! Settling what nobody knows the outcome of: a human says what became of it, once.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use tui_textarea::TextArea;
+
+use crate::domain::{ActionKey, Finding, On, Outcome, Settling, Status, Untrusted};
+use crate::inbox::Problem;
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome;
+use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::state::Tone;
+use crate::tui::chrome::{leave, theme};
+use crate::tui::core::command::Command;
+use crate::tui::core::modal::{Modal, SettleSheet};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::Effect;
+use crate::tui::core::router;
+use crate::tui::decide::confirm_guard;
+use crate::tui::decide::stage::tell_problem;
+use crate::tui::decide::update::is_burst;
+use crate::tui::edit::view::{area_of, title};
+use crate::tui::queue::groups::GroupKey;
+use crate::tui::queue::slots::{Settled, State};
+use crate::tui::queue::sync;
+
+/// Keys this soon after the sheet was drawn were meant for something else.
+const REST: i64 = 400;
+
+pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+    match target(model) {
+        Ok(key) => {
+            let area = TextArea::default();
+            let sheet = SettleSheet { key, picked: None, area, typing: false, drawn: None };
+            model.modal = Some(Modal::Settle(Box::new(sheet)));
+        }
+        Err(why) => model.warn(why),
+    }
+    Vec::new()
+}
+
+fn target(model: &Model) -> Result<ActionKey, &'static str> {
+    let here = model.here().filter(|slot| slot.is_lost());
+    let group = model.queue.group_here().map(|group| &group.key);
+    match here {
+        None if group == Some(&GroupKey::ToSettle) => {
+            Err("put the cursor on one that is UNKNOWN to settle it")
+        }
+        None => Err("only an action whose outcome is unknown is settled; this one is not"),
+        Some(_) if model.settling.is_some() => Err("one moment: what you said of the last one is on its way"),
+        // That is written down here: no source has to take it.
+        Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
+        Some(slot) if !slot.entry.can.settle => {
+            let can = slot.entry.can;
+            let other = "its source does not let you say from here what became of it";
+            Err(if can.can_decide() { other } else { can.why_not(On::Any) })
+        }
+        Some(slot) => Ok(slot.entry.key.clone()),
+    }
+}
+
+pub(crate) fn is_open(model: &Model) -> bool {
+    matches!(model.modal, Some(Modal::Settle(_)))
+}
+
+fn sheet(model: &mut Model) -> Option<&mut SettleSheet> {
+    match &mut model.modal {
+        Some(Modal::Settle(sheet)) => Some(sheet),
+        _ => None,
+    }
+}
+
+/// It is a decision from here that was lost sight of: the journal is told, and not its source.
+fn is_ours(model: &Model) -> bool {
+    let Some(Modal::Settle(sheet)) = &model.modal else { return false };
+    model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
+}
+
+/// Only a key that was pressed at the sheet as it stands counts. Any other starts its time anew.
+fn is_meant(model: &mut Model) -> bool {
+    let now = model.now;
+    let meant = !is_burst(model)
+        && sheet(model).and_then(|sheet| sheet.drawn).is_some_and(|drawn| now.since(drawn) >= REST);
+    if !meant {
+        absorbed(model);
+    }
+    meant
+}
+
+/// A key that the sheet takes and does nothing with.
+pub(crate) fn absorbed(model: &mut Model) {
+    let now = model.now;
+    if let Some(sheet) = sheet(model) {
+        sheet.drawn = sheet.drawn.map(|_| now);
+    }
+}
+
+/// What is done with the write is confirmed by another key; that it did not land does nothing more.
+pub(crate) fn pick(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    if !is_meant(model) {
+        return Vec::new();
+    }
+    if finding == Finding::RunAgain && is_ours(model) {
+        model.warn("a decision is not sent a second time: what did not land is decided anew");
+        return Vec::new();
+    }
+    if finding == Finding::NotLanded {
+        return confirm_guard::settle(model, finding);
+    }
+    if let Some(sheet) = sheet(model) {
+        sheet.picked = Some(finding);
+        sheet.drawn = None;
+    }
+    Vec::new()
+}
+
+pub(crate) fn confirm(model: &mut Model) -> Vec<Effect> {
+    if !is_meant(model) {
+        return Vec::new();
+    }
+    match sheet(model).and_then(|sheet| sheet.picked) {
+        Some(finding) => confirm_guard::settle(model, finding),
+        None => Vec::new(),
+    }
+}
+
+/// The key that confirmed stood alone. The sheet must be there still.
+pub(crate) fn send_confirmed(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    let Some(Modal::Settle(sheet)) = model.modal.take_if(|modal| matches!(modal, Modal::Settle(_))) else {
+        return Vec::new();
+    };
+    let reason = sheet.area.lines().join(" ").trim().to_owned();
+    tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()))
+}
+
+/// Says it without a sheet, where all of it is given at once.
+pub(crate) fn given(model: &mut Model, finding: Finding, reason: Option<String>) -> Vec<Effect> {
+    match target(model) {
+        Ok(key) => tell_source(model, key, finding, reason),
+        Err(why) => {
+            model.warn(why);
+            Vec::new()
+        }
+    }
+}
+
+fn tell_source(model: &mut Model, key: ActionKey, finding: Finding, reason: Option<String>) -> Vec<Effect> {
+    let ours = model.queue.get(&key).is_some_and(|slot| slot.state == State::Unknown);
+    model.settling = Some(key.clone());
+    model.say(if ours { "writing it down" } else { "telling the source" });
+    vec![Effect::Settle { key, finding, reason }]
+}
+
+pub(crate) fn to_reason(model: &mut Model) -> Vec<Effect> {
+    if let Some(sheet) = sheet(model) {
+        sheet.typing = true;
+    }
+    Vec::new()
+}
+
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else {
+        absorbed(model);
+        return Vec::new();
+    };
+    if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {
+        leave::back(model);
+    } else {
+        sheet.area.input(key);
+    }
+    Vec::new()
+}
+
+pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(sheet) = sheet(model) {
+        sheet.area.insert_str(router::one_line(text));
+    }
+    Vec::new()
+}
+
+/// From the reason, and from a pick, back to the choice; from there out.
+pub(crate) fn back(model: &mut Model) {
+    let Some(sheet) = sheet(model) else { return };
+    sheet.drawn = None;
+    if sheet.typing {
+        sheet.typing = false;
+    } else if sheet.picked.take().is_none() {
+        model.modal = None;
+        model.say("nothing was settled");
+    }
+}
+
+pub(crate) fn drawn(model: &mut Model) {
+    let now = model.now;
+    if let Some(sheet) = sheet(model) {
+        sheet.drawn.get_or_insert(now);
+    }
+}
+
+/// It is not on screen now: its time starts anew when it is.
+pub(crate) fn hidden(model: &mut Model) {
+    if let Some(sheet) = sheet(model) {
+        sheet.drawn = None;
+    }
+}
+
+/// Nothing is left to say of it: somebody was first, or its executor came back.
+pub(crate) fn settled_elsewhere(model: &mut Model) {
+    let Some(key) = sheet(model).map(|sheet| sheet.key.clone()) else { return };
+    let Some(slot) = model.queue.get(&key).filter(|slot| !slot.is_lost()) else { return };
+    let title = text::line(&slot.entry.row.title).cut(40);
+    let status = text::line(&slot.entry.row.status.word());
+    model.modal = None;
+    model.tell(
+        Tone::Bad,
+        vec![title, Shown::ours(" was settled meanwhile: it is "), status, Shown::ours(" now")],
+    );
+}
+
+/// The source's answer. The list tells the rest.
+pub(crate) fn answered(
+    model: &mut Model,
+    key: &ActionKey,
+    finding: Finding,
+    answer: Result<Settling, Problem>,
+) -> Vec<Effect> {
+    model.settling = None;
+    let title = model.queue.get(key).map_or_else(|| key.id.untrusted(), |slot| &slot.entry.row.title);
+    let title = text::line(title).cut(40);
+    let word = |status: &Status| text::line(&status.word());
+    let again = model.settings.keymap.key(Command::Reload);
+    let runs = finding == Finding::RunAgain && matches!(answer, Ok(Settling::Settled(_)));
+    let (tone, parts) = match answer {
+        Err(problem) => {
+            tell_problem(model, "it was not settled: ", &problem);
+            return sync::sync(model, &key.source);
+        }
+        Ok(Settling::Settled(_)) if finding == Finding::RunAgain => {
+            (Tone::Good, vec![title, Shown::ours(" is run again")])
+        }
+        Ok(Settling::Settled(status)) => {
+            said_by_hand(model, key, finding, &status);
+            (Tone::Good, vec![title, Shown::ours(" is settled: "), word(&status)])
+        }
+        Ok(Settling::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
+        Ok(Settling::Lost { status: Some(status), .. }) if status != Status::Unknown => (
+            Tone::Bad,
+            vec![
+                Shown::ours("no answer came, but "),
+                title,
+                Shown::ours(" is "),
+                word(&status),
+                Shown::ours(" now"),
+            ],
+        ),
+        Ok(Settling::Lost { why, .. }) => {
+            let asked = format!(" was settled is unknown ({again} looks again): ");
+            (Tone::Bad, vec![Shown::ours("whether "), title, Shown::ours(asked), text::line(&why)])
+        }
+    };
+    model.tell(tone, parts);
+    let mut effects = sync::sync(model, &key.source);
+    effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
+    effects
+}
+
+/// A decision of ours that was lost sight of is lost no more: its row and its report say what a human said.
+fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Finding, status: &Status) {
+    if model.queue.get(key).is_none_or(|slot| slot.state != State::Unknown) {
+        return;
+    }
+    let ours = finding == Finding::Landed;
+    let settled = Settled { status: Some(status.clone()), by: None, at: Some(model.now), ours, error: None };
+    model.queue.set_state(key, State::Settled(settled));
+    let outcome = match (finding, status) {
+        (Finding::Landed, Status::Rejected) => Outcome::Rejected,
+        (Finding::Landed, _) => Outcome::Approved,
+        (Finding::NotLanded | Finding::RunAgain, _) => {
+            Outcome::Failed { why: "it did not land, said by hand".into() }
+        }
+    };
+    if let Some(sheet) = &mut model.last_report
+        && let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == *key)
+    {
+        line.outcome = outcome;
+    }
+    model.recount();
+}
+
+/// `TITLE was settled by lee already: it is failed`
+fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec<Shown> {
+    let mut parts = vec![title, Shown::ours(" was settled")];
+    if let Some(by) = by {
+        parts.extend([Shown::ours(" by "), text::name(by).cut(30)]);
+    }
+    parts.push(Shown::ours(" already"));
+    if let Some(status) = status {
+        parts.extend([Shown::ours(": it is "), text::line(&status.word())]);
+    }
+    parts
+}
+
+// The sheet in which a human says what became of an action whose outcome nobody knows.
+
+/// Command, what it says, and what follows from it.
+const CHOICES: [(Command, Finding, &str, &str); 3] = [
+    (Command::Landed, Finding::Landed, "it landed", "executed"),
+    (Command::NotLanded, Finding::NotLanded, "it did not land", "failed; it is not run again"),
+    (Command::RunAgain, Finding::RunAgain, "run it again", "only where twice does no harm"),
+];
+
+pub(crate) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let size = (76.min(area.width.saturating_sub(2)), 13);
+    let body = sheet_frame(model, area, size, "What became of it?", "look in the target first", buf);
+    title(model, &sheet.key, &mut Pen::new(buf, body, 0));
+    approved(model, sheet, &mut Pen::new(buf, body, 1));
+    let keys = &model.settings.keymap;
+    let ours = sheet_is_ours(model, sheet);
+    // A decision is not sent a second time.
+    let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Finding::RunAgain);
+    for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
+        let picked = sheet.picked == Some(finding);
+        let style = if picked { theme::BOLD } else { theme::PLAIN };
+        Pen::new(buf, body, nth)
+            .ours(if picked { "> " } else { "  " }, theme::BOLD)
+            .ours(&keys.key(command), theme::KEY)
+            .ours(&format!("  {says:<17}"), style)
+            .ours(follows, theme::DIM);
+    }
+    let mut pen = Pen::new(buf, body, 7);
+    let (label, hint) = ("reason > ", format!("   {} ends it", keys.key_in_text(Command::Accept)));
+    pen.ours(label, if sheet.typing { theme::KEY } else { theme::DIM });
+    if sheet.typing {
+        pen.right(&hint, theme::DIM);
+    }
+    let taken = (label.len() + hint.len()) as u16;
+    let field = Rect {
+        x: body.x + label.len() as u16,
+        y: body.y + 7,
+        width: body.width.saturating_sub(taken),
+        height: u16::from(body.height > 7),
+    };
+    let cursor = area_of(&sheet.area, field, sheet.typing, buf);
+    let mut pen = Pen::new(buf, body, 9);
+    match sheet.picked.and_then(|picked| CHOICES.iter().find(|choice| choice.1 == picked)) {
+        _ if sheet.typing => {}
+        Some((.., says, _)) => {
+            let (confirm, back) = (keys.key(Command::Confirm), keys.key(Command::Back));
+            pen.ours(&format!("Press {confirm} to say: {says}. {back} takes it back."), theme::BOLD);
+        }
+        None => {
+            let line = format!(
+                "{} adds a reason   {} closes",
+                keys.key(Command::NextField),
+                keys.key(Command::Back)
+            );
+            pen.ours(&line, theme::DIM);
+        }
+    }
+    cursor
+}
+
+/// A decision from here that was lost sight of.
+fn sheet_is_ours(model: &Model, sheet: &SettleSheet) -> bool {
+    model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
+}
+
+/// `approved by kim at 14:02:11; nobody knows whether it landed`
+fn approved(model: &Model, sheet: &SettleSheet, pen: &mut Pen<'_>) {
+    let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
+    if sheet_is_ours(model, sheet) {
+        pen.ours("its decision was sent, and what became of it is not known", theme::DIM);
+        return;
+    }
+    pen.ours("approved", theme::DIM);
+    if let Some(by) = &row.resolved_by {
+        pen.ours(" by ", theme::DIM).shown(&text::name(by).cut(24), theme::PLAIN);
+    }
+    if let Some(at) = row.resolved_at {
+        pen.ours(&format!(" {} ago", chrome::words::age(at, model.now)), theme::DIM);
+    }
+    pen.ours("; nobody knows whether it landed", theme::DIM);
+}

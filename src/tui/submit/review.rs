@@ -1,0 +1,531 @@
+//! The review sheet: everything staged, read afresh, and what it takes to send it. The only way to a source.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use crate::domain::{
+    ActionKey, BatchKey, Binding, Capabilities, Confirm, Decision, Outcome, PendingAction, Refusal,
+    SourceName, Staged, StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight,
+    confirm_by, freeze, in_sending_order,
+};
+use crate::text;
+use crate::tui::chrome::leave;
+use crate::tui::core::command::Command;
+use crate::tui::core::keymap::Chord;
+use crate::tui::core::modal::{Goes, Modal, Refused, Review, ReviewSheet, by_tool};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Effect, Loaded};
+use crate::tui::decide::confirm_guard;
+use crate::tui::preview::state::Tab;
+use crate::tui::queue::groups::Group;
+use crate::tui::queue::slots::{Slot, State};
+use crate::tui::{decide, preview};
+
+use super::hold;
+
+/// Keys this soon after the sheet was drawn were meant for something else.
+const SETTLE: i64 = 400;
+/// What expires within so long may be over before its batch is through.
+const EXPIRES_SOON: i64 = 600_000;
+
+pub(crate) fn open_batch(model: &mut Model) -> Vec<Effect> {
+    let staged = |group: &Group| {
+        let mut batches = model.queue.batches_of(group);
+        batches.retain(|batch| model.tally.batch(batch).total() > 0);
+        Some(batches).filter(|batches| !batches.is_empty())
+    };
+    let decided_in = model.decided_in.as_ref().and_then(|key| model.queue.find_group(key));
+    let here = || model.queue.group_here().and_then(staged);
+    let scope = decided_in.and_then(staged).or_else(here);
+    let elsewhere = scope.is_none() && !model.draft.is_empty();
+    let effects = open(model, scope);
+    if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
+        model.say("nothing is staged here: this is everything that is staged");
+    }
+    effects
+}
+
+/// The sheet is not on screen now: its settle time starts anew when it is.
+pub(crate) fn hidden(model: &mut Model) -> Vec<Effect> {
+    if let Some(Modal::Review(sheet)) = &mut model.modal {
+        sheet.drawn = None;
+        sheet.typed.clear();
+    }
+    Vec::new()
+}
+
+pub(crate) fn open_all(model: &mut Model) -> Vec<Effect> {
+    open(model, None)
+}
+
+/// What is staged in these batches, or everything. What was just decided may have moved the cursor on to another batch: then
+/// everything is reviewed.
+fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
+    if hold::is_in_the_way(model) {
+        return Vec::new();
+    }
+    if model.sending.is_some() {
+        model.say("still sending the last ones; what you stage meanwhile goes next");
+        return Vec::new();
+    }
+    let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
+    let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
+    let chosen = model.draft.iter().filter(|(key, staged)| inside(staged) && !sending(key));
+    let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
+    if keys.is_empty() {
+        let keys = &model.settings.keymap;
+        let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
+        model.say(format!("nothing is staged: {approve} approves, {exclude} excludes"));
+        return Vec::new();
+    }
+    keys.sort();
+    model.reviews += 1;
+    let sheet = ReviewSheet {
+        number: model.reviews,
+        scope,
+        keys: keys.clone(),
+        review: None,
+        drawn: None,
+        typed: String::new(),
+        page: 1,
+        top: 0,
+    };
+    model.modal = Some(Modal::Review(Box::new(sheet)));
+    vec![Effect::LoadForReview { review: model.reviews, keys }]
+}
+
+/// Everything was read afresh: freezes it, and says what will be sent. The answer to a sheet that was closed meanwhile must
+/// not come under the finger on this one.
+pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions: Vec<Loaded>) -> Vec<Effect> {
+    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    if sheet.number != number {
+        return Vec::new();
+    }
+    let keys = sheet.keys.clone();
+    let mut fresh: HashMap<ActionKey, PendingAction> = HashMap::new();
+    let mut unread: HashMap<ActionKey, String> = HashMap::new();
+    for (key, answer) in actions {
+        match answer {
+            Ok(action) => drop(fresh.insert(key, action)),
+            Err(problem) => {
+                let what = format!("{} {}", key.source, problem.what);
+                unread.insert(key, what);
+            }
+        }
+    }
+    let review = review(model, id, &keys, &fresh, &unread);
+    for (key, action) in fresh {
+        model.preview.keep(&key, action);
+    }
+    if let Some(Modal::Review(sheet)) = &mut model.modal {
+        sheet.review = Some(review);
+        // Nobody has seen this one yet, whatever was here before.
+        sheet.drawn = None;
+        sheet.typed.clear();
+    }
+    Vec::new()
+}
+
+/// As they are sent: the oldest first, ties in the order of the list.
+fn staged_in_order<'a>(
+    model: &'a Model,
+    keys: &'a [ActionKey],
+    fresh: &HashMap<ActionKey, PendingAction>,
+) -> Vec<OfDraft<'a>> {
+    let mut staged: Vec<OfDraft<'a>> =
+        keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
+    staged.sort_by_key(|(key, _)| model.queue.get(key).map(Slot::rank));
+    in_sending_order(&mut staged, fresh);
+    staged
+}
+
+fn review(
+    model: &Model,
+    id: &SubmissionId,
+    keys: &[ActionKey],
+    fresh: &HashMap<ActionKey, PendingAction>,
+    unread: &HashMap<ActionKey, String>,
+) -> Review {
+    let staged = staged_in_order(model, keys, fresh);
+    let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+    let (staged, locked) = unlocked(model, staged, fresh);
+    let open = open_in(model);
+    let pending_in = |batch: &BatchKey| open.get(batch).copied().unwrap_or_default();
+    let freezing = |staged: &[OfDraft<'_>]| {
+        freeze(id.clone(), staged.iter().copied(), fresh, can, pending_in, model.now)
+    };
+    let (submission, refused) = frozen(&staged, &can, &freezing, &|batch| grown(model, batch));
+    let told = |(key, why): (ActionKey, String)| {
+        let title = fresh.get(&key).map(|action| action.row.title.clone());
+        let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
+        let why = unread.get(&key).cloned().unwrap_or(why);
+        Refused { title: title.unwrap_or_else(|| key.id.untrusted().clone()), key, why }
+    };
+    let refused: Vec<Refused> = refused.into_iter().chain(locked).map(told).collect();
+    let out: HashSet<&ActionKey> = refused.iter().map(|refused| &refused.key).collect();
+    let sent: Vec<(&ActionKey, &Staged)> = staged.into_iter().filter(|(key, _)| !out.contains(key)).collect();
+    let (batches, left_pending) = touched(&open, &sent);
+    let approvals = || {
+        sent.iter()
+            .filter(|(_, staged)| staged.decision.kind().approves())
+            .filter_map(|(key, _)| Some((*key, fresh.get(*key)?)))
+    };
+    let unseen = |key: &ActionKey, action: &PendingAction| model.seen.of(key, &action.digest()).is_none();
+    let title = |action: &PendingAction| action.row.title.clone();
+    let changed = |key: &ActionKey, action: &PendingAction| {
+        model.seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
+    };
+    let edits = sent
+        .iter()
+        .filter_map(|(key, staged)| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys())));
+    let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
+    let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count();
+    let unopened: Vec<_> =
+        approvals().filter(|(key, action)| unseen(key, action)).map(|(_, a)| title(a)).collect();
+    Review {
+        confirm: confirm_by(Weight { counts, high_risk, unopened: unopened.len() }),
+        left_pending,
+        hidden: sent.iter().filter(|(key, _)| model.queue.is_filtered_out(key)).count(),
+        bound: bound(model, &sent),
+        told: goes(model, &sent),
+        tools: by_tool(sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row)),
+        sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
+        edited: edits.collect(),
+        expiring: expiring(&sent, fresh, model.now),
+        changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
+        first_changed: approvals()
+            .find(|(key, action)| changed(key, action))
+            .map(|(key, _)| key.clone())
+            .or_else(|| refused.first().map(|refused| to_look_at(model, refused))),
+        first_unopened: approvals().find(|(key, action)| unseen(key, action)).map(|(key, _)| key.clone()),
+        submission,
+        refused,
+        batches,
+        counts,
+        unopened,
+        high_risk,
+    }
+}
+
+type OfDraft<'a> = (&'a ActionKey, &'a Staged);
+
+/// What may be approved by all that is known now; and what must be read first, with why.
+fn unlocked<'a>(
+    model: &Model,
+    staged: Vec<OfDraft<'a>>,
+    fresh: &HashMap<ActionKey, PendingAction>,
+) -> (Vec<OfDraft<'a>>, Vec<(ActionKey, String)>) {
+    let (mut free, mut locked) = (Vec::new(), Vec::new());
+    for (key, staged) in staged {
+        let approves = matches!(staged.decision, Decision::Approve { .. });
+        let action = fresh.get(key).filter(|_| approves);
+        // What changed is refused for that.
+        let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
+        match action.and_then(|action| decide::update::fresh(model, key, action)) {
+            Some(why) => locked.push((key.clone(), format!("{why}: read it to the end first"))),
+            None => free.push((key, staged)),
+        }
+    }
+    (free, locked)
+}
+
+/// Each source that is sent to, with who compares there.
+fn bound(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<(SourceName, Binding)> {
+    let mut bound: Vec<(SourceName, Binding)> = Vec::new();
+    for (key, _) in sent {
+        let binding = model.queue.get(key).map(|slot| (key.source.clone(), slot.entry.can.binding));
+        if let Some(binding) = binding.filter(|binding| !bound.contains(binding)) {
+            bound.push(binding);
+        }
+    }
+    bound
+}
+
+/// Titles of what may be over before its batch is through.
+fn expiring(
+    sent: &[(&ActionKey, &Staged)],
+    fresh: &HashMap<ActionKey, PendingAction>,
+    now: Timestamp,
+) -> Vec<Untrusted> {
+    let rows = sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row);
+    let soon = rows.filter(|row| row.expires_at.is_some_and(|at| at.since(now) <= EXPIRES_SOON));
+    soon.map(|row| row.title.clone()).collect()
+}
+
+/// Freezes everything; what is refused stays staged, and the rest can still go. Where a source takes a batch only as a whole, all
+/// of it is refused together.
+fn frozen(
+    staged: &[OfDraft<'_>],
+    can: &impl Fn(&ActionKey) -> Capabilities,
+    freezing: &impl Fn(&[OfDraft<'_>]) -> Result<Submission, Refusal>,
+    grown: &impl Fn(&[OfDraft<'_>]) -> Option<String>,
+) -> (Option<Submission>, Vec<(ActionKey, String)>) {
+    if let Ok(submission) = freezing(staged) {
+        return (Some(submission), Vec::new());
+    }
+    let mut batches: BTreeMap<&BatchKey, Vec<OfDraft<'_>>> = BTreeMap::new();
+    for one in staged {
+        batches.entry(&one.1.batch).or_default().push(*one);
+    }
+    let (mut sent, mut refused) = (Vec::new(), Vec::new());
+    for batch in batches.into_values() {
+        match freezing(&batch) {
+            Ok(_) => sent.extend(batch),
+            Err(refusal) if batch.iter().any(|(key, _)| can(key).together != Together::Free) => {
+                let part = matches!(refusal, Refusal::PartOfTurn(..));
+                let why = grown(&batch).filter(|_| part).unwrap_or_else(|| refusal.to_string());
+                refused.extend(batch.iter().map(|(key, _)| ((*key).clone(), why.clone())));
+            }
+            Err(_) => {
+                for one in batch {
+                    match freezing(&[one]) {
+                        Ok(_) => sent.push(one),
+                        Err(refusal) => refused.push((one.0.clone(), refusal.to_string())),
+                    }
+                }
+            }
+        }
+    }
+    (freezing(&sent).ok(), refused)
+}
+
+/// What is pending in each batch, whatever the list shows of it.
+fn open_in(model: &Model) -> HashMap<BatchKey, usize> {
+    let mut open: HashMap<BatchKey, usize> = HashMap::new();
+    let listed = model.queue.slots().iter().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
+    for entry in listed.chain(model.queue.held_pending()) {
+        *open.entry(entry.batch()).or_default() += 1;
+    }
+    open
+}
+
+/// How many batches are sent to, and how much of them stays undecided.
+fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usize) {
+    let mut batches: HashMap<&BatchKey, usize> = HashMap::new();
+    for (_, staged) in sent {
+        *batches.entry(&staged.batch).or_default() += 1;
+    }
+    let left = |(batch, sent): (&&BatchKey, &usize)| {
+        open.get(*batch).copied().unwrap_or_default().saturating_sub(*sent)
+    };
+    (batches.len(), batches.iter().map(left).sum())
+}
+
+/// The confirm key. Where a count is asked for, it only says so.
+pub(crate) fn confirm(model: &mut Model) -> Vec<Effect> {
+    match &open_review(model).map(|review| review.confirm.clone()) {
+        Some(Confirm::Key) if is_hasty(model) => absorbed(model),
+        Some(Confirm::Key) => confirm_guard::review(model),
+        Some(Confirm::Count(count, _)) => {
+            let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
+            model.warn(format!("type {count} and {accept} to send"));
+            Vec::new()
+        }
+        None => too_early(model),
+    }
+}
+
+/// A key that the sheet takes and does nothing with: whoever presses such keys is not reading it, so its time starts anew.
+pub(crate) fn absorbed(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    if let Some(Modal::Review(sheet)) = &mut model.modal {
+        sheet.drawn = sheet.drawn.map(|_| now);
+    }
+    Vec::new()
+}
+
+/// A key that came before anybody can have read the sheet does nothing, and says so.
+fn too_early(model: &mut Model) -> Vec<Effect> {
+    absorbed(model);
+    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
+        model.say("the sheet takes keys when it has been on screen for a moment: look, then press it again");
+    }
+    Vec::new()
+}
+
+/// Enter sends only after the right count.
+pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
+    let count = match open_review(model).map(|review| &review.confirm) {
+        Some(Confirm::Count(count, _)) => *count,
+        Some(Confirm::Key) => return absorbed(model),
+        None => return too_early(model),
+    };
+    if is_hasty(model) {
+        return absorbed(model);
+    }
+    let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
+    if sheet.typed == count.to_string() {
+        return confirm_guard::review(model);
+    }
+    sheet.typed.clear();
+    model.warn(format!("that is not {count}; nothing was sent"));
+    Vec::new()
+}
+
+/// No key of a paste, or of an answer of the terminal, confirms.
+fn is_hasty(model: &mut Model) -> bool {
+    let hasty = model.guard.is_hasty();
+    if hasty {
+        model.warn("nothing was sent: that key came too fast to be typed (pasted?)");
+    }
+    hasty
+}
+
+/// Digits of the count.
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(review) = open_review(model) else { return too_early(model) };
+    let asks = matches!(review.confirm, Confirm::Count(..));
+    let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
+    match (Chord::from(key).char(), key.code) {
+        (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
+            sheet.typed.push(digit);
+        }
+        (_, KeyCode::Backspace) if asks => drop(sheet.typed.pop()),
+        _ => return absorbed(model),
+    }
+    Vec::new()
+}
+
+/// The review on screen, once it has been there long enough for keys to be meant for it.
+fn open_review(model: &Model) -> Option<&Review> {
+    let Some(Modal::Review(sheet)) = &model.modal else { return None };
+    let settled = sheet.drawn.is_some_and(|at| model.now.since(at) >= SETTLE);
+    sheet.review.as_ref().filter(|review| settled && review.submission.is_some())
+}
+
+fn reviewed(model: &Model) -> Option<&Review> {
+    match &model.modal {
+        Some(Modal::Review(sheet)) => sheet.review.as_ref(),
+        _ => None,
+    }
+}
+
+/// What was typed as a whole, after the question: exactly what is asked for sends, anything else goes back.
+pub(crate) fn answered(model: &mut Model, answer: &str) -> Vec<Effect> {
+    let Some(review) = reviewed(model) else { return Vec::new() };
+    let right = match &review.confirm {
+        Confirm::Key => answer == "yes",
+        Confirm::Count(count, _) => answer == count.to_string(),
+    };
+    if right { send(model) } else { leave::back(model) }
+}
+
+/// The key that confirmed stood alone. The sheet must be there still, as it was.
+pub(crate) fn send_confirmed(model: &mut Model) -> Vec<Effect> {
+    if open_review(model).is_some() { send(model) } else { Vec::new() }
+}
+
+fn send(model: &mut Model) -> Vec<Effect> {
+    let Some(review) = reviewed(model) else { return Vec::new() };
+    let (Some(submission), left) = (review.submission.clone(), review.left_pending) else {
+        return Vec::new();
+    };
+    model.modal = None;
+    hold::confirmed(model, submission, left as u64)
+}
+
+// What a review says of the rules of its sources: what goes with a decision, and what is no whole turn.
+
+/// What goes with the decisions, each rule once a source and kind of decision.
+pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<Goes> {
+    let mut told: Vec<Goes> = Vec::new();
+    for (key, staged) in sent {
+        let Some(can) = model.queue.get(key).map(|slot| slot.entry.can) else { continue };
+        let does = match staged.decision {
+            Decision::Approve { .. } => "approving",
+            Decision::Reject { .. } => "rejecting",
+            Decision::Retry { .. } => "retrying",
+        };
+        for words in can.told_of(&staged.decision) {
+            let same =
+                |goes: &&mut Goes| goes.source == key.source && goes.does == does && goes.words == words;
+            match told.iter_mut().find(same) {
+                Some(goes) => goes.count += 1,
+                None => told.push(Goes { source: key.source.clone(), does, count: 1, words }),
+            }
+        }
+    }
+    told
+}
+
+/// The first call of a refused turn that is not decided, or that decision itself.
+pub(crate) fn to_look_at(model: &Model, refused: &Refused) -> ActionKey {
+    let slot = model.queue.get(&refused.key).filter(|slot| slot.entry.can.together != Together::Free);
+    let calls = slot.map(|slot| model.queue.calls(&slot.entry.batch())).unwrap_or_default();
+    let undecided = calls.iter().find(|call| model.draft.get(&call.entry.key).is_none());
+    undecided.map_or_else(|| refused.key.clone(), |call| call.entry.key.clone())
+}
+
+/// Of a turn that is decided as a whole, a call that came since makes it another one.
+pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
+    let (_, staged) = batch.first()?;
+    let since = batch.iter().map(|(_, staged)| staged.at).max()?;
+    let held = model.queue.held_pending().filter(|entry| entry.batch() == staged.batch).count();
+    let calls = model.queue.calls(&staged.batch);
+    let open = calls.iter().filter(|call| model.draft.get(&call.entry.key).is_none());
+    let came =
+        open.filter(|call| call.fresh && call.came.unwrap_or(call.entry.row.created_at) >= since).count();
+    let new = text::count(held + came, "new call");
+    let key = model.settings.keymap.key(Command::Reload);
+    (held + came > 0).then(|| {
+        format!("its turn changed since you decided it: {new}; {key} shows what is new, then decide it again")
+    })
+}
+
+// From a sheet to what it warns of: the sheet closes, nothing is sent, and the cursor stands there.
+
+/// In the review: the first approval that was never opened. In the report: the first that somebody else settled.
+pub(crate) fn first(model: &mut Model) -> Vec<Effect> {
+    match &model.modal {
+        Some(Modal::Review(sheet)) => {
+            let key = sheet.review.as_ref().and_then(|review| review.first_unopened.clone());
+            to(model, key, "every approval here was opened")
+        }
+        Some(Modal::Report(sheet)) => {
+            let skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
+            let line = sheet.report.lines.iter().find(|line| skipped(&line.outcome));
+            to(model, line.map(|line| line.key.clone()), "nothing was skipped")
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first that is another one than when it was seen.
+pub(crate) fn changed(model: &mut Model) -> Vec<Effect> {
+    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    let key = sheet.review.as_ref().and_then(|review| review.first_changed.clone());
+    let compares = key.as_ref().is_some_and(|key| {
+        let now = model.preview.cached(key).map(|cached| cached.digest);
+        now.is_some_and(|now| model.seen_otherwise(key, &now).is_some())
+    });
+    let effects = to(model, key, "nothing here changed since you looked");
+    if compares && model.modal.is_none() && model.preview.tab != Tab::Diff {
+        return [effects, preview::update::diff(model)].concat();
+    }
+    effects
+}
+
+fn to(model: &mut Model, key: Option<ActionKey>, none: &str) -> Vec<Effect> {
+    let Some(key) = key else {
+        model.say(none);
+        return absorbed(model);
+    };
+    let Some(index) = model.queue.index(&key) else {
+        model.say("it is not in the list any more");
+        return Vec::new();
+    };
+    if model.queue.is_filtered_out(&key) {
+        model.warn("it is hidden by the filter: clear that first");
+        return Vec::new();
+    }
+    let was_review = matches!(model.modal, Some(Modal::Review(_)));
+    model.modal = None;
+    model.queue.go_to_action(index);
+    if was_review {
+        let all = model.settings.keymap.key(Command::ReviewAll);
+        model.say(format!("nothing was sent; {all} comes back to the review"));
+    }
+    Vec::new()
+}

@@ -1,0 +1,345 @@
+//! The review sheet: what will be sent, in counts and in names, before anything is.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+
+use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
+use crate::text;
+use crate::text::Shown;
+use crate::tui::chrome::pen::{Pen, sheet_frame};
+use crate::tui::chrome::theme;
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::sheet_text;
+use crate::tui::core::modal::{Review, ReviewSheet};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::SheetLines;
+use crate::tui::preview::page::fields::{changes, listed};
+use crate::tui::queue::source_state::SourceState;
+use crate::tui::{chrome, preview};
+
+/// One line of a sheet, in parts.
+pub(crate) type Parts = Vec<(Shown, Style)>;
+
+/// So many names of a kind are shown; the rest is a number.
+const NAMED: usize = 5;
+/// Columns for the reason why something is not sent.
+const REASON: usize = 55;
+/// Columns for a line of our own.
+const WIDTH: usize = 72;
+/// Columns of the sheet, with its frame.
+const SHEET: u16 = 78;
+/// Lines at its foot: how it is confirmed.
+const FOOT: usize = 4;
+/// So many names of the reviewer are shown.
+const NAMES: usize = 3;
+/// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
+const LISTED: usize = 500;
+
+pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let Some(review) = &sheet.review else {
+        let body = sheet_frame(model, area, (60, 5), "Review and submit", "nothing has been sent yet", buf);
+        let line = format!("reading {} afresh…", chrome::words::count(sheet.keys.len(), "action"));
+        Pen::new(buf, body, 1).ours(&line, theme::PLAIN);
+        return None;
+    };
+    let lines = lines(model, review);
+    let (tools, size) = above(review, &lines, area);
+    let mut body = sheet_frame(model, area, size, "Review and submit", "nothing has been sent yet", buf);
+    draw_lines(&tools, body, buf);
+    let above = (tools.len() as u16).min(body.height);
+    body = Rect { y: body.y + above, height: body.height - above, ..body };
+    let foot = (FOOT as u16).min(body.height);
+    let room = usize::from(body.height - foot);
+    let top = sheet.top.min(lines.len().saturating_sub(room));
+    draw_lines(lines.get(top..).unwrap_or_default(), Rect { height: body.height - foot, ..body }, buf);
+    let foot = Rect { y: body.bottom() - foot, height: foot, ..body };
+    if top + room < lines.len() {
+        let page = model.settings.keymap.key(Command::PageDown);
+        Pen::new(buf, foot, 0)
+            .ours(&format!("… {} more lines ({page})", lines.len() - top - room), theme::DIM);
+    }
+    how(model, review, &sheet.typed, foot, buf)
+}
+
+/// The tools that are decided on, and how large the sheet is with them.
+fn above(review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16)) {
+    let width = SHEET.min(area.width.saturating_sub(2));
+    let room = usize::from(sheet_text(Rect { width, ..area }).width);
+    let tools = preview::view::of_review(&review.tools, room);
+    let height = (lines.len() + tools.len() + 7).min(usize::from(area.height));
+    (tools, (width, height as u16))
+}
+
+/// How far it scrolls.
+pub(crate) fn extent(model: &Model, sheet: &ReviewSheet, area: Rect) -> SheetLines {
+    let Some(review) = &sheet.review else { return SheetLines::default() };
+    let lines = lines(model, review);
+    let (tools, (width, height)) = above(review, &lines, area);
+    let body = sheet_text(Rect { width, height, ..area }).height;
+    let body = usize::from(body).saturating_sub(tools.len());
+    let page = body - FOOT.min(body);
+    SheetLines { end: lines.len().saturating_sub(page), page }
+}
+
+pub(crate) fn draw_lines(lines: &[Parts], area: Rect, buf: &mut Buffer) {
+    for (nth, line) in lines.iter().take(usize::from(area.height)).enumerate() {
+        let mut pen = Pen::new(buf, area, nth as u16);
+        for (part, style) in line {
+            pen.shown(part, *style);
+        }
+    }
+}
+
+pub(crate) fn ours(text: impl Into<String>, style: Style) -> (Shown, Style) {
+    (Shown::ours(text), style)
+}
+
+fn lines(model: &Model, review: &Review) -> Vec<Parts> {
+    if review.submission.is_none() {
+        let mut lines = vec![vec![ours("Nothing of this can be sent now:", theme::BOLD)], Vec::new()];
+        named(model, review, &mut lines);
+        return lines;
+    }
+    let counts = review.counts;
+    let mut lines: Vec<Parts> = vec![vec![ours(
+        format!(
+            "{} in {} will be sent:",
+            chrome::words::count(counts.total(), "decision"),
+            if review.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", review.batches) }
+        ),
+        theme::BOLD,
+    )]];
+    lines.push(Vec::new());
+    let mut kind = |n: usize, word: &str, style: Style, what: &str| {
+        if n > 0 {
+            lines.push(vec![ours(format!("  {word:<16}{n:>4}   "), style), ours(what, theme::DIM)]);
+        }
+    };
+    kind(counts.approve, "APPROVE", theme::GOOD, "as proposed");
+    kind(counts.edit, "APPROVE + EDIT", theme::GOOD, "");
+    kind(counts.reject, "EXCLUDE", theme::BAD, "rejected for good");
+    kind(counts.retry, "RETRY", theme::KEY, "with guidance");
+    lines.push(vec![
+        ours(format!("  {:<16}{:>4}   ", "left alone", review.left_pending), theme::PLAIN),
+        ours("stay pending, not part of the request", theme::DIM),
+    ]);
+    lines.extend(model.sources.iter().filter_map(|source| doubt(model, review, source)));
+    lines.push(Vec::new());
+    named(model, review, &mut lines);
+    by_name(model, review, &mut lines);
+    goes(model, review, &mut lines);
+    lines.push(deciding(model, review));
+    binding(review, &mut lines);
+    lines
+}
+
+/// What is decided on stands here with its digest; how many others there are may have changed.
+fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> {
+    let mut sent = review.submission.iter().flat_map(Submission::batches).map(SubmissionBatch::source);
+    let (word, good) = chrome::words::connection(source, model.now);
+    let is_old = !good && sent.any(|name| *name == source.name);
+    is_old.then(|| vec![ours(format!("  {}: {word}; counts may be old", source.name), theme::WARN)])
+}
+
+/// What goes with these decisions where they land.
+fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
+    for goes in &review.told {
+        let on = if model.sources.len() > 1 { format!(" on {}", goes.source) } else { String::new() };
+        let words = Shown::ours(format!("! {} {}{on}: {}", goes.does, goes.count, goes.words));
+        lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, theme::WARN)]));
+    }
+    if !review.told.is_empty() {
+        lines.push(Vec::new());
+    }
+}
+
+/// Who sees to it that what lands is what was seen, source by source.
+fn binding(review: &Review, lines: &mut Vec<Parts>) {
+    for (source, binding) in review.bound.iter().take(NAMES) {
+        let words = Shown::ours(format!("{source}: {}", binding.promise()));
+        let style = if *binding == Binding::Source { theme::DIM } else { theme::WARN };
+        lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, style)]));
+    }
+    if review.bound.len() > NAMES {
+        lines.push(vec![ours(format!("and {} more sources", review.bound.len() - NAMES), theme::DIM)]);
+    }
+}
+
+/// `as kim on 2 sources`, or `as kim on gate, k.maier on woo` where they know this reviewer by different names.
+fn deciding(model: &Model, review: &Review) -> Parts {
+    let sent = review.submission.iter().flat_map(Submission::batches);
+    let names = model.reviewers(sent.map(SubmissionBatch::source));
+    let mut line = vec![ours("as ", theme::DIM)];
+    let together = names.iter().all(|(name, _)| names.first().is_some_and(|(first, _)| first == name));
+    for (nth, (name, source)) in names.iter().take(if together { 1 } else { NAMES }).enumerate() {
+        let comma = if nth > 0 { ", " } else { "" };
+        line.extend([ours(comma, theme::DIM), (text::name(name).cut(40), theme::PLAIN)]);
+        if !together {
+            line.push(ours(format!(" on {source}"), theme::DIM));
+        }
+    }
+    if together {
+        line.push(ours(format!(" on {}", chrome::words::count(review.sources, "source")), theme::DIM));
+    } else if names.len() > NAMES {
+        line.push(ours(format!(", and on {} more", names.len() - NAMES), theme::DIM));
+    }
+    line.push(ours("; one request per batch", theme::DIM));
+    line
+}
+
+/// Every decision that will be sent, by batch: what is confirmed stands here by name.
+fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
+    let Some(submission) = &review.submission else { return };
+    let mut left = LISTED;
+    for batch in submission.batches() {
+        let Some(first) = batch.items().first() else { continue };
+        let mut heading =
+            vec![ours("  ", theme::PLAIN), (text::identifier(&first.tool).cut(30), theme::BOLD)];
+        if let Some(id) = batch.batch() {
+            heading
+                .extend([ours("  ", theme::PLAIN), (text::identifier(id.untrusted()).cut(40), theme::DIM)]);
+        }
+        if model.sources.len() > 1 {
+            heading.push(ours(format!("  on {}", batch.source()), theme::DIM));
+        }
+        lines.push(heading);
+        for item in batch.items().iter().take(left) {
+            let letter = item.kind().letter();
+            lines.push(vec![
+                ours(format!("   {letter}  "), theme::BOLD),
+                (text::line(&item.title).cut(68), theme::PLAIN),
+            ]);
+            let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
+            carried(model, &key, &item.decision, lines);
+        }
+        left = left.saturating_sub(batch.items().len());
+        if left == 0 {
+            break;
+        }
+    }
+    if submission.len() > LISTED {
+        lines.push(vec![ours(format!("    and {} more", submission.len() - LISTED), theme::DIM)]);
+    }
+    lines.push(Vec::new());
+}
+
+/// What goes along with a decision: old and new values, and what was typed beside it.
+fn carried(model: &Model, key: &ActionKey, decision: &Decision, lines: &mut Vec<Parts>) {
+    let (edits, word, said) = match decision {
+        Decision::Approve { edits, comment } => (edits.as_ref(), "comment", comment.as_deref()),
+        Decision::Reject { reason } => (None, "because", reason.as_deref()),
+        Decision::Retry { guidance } => (None, "guidance", Some(guidance.as_str())),
+    };
+    let mut line = |name: Shown, style: Style, old: Option<&str>, value: &str| {
+        let name = name.cut(20);
+        let room = 66_usize.saturating_sub(name.width());
+        let shown = |value: &str, room: usize| text::line(&Untrusted::from(value)).cut(room);
+        let mut parts = vec![ours("      ", theme::PLAIN), (name, style), ours("  ", theme::PLAIN)];
+        let old = old.map(|old| shown(old, room / 2 - 2));
+        let left = room - old.as_ref().map_or(0, |old| old.width() + 3);
+        if let Some(old) = old {
+            parts.extend([(old, theme::DIM), ours(" → ", theme::DIM)]);
+        }
+        parts.push((shown(value, left), theme::PLAIN));
+        lines.push(parts);
+    };
+    let input = model.preview.cached(key).map(|cached| &cached.action.input);
+    for change in input.zip(edits).map(|(input, edits)| changes(input, edits)).unwrap_or_default() {
+        let name = text::line(&Untrusted::from(change.key.as_str()));
+        line(name, theme::GOOD, change.old.as_deref(), &change.new);
+    }
+    if let Some(said) = said {
+        line(Shown::ours(word), theme::DIM, None, said);
+    }
+}
+
+fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
+    let before = lines.len();
+    for (title, keys) in review.edited.iter().take(NAMED) {
+        lines.push(vec![
+            ours("  edited         ", theme::GOOD),
+            (text::line(title).cut(34), theme::PLAIN),
+            ours(format!("  {}", listed(keys)), theme::DIM),
+        ]);
+    }
+    rest(review.edited.len(), "edited", lines);
+    let mut warned = |word: &str, titles: &[Untrusted], shows: Option<Command>| {
+        for (nth, title) in titles.iter().take(NAMED).enumerate() {
+            let mut line =
+                vec![ours(format!("  ! {word:<13}"), theme::WARN), (text::line(title).cut(46), theme::PLAIN)];
+            if let Some(shows) = shows.filter(|_| nth == 0) {
+                line.push(ours(format!("   ({} shows)", model.settings.keymap.key(shows)), theme::DIM));
+            }
+            lines.push(line);
+        }
+        rest(titles.len(), word, lines);
+    };
+    warned("never opened", &review.unopened, Some(Command::ShowFirst));
+    warned("changed since", &review.changed, Some(Command::ShowChanged));
+    warned("expires soon", &review.expiring, None);
+    for (nth, refused) in review.refused.iter().take(NAMED).enumerate() {
+        let mut line =
+            vec![ours("  NOT SENT       ", theme::BAD), (text::line(&refused.title).cut(46), theme::PLAIN)];
+        if nth == 0 && review.changed.is_empty() {
+            let key = model.settings.keymap.key(Command::ShowChanged);
+            line.push(ours(format!("   ({key} shows)"), theme::DIM));
+        }
+        lines.push(line);
+        let why = text::line(&Untrusted::from(refused.why.as_str()));
+        let indent = || ours("                 ", theme::PLAIN);
+        lines.extend(why.wrap(REASON).into_iter().map(|row| vec![indent(), (row, theme::DIM)]));
+    }
+    rest(review.refused.len(), "not sent", lines);
+    if review.hidden > 0 {
+        let line = format!(
+            "  ! not shown     {} hidden by the filter",
+            chrome::words::count(review.hidden, "decision")
+        );
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
+    if review.high_risk > 0 {
+        let line = format!("  ! high-risk    {} approved", chrome::words::count(review.high_risk, "action"));
+        lines.push(vec![ours(line, theme::WARN)]);
+    }
+    if lines.len() > before {
+        lines.push(Vec::new());
+    }
+}
+
+fn rest(all: usize, word: &str, lines: &mut Vec<Parts>) {
+    if all > NAMED {
+        lines.push(vec![ours(format!("    and {} more {word}", all - NAMED), theme::DIM)]);
+    }
+}
+
+/// What it takes to send, and to go back. Returns where a count is typed.
+fn how(model: &Model, review: &Review, typed: &str, area: Rect, buf: &mut Buffer) -> Option<Position> {
+    let mut pen = Pen::new(buf, area, 1);
+    let keys = &model.settings.keymap;
+    let back = keys.key(Command::Back);
+    let mut cursor = None;
+    match (&review.submission, &review.confirm) {
+        (None, _) => {
+            let line = format!("Nothing can be sent; everything stays staged. {back} goes back.");
+            pen.ours(&line, theme::BOLD);
+        }
+        (Some(_), Confirm::Key) => {
+            let line = format!("Press {} to send. {back} goes back.", keys.key(Command::Confirm));
+            pen.ours(&line, theme::BOLD);
+        }
+        (Some(_), Confirm::Count(count, why)) => {
+            let accept = keys.key(Command::Accept);
+            pen.ours(&format!("Type {count} and {accept} to send. {back} goes back.   "), theme::BOLD);
+            let mut field = pen.position();
+            field.x += 2 + typed.len() as u16;
+            cursor = Some(field);
+            pen.ours(&format!("[ {typed:<5}]"), theme::SELECTED);
+            let why = format!("(a count is asked because {})", why.join(", "));
+            for (nth, row) in Shown::ours(why).wrap(usize::from(area.width)).iter().take(2).enumerate() {
+                Pen::new(buf, area, 2 + nth as u16).shown(row, theme::DIM);
+            }
+        }
+    }
+    cursor
+}

@@ -1,0 +1,443 @@
+//! A reviewer's desk without a terminal: press keys, look at the screen, and see what was asked of the world.
+
+pub(crate) mod random_input;
+
+use std::collections::{HashMap, VecDeque};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Rect, Size};
+
+use crate::domain::{
+    ActionId, ActionKey, BatchId, Binding, Capabilities, DecisionKind, Entry, Outcome, Passage,
+    PendingAction, RawJson, ReasonRule, Records, Report, ReportLine, Revision, Risk, Row, SourceName, Status,
+    Submission, SubmissionId, Timestamp,
+};
+use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced};
+use crate::journal::{Restored, Write};
+use crate::tui::bench;
+use crate::tui::core::draw::{sheet_lines, view};
+use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::router::{start, update};
+use crate::tui::decide::guard::Guard;
+use crate::tui::history::state::ViewPage;
+use crate::tui::queue::slots::Slot;
+
+use super::Place;
+
+/// 2026-11-21T14:22:31Z.
+pub(crate) const NOW: i64 = 1_795_270_951_000;
+
+/// What everything here can be done with.
+pub(crate) const CAN: Capabilities = Capabilities {
+    edit: true,
+    reason: ReasonRule::Optional,
+    comment: true,
+    retry: false,
+    settle: true,
+    binding: Binding::Source,
+    ..Capabilities::PLAIN
+};
+
+pub(crate) struct Desk {
+    pub(crate) model: Model,
+    at: i64,
+    /// Everything asked of the world, in order, but what the desk answers by itself.
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) saved: Vec<Write>,
+    /// Minutes of the figures, for the journal.
+    pub(crate) kept: Vec<crate::domain::KeptMinute>,
+    pub(crate) submitted: Vec<Submission>,
+    pub(crate) world: HashMap<ActionKey, PendingAction>,
+    /// The world answers a load at once.
+    pub(crate) answers: bool,
+    pub(crate) can: Capabilities,
+    /// What the world answers when it is asked for a history.
+    pub(crate) history: Result<History, Problem>,
+    /// What the world answers when it is asked what is around an action.
+    pub(crate) context: Result<Vec<Passage>, Problem>,
+    /// What the world answers when it is asked for pages of what is over, in turn; without one it does not answer.
+    pub(crate) pages: VecDeque<ViewPage>,
+}
+
+impl Desk {
+    /// An inbox that has listed these actions, and been drawn once.
+    pub(crate) fn new(width: u16, height: u16, actions: Vec<PendingAction>) -> Self {
+        Self::with(width, height, actions, CAN)
+    }
+
+    pub(crate) fn with(width: u16, height: u16, actions: Vec<PendingAction>, can: Capabilities) -> Self {
+        let mut desk = Self::unstarted(width, height, can);
+        let effects = start(&mut desk.model);
+        desk.take(effects);
+        desk.say(What::Restored(Ok(Box::default())));
+        desk.say(What::Source(Event { source: source(), kind: EventKind::Connection(Connection::Live) }));
+        desk.lists(actions);
+        desk.drawn();
+        desk
+    }
+
+    /// Nothing has been asked yet.
+    pub(crate) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
+        let place = Place { reviewer: "kim@acme".to_owned(), ..Place::default() };
+        let settings = Settings { place, ..bench::settings() };
+        let size = Size::new(width, height);
+        let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
+        for source in &mut model.sources {
+            source.records = Records { lists: true, timeline: true, flows: false };
+        }
+        Self {
+            model,
+            at: NOW,
+            effects: Vec::new(),
+            saved: Vec::new(),
+            kept: Vec::new(),
+            submitted: Vec::new(),
+            world: HashMap::new(),
+            answers: true,
+            can,
+            history: Ok(History { events: Some(Vec::new()), problem: None, sent: Vec::new() }),
+            context: Ok(Vec::new()),
+            pages: VecDeque::new(),
+        }
+    }
+
+    /// The source lists exactly these.
+    pub(crate) fn lists(&mut self, actions: Vec<PendingAction>) {
+        let entries = actions.iter().map(|action| entry(action, self.can)).collect();
+        self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
+        self.synced(Rows::All(entries));
+    }
+
+    /// The source says what changed.
+    pub(crate) fn changes(&mut self, actions: Vec<PendingAction>) {
+        let entries = actions.iter().map(|action| entry(action, self.can)).collect();
+        self.world.extend(actions.into_iter().map(|action| (key_of(&action), action)));
+        self.synced(Rows::Changes { entries, gone: Vec::new() });
+    }
+
+    fn synced(&mut self, rows: Rows) {
+        let (at, revision, unreadable) = (Timestamp::from_millis(self.at), Some(Revision(7)), Vec::new());
+        let synced = Synced { source: source(), subject: None, rows, revision, unreadable, at };
+        self.say(What::Synced(source(), Ok(synced)));
+    }
+
+    pub(crate) fn wait(&mut self, millis: i64) {
+        self.at += millis;
+    }
+
+    pub(crate) fn say(&mut self, what: What) {
+        let msg = Msg { at: Timestamp::from_millis(self.at), what };
+        let effects = update(&mut self.model, msg);
+        self.take(effects);
+    }
+
+    /// The frame is on screen.
+    pub(crate) fn drawn(&mut self) {
+        self.say(What::Drawn(sheet_lines(&self.model)));
+    }
+
+    fn take(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Load(keys) if self.answers => {
+                    let loaded = self.loaded(&keys);
+                    self.say(What::Loaded(loaded));
+                }
+                Effect::LoadForReview { review, keys } if self.answers => self.reviews(review, &keys),
+                Effect::History { key, stood } => {
+                    let asked = Effect::History { key: key.clone(), stood: stood.clone() };
+                    self.effects.push(asked);
+                    if self.answers {
+                        let answer = Box::new(self.history.clone());
+                        self.say(What::Told { key, stood, answer });
+                    }
+                }
+                Effect::Context { key, stood } => {
+                    self.effects.push(Effect::Context { key: key.clone(), stood: stood.clone() });
+                    if self.answers {
+                        self.say(What::Around { key, stood, answer: self.context.clone() });
+                    }
+                }
+                Effect::List { number, ask } => {
+                    self.effects.push(Effect::List { number, ask });
+                    if let Some(page) = self.pages.pop_front() {
+                        self.say(What::Listed { number, page: Box::new(page) });
+                    }
+                }
+                Effect::Save(writes) => {
+                    let saves =
+                        usize::from(!writes.iter().all(|write| matches!(write, Write::Looked { .. })));
+                    self.saved.extend(writes);
+                    self.say(What::Saved { saves, answer: Ok(()) });
+                }
+                Effect::Hold { submission, left_pending } => {
+                    let id = submission.id().clone();
+                    self.effects.push(Effect::Hold { submission, left_pending });
+                    if self.answers {
+                        self.say(What::Held(id, Ok(())));
+                    }
+                }
+                // When a page is read; a test says itself when time passes.
+                Effect::WakeIn(100..=1_000 | Guard::ALONE) | Effect::RestoreMinutes => {}
+                Effect::KeepMinutes(minutes) => self.kept.extend(minutes),
+                Effect::Submit { submission, left_pending } => {
+                    self.submitted.push((*submission).clone());
+                    self.effects.push(Effect::Submit { submission, left_pending });
+                }
+                other => self.effects.push(other),
+            }
+        }
+    }
+
+    /// The answer to a review comes.
+    pub(crate) fn reviews(&mut self, review: u64, keys: &[ActionKey]) {
+        let (id, actions) = (SubmissionId::new("sub-1"), self.loaded(keys));
+        self.say(What::ReviewLoaded { review, id, actions });
+    }
+
+    fn loaded(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
+        let gone = || Problem { source: None, what: "is gone".to_owned(), why: None };
+        keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
+    }
+
+    /// Presses keys a third of a second apart, drawing in between: `"jja<Esc>"`.
+    pub(crate) fn press(&mut self, keys: &str) {
+        for key in parse(keys) {
+            self.wait(350);
+            self.drawn();
+            self.say(What::Key(key));
+            self.drawn();
+            if self.model.confirmed.is_some() {
+                self.wait(16);
+                self.say(What::Wake);
+                self.drawn();
+            }
+        }
+    }
+
+    /// Presses keys so far apart that a full pane is read in between.
+    pub(crate) fn slowly(&mut self, keys: &str) {
+        for key in parse(keys) {
+            self.wait(1_000);
+            self.say(What::Key(key));
+            self.drawn();
+        }
+    }
+
+    /// Presses keys this close together.
+    pub(crate) fn hurry(&mut self, keys: &str, gap: i64) {
+        for key in parse(keys) {
+            self.wait(gap);
+            self.say(What::Key(key));
+        }
+    }
+
+    /// The source answers the last submission, each decision with what it asks for.
+    pub(crate) fn accepts(&mut self) {
+        self.reports(|kind| if kind == DecisionKind::Reject { Outcome::Rejected } else { Outcome::Approved });
+    }
+
+    pub(crate) fn reports(&mut self, outcome: impl Fn(DecisionKind) -> Outcome) {
+        let submission = self.submitted.last().unwrap().clone();
+        let left_pending = self
+            .effects
+            .iter()
+            .rev()
+            .find_map(|effect| match effect {
+                Effect::Submit { left_pending, .. } => Some(*left_pending),
+                _ => None,
+            })
+            .unwrap();
+        let lines = submission.batches().iter().flat_map(|batch| {
+            let outcome = &outcome;
+            batch.items().iter().map(move |item| ReportLine {
+                key: ActionKey { source: batch.source().clone(), id: item.id.clone() },
+                batch: batch.key().unwrap(),
+                tool: item.tool.clone(),
+                title: item.title.clone(),
+                decision: item.kind(),
+                outcome: outcome(item.kind()),
+            })
+        });
+        let report = Report { id: submission.id().clone(), lines: lines.collect(), left_pending };
+        self.say(What::Submitted(submission.id().clone(), Ok(report)));
+    }
+
+    pub(crate) fn restored(&mut self, restored: Restored) {
+        self.say(What::Restored(Ok(Box::new(restored))));
+    }
+
+    pub(crate) fn slot(&self, id: &str) -> &Slot {
+        self.model.queue.get(&key(id)).unwrap_or_else(|| panic!("no {id} in the list"))
+    }
+
+    /// The letters of the staged decisions, in the order of the ids: `1A 2X`.
+    pub(crate) fn staged(&self) -> String {
+        let mut staged: Vec<(String, char)> = self
+            .model
+            .draft
+            .iter()
+            .map(|(key, staged)| (key.id.as_raw().to_owned(), staged.decision.kind().letter()))
+            .collect();
+        staged.sort();
+        staged.iter().map(|(id, letter)| format!("{id}{letter}")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The id under the cursor.
+    pub(crate) fn here(&self) -> String {
+        self.model.here().map_or("-", |slot| slot.entry.key.id.as_raw()).to_owned()
+    }
+
+    pub(crate) fn message(&self) -> String {
+        let parts = self.model.message.iter().flat_map(|message| &message.parts);
+        parts.map(crate::text::Shown::plain).collect()
+    }
+
+    pub(crate) fn buffer(&self) -> Buffer {
+        let area = Rect::new(0, 0, self.model.size.width, self.model.size.height);
+        let mut buffer = Buffer::empty(area);
+        view(&self.model, area, &mut buffer);
+        buffer
+    }
+
+    /// Where the terminal's own cursor stands: column and row.
+    pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
+        let area = Rect::new(0, 0, self.model.size.width, self.model.size.height);
+        view(&self.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
+    }
+
+    /// The screen as text, without spaces at the ends of lines.
+    pub(crate) fn screen(&self) -> String {
+        let buffer = self.buffer();
+        let rows = buffer.area.rows().map(|row| {
+            let mut skip = 0;
+            let mut text = String::new();
+            for cell in row.columns().map(|cell| &buffer[(cell.x, cell.y)]) {
+                if skip == 0 {
+                    text.push_str(cell.symbol());
+                    skip = unicode_width::UnicodeWidthStr::width(cell.symbol());
+                }
+                skip = skip.saturating_sub(1);
+            }
+            text.trim_end().to_owned()
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn parse(keys: &str) -> Vec<KeyEvent> {
+    let mut events = Vec::new();
+    let mut rest = keys;
+    while let Some(c) = rest.chars().next() {
+        let special = (c == '<').then(|| rest[1..].split_once('>')).flatten();
+        let (code, modifiers) = match special {
+            Some((name, after)) => {
+                rest = after;
+                named(name)
+            }
+            None => {
+                rest = &rest[c.len_utf8()..];
+                (KeyCode::Char(c), KeyModifiers::NONE)
+            }
+        };
+        events.push(KeyEvent::new(code, modifiers));
+    }
+    events
+}
+
+fn named(name: &str) -> (KeyCode, KeyModifiers) {
+    if let Some(c) = name.strip_prefix("C-").and_then(|rest| rest.chars().next()) {
+        return (KeyCode::Char(c), KeyModifiers::CONTROL);
+    }
+    let code = match name {
+        "Esc" => KeyCode::Esc,
+        "Enter" => KeyCode::Enter,
+        "Tab" => KeyCode::Tab,
+        "F1" => KeyCode::F(1),
+        "F2" => KeyCode::F(2),
+        "F3" => KeyCode::F(3),
+        "F4" => KeyCode::F(4),
+        "F6" => KeyCode::F(6),
+        "F7" => KeyCode::F(7),
+        "F8" => KeyCode::F(8),
+        "F9" => KeyCode::F(9),
+        "Up" => KeyCode::Up,
+        "Backspace" => KeyCode::Backspace,
+        "PageDown" => KeyCode::PageDown,
+        "PageUp" => KeyCode::PageUp,
+        "Down" => KeyCode::Down,
+        "End" => KeyCode::End,
+        "Right" => KeyCode::Right,
+        "S-Down" => return (KeyCode::Down, KeyModifiers::SHIFT),
+        "S-Up" => return (KeyCode::Up, KeyModifiers::SHIFT),
+        "Left" => KeyCode::Left,
+        "BackTab" => KeyCode::BackTab,
+        "Delete" => KeyCode::Delete,
+        other => panic!("no key {other}"),
+    };
+    (code, KeyModifiers::NONE)
+}
+
+// Actions to put on a desk.
+
+pub(crate) fn source() -> SourceName {
+    SourceName::new("gate")
+}
+
+pub(crate) fn key(id: &str) -> ActionKey {
+    ActionKey { source: source(), id: ActionId::new(id) }
+}
+
+pub(crate) fn key_of(action: &PendingAction) -> ActionKey {
+    ActionKey { source: source(), id: action.row.id.clone() }
+}
+
+pub(crate) fn entry(action: &PendingAction, can: Capabilities) -> Entry {
+    Entry { key: key_of(action), row: action.row.clone(), can }
+}
+
+/// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.
+pub(crate) fn action(spec: &str, title: &str, input: &str) -> PendingAction {
+    let [id, tool, agent, risk, minutes] = spec.split(' ').collect::<Vec<_>>().try_into().unwrap();
+    let input = RawJson::parse(input.to_owned()).unwrap();
+    let row = Row {
+        batch: Some(BatchId::new(format!("{agent}:{tool}"))),
+        workspace: Some("acme".into()),
+        agent: Some(agent.into()),
+        risk: Risk::parse(risk),
+        created_at: Timestamp::from_millis(NOW - minutes.parse::<i64>().unwrap() * 60_000),
+        revision: Revision(1),
+        ..Row::new(ActionId::new(id), tool.into(), title.into())
+    };
+    PendingAction::new(row, input, RawJson::null())
+}
+
+/// The same action, decided by somebody.
+pub(crate) fn decided(mut action: PendingAction, status: Status, by: &str) -> PendingAction {
+    action.row.status = status;
+    action.row.resolved_by = Some(by.into());
+    action
+}
+
+/// So many small low-risk actions of one batch, `1` the oldest.
+pub(crate) fn few(n: usize) -> Vec<PendingAction> {
+    let one = |i: usize| {
+        let title = format!("Issue number {i}");
+        action(
+            &format!("{i} create_linear_issue support low {}", 60 - i),
+            &title,
+            &format!("{{\"title\":\"{title}\",\"n\":1.10}}"),
+        )
+    };
+    (1..=n).map(one).collect()
+}
+
+/// The same action, approved by lee and lost sight of while it ran.
+pub(crate) fn lost(action: PendingAction) -> PendingAction {
+    let mut action = decided(action, Status::Unknown, "lee");
+    action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
+    action.error = Some("the command was ended by signal 9".into());
+    action
+}

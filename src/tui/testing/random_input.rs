@@ -1,0 +1,224 @@
+//! Input that nobody meant: any keys, pastes, sizes, clicks and news, at any moments.
+//!
+//! Nothing may panic, the screen can be drawn at every moment, and nothing is sent but by the key that a sheet asks for, pressed
+//! after the sheet was on screen for a while, about contents that were on screen.
+
+use crossterm::event::{
+    Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+
+use crate::domain::{DecisionKind, PendingAction, Seen, Status, Submission, SubmissionBatch};
+use crate::inbox::{Connection, Event, EventKind};
+use crate::tui::app::input::{Heard, Replies};
+use crate::tui::core::modal::Modal;
+use crate::tui::core::msg::What;
+use crate::tui::queue::counts::Tally;
+use crate::tui::testing;
+
+use super::{CAN, Desk, action, decided, few, source};
+
+/// Steps of one run.
+const STEPS: usize = 300;
+/// Keys that mean something somewhere, so that chance finds deep places.
+const KEYS: &[u8] = b"aAxXucsSyeEdzjklhgG/?:*vVRKJ[]123456789 q.wcnNpmtrifoD";
+const NAMED: [KeyCode; 16] = [
+    KeyCode::Enter,
+    KeyCode::Esc,
+    KeyCode::Tab,
+    KeyCode::BackTab,
+    KeyCode::Backspace,
+    KeyCode::Delete,
+    KeyCode::Up,
+    KeyCode::Down,
+    KeyCode::Left,
+    KeyCode::Right,
+    KeyCode::PageUp,
+    KeyCode::PageDown,
+    KeyCode::Home,
+    KeyCode::End,
+    KeyCode::F(1),
+    KeyCode::Insert,
+];
+const SIZES: [(u16, u16); 6] = [(80, 24), (100, 30), (160, 45), (40, 10), (12, 3), (1, 1)];
+
+/// Two bytes are a step: what happens, and when and with what.
+pub(crate) fn run(data: &[u8]) {
+    let mut desk = Desk::with(80, 24, world(), CAN);
+    let mut replies = Replies::default();
+    for (nth, step) in data.chunks_exact(2).take(STEPS).enumerate() {
+        let &[what, with] = step else { return };
+        let ready = sheet_is_ready(&desk);
+        let (sent, confirmed) = (desk.submitted.len(), desk.model.confirmed);
+        happen(&mut desk, &mut replies, what, with);
+        if desk.model.confirmed.is_some() && desk.model.confirmed != confirmed {
+            assert!(ready && is_confirming(what, with), "step {nth}: confirmed by {what:#x} {with:#x}");
+        }
+        for submission in desk.submitted.clone().iter().skip(sent) {
+            assert!(confirmed.is_some(), "step {nth}: sent by {what:#x} {with:#x}");
+            was_seen(&desk, submission);
+        }
+        // Drawing is most of the time.
+        if nth % 8 == 0 {
+            let _ = desk.buffer();
+        }
+        assert_eq!(desk.model.tally, Tally::of(&desk.model.draft), "step {nth}");
+        let lines = desk.model.queue.lines().len();
+        assert!(lines == 0 || desk.model.queue.at() < lines, "step {nth}: the cursor is nowhere");
+    }
+    let _ = desk.buffer();
+}
+
+/// Small ones, one that is longer than a screen, a risky one, one with hidden characters.
+fn world() -> Vec<PendingAction> {
+    let mut all = few(4);
+    let long: Vec<String> = (0..90).map(|n| format!("\"key{n}\":\"value {n}\"")).collect();
+    all.push(action("long create_linear_issue support low 9", "Long", &format!("{{{}}}", long.join(","))));
+    all.push(action(
+        "high send_email support high 8",
+        "Refund",
+        r#"{"to":"kim@acme.example","amount":1.10}"#,
+    ));
+    all.push(action(
+        "odd send_email support low 7",
+        "Odd\u{202e}",
+        "{\"to\":\"a\\u202eb\u{200b}\",\"to\":2}",
+    ));
+    all
+}
+
+/// A review that may be confirmed has been on screen for as long as its guard asks for.
+fn sheet_is_ready(desk: &Desk) -> bool {
+    let Some(Modal::Review(sheet)) = &desk.model.modal else { return false };
+    sheet.review.is_some() && sheet.drawn.is_some() && desk.model.overlay.is_none()
+}
+
+fn is_confirming(what: u8, with: u8) -> bool {
+    match what & 0x07 {
+        0..=2 => matches!(KEYS.get(usize::from(with) % KEYS.len()), Some(b'y')),
+        3 => matches!(NAMED.get(usize::from(with) % NAMED.len()), Some(KeyCode::Enter)),
+        _ => false,
+    }
+}
+
+/// What is approved and had to be read was read, in exactly these bytes.
+fn was_seen(desk: &Desk, submission: &Submission) {
+    for item in submission.batches().iter().flat_map(SubmissionBatch::items) {
+        let approves = matches!(item.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits);
+        if !approves || !matches!(item.id.as_raw(), "high" | "long" | "odd") {
+            continue;
+        }
+        let key = testing::key(item.id.as_raw());
+        assert_eq!(desk.model.seen.of(&key, &item.digest), Some(Seen::InFull), "{:?}", item.id);
+        let now = desk.world.get(&key).map(PendingAction::digest);
+        assert_eq!(now, Some(item.digest), "{:?} is another one by now", item.id);
+    }
+}
+
+fn happen(desk: &mut Desk, replies: &mut Replies, what: u8, with: u8) {
+    // Often as a person would type, sometimes as nobody could.
+    desk.wait(match what >> 6 {
+        0 => 400,
+        1 => 120,
+        2 => 5,
+        _ => 0,
+    });
+    if what & 0x20 == 0 {
+        desk.drawn();
+    }
+    let modifiers = if what & 0x18 == 0x18 { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+    match what & 0x07 {
+        0..=2 => {
+            let Some(byte) = KEYS.get(usize::from(with) % KEYS.len()) else { return };
+            hear(desk, replies, key_event(KeyCode::Char(char::from(*byte)), modifiers));
+        }
+        3 => {
+            let Some(code) = NAMED.get(usize::from(with) % NAMED.len()) else { return };
+            hear(desk, replies, key_event(*code, modifiers));
+        }
+        4 => reply(desk, replies, with),
+        5 => hear(
+            desk,
+            replies,
+            TerminalEvent::Paste("ays\ny\r\u{1b}[200~\u{202e}".repeat(1 + usize::from(with % 3))),
+        ),
+        6 => window(desk, replies, with),
+        _ => news(desk, with),
+    }
+}
+
+fn key_event(code: KeyCode, modifiers: KeyModifiers) -> TerminalEvent {
+    TerminalEvent::Key(KeyEvent::new(code, modifiers))
+}
+
+/// As the program passes on what the terminal says.
+fn hear(desk: &mut Desk, replies: &mut Replies, event: TerminalEvent) {
+    for heard in replies.take(event) {
+        match heard {
+            Heard::Background(colour) => desk.say(What::Background(colour)),
+            Heard::Event(TerminalEvent::Key(key)) => desk.say(What::Key(key)),
+            Heard::Event(TerminalEvent::Paste(text)) => desk.say(What::Paste(text)),
+            Heard::Event(TerminalEvent::Mouse(mouse)) => desk.say(What::Mouse(mouse)),
+            Heard::Event(TerminalEvent::Resize(width, height)) => desk.say(What::Resize(width, height)),
+            Heard::Event(TerminalEvent::FocusGained) => desk.say(What::Focus(true)),
+            Heard::Event(TerminalEvent::FocusLost) => desk.say(What::Focus(false)),
+        }
+    }
+}
+
+/// An answer of the terminal, as crossterm takes it for keys; whole or torn.
+fn reply(desk: &mut Desk, replies: &mut Replies, with: u8) {
+    let text = ["11;rgb:aaaa/yyyy/ssss", "52;c;YXN5", "10;rgb:1e1e/1e1e/2e2e", "a"];
+    let text = text.get(usize::from(with) % text.len()).copied().unwrap_or_default();
+    hear(desk, replies, key_event(KeyCode::Char(']'), KeyModifiers::ALT));
+    for c in text.chars().take(usize::from(with >> 2)) {
+        hear(desk, replies, key_event(KeyCode::Char(c), KeyModifiers::NONE));
+    }
+    if with & 0x80 == 0 {
+        hear(desk, replies, key_event(KeyCode::Char('\\'), KeyModifiers::ALT));
+    }
+}
+
+fn window(desk: &mut Desk, replies: &mut Replies, with: u8) {
+    let at = (
+        u16::from(with) % desk.model.size.width.max(1),
+        u16::from(with >> 3) % desk.model.size.height.max(1),
+    );
+    let mouse = |kind| {
+        TerminalEvent::Mouse(MouseEvent { kind, column: at.0, row: at.1, modifiers: KeyModifiers::NONE })
+    };
+    match with % 6 {
+        0 => {
+            let (columns, rows) = SIZES[usize::from(with >> 3) % SIZES.len()];
+            hear(desk, replies, TerminalEvent::Resize(columns, rows));
+        }
+        1 => hear(desk, replies, mouse(MouseEventKind::Down(MouseButton::Left))),
+        2 => hear(desk, replies, mouse(MouseEventKind::ScrollDown)),
+        3 => hear(desk, replies, mouse(MouseEventKind::ScrollUp)),
+        4 => hear(desk, replies, TerminalEvent::FocusLost),
+        _ => hear(desk, replies, TerminalEvent::FocusGained),
+    }
+}
+
+/// What the source says: arrivals, changes, decisions of others, losses.
+fn news(desk: &mut Desk, with: u8) {
+    let n = usize::from(with >> 4);
+    match with % 8 {
+        0 => desk.changes(vec![action(&format!("n{n} send_email other low 1"), "New", r#"{"a":1}"#)]),
+        1 => {
+            let changed = format!("{{\"to\":\"{n}\",\"amount\":1.10}}");
+            desk.changes(vec![action("high send_email support high 8", "Refund, changed", &changed)]);
+        }
+        2 => {
+            let settled = few(4).into_iter().nth(n % 4).map(|one| decided(one, Status::Approved, "lee"));
+            desk.changes(settled.into_iter().collect());
+        }
+        3 => {
+            let kind = EventKind::Connection(Connection::Polling);
+            desk.say(What::Source(Event { source: source(), kind }));
+        }
+        4 if !desk.submitted.is_empty() && desk.model.sending.is_some() => desk.accepts(),
+        5 => desk.wait(60_000),
+        6 => desk.say(What::Tick),
+        _ => desk.say(What::Wake),
+    }
+}
