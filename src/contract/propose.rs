@@ -1,4 +1,4 @@
-//! Proposing: what an agent sends, and the queued signal it gets back.
+//! The wire shapes of a proposal: what an agent sends, and the queued signal that it gets back.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

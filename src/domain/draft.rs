@@ -1,4 +1,4 @@
-//! Decisions that are staged and not sent: local, reversible, and saved step by step.
+//! Holds the decisions that are staged and not sent. They are local, can be undone, and are saved step by step.
 
 use std::collections::HashMap;
 

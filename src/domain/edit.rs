@@ -1,4 +1,4 @@
-//! Edits: a shallow merge over the input, done on bytes so that everything else stays exactly as proposed.
+//! Applies edits: a shallow merge over the input, done on bytes so that everything else stays exactly as proposed.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

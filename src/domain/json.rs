@@ -1,4 +1,4 @@
-//! JSON as it was written: exact bytes, exact numbers, every key, also the second of the same name.
+//! Reads JSON without changing it: exact bytes, exact numbers, every key, also the second of the same name.
 //!
 //! `serde_json::Value` turns `1.10` into `1.1`, 2^64 into a float, and drops duplicate keys; a reviewer would approve
 //! something else than what runs. This reader keeps spans over the original text and interprets nothing but strings.

@@ -1,4 +1,4 @@
-//! The frozen form of a draft: the only thing a source ever gets.
+//! Freezes a draft into a submission, which is the only thing that a source gets.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Who calls, and what they may do.
+//! Checks the token of a request: whose it is, its workspace, and its scopes.
 //!
 //! A token belongs to a subject and a workspace. Its workspace is the wall, its scopes are the doors. Deciders and
 //! proposers are named by their token, never by a body.

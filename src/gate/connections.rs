@@ -1,4 +1,4 @@
-//! Connections: each must say in time what it wants, and no client takes the places of the others.
+//! Accepts connections, with a time limit for the first request and limits by client.
 //!
 //! A connection is half-open until the head of its first request is complete; a TLS handshake is a part of that. Half-open ones are
 //! few by client and in all, and one too many closes the oldest of the client that has most. Nobody waits to be accepted.

@@ -1,4 +1,4 @@
-//! The door: which requests are heard at all, whatever they ask for.
+//! Refuses requests by Host, Origin and content type, so that no web page can reach the gate.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Wake-ups after a commit: "this workspace has a new revision", "something is to be run".
+//! Wakes streams and the dispatcher after a commit: a workspace has a new revision, or an action can be run.
 //!
 //! They carry no content. Whoever is woken reads the store, so a wake-up that is missed or doubled does no harm.
 

@@ -1,4 +1,4 @@
-//! Several sources as one list, and actions in full.
+//! Reads the lists of sources as one list, and actions in full.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Submitting: journal, source, journal; every decision gets exactly one outcome.
+//! Sends a submission: journal, source, journal. Every decision gets exactly one outcome.
 
 use std::collections::HashMap;
 use std::sync::Arc;

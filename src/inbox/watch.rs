@@ -1,4 +1,4 @@
-//! Watching: what the sources push, with polling beneath it.
+//! Watches each source in a task of its own: what it pushes, with polling beneath.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Minutes of the lead's figures, kept over restarts. They are about counts alone: no action, and nobody's name.
+//! Keeps the minutes of the figures over restarts. They hold counts only: no action and no reviewer.
 
 use sqlx::{Row as _, Sqlite, Transaction};
 

@@ -1,4 +1,4 @@
-//! Server-sent events (WHATWG HTML, 9.2), guarded: eventsource-client parses, everything else is ours.
+//! Reads server-sent events (WHATWG HTML, 9.2) and opens the stream again when it breaks. eventsource-client only parses.
 //!
 //! The crate alone would follow a redirect with the token, reconnect for ever after a 204 or a 401, sleep as long as
 //! `retry:` says, forget the last id, and keep an endless event in memory. So it never reconnects here: every connection is

@@ -1,4 +1,4 @@
-//! Feeds the figures with all that the sources say.
+//! Feeds the figures of `placet watch` with everything that the sources say.
 
 use std::collections::HashMap;
 use std::time::Duration;

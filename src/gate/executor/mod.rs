@@ -1,4 +1,4 @@
-//! Running what was approved, after the commit.
+//! Runs what was approved, after the commit.
 //!
 //! The store is the queue: the dispatcher takes approved actions out of it under a lease with a fence, so that the usual
 //! way and the way after a crash are the same one. An executor that fails, hangs or panics ends as a status of its

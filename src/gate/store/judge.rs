@@ -1,4 +1,4 @@
-//! May this decision be made of this action? Pure rules, asked inside the deciding transaction.
+//! The rules of a decision: whether it may be made about this action. Pure, and asked inside the deciding transaction.
 
 use super::{Actor, Refused, Ruling, Stored, Verdict};
 use crate::domain::{Digest, Edits, RawJson, Row, Status, Timestamp, Untrusted, merge};

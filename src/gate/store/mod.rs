@@ -1,4 +1,4 @@
-//! What the gate remembers, as a trait: SQLite today, written so that Postgres can follow.
+//! The trait `Store`: everything that the gate keeps and decides about it. SQLite is the only implementation so far.
 //!
 //! A store decides inside its transactions with the rules of [`judge`] and moves a row only along
 //! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.

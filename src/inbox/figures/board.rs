@@ -1,4 +1,4 @@
-//! What a lead looks at: every figure at one moment. Made by [`Figures`](super::Figures), drawn by the screen, printed by the shell.
+//! The board: every figure at one moment. Made by [`Figures`](super::Figures), drawn by the watch view, printed by `placet watch`.
 
 use crate::domain::{
     ActionKey, AlertKind, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,

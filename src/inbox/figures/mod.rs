@@ -1,5 +1,5 @@
-//! The lead's figures: how many wait, for how long, how fast they come and go, and what became of them. Fed with everything that
-//! sources say, by whoever watches; asked for a [`Board`]. No clock and no source is asked here.
+//! Counts how many actions wait, for how long, how fast they come and go, and what became of them. It is fed with everything that
+//! sources say, and makes a [`Board`]. It reads no clock and asks no source.
 //!
 //! An action came or went between two looks at its list. When, is what its source says, bounded by the two looks: clocks differ.
 //! A source that counts by itself is believed while its counts are new; what was seen from here is counted all the same.

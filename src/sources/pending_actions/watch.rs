@@ -1,4 +1,4 @@
-//! The gate's event stream, as signals.
+//! Translates the gate's event stream into signals.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! From a command to the room that does it.
+//! Calls the function that carries out a command, one line for each command.
 
 use crate::domain::Finding;
 use crate::journal::Says;

@@ -1,5 +1,4 @@
-//! Draws the model: pure, cells in, cells out. One file a part of the screen. Foreign text arrives here only as
-//! [`crate::text::Shown`].
+//! Draws the whole model by calling the view of each part. Pure. Foreign text arrives here only as [`crate::text::Shown`].
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

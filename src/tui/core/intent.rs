@@ -1,4 +1,4 @@
-//! What is asked for by its value, by a line of words: the same rooms, without the keys.
+//! Carries out what a line of plain mode asks for, with the functions that keys use.
 
 use crate::domain::{ActionKey, Capabilities, Decision, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;

@@ -1,4 +1,4 @@
-//! Keys to commands: the table's defaults, with what `[keys]` replaces.
+//! Finds the command of a key: the defaults of the command table, and what `[keys]` replaces.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! What changes when something happens: pure, so that a test presses keys and looks at the screen. This file routes; every
-//! body lives in a room.
+//! Routes each message to the feature that handles it, and says what to ask of the world. Pure, so that a test can press keys and
+//! look at the screen. Every body is in a feature's folder.
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 

@@ -1,4 +1,4 @@
-//! The watch view: figures to look at. No key here decides, stages or sends anything.
+//! Feeds the figures with every message, and handles the keys of the watch view. No key here decides, stages or sends anything.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The watch view: every figure of the board, as many panels of it as there is room for.
+//! Draws the watch view: the figures of the board, in as many panels as there is room for.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

@@ -1,4 +1,4 @@
-//! Staged decisions: every change goes through here, and to disk.
+//! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
 
 use crate::domain::{ActionKey, BatchKey, Change, Decision, Seen, Staged, Step, Untrusted, json, merge};
 use crate::inbox::Problem;

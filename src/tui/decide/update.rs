@@ -1,4 +1,4 @@
-//! The decision keys. They are toggles, and stage only: nothing here reaches a source.
+//! Handles the decision keys. They are toggles and only stage; nothing here reaches a source.
 
 use crate::domain;
 use crate::domain::{

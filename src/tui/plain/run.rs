@@ -1,4 +1,4 @@
-//! The loop of plain mode: waits, updates, performs, writes. The counterpart of the screen's, without a terminal to take.
+//! Runs plain mode: reads lines, updates, performs effects, writes lines. The counterpart of the screen's loop, `app::run`.
 
 use std::io;
 use std::io::{BufRead, IsTerminal as _, Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! Sentences: short, labelled, in ASCII but for what is foreign, and that only as shown text.
+//! Words what plain mode prints: short labelled sentences in ASCII. Foreign text in them comes as shown text only.
 
 use crate::domain::{Decision, DecisionKind, Risk, Seen, Status, Untrusted};
 use crate::text;

@@ -1,4 +1,4 @@
-//! A session in words: lines and messages in, text and effects out. Pure, like `update`.
+//! Handles one session of plain mode: takes lines and messages, returns text and effects. Pure, like `update`.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! The words, once: what a line may begin with, what may follow, and what it does. Feeds the parser, `help`, and the names that
-//! sentences of the model call their commands by.
+//! The table of plain mode's words: what a line may begin with, what may follow, and what it does. It feeds the parser, `help`, and
+//! the names of commands in sentences.
 
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Keymap;

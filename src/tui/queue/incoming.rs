@@ -1,4 +1,4 @@
-//! What a sync brings into the list: known rows change in place, new ones wait to come in, settled ones stay where they are.
+//! Merges the rows of a sync into the list: known rows change in place, new ones wait to come in, settled ones stay.
 
 use std::collections::{HashMap, HashSet};
 

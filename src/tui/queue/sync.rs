@@ -1,4 +1,4 @@
-//! What sources say, and what becomes of the list.
+//! Asks a source for its list when it reports a change, and takes the answer into the queue.
 
 use crate::domain::{ActionKey, SourceName, Status, Untrusted};
 use crate::inbox::{Event, EventKind, Problem, Synced};

@@ -1,4 +1,4 @@
-//! The rows: only those on screen are looked at.
+//! Draws the rows of the list. Only rows on screen are looked at.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Second thoughts: after the confirm key a submission waits a few seconds, and can be recalled. It is in the journal as held,
-//! its decisions stay in the draft, and nothing is sent before its time.
+//! Holds a confirmed submission for a few seconds, in which it can be recalled. It is in the journal as held, its decisions stay
+//! in the draft, and nothing is sent before its time.
 
 use crate::domain::{ActionKey, Submission, SubmissionId};
 use crate::inbox::Problem;

@@ -1,4 +1,4 @@
-//! What became of a submission: in the source's own counts, then followed until it is final.
+//! Handles the report of a submission: the source's own counts, then each decision until it is final.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

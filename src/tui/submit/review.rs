@@ -1,4 +1,4 @@
-//! The review sheet: everything staged, read afresh, and what it takes to send it. The only way to a source.
+//! Handles the review sheet: reads everything staged afresh, and freezes it when it is confirmed. The only way to a source.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

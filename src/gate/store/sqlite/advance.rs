@@ -1,4 +1,4 @@
-//! The one place where a row changes status.
+//! Changes the status of an action, by compare-and-set. Nothing else does.
 
 use serde::Serialize;
 use sqlx::QueryBuilder;

@@ -1,4 +1,4 @@
-//! Deciding: one action, a batch or a checkpoint item by item; the proposer taking one back; a human ending what is unknown.
+//! Decides one action, or a batch or checkpoint item by item. Also withdrawals, and what a human says of an unknown action.
 
 use std::collections::HashSet;
 

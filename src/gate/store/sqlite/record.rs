@@ -1,4 +1,4 @@
-//! Recording proposals, and the answers kept under an `Idempotency-Key`.
+//! Records proposals, and the answers kept under an `Idempotency-Key`.
 
 use serde::Serialize;
 

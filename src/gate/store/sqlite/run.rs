@@ -1,4 +1,4 @@
-//! Running what was approved: leases, fences, ends, and what was lost in mid-run.
+//! Dispatches and finishes approved actions: leases, fences, results, and runs that were lost.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _};
