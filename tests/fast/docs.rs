@@ -59,7 +59,7 @@ fn commands_have_names_help_and_a_home() {
 #[test]
 fn the_documents_name_files_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for document in ["README.md", "ARCHITECTURE.md", "docs/decisions.md"] {
+    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md"] {
         let text = fs::read_to_string(root.join(document)).unwrap();
         let quoted = text.split('`').skip(1).step_by(2);
         for path in
