@@ -2,7 +2,7 @@
 
 use crate::domain::Counts;
 
-/// How a command ended (DESIGN section 6).
+/// How a command ended. The README lists what each code means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Done = 0,

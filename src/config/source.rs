@@ -64,7 +64,7 @@ impl SourceKind {
     }
 }
 
-/// Praxiom AI, and what else speaks the contract of seed 000.
+/// Praxiom AI, and whatever else speaks its pending-actions contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Praxiom {
     /// An event stream whose events mean "look again"; it has none that is documented.
@@ -73,7 +73,7 @@ pub struct Praxiom {
     pub briefing_pointer: Option<String>,
 }
 
-/// The saga engine of seed 001. Each narrows its review list; `None` is everything.
+/// Warden, a saga engine that pauses steps for a human. Each field narrows its review list; `None` is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warden {
     pub namespace: Option<String>,
@@ -88,7 +88,7 @@ pub enum ReviewKind {
     Commit,
 }
 
-/// dendrux, seed 002: through placet's bridge where it is mounted, else through the read router and the documented write routes.
+/// dendrux, a Python agent framework: through placet's bridge where it is mounted, else through the read router and the documented write routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dendrux {
     /// Where the routers are mounted.
@@ -99,7 +99,7 @@ pub struct Dendrux {
     pub tenant: Option<String>,
 }
 
-/// WordPress with Automattic's agents-api, seed 003.
+/// WordPress with Automattic's agents-api.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentsApi {
     pub agent: Option<String>,

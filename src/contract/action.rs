@@ -1,4 +1,4 @@
-//! An action on the wire: the resource of seed 000 with this gate's extra fields.
+//! An action on the wire: Praxiom's resource with the extra fields of our gate.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -118,7 +118,7 @@ pub struct ActionBody<'a> {
     pub tool_result: Option<ToolResult>,
 }
 
-/// The word the seed's clients expect: a running action reads as approved.
+/// The status on the wire. Clients of the original contract do not know `running`, so a running action reads as approved.
 pub fn wire_status(status: &Status) -> &str {
     match status {
         Status::Running => Status::Approved.as_raw(),

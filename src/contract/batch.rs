@@ -74,7 +74,7 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -
     items.into_iter().map(item).collect()
 }
 
-/// The answer to a batch: the seed's three counts, this gate's `failed`, and one entry an item.
+/// The answer to a batch: the three counts of Praxiom's contract, our `failed`, and one entry for each item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchReply {

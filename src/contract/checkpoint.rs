@@ -1,4 +1,4 @@
-//! Checkpoints: the batches of a subtask, decided in one cascade (the seed's checkpoint manager).
+//! Checkpoints: the batches of a subtask, decided in one request.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! The pending-actions HTTP contract (seed 000, DESIGN section 5), spoken by our gate and by the source that talks to it.
+//! The pending-actions HTTP contract, as Praxiom AI documents it and our gate extends it (`assets/contract/openapi.json`). The gate
+//! speaks it, and so does the source that talks to the gate.
 //!
 //! camelCase on the wire, snake_case accepted on input. Payloads travel as the exact bytes they came in. Reading is
 //! tolerant, because the other end may be Praxiom or an older gate: a missing field is `None`, a null is a missing field,

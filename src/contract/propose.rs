@@ -55,7 +55,7 @@ pub struct Propose {
     pub supersedes: Option<String>,
 }
 
-/// The queued signal: the call did not run. snake_case, as in the seed.
+/// The queued signal: the call did not run. snake_case, as in Praxiom's contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queued {
     pub status: String,

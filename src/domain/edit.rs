@@ -12,7 +12,7 @@ pub const IDENTITY_KEYS: [&str; 6] =
 
 /// Changed top-level keys with their whole new values, in the order they were sent.
 ///
-/// A key cannot be removed (seed 000: "edits are merged, not replaced").
+/// A key cannot be removed: the contract says that edits are merged, not replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edits(RawJson);
 

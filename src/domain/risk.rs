@@ -57,7 +57,7 @@ impl Risk {
     }
 }
 
-/// What a tool does to the world (seed 003: "destructive/write/external effects").
+/// What kind of write a tool does.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Changes nothing. The gate does not hold reads.

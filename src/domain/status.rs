@@ -2,12 +2,12 @@
 
 use super::Untrusted;
 
-/// The state of an action (DESIGN section 5).
+/// The state of an action.
 ///
 /// `pending → approved | rejected | expired | withdrawn | superseded`, `approved → running → executed | failed | unknown`,
 /// `approved → expired` where nobody runs it in time,
 /// `unknown → executed | failed` by a late result of the very run that was lost, or `→ executed | failed | approved` by a human.
-/// On the seed's wire `running` reads as `approved`.
+/// On the wire `running` reads as `approved`, for clients that know only five states.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     Pending,

@@ -163,7 +163,7 @@ impl Caller {
         self.workspace(named.filter(|named| !named.is_empty()).or(Some(&self.token.workspace)))
     }
 
-    /// The workspace a proposal is for: it must be named (seed 000), and it must be the token's.
+    /// The workspace a proposal is for. The contract demands that it is named, and it must be the token's.
     pub(crate) fn workspace<'a>(&self, named: Option<&'a str>) -> Result<&'a str, ApiError> {
         match named {
             None | Some("") => {

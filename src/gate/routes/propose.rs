@@ -126,7 +126,7 @@ struct Identity {
     session: Option<String>,
 }
 
-/// What the body does not say is read from the input, as the seed's decorator does; the input stays as it is.
+/// Ids that the body leaves out are read from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
 fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Identity, ApiError> {
     let fields = Fields::of(input.as_str());
     let fields = fields.ok_or_else(|| ApiError::Invalid("toolInput must be a JSON object".to_owned()))?;

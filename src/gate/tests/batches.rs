@@ -19,7 +19,7 @@ async fn decide(gate: &TestGate, items: &serde_json::Value) -> Answer {
     gate.post("/api/pending-actions/batch/m:t/approve", &json!({ "items": items }).to_string()).await
 }
 
-/// The three counts of the seed, and the failed ones.
+/// The three counts of Praxiom's contract, and the failed ones.
 fn counts(answer: &Answer) -> [String; 4] {
     assert_eq!(answer.status, 200, "{}", answer.text);
     ["/approved", "/rejected", "/skipped", "/failed"].map(|at| answer.at(at))

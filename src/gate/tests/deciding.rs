@@ -1,4 +1,4 @@
-//! Proposing and deciding, as the seed says it.
+//! Proposing and deciding, as the contract has it.
 
 use super::support::{Answer, answer, ids, plain, script, with_tool};
 use crate::domain::Digest;

@@ -1,4 +1,4 @@
-//! WordPress with agents-api, seed 003, and a host beside it that keeps what is pending and runs what is accepted, such as Data
+//! WordPress with Automattic's agents-api, and a host beside it that keeps what is pending and runs what is accepted, such as Data
 //! Machine.
 //!
 //! Four abilities over REST, one decision a request, and what is approved runs inside of that request: its answer is the only

@@ -1,4 +1,4 @@
-//! confused-ai, seed 004: a list and a POST.
+//! confused-ai, an agent framework: a list and a POST.
 //!
 //! Measured on 2.4.0: it lists what is pending and nothing else, knows no single action, no page, no push and no edit. It still
 //! approves what has expired, answers a second decision with 500, and keeps whatever name it is told as the one who decided. So

@@ -1,4 +1,4 @@
-//! dendrux, seed 002: agents in a Python process that pause before calls that need approval.
+//! dendrux: agents in a Python process that pause before calls that need approval.
 //!
 //! The package ships a router to read with, and no route to decide with. Two roads lead there: placet's bridge
 //! (`assets/bridges/dendrux`), which says in one call what waits, pushes changes, and takes a decision on each call; or the

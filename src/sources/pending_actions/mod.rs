@@ -1,4 +1,4 @@
-//! The pending-actions contract of seed 000, as our gate and as Praxiom speak it.
+//! The pending-actions contract, as our gate and as Praxiom speak it.
 //!
 //! The gate compares digests itself, tells what changed since a revision, and pushes briefings. Praxiom does none of it:
 //! there, actions are read again just before sending, lists are whole, and what a batch came to is read afterwards.
@@ -40,7 +40,7 @@ mod wire;
 #[cfg(test)]
 pub(super) use tests::world;
 
-/// Seed 000 merges `userEdits` shallowly.
+/// Praxiom merges `userEdits` shallowly.
 const PRAXIOM_NOTES: [Note; 1] =
     [Note { on: On::Edit, words: "an edited key is replaced as a whole, and no key can be removed" }];
 /// Praxiom's smallest plan takes 30 requests a minute, and a look is not all that a reviewer asks for.

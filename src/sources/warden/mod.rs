@@ -1,4 +1,4 @@
-//! The saga engine of seed 001: steps that are held for a human, and decisions that it takes later.
+//! Warden, a saga engine: steps that are held for a human, and decisions that it takes later.
 //!
 //! It answers 202 to a decision and settles it from an outbox, so that a decision from here is `accepted` and then followed.
 //! One key stands for every decision about a step, whoever sent it and whatever it said: `already_queued` and `requeued` are

@@ -146,7 +146,7 @@ fn next_undecided_stays_inside_the_filter() {
     assert!(desk.message().starts_with("everything shown is decided"), "{}", desk.message());
 }
 
-/// UX budget: at most seven keys beyond the typed words.
+/// The goal is at most seven keys beyond the typed words.
 #[test]
 fn one_action_among_ten_thousand_is_found_by_words_and_excluded() {
     let issue = |i: usize| {

@@ -161,7 +161,7 @@ fn each_once(rulings: &[Ruling]) -> Result<(), Refused> {
 /// Actions that are looked up in one question.
 const LOOKED_UP: usize = 500;
 
-/// A batch that crosses workspaces is refused whole (seed 000): whoever sent it took one workspace for another.
+/// A batch that crosses workspaces is refused whole, as the contract demands: whoever sent it took one workspace for another.
 async fn within_one_workspace(tx: &mut Tx, rulings: &[Ruling], by: &Actor) -> Result<(), StoreError> {
     for some in rulings.chunks(LOOKED_UP) {
         let mut query = QueryBuilder::new("SELECT id FROM actions WHERE id IN (");

@@ -56,7 +56,7 @@ async fn user_edits_are_shallow_merged_when_it_runs() {
     let (_folder, gate) = with_tool(script("cat")).await;
     let input = r#"{"recommendations":[{"title":"a","impact_score":0.82},{"title":"b"}],"kept":1.0}"#;
     let id = gate.propose("t", input).await;
-    // The seed's example: a nested list is replaced as a whole, other keys stay.
+    // The specification's example: a nested list is replaced as a whole, other keys stay.
     let edits = r#"{"recommendations":[{"title":"Streamline onboarding","effort_weeks":2}]}"#;
 
     let approved = gate.approve(&id, &format!(r#"{{"user_edits":{edits}}}"#)).await;

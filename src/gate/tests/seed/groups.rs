@@ -29,7 +29,7 @@ async fn statuses(gate: &TestGate, ids: &[String]) -> Vec<String> {
 async fn the_response_summarises_counts() {
     let (_folder, gate) = plain().await;
     let ids = batch_of(&gate, 3).await;
-    // The request of the seed.
+    // The request in the specification.
     let body = json!({"items": [
         {"pendingActionId": ids[0], "userEdits": {"priority": 2}},
         {"pendingActionId": ids[1]},

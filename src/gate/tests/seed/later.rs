@@ -1,5 +1,5 @@
-//! What seed 000 leaves to the future and seeds 002, 003 and 004 have: expiry, reasons, who and when, single use, the end of
-//! what nobody knows, the stop button.
+//! What the specification leaves to the future and other systems have: expiry, reasons, who and when, single use, resolving an
+//! unknown outcome, the stop button.
 
 use serde_json::json;
 

@@ -1,8 +1,11 @@
-//! Seed 000, sentence by sentence: what it promises of a server, in its own order, and the test that shows it.
+//! Praxiom AI's specification of pending actions, sentence by sentence: what it promises of a server, and the test that shows it.
+//!
+//! This gate began with that specification, so names of tests call it "the seed". It is not in this repository; the table has its
+//! sentences in its own order.
 //!
 //! Names without a path are in this folder; `gate::` is short for `src/gate/tests/`.
 //!
-//! | the seed says | shown by |
+//! | the specification says | shown by |
 //! |---|---|
 //! | instead of running, the tool records its intent | `gate::deciding::only_what_was_approved_runs` |
 //! | a row with the exact tool input and a render-ready preview | `the_example_payload_reads_as_in_the_seed`, `gate::reading::a_row_is_light_and_the_whole_is_whole` |
@@ -39,7 +42,7 @@
 //! | cross-workspace batches are rejected | `cross_workspace_batches_are_rejected`, `gate::batches::a_batch_belongs_to_one_workspace` |
 //! | rejected is final | `rejected_is_final` |
 //!
-//! What it calls the future, and what seeds 002, 003 and 004 have:
+//! What it leaves to the future, and dendrux, agents-api or confused-ai have:
 //!
 //! | | shown by |
 //! |---|---|

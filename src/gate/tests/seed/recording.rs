@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::gate::tests::support::{Answer, TestGate, plain};
 
-/// The payload of the seed, byte for byte.
+/// The payload in the specification, byte for byte.
 const EXAMPLE: &str = r#"{
     "workspace_id": "550e8400-e29b-41d4-a716-446655440000",
     "recommendations": [
@@ -23,7 +23,7 @@ const EXAMPLE: &str = r#"{
 
 const PREVIEW: &str = r#"{"count":1,"prioritization_rationale":"Quick wins first — onboarding friction...","items":[{"title":"Streamline onboarding step 3","description":"Collapse the two-screen verification...","rationale":"","effort_estimate":"small","effort_weeks":2,"impact_score":0.82,"addresses_insight_ids":["ins-1","ins-2"],"success_metrics":["Activation rate +10%","Drop-off <8%"]}]}"#;
 
-/// The seed's gated tools.
+/// The gated tools that the specification lists.
 const TOOLS: [&str; 10] = [
     "save_insights",
     "save_recommendations",
@@ -89,7 +89,7 @@ async fn every_tool_of_the_seeds_table_waits_for_a_human() {
 #[tokio::test]
 async fn the_example_payload_reads_as_in_the_seed() {
     let (_folder, gate) = plain().await;
-    // The seed's workspace is not this gate's, so the same text with another name; the spelling of the rest is the seed's.
+    // The specification's workspace is not this gate's, so the same text with another name. The rest is as it is there.
     let input = EXAMPLE.replace("550e8400-e29b-41d4-a716-446655440000", "w");
     let mission = "a1b2c3d4-e5f6-7890-abcd-ef0123456789";
     let body = format!(
@@ -104,7 +104,7 @@ async fn the_example_payload_reads_as_in_the_seed() {
     let want = [&id, "w", mission, "ses_abc123", &batch, "save_recommendations", "pending"];
     assert_eq!(texts.map(|at| action.at(at)), want);
     assert!(action.text.contains(&format!(r#""toolInput":{input}"#)), "{}", action.text);
-    // The gate's own preview of this tool must say the same as the seed's.
+    // The gate's own preview of this tool must equal the one in the specification.
     let preview: Value = serde_json::from_str(PREVIEW).unwrap();
     assert_eq!(action.json()["preview"], preview);
     for name in ["userEdits", "result", "error", "resolvedAt", "executedAt"] {
