@@ -72,6 +72,28 @@ fn the_documents_name_files_that_exist() {
     }
 }
 
+/// The walks name whole paths; whoever follows one reads first what the file does.
+#[test]
+fn every_file_on_a_walk_begins_with_a_doc_line() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    assert!(
+        map.lines().count() <= 250,
+        "ARCHITECTURE.md is a map of 250 lines; reasons go to docs/decisions.md"
+    );
+    let (_, walks) = map.split_once("## The walks").unwrap();
+    let (walks, _) = walks.split_once("\n## ").unwrap();
+    let is_file = |it: &&str| Path::new(it).extension().is_some_and(|extension| extension == "rs");
+    let files: Vec<_> = walks.split('`').skip(1).step_by(2).filter(is_file).collect();
+
+    let silent: Vec<_> = files
+        .iter()
+        .filter(|path| !fs::read_to_string(root.join(path)).is_ok_and(|text| text.starts_with("//! ")))
+        .collect();
+
+    assert!(silent.is_empty() && files.len() > 30, "{silent:?} of {} files", files.len());
+}
+
 /// Names of tests in a table: the last part of a quoted path, when it reads as a sentence.
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);

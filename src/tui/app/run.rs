@@ -1,4 +1,4 @@
-//! The loop: waits, updates, performs, draws. The only part of the screens that knows a clock.
+//! Runs the loop of the screen: waits for messages, updates, performs effects, draws.
 
 use std::time::Duration;
 
