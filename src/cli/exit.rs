@@ -1,4 +1,4 @@
-//! Exit codes: a script can tell what happened without reading.
+//! Exit codes of the commands, for scripts.
 
 use crate::domain::Counts;
 

@@ -1,4 +1,4 @@
-//! What the configuration means.
+//! The configuration as the program uses it.
 //!
 //! A file is read as it is written and turned into what it means ([`Config`]); every mistake names its line and
 //! what to do. Secrets are never in it: it says where they are ([`TokenFrom`]).

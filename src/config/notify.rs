@@ -1,4 +1,4 @@
-//! Who is told of what waits, and how.
+//! The configuration of notices: rules, and where they are sent.
 
 use std::fmt;
 use std::time::Duration;

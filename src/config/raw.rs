@@ -1,4 +1,4 @@
-//! The configuration as it is written, and the way from there to what it means.
+//! Reads the configuration file, validates it and converts it to [`Config`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is set for one backend.
+//! The configuration of one source.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What is known of a tool: risk, effect, a title, what approving does, and a preview. Data in `assets/tools`, one file a tool.
+//! Definitions of known tools: risk, effect, title, what approving does, preview. The data is in `assets/tools`, one file each.
 //!
 //! The gate titles proposals with it; the inbox uses the same definitions where a source has none.
 

@@ -1,4 +1,4 @@
-//! What it takes to confirm a submission: in proportion to the harm, so that nobody learns to say yes without looking.
+//! Decides what it takes to confirm a submission: a key for a few plain decisions, else their number, typed.
 
 use super::StagedCounts;
 

@@ -1,4 +1,4 @@
-//! What must have been seen in full before it can be approved.
+//! Decides which actions must have been seen in full before they can be approved.
 
 use std::fmt;
 

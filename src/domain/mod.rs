@@ -1,4 +1,4 @@
-//! The words of placet and the rules between them.
+//! The types and rules of deciding: actions, decisions, drafts, submissions, outcomes.
 //!
 //! Nothing here reads a clock, a file or a socket, awaits anything, or knows a wire format: what can be said here can be
 //! tested with plain values.

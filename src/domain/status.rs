@@ -1,4 +1,4 @@
-//! Where an action stands; the whole lifecycle in one table.
+//! The status of an action, and the whole lifecycle in one table.
 
 use super::Untrusted;
 

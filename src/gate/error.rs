@@ -1,4 +1,4 @@
-//! What the gate says when it does not do as asked: one envelope, one table of codes.
+//! Error replies of the gate: one envelope, one table of codes.
 
 use axum::Json;
 use axum::body::{Body, to_bytes};

@@ -1,5 +1,5 @@
-//! What a reviewer does, whatever the screen: several sources as one, watch, submit, follow, reconcile.
-//! The terminal and the command line both stand on this room.
+//! What a reviewer does, for every screen: reads several sources as one, watches, submits, follows, reconciles. The terminal and
+//! the command line both use it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

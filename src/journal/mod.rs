@@ -1,4 +1,4 @@
-//! What must survive a crash of the inbox: staged decisions, what was seen, what was sent and what became of it.
+//! The inbox's database: staged decisions, what was seen, what was sent, and what became of it. It survives a crash.
 //!
 //! One SQLite file; every call returns when its words are on disk. Two inboxes on one journal are safe: each running inbox
 //! works at a desk of its own, and takes over desks and unsettled submissions only from inboxes that are gone.

@@ -1,4 +1,4 @@
-//! The backends, translated: one folder an adapter, one line in [`open`].
+//! The trait `Source` and its adapters: a folder for each kind of backend, and an arm for it in `with`.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! What a character is, by its Unicode properties and not by a list of ours: what is assigned tomorrow is a token until the tables
-//! know it.
+//! Classifies characters by their Unicode properties, not by a list of ours. A character that the tables do not know yet is shown
+//! as a token.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Text that is safe to draw.
+//! Makes foreign text safe to draw: [`Shown`] holds no byte that a terminal obeys, and hides nothing.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! `[gate]` as it is written, and what it means.
+//! Reads and validates the table `[gate]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! `[[notify]]` as it is written, and what it means.
+//! Reads and validates the tables `[[notify]]`.
 
 use std::path::{Path, PathBuf};
 

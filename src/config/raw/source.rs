@@ -1,4 +1,4 @@
-//! `[[source]]` as it is written. What belongs to one kind only stands beside what all have, and is refused at any other.
+//! Reads and validates the tables `[[source]]`. Keys that belong to one kind of source are refused at the others.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

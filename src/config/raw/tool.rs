@@ -1,4 +1,4 @@
-//! `[gate.tools.NAME]` as it is written, and what it means.
+//! Reads and validates the tables `[gate.tools.NAME]`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

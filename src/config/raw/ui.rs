@@ -1,4 +1,4 @@
-//! `[ui]` as it is written, and what it means.
+//! Reads and validates the table `[ui]`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

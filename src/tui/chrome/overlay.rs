@@ -1,4 +1,4 @@
-//! The help overlay and the palette: opened over anything, narrowed by typing, closed without a trace.
+//! Handles the help overlay and the palette: opens them over anything, narrows them by typing, runs what is chosen.
 
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;

@@ -1,5 +1,5 @@
-//! Everything a key can ask for, once. This table feeds the keymap, the names in `[keys]`, the hint bar, what may follow a
-//! prefix, the help overlay, the palette, the man pages and the README.
+//! The table of commands: everything that a key can ask for. It feeds the keymap, the names in `[keys]`, the hint bar, what may
+//! follow a prefix, the help overlay, the palette, the man pages and the README.
 
 use crate::config::{GroupBy, SortBy};
 use crate::tui::history::state::ViewKind;

@@ -1,5 +1,5 @@
-//! Where everything stands, from the size alone. Called by `update` (to scroll and to page) and by `view` (to draw), so the
-//! two cannot disagree.
+//! Computes where each part of the screen stands. `update` (to scroll and to page) and `view` (to draw) both call it, so that they
+//! cannot disagree.
 
 use ratatui::layout::Rect;
 

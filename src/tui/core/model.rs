@@ -1,4 +1,4 @@
-//! All the inbox knows while it runs. Changed by `update` only, read by `view`.
+//! The model: everything that the inbox knows while it runs. Only `update` changes it; `view` reads it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! What can happen ([`Msg`]) and what can be asked of the world ([`Effect`]). Both are closed sets, so that what drives the
-//! inbox can be read in one place.
+//! Messages, for everything that can happen ([`Msg`]), and effects, for everything that can be asked of the world ([`Effect`]).
 
 use std::path::PathBuf;
 use std::sync::Arc;

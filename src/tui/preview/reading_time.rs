@@ -1,4 +1,4 @@
-//! For how long each line of a page was on screen: being at the end, or passing by, is not having read it.
+//! Measures for how long each line of a page was on screen. Reaching the end, or scrolling past, does not count as reading.
 
 use std::collections::HashMap;
 use std::ops::Range;

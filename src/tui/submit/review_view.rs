@@ -1,4 +1,4 @@
-//! The review sheet: what will be sent, in counts and in names, before anything is.
+//! Draws the review sheet: counts and names of everything that will be sent.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};

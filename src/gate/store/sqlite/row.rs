@@ -1,4 +1,4 @@
-//! From table rows to what they mean.
+//! Converts rows of the database to actions.
 
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
