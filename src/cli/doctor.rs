@@ -30,13 +30,13 @@ pub struct Findings {
 /// This machine, or one source.
 #[derive(Debug)]
 struct Section {
-    source: Option<Place>,
+    source: Option<SourceLabel>,
     checks: Vec<Check>,
 }
 
 /// Which source.
 #[derive(Clone, Debug)]
-struct Place {
+struct SourceLabel {
     name: String,
     kind: &'static str,
     url: String,
@@ -167,7 +167,7 @@ pub fn chosen(all: Vec<SourceConfig>, args: &DoctorArgs) -> Result<Vec<SourceCon
 pub async fn doctor(findings: &mut Findings, configs: &[SourceConfig]) -> anyhow::Result<()> {
     let looks = configs.iter().map(|config| async move {
         let place =
-            Place { name: config.name.to_string(), kind: config.kind.word(), url: config.url.clone() };
+            SourceLabel { name: config.name.to_string(), kind: config.kind.word(), url: config.url.clone() };
         Section { source: Some(place), checks: look(config).await }
     });
     let mut looks: FuturesUnordered<_> = looks.collect();

@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sought<'a> {
+pub(super) struct SearchedId<'a> {
     pub(super) id: &'a str,
     /// Only there.
     pub(super) source: Option<&'a str>,
@@ -43,7 +43,7 @@ pub(super) struct NotFound {
     pub(super) gone: Option<SourceName>,
 }
 
-pub(super) type Looked = Result<(ActionKey, PendingAction), NotFound>;
+pub(super) type FoundAction = Result<(ActionKey, PendingAction), NotFound>;
 
 /// What one source has of what is looked for.
 struct Answer {
@@ -55,7 +55,7 @@ struct Answer {
 /// Looks for actions in all sources at once, and answers in the order that was asked in. A source that says nothing holds up no
 /// action that another one has; whoever was not waited for is told of on standard error. An id that several sources know is an
 /// error, and so is the beginning of several ids.
-pub(super) async fn find(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Looked>> {
+pub(super) async fn find(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec<FoundAction>> {
     let mut found = exactly(inbox, sought).await?;
     for (one, looked) in sought.iter().zip(&mut found) {
         if one.may_begin && looked.is_err() && !one.id.is_empty() {
@@ -86,7 +86,7 @@ enum Begun {
 }
 
 /// The only action whose id begins so. Of several, none is taken: they are named.
-async fn beginning(inbox: &Inbox, one: &Sought<'_>) -> anyhow::Result<Begun> {
+async fn beginning(inbox: &Inbox, one: &SearchedId<'_>) -> anyhow::Result<Begun> {
     let sources = chosen(inbox, one.source)?;
     let asking =
         sources.iter().map(|source| tokio::time::timeout(BEGINNING, inbox.beginning(source, one.id)));
@@ -136,11 +136,11 @@ pub(super) fn ambiguous(given: &str, ids: impl ExactSizeIterator<Item = String>)
 }
 
 /// It was there a moment ago.
-fn missing(one: &Sought<'_>, problem: Option<Problem>) -> NotFound {
+fn missing(one: &SearchedId<'_>, problem: Option<Problem>) -> NotFound {
     NotFound { problem: problem.unwrap_or_else(|| nobody(one, false)), exit: Exit::Failed, gone: None }
 }
 
-fn nobody(one: &Sought<'_>, some_are_silent: bool) -> Problem {
+fn nobody(one: &SearchedId<'_>, some_are_silent: bool) -> Problem {
     let what = match (some_are_silent, one.may_begin) {
         (true, _) => "no source that answered knows this id",
         (false, true) => "no action has this id, or one that begins so",
@@ -150,7 +150,7 @@ fn nobody(one: &Sought<'_>, some_are_silent: bool) -> Problem {
 }
 
 /// Those with exactly these ids.
-async fn exactly(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Looked>> {
+async fn exactly(inbox: &Inbox, sought: &[SearchedId<'_>]) -> anyhow::Result<Vec<FoundAction>> {
     let mut asked: Vec<(SourceName, Vec<ActionKey>)> = Vec::new();
     for one in sought {
         for source in chosen(inbox, one.source)? {
@@ -166,7 +166,7 @@ async fn exactly(inbox: &Inbox, sought: &[Sought<'_>]) -> anyhow::Result<Vec<Loo
     let mut answers = HashMap::new();
     let collecting = async {
         while let Ok(Some((source, answer))) = {
-            let found = |one: &&Sought<'_>| is_found(one, &answers);
+            let found = |one: &&SearchedId<'_>| is_found(one, &answers);
             let patience = match sought.iter().filter(found).count() {
                 n if n == sought.len() => GRACE,
                 _ if asked.len() == 1 => PATIENCE,
@@ -193,16 +193,16 @@ async fn look<'a>(inbox: &Inbox, source: &'a SourceName, keys: &[ActionKey]) -> 
     (source, Answer { loaded, lists })
 }
 
-fn is_found(one: &Sought<'_>, answers: &HashMap<&SourceName, Answer>) -> bool {
+fn is_found(one: &SearchedId<'_>, answers: &HashMap<&SourceName, Answer>) -> bool {
     let loaded = answers.iter().filter(|(source, _)| one.is_in(source)).flat_map(|(_, it)| &it.loaded);
     loaded.into_iter().any(|(key, action)| one.is(key) && action.is_ok())
 }
 
 fn pick(
-    one: &Sought<'_>,
+    one: &SearchedId<'_>,
     answers: &HashMap<&SourceName, Answer>,
     all: &[SourceName],
-) -> anyhow::Result<Looked> {
+) -> anyhow::Result<FoundAction> {
     let (mut found, mut last, mut reached) = (Vec::new(), None, false);
     let asked: Vec<&SourceName> = all.iter().filter(|source| one.is_in(source)).collect();
     let says_no = |source: &&SourceName| {
@@ -237,7 +237,7 @@ fn pick(
     }))
 }
 
-impl Sought<'_> {
+impl SearchedId<'_> {
     fn is_in(&self, source: &SourceName) -> bool {
         self.source.is_none_or(|name| name == source.as_str())
     }

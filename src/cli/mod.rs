@@ -3,9 +3,9 @@
 //! Text is for people and goes through the same door as on the screen; `--json` is for scripts and stays exact.
 
 pub mod args;
-mod around;
 mod columns;
 mod config;
+mod context;
 mod decide;
 mod doctor;
 mod exit;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{Digest, Timestamp};
-use crate::journal::{Checked, Head, Journal, Kept, Receipt};
+use crate::journal::{Checked, Head, Journal, Receipt, SavedHead};
 use crate::private;
 use crate::text::csv::record;
 
@@ -70,9 +70,9 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
 }
 
 /// A hash, a file whose last line has one, or - for standard input.
-fn read_head(given: &str) -> anyhow::Result<Kept> {
+fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     if Digest::parse(given).is_some() {
-        return Ok(Kept::Hash(given.to_owned()));
+        return Ok(SavedHead::Hash(given.to_owned()));
     }
     let mut text = String::new();
     if given == "-" {
@@ -84,7 +84,7 @@ fn read_head(given: &str) -> anyhow::Result<Kept> {
     let head = Fields::of(last).and_then(|fields| {
         let seq = i64::try_from(fields.number("seq")?).ok()?;
         let hash = fields.text("hash")?.as_raw().to_owned();
-        Some(Kept::Head(Head { seq, hash }))
+        Some(SavedHead::Head(Head { seq, hash }))
     });
     let wrong = || {
         let prints = "`placet log export` and `placet log verify --json` print one";

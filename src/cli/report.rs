@@ -11,11 +11,11 @@ use super::columns::{self, Column};
 use super::output;
 
 /// One decision, with what was learnt of it later.
-type Told<'a> = (&'a ReportLine, Option<&'a Followed>);
+type FollowedLine<'a> = (&'a ReportLine, Option<&'a Followed>);
 
 /// The same as CSV, one decision a record; the counts are for whoever adds them up.
 pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> anyhow::Result<()> {
-    let column = |name, cell: fn(&Told<'_>) -> Shown| Column { name, most: usize::MAX, cell };
+    let column = |name, cell: fn(&FollowedLine<'_>) -> Shown| Column { name, most: usize::MAX, cell };
     let columns = [
         column("source", |(line, _)| text::part(line.key.source.as_str())),
         column("id", |(line, _)| text::identifier(line.key.id.untrusted())),
@@ -33,7 +33,8 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
             later.and_then(|it| it.error.as_ref()).map(text::line).unwrap_or_default()
         }),
     ];
-    let rows: Vec<Told<'_>> = report.lines.iter().map(|line| (line, followed.get(&line.key))).collect();
+    let rows: Vec<FollowedLine<'_>> =
+        report.lines.iter().map(|line| (line, followed.get(&line.key))).collect();
     Ok(columns::csv(&columns, &rows)?)
 }
 

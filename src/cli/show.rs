@@ -9,8 +9,8 @@ use crate::inbox::Inbox;
 use crate::text;
 
 use super::args::ShowArgs;
-use super::around::{self, PassageJson};
-use super::find::{Sought, find};
+use super::context::{self, PassageJson};
+use super::find::{SearchedId, find};
 use super::output;
 use super::{Exit, VERSION, problem};
 
@@ -34,7 +34,7 @@ struct ShowJson<'a> {
 
 /// Prints actions, one after another. One that nobody has is told of and does not hide the others; the worst decides how it ends.
 pub async fn show(inbox: &Inbox, args: &ShowArgs) -> anyhow::Result<Exit> {
-    let sought = |id| Sought { id, source: args.source.as_deref(), may_begin: true };
+    let sought = |id| SearchedId { id, source: args.source.as_deref(), may_begin: true };
     let sought: Vec<_> = args.id.iter().map(|id| sought(id)).collect();
     let mut exit = Exit::Done;
     for (nth, found) in find(inbox, &sought).await?.into_iter().enumerate() {
@@ -92,12 +92,12 @@ async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool)
             digest: action.digest().to_string(),
             action: &raw,
             before_deciding: told,
-            context: around::json(context.as_deref().unwrap_or_default())?,
+            context: context::json(context.as_deref().unwrap_or_default())?,
             context_problem: context.as_ref().err().map(problem),
         });
     }
     text_form(key, action, &told)?;
-    around::text_form(&context)
+    context::text_form(&context)
 }
 
 fn field(name: &str, value: Option<&Untrusted>) -> std::io::Result<()> {

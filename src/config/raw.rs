@@ -139,7 +139,7 @@ impl Config {
     pub(super) fn parse_what_is_right(text: &str, paths: &Paths) -> (Self, Vec<String>) {
         let mut mistakes = Mistakes::default();
         let raw = readable(text, &mut mistakes);
-        let config = raw.meaning(text, paths, &mut mistakes);
+        let config = raw.validate(text, paths, &mut mistakes);
         (config, mistakes.0)
     }
 }
@@ -217,9 +217,9 @@ fn blanked(text: &str, span: std::ops::Range<usize>) -> Option<String> {
 }
 
 impl RawConfig {
-    fn meaning(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> Config {
+    fn validate(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> Config {
         let folder = paths.config.parent().unwrap_or(Path::new(""));
-        let sources = self.source.into_iter().filter_map(|source| mistakes.take(source.meaning(folder)));
+        let sources = self.source.into_iter().filter_map(|source| mistakes.take(source.validate(folder)));
         let sources: Vec<_> = sources.collect();
         for (n, source) in sources.iter().enumerate() {
             if sources.iter().take(n).any(|other| other.name == source.name) {
@@ -228,7 +228,7 @@ impl RawConfig {
             }
         }
         let keys = Keys { preset: self.ui.preset(), bound: bound(self.keys, text) };
-        let ui = self.ui.meaning(text, folder, mistakes);
+        let ui = self.ui.validate(text, folder, mistakes);
         let names: Vec<_> = sources.iter().map(|source| &source.name).collect();
         let around = Around { text, folder, sources: &names, way: &ui.notify };
         let notify = notify::rules(self.notify, &around, mistakes);
@@ -242,16 +242,16 @@ impl RawConfig {
                 .into_iter()
                 .map(|RawFilter { name, text }| NamedFilter { name, text })
                 .collect(),
-            watch: self.watch.meaning(mistakes),
+            watch: self.watch.validate(mistakes),
             notify,
-            gate: self.gate.meaning(text, paths, mistakes),
+            gate: self.gate.validate(text, paths, mistakes),
             sources,
         }
     }
 }
 
 impl RawWatch {
-    fn meaning(self, mistakes: &mut Mistakes) -> Watch {
+    fn validate(self, mistakes: &mut Mistakes) -> Watch {
         const WEEK: u64 = 7 * DAY / 60;
         let mut seconds =
             |key: &str, given, most| mistakes.take(seconds(key, given, most)).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::{RawJson, Timestamp, Untrusted};
 
 /// One passage of the Context tab: what a system knows of a run, its earlier steps, its events, its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct ContextEntry {
     /// Ours.
     pub title: &'static str,
     pub facts: Vec<Fact>,

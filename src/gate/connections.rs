@@ -106,7 +106,7 @@ fn open_files() -> usize {
 }
 
 /// One connection from its first moment to its end.
-async fn connection(shared: Shared, stream: TcpStream, (half_open, crowded_out): (Place, CancellationToken)) {
+async fn connection(shared: Shared, stream: TcpStream, (half_open, crowded_out): (Slot, CancellationToken)) {
     if crowded_out.is_cancelled() {
         return;
     }
@@ -222,7 +222,7 @@ struct Members {
 
 /// A place in a crowd, until it is dropped.
 #[derive(Debug)]
-struct Place {
+struct Slot {
     crowd: Crowd,
     client: Client,
     number: u64,
@@ -234,7 +234,7 @@ impl Crowd {
     }
 
     /// Takes a connection in. The token is cancelled when it is crowded out.
-    fn enter(&self, client: Client) -> (Place, CancellationToken) {
+    fn enter(&self, client: Client) -> (Slot, CancellationToken) {
         let token = CancellationToken::new();
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         members.last += 1;
@@ -249,7 +249,7 @@ impl Crowd {
         {
             members.close_oldest_of(fullest);
         }
-        (Place { crowd: self.clone(), client, number }, token)
+        (Slot { crowd: self.clone(), client, number }, token)
     }
 }
 
@@ -280,7 +280,7 @@ impl Members {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         let mut members = self.crowd.members.lock().unwrap_or_else(PoisonError::into_inner);
         // One that was crowded out has left already.
@@ -362,7 +362,7 @@ mod tests {
     }
 
     /// Which of them were crowded out, in the order in which they came.
-    fn out(tokens: &[(Place, CancellationToken)]) -> Vec<usize> {
+    fn out(tokens: &[(Slot, CancellationToken)]) -> Vec<usize> {
         (0..tokens.len()).filter(|n| tokens[*n].1.is_cancelled()).collect()
     }
 

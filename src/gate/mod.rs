@@ -8,14 +8,14 @@ mod admin;
 mod audit;
 mod auth;
 mod bodies;
+mod bootstrap_tokens;
 mod briefings;
 mod clock;
 mod connections;
-mod door;
 mod error;
 mod events;
 mod executor;
-mod first;
+mod host_guard;
 mod limits;
 mod metrics;
 mod prune;
@@ -41,8 +41,8 @@ use tokio_util::task::TaskTracker;
 
 pub use self::audit::{AuditHead, Verified};
 pub use self::auth::{Scope, TokenInfo, UnknownScope};
+pub use self::bootstrap_tokens::FirstTokens;
 pub use self::error::GateError;
-pub use self::first::FirstTokens;
 pub use self::store::Settled;
 
 use self::bodies::Bodies;
@@ -191,7 +191,7 @@ impl Gate {
             limits: config.limits.clone(),
             workspace: config.workspace.clone(),
             keep_settled: config.keep_settled,
-            token_prefix: first::prefix(&config.database),
+            token_prefix: bootstrap_tokens::prefix(&config.database),
             rate: Rate::default(),
             streams: Streams::default(),
             bodies: Bodies::default(),

@@ -39,7 +39,7 @@ pub(crate) async fn run(gate: Gate) {
 
 async fn sweeps(gate: Gate) {
     let (mut heads, mut lapsing) = (Vec::new(), HashMap::new());
-    let (mut pruned_at, mut steady) = (None, Steady::default());
+    let (mut pruned_at, mut steady) = (None, ClockUptime::default());
     let mut timer = tokio::time::interval(EVERY);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -69,12 +69,12 @@ async fn sweeps(gate: Gate) {
 /// For how long the clock has run without being set. What is dropped by its age alone is dropped only after a whole day of that: a
 /// clock that jumps makes everything old at once, and a key that is forgotten lets the same proposal in twice.
 #[derive(Debug, Default)]
-pub(crate) struct Steady {
+pub(crate) struct ClockUptime {
     since: Option<Instant>,
     last: Option<(Timestamp, Instant)>,
 }
 
-impl Steady {
+impl ClockUptime {
     /// Looks at both clocks: the one that can be set, and the one that cannot.
     fn look(&mut self, wall: Timestamp, now: Instant) -> Duration {
         let ran = |(last_wall, last): (Timestamp, Instant)| {
@@ -91,7 +91,7 @@ impl Steady {
 }
 
 /// Drops what is too old to be asked for, and the room that it took.
-pub(crate) async fn forget(gate: &Gate, steady: &mut Steady, now: Instant) -> Result<(), StoreError> {
+pub(crate) async fn forget(gate: &Gate, steady: &mut ClockUptime, now: Instant) -> Result<(), StoreError> {
     let store = gate.store();
     if steady.look(gate.inner.clock.now(), now) >= REPLIES_KEPT {
         store.forget_replies(REPLIES_KEPT.as_millis() as i64).await?;
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_is_steady_anew() {
         let (wall, start) = (Timestamp::from_millis(1_000_000), Instant::now());
-        let mut steady = Steady::default();
+        let mut steady = ClockUptime::default();
         let mut look = |millis: i64, set: i64| {
             steady.look(wall.plus_millis(millis + set), start + Duration::from_millis(millis as u64))
         };

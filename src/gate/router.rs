@@ -18,8 +18,8 @@ use tower_http::timeout::TimeoutLayer;
 use super::Gate;
 use super::auth::{self, Access, Scope};
 use super::bodies::bounded;
-use super::door::{Door, no_browsers};
 use super::error::{ApiError, envelope};
+use super::host_guard::{Door, reject_browsers};
 use super::metrics::observe;
 use super::routes::{batch, changes, checkpoint, counts, decide, flows, get as one, list, metrics};
 use super::routes::{openapi, owner, propose, pull, stream, tools};
@@ -126,7 +126,7 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
         }))
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
         .layer(middleware::map_response(envelope))
-        .layer(middleware::from_fn(move |request, next| no_browsers(door.clone(), request, next)))
+        .layer(middleware::from_fn(move |request, next| reject_browsers(door.clone(), request, next)))
         .layer(middleware::from_fn_with_state(gate.clone(), observe))
         .with_state(gate)
 }

@@ -13,7 +13,7 @@ use crate::domain::{
     ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, SubmissionId,
     Untrusted,
 };
-use crate::journal::{Journal, Past, Sent};
+use crate::journal::{Journal, Sent, SubmissionRecord};
 use crate::sources::{Source, SourceError};
 
 /// So often an action must be missing before it is given up: a source may list it late.
@@ -25,9 +25,9 @@ pub(super) async fn follow(
     limit: Duration,
     changes: mpsc::Sender<Followed>,
 ) {
-    let mut by_source: HashMap<SourceName, HashMap<ActionId, Standing>> = HashMap::new();
+    let mut by_source: HashMap<SourceName, HashMap<ActionId, LastHeard>> = HashMap::new();
     for key in keys {
-        by_source.entry(key.source).or_default().insert(key.id, Standing::default());
+        by_source.entry(key.source).or_default().insert(key.id, LastHeard::default());
     }
     let trails = by_source.into_iter().filter_map(|(name, open)| {
         let source = inbox.source(&name).ok()?;
@@ -49,7 +49,7 @@ async fn promised(
     source: &SourceName,
     ids: impl Iterator<Item = &ActionId>,
 ) -> HashMap<ActionId, Promised> {
-    let mut submissions: HashMap<SubmissionId, Option<Arc<Past>>> = HashMap::new();
+    let mut submissions: HashMap<SubmissionId, Option<Arc<SubmissionRecord>>> = HashMap::new();
     let mut promised = HashMap::new();
     for id in ids {
         let key = ActionKey { source: source.clone(), id: id.clone() };
@@ -107,13 +107,13 @@ fn has_ended(status: &Status) -> bool {
 }
 
 /// What was last heard of one action. It was decided a moment ago: that it stands as pending is no news.
-struct Standing {
+struct LastHeard {
     status: Status,
     error: Option<Untrusted>,
     misses: u32,
 }
 
-impl Default for Standing {
+impl Default for LastHeard {
     fn default() -> Self {
         Self { status: Status::Pending, error: None, misses: 0 }
     }
@@ -121,7 +121,7 @@ impl Default for Standing {
 
 /// A decision that its source accepted: one of a submission.
 struct Promised {
-    past: Arc<Past>,
+    past: Arc<SubmissionRecord>,
     nth: usize,
 }
 
@@ -129,7 +129,7 @@ struct Promised {
 struct Trail<'a> {
     journal: &'a Journal,
     source: &'a Arc<dyn Source>,
-    open: HashMap<ActionId, Standing>,
+    open: HashMap<ActionId, LastHeard>,
     promised: HashMap<ActionId, Promised>,
     changes: &'a mpsc::Sender<Followed>,
 }

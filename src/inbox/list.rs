@@ -13,9 +13,9 @@ use crate::sources::{self, Source, SourceError};
 
 /// What was listed without an id, for as long as it is listed: its source cannot be asked for it.
 #[derive(Debug, Default)]
-pub(super) struct Nameless(Mutex<HashMap<ActionKey, PendingAction>>);
+pub(super) struct RowsWithoutId(Mutex<HashMap<ActionKey, PendingAction>>);
 
-impl Nameless {
+impl RowsWithoutId {
     /// So many are kept; nobody looks at more.
     const MOST: usize = 1_000;
 

@@ -2,10 +2,10 @@
 
 use super::{Inbox, Problem};
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Decision, Entry, Finding, Outcome, Report, ReportLine, Risk, Row,
-    Settling, Status, Timestamp, Untrusted,
+    ActionKey, BatchKey, Capabilities, Decision, Entry, Outcome, Report, ReportLine, Resolution, Resolved,
+    Risk, Row, Status, Timestamp, Untrusted,
 };
-use crate::journal::{Past, Sent, State};
+use crate::journal::{Sent, State, SubmissionRecord};
 
 pub(super) async fn lost(inbox: &Inbox) -> Result<Vec<Entry>, Problem> {
     let open = inbox.journal.open_ones().await?;
@@ -36,7 +36,7 @@ pub fn stand_in(line: &ReportLine, begun_at: Timestamp) -> Entry {
 
 /// A decision from here that was lost sight of: one of a submission.
 pub(super) struct Lost {
-    past: Past,
+    past: SubmissionRecord,
     nth: usize,
 }
 
@@ -54,9 +54,9 @@ impl Lost {
     pub(super) async fn resolve(
         &self,
         inbox: &Inbox,
-        finding: Finding,
+        finding: Resolution,
         reason: Option<&str>,
-    ) -> Result<Settling, Problem> {
+    ) -> Result<Resolved, Problem> {
         let again = || Problem {
             source: None,
             what: "the decision is not sent a second time from here".to_owned(),
@@ -65,24 +65,24 @@ impl Lost {
         let sent = self.past.items.get(self.nth).ok_or_else(again)?;
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         let (outcome, status) = match (finding, &sent.decision) {
-            (Finding::RunAgain, _) => return Err(again()),
-            (Finding::NotLanded, _) => {
+            (Resolution::RunAgain, _) => return Err(again()),
+            (Resolution::NotLanded, _) => {
                 let why = Untrusted::from(format!("it did not land, said by hand{reason}"));
                 (Outcome::Failed { why }, Status::Failed)
             }
-            (Finding::Landed, Decision::Approve { .. }) => (Outcome::Approved, Status::Executed),
-            (Finding::Landed, Decision::Reject { .. }) => (Outcome::Rejected, Status::Rejected),
-            (Finding::Landed, Decision::Retry { .. }) => (Outcome::Accepted, Status::Running),
+            (Resolution::Landed, Decision::Approve { .. }) => (Outcome::Approved, Status::Executed),
+            (Resolution::Landed, Decision::Reject { .. }) => (Outcome::Rejected, Status::Rejected),
+            (Resolution::Landed, Decision::Retry { .. }) => (Outcome::Accepted, Status::Running),
         };
         let id = &self.past.id;
         inbox.journal.note(id, &[(sent.key.clone(), outcome)]).await?;
-        if finding == Finding::Landed {
+        if finding == Resolution::Landed {
             let said = format!("said by hand{reason}");
             inbox.journal.followed(&sent.key, status.as_raw(), Some(&said)).await?;
         }
         if !self.past.items.iter().any(|other| other.key != sent.key && other.is_open()) {
             inbox.journal.finish(id, State::Done).await?;
         }
-        Ok(Settling::Settled(status))
+        Ok(Resolved::Settled(status))
     }
 }

@@ -9,41 +9,41 @@ use tokio::sync::mpsc;
 
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, Capabilities, Check, Entry, Finding, Flows, FlowsAsked, Followed, KeptMinute,
-    Minute, Outstanding, Passage, PendingAction, Records, Report, Revision, Risks, Row, Settling, SourceName,
-    Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionId, ActionKey, Capabilities, Check, ContextEntry, Entry, Flows, FlowsAsked, Followed, KeptMinute,
+    Minute, Outstanding, PendingAction, Records, Report, Resolution, Resolved, Revision, Risks, Row,
+    SourceName, Staged, Status, Submission, SubmissionId, Timestamp, Untrusted,
 };
-use crate::journal::{Journal, Learned, Past, Restored, Write};
+use crate::journal::{Journal, Learned, Restored, SubmissionRecord, Write};
 use crate::sources::{Source, SourceError};
 
+mod decision_history;
 mod event;
 pub mod figures;
 pub mod filter;
 mod follow;
-mod judge;
 mod list;
 mod lost;
+mod lost_decisions;
 pub mod notices;
 pub mod notify;
-mod past;
-mod patient;
 mod problem;
 mod reconcile;
 mod report_json;
-mod settle;
+mod resolve_unknown;
 pub mod shift;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod timeouts;
 mod tools;
 mod watch;
 
+pub use decision_history::{History, Listing, Next, SentHere};
 pub use event::{Connection, Event, EventKind};
 pub use lost::stand_in;
-pub use past::{History, Listing, Next, SentHere};
-pub(crate) use patient::in_time;
 pub use problem::Problem;
 pub use report_json::{ReportJson, outcome_words, settled_as};
+pub(crate) use timeouts::in_time;
 pub use tools::Tool;
 
 /// All sources and the journal, as one. Cloning is cheap: every clone is the same inbox.
@@ -55,8 +55,8 @@ pub struct Inbox {
     login: Option<Arc<str>>,
     pace: Pace,
     tools: Arc<tools::Tools>,
-    nameless: Arc<list::Nameless>,
-    misses: Arc<watch::Misses>,
+    nameless: Arc<list::RowsWithoutId>,
+    misses: Arc<watch::SyncFailures>,
     risks: Arc<HashMap<SourceName, Risks>>,
 }
 
@@ -138,8 +138,8 @@ impl Inbox {
     ) -> Self {
         let reviewer = reviewer.map(Arc::from);
         let (pace, tools, nameless) = (Pace::new(poll), Arc::default(), Arc::default());
-        let misses = Arc::new(watch::Misses::of(&sources));
-        let patient = |source| patient::Patient::over(source, patient::Limits::USUAL);
+        let misses = Arc::new(watch::SyncFailures::of(&sources));
+        let patient = |source| timeouts::WithTimeouts::over(source, timeouts::Limits::USUAL);
         let sources: Vec<_> = sources.into_iter().map(patient).collect();
         let (sources, risks, login) = (sources.into(), Arc::default(), None);
         Self { sources, journal, reviewer, login, pace, tools, nameless, misses, risks }
@@ -149,7 +149,7 @@ impl Inbox {
     #[cfg(test)]
     pub(crate) fn in_a_hurry(self, limit: Duration) -> Self {
         let hurried = |source: &Arc<dyn Source>| {
-            patient::Patient::over(Arc::clone(source), patient::Limits::all(limit))
+            timeouts::WithTimeouts::over(Arc::clone(source), timeouts::Limits::all(limit))
         };
         Self { sources: self.sources.iter().map(hurried).collect(), ..self }
     }
@@ -261,10 +261,10 @@ impl Inbox {
     pub async fn settle(
         &self,
         key: &ActionKey,
-        finding: Finding,
+        finding: Resolution,
         reason: Option<String>,
-    ) -> Result<Settling, Problem> {
-        settle::settle(self, key, finding, reason).await
+    ) -> Result<Resolved, Problem> {
+        resolve_unknown::settle(self, key, finding, reason).await
     }
 
     /// Settles by reading what a crash, or a lost connection of this run, left open. Nothing is sent. Returns a report for
@@ -297,19 +297,19 @@ impl Inbox {
     }
 
     /// The newest submissions with what became of them, newest first.
-    pub async fn log(&self, limit: u32) -> Result<Vec<Past>, Problem> {
+    pub async fn log(&self, limit: u32) -> Result<Vec<SubmissionRecord>, Problem> {
         self.journal.log(limit).await.map_err(Problem::from)
     }
 
     /// What was sent from here, newest first: `limit` submissions after the first `skip`.
-    pub async fn decided(&self, skip: u32, limit: u32) -> Result<Vec<Past>, Problem> {
-        past::decided(self, skip, limit).await
+    pub async fn decided(&self, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, Problem> {
+        decision_history::decided(self, skip, limit).await
     }
 
     /// A page of the actions in these states, of all sources, newest first. What could not be read is told beside it. `next`
     /// is that of the page before, for the same states.
     pub async fn listed(&self, statuses: &[Status], next: Option<Next>) -> Listing {
-        past::listed(self, None, statuses, next).await
+        decision_history::listed(self, None, statuses, next).await
     }
 
     /// The same of these sources alone.
@@ -319,16 +319,16 @@ impl Inbox {
         statuses: &[Status],
         next: Option<Next>,
     ) -> Listing {
-        past::listed(self, Some(sources), statuses, next).await
+        decision_history::listed(self, Some(sources), statuses, next).await
     }
 
     /// What happened to one action. An error means that not even the journal could be read.
     pub async fn history(&self, key: &ActionKey) -> Result<History, Problem> {
-        past::history(self, key).await
+        decision_history::history(self, key).await
     }
 
     /// What the source knows around an action, for the Context tab.
-    pub async fn context(&self, key: &ActionKey) -> Result<Vec<Passage>, Problem> {
+    pub async fn context(&self, key: &ActionKey) -> Result<Vec<ContextEntry>, Problem> {
         let source = self.source(&key.source)?;
         source.context(&key.id).await.map_err(|error| Problem::of(&key.source, &error))
     }
@@ -366,7 +366,7 @@ impl Inbox {
 
     /// What a source can tell of actions that are over; nothing when it is not configured any more.
     pub fn records(&self, source: &SourceName) -> Records {
-        past::records(self, source)
+        decision_history::records(self, source)
     }
 
     /// Minutes of the lead's figures that were kept since one; at most 48 hours back.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use futures_util::future::join_all;
 
-use super::judge::Lost;
+use super::lost_decisions::Lost;
 use super::submit::sent_as;
 use super::{Inbox, Problem, Reconciled};
 use crate::contract::time;
@@ -13,7 +13,7 @@ use crate::domain::{
     Timestamp, Untrusted,
 };
 use crate::fault;
-use crate::journal::{Past, Sent, State};
+use crate::journal::{Sent, State, SubmissionRecord};
 use crate::sources::Source;
 
 /// The first and the longest wait between two looks at what is open. Between them a quarter of its age: what is not told within
@@ -43,7 +43,7 @@ pub(super) async fn settle_open(inbox: &Inbox) -> Result<Option<Timestamp>, Prob
     Ok(next)
 }
 
-async fn learn_and_note(inbox: &Inbox, past: &Past) -> Result<Learnt, Problem> {
+async fn learn_and_note(inbox: &Inbox, past: &SubmissionRecord) -> Result<Learnt, Problem> {
     let learnt = learn(inbox, past).await;
     let outcomes: Vec<_> =
         learnt.settled.iter().map(|(key, outcome)| (key.clone(), outcome.clone())).collect();
@@ -108,7 +108,7 @@ struct Learnt {
     open: bool,
 }
 
-async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
+async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
     let mut by_source: HashMap<&SourceName, Vec<&Sent>> = HashMap::new();
     for sent in past.items.iter().filter(|sent| sent.is_open()) {
         by_source.entry(&sent.key.source).or_default().push(sent);
@@ -151,7 +151,7 @@ async fn learn(inbox: &Inbox, past: &Past) -> Learnt {
 }
 
 /// The source has no row of it now. It may be told of later: some sources hide what runs. `None`: that is known already.
-fn missing(past: &Past, sent: &Sent, source: &dyn Source) -> Option<Outcome> {
+fn missing(past: &SubmissionRecord, sent: &Sent, source: &dyn Source) -> Option<Outcome> {
     if sent.outcome.is_some() {
         return None;
     }
@@ -169,7 +169,7 @@ fn missing(past: &Past, sent: &Sent, source: &dyn Source) -> Option<Outcome> {
 }
 
 /// What was sent with it has arrived by now, or never will.
-fn is_over(inbox: &Inbox, past: &Past) -> bool {
+fn is_over(inbox: &Inbox, past: &SubmissionRecord) -> bool {
     let age = time::now().since(past.begun_at);
     u128::from(age.unsigned_abs()) >= inbox.pace.in_flight.as_millis()
 }
@@ -177,7 +177,7 @@ fn is_over(inbox: &Inbox, past: &Past) -> bool {
 /// `None`: not yet to be told.
 fn judge(
     inbox: &Inbox,
-    past: &Past,
+    past: &SubmissionRecord,
     sent: &Sent,
     source: &dyn Source,
     action: &PendingAction,
@@ -203,7 +203,7 @@ fn judge(
 
 /// What an accepted decision came to, by what its action became. `None`: it is still on its way.
 pub(super) fn of_accepted(
-    past: &Past,
+    past: &SubmissionRecord,
     sent: &Sent,
     source: &dyn Source,
     action: &PendingAction,
@@ -212,7 +212,7 @@ pub(super) fn of_accepted(
 }
 
 fn lost<'a>(
-    past: &Past,
+    past: &SubmissionRecord,
     sent: &Sent,
     source: &dyn Source,
     action: &PendingAction,
@@ -224,7 +224,7 @@ fn lost<'a>(
 }
 
 /// The key under which a decision went: they are kept in the order of sending, and so are their batches.
-fn key(past: &Past, sent: &Sent, at_once: usize) -> String {
+fn key(past: &SubmissionRecord, sent: &Sent, at_once: usize) -> String {
     let mut batches: Vec<&BatchKey> = past.items.iter().map(|item| &item.batch).collect();
     let mut known = HashSet::new();
     batches.retain(|batch| known.insert(*batch));

@@ -8,7 +8,7 @@ use crate::contract::fields::Fields;
 use crate::domain::{
     DecisionKind, Flow, KeptMinute, Minute, Outcome, SourceName, Status, Timestamp, Untrusted,
 };
-use crate::journal::{Past, Receipt, Sent};
+use crate::journal::{Receipt, Sent, SubmissionRecord};
 
 /// The newest minutes may not be kept yet, and the first one may have begun before.
 const EDGE: i64 = 2;
@@ -113,7 +113,7 @@ impl Counting {
     }
 
     /// A submission of the shift, and its receipts in order.
-    pub fn add(&mut self, past: &Past, receipts: &[Receipt]) {
+    pub fn add(&mut self, past: &SubmissionRecord, receipts: &[Receipt]) {
         let reviewer = past.reviewer.as_deref().unwrap_or_default();
         if !reviewer.is_empty() && !self.shift.reviewers.iter().any(|known| known.as_raw() == reviewer) {
             self.shift.reviewers.push(reviewer.into());

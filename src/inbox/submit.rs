@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 
-use super::judge::Lost;
+use super::lost_decisions::Lost;
 use super::{Inbox, Problem};
 use crate::contract::time;
 use crate::domain::{

@@ -16,8 +16,8 @@ use crate::domain::{
 use crate::sources::{self, Signal, SourceError};
 
 mod at_once;
+mod decision_history;
 mod faulty;
-mod past;
 mod settling;
 mod submitting;
 mod together;
@@ -49,8 +49,8 @@ struct State {
     settles_later: bool,
     submits: Vec<(String, Vec<String>)>,
     /// Answers to settling in turn.
-    settlings: VecDeque<Result<Settling, SourceError>>,
-    findings: Vec<Finding>,
+    settlings: VecDeque<Result<Resolved, SourceError>>,
+    findings: Vec<Resolution>,
     reads: usize,
     /// Pages of what is over, by the number in the cursor; `None` fails.
     pages: Vec<Option<sources::Listed>>,
@@ -154,9 +154,9 @@ impl Source for Fake {
         Ok(self.state().events.clone())
     }
 
-    async fn context(&self, _: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, _: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         self.hang().await;
-        Ok(vec![Passage { title: "Run", facts: Vec::new() }])
+        Ok(vec![ContextEntry { title: "Run", facts: Vec::new() }])
     }
 
     async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
@@ -245,9 +245,9 @@ impl Source for Fake {
     async fn settle(
         &self,
         _: &ActionId,
-        finding: Finding,
+        finding: Resolution,
         _: Option<String>,
-    ) -> Result<Settling, SourceError> {
+    ) -> Result<Resolved, SourceError> {
         let mut state = self.state();
         state.findings.push(finding);
         state.settlings.pop_front().unwrap()

@@ -26,9 +26,9 @@ const AGAIN_MAX: Duration = Duration::from_secs(30);
 /// How many syncs of each source failed since one did not. What a stream told is lost with the sync that it led to, so
 /// whoever watches asks again.
 #[derive(Debug)]
-pub(super) struct Misses(HashMap<SourceName, watch::Sender<u32>>);
+pub(super) struct SyncFailures(HashMap<SourceName, watch::Sender<u32>>);
 
-impl Misses {
+impl SyncFailures {
     pub(super) fn of(sources: &[Arc<dyn Source>]) -> Self {
         Self(sources.iter().map(|source| (source.name().clone(), watch::Sender::new(0))).collect())
     }
@@ -45,7 +45,7 @@ impl Misses {
 }
 
 /// A task a source; each ends when nobody listens any more.
-pub(super) fn start(sources: &[Arc<dyn Source>], misses: &Misses, pace: Pace) -> mpsc::Receiver<Event> {
+pub(super) fn start(sources: &[Arc<dyn Source>], misses: &SyncFailures, pace: Pace) -> mpsc::Receiver<Event> {
     let (events, receiver) = mpsc::channel(64);
     for source in sources {
         let watcher = Watcher {
@@ -56,7 +56,7 @@ pub(super) fn start(sources: &[Arc<dyn Source>], misses: &Misses, pace: Pace) ->
             again: Backoff::new(AGAIN, AGAIN_MAX),
             pace: Pace { poll: pace.poll.max(source.least_poll()), ..pace },
             live: false,
-            awake: Awake::since(pace.clock),
+            awake: SuspendDetector::since(pace.clock),
         };
         tokio::spawn(watcher.run());
     }
@@ -71,17 +71,17 @@ struct Watcher {
     again: Backoff,
     pace: Pace,
     live: bool,
-    awake: Awake,
+    awake: SuspendDetector,
 }
 
 /// Tells that the computer slept: the connection is dead more often than not, and nothing would say so before its limits.
-struct Awake {
+struct SuspendDetector {
     clock: fn() -> Timestamp,
     wall: Timestamp,
     at: Instant,
 }
 
-impl Awake {
+impl SuspendDetector {
     fn since(clock: fn() -> Timestamp) -> Self {
         Self { clock, wall: clock(), at: Instant::now() }
     }
@@ -99,7 +99,7 @@ impl Awake {
 }
 
 /// Nobody listens any more.
-struct Deaf;
+struct ReceiverClosed;
 
 impl Watcher {
     async fn run(mut self) {
@@ -107,7 +107,7 @@ impl Watcher {
         let _ = self.watch().await;
     }
 
-    async fn watch(&mut self) -> Result<(), Deaf> {
+    async fn watch(&mut self) -> Result<(), ReceiverClosed> {
         self.tell(EventKind::Connection(Connection::Connecting)).await?;
         if self.signals.is_none() {
             self.tell(EventKind::Connection(Connection::Polling)).await?;
@@ -116,7 +116,7 @@ impl Watcher {
         let mut look_at = self.next_look();
         loop {
             let signal = tokio::select! {
-                () = self.events.closed() => return Err(Deaf),
+                () = self.events.closed() => return Err(ReceiverClosed),
                 signal = next(&mut self.signals) => Some(signal),
                 () = sleep_until(look_at) => None,
                 misses = missed(&mut self.misses) => {
@@ -147,7 +147,7 @@ impl Watcher {
         }
     }
 
-    async fn pass_on(&mut self, signal: Signal) -> Result<(), Deaf> {
+    async fn pass_on(&mut self, signal: Signal) -> Result<(), ReceiverClosed> {
         match signal {
             Signal::Up => {
                 self.live = true;
@@ -168,7 +168,7 @@ impl Watcher {
     }
 
     /// A new connection, and everything read anew; what came to its end stays there.
-    async fn begin_again(&mut self) -> Result<(), Deaf> {
+    async fn begin_again(&mut self) -> Result<(), ReceiverClosed> {
         if self.signals.is_some() {
             self.signals = self.source.watch();
             self.live = false;
@@ -177,7 +177,7 @@ impl Watcher {
         self.tell(EventKind::Changed).await
     }
 
-    async fn over(&mut self, connection: Connection) -> Result<(), Deaf> {
+    async fn over(&mut self, connection: Connection) -> Result<(), ReceiverClosed> {
         self.live = false;
         self.signals = None;
         self.tell(EventKind::Connection(connection)).await
@@ -198,9 +198,9 @@ impl Watcher {
         Instant::now() + every.mul_f64(0.9 + 0.2 * dice())
     }
 
-    async fn tell(&mut self, kind: EventKind) -> Result<(), Deaf> {
+    async fn tell(&mut self, kind: EventKind) -> Result<(), ReceiverClosed> {
         let event = Event { source: self.source.name().clone(), kind };
-        self.events.send(event).await.map_err(|_| Deaf)
+        self.events.send(event).await.map_err(|_| ReceiverClosed)
     }
 }
 

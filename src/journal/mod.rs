@@ -13,23 +13,23 @@ use tokio::sync::OnceCell;
 use crate::domain::{ActionKey, Digest, Draft, Seen, SeenLog, Step};
 use crate::sqlite::{self, Database};
 
-mod desk;
+mod draft_store;
 mod held;
 mod learned;
 mod minutes;
 mod owner;
-mod past;
 mod receipt;
 mod shape;
+mod submission_record;
 #[cfg(test)]
 mod tests;
 mod verify;
 
 pub use learned::Learned;
 use owner::Owner;
-pub use past::{LastSeen, Past, Sent, State};
 pub use receipt::Receipt;
-pub use verify::{Checked, Head, Kept, Wrong};
+pub use submission_record::{LastSeen, Sent, State, SubmissionRecord};
+pub use verify::{Checked, Head, SavedHead, Wrong};
 
 const MIGRATIONS: [&str; 9] = [
     include_str!("../../assets/migrations/journal/0001_journal.sql"),

@@ -129,7 +129,7 @@ fn submission(id: &str) -> Submission {
     freeze(SubmissionId::new(id), &decided, &loaded, |_| can, |_| 1, Timestamp::default()).unwrap()
 }
 
-fn ids(pasts: &[Past]) -> Vec<&str> {
+fn ids(pasts: &[SubmissionRecord]) -> Vec<&str> {
     pasts.iter().map(|past| past.id.as_str()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::receipt::{FORM, Receipt, word};
-use super::{Journal, JournalError, Past, Sent, shape};
+use super::{Journal, JournalError, Sent, SubmissionRecord, shape};
 use crate::domain::{BatchKey, Risk, SubmissionId};
 
 /// Receipts read at a time.
@@ -18,7 +18,7 @@ pub struct Head {
 
 /// A head that was kept elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum SavedHead {
     Head(Head),
     /// Without its number.
     Hash(String),
@@ -48,19 +48,19 @@ pub struct Wrong {
 }
 
 /// What the receipts of one decision say.
-struct Told {
+struct ReceiptContents {
     sent: Receipt,
     answered: Option<Receipt>,
 }
 
-type Rows = HashMap<(String, String, String), Told>;
+type Rows = HashMap<(String, String, String), ReceiptContents>;
 
 impl Journal {
     /// Reads every receipt, and every decision that was sent. Others may go on deciding meanwhile.
-    pub async fn verify(&self, kept: &[Kept]) -> Result<Checked, JournalError> {
+    pub async fn verify(&self, kept: &[SavedHead]) -> Result<Checked, JournalError> {
         let mut checked = Checked::default();
         let mut told = Rows::new();
-        let mut unmet: Vec<&Kept> = kept.iter().collect();
+        let mut unmet: Vec<&SavedHead> = kept.iter().collect();
         let mut form = 0;
         // What is decided from now on is not looked for: its receipts may be behind what was read.
         let sent = self.sent_ids().await?;
@@ -125,7 +125,7 @@ impl Journal {
                 sent.key.source.as_str().to_owned(),
                 sent.key.id.as_raw().to_owned(),
             );
-            let Some(Told { sent: receipt, answered }) = told.remove(&of) else {
+            let Some(ReceiptContents { sent: receipt, answered }) = told.remove(&of) else {
                 checked.without += 1;
                 continue;
             };
@@ -196,7 +196,7 @@ fn formed(before: i64, receipt: &Receipt) -> Option<Wrong> {
 }
 
 /// What receipts cover since form 2.
-fn says_all(receipt: &Receipt, past: &Past, sent: &Sent) -> bool {
+fn says_all(receipt: &Receipt, past: &SubmissionRecord, sent: &Sent) -> bool {
     let batch = match &sent.batch {
         BatchKey::Batch(_, batch) => Some(batch.as_raw()),
         BatchKey::Alone(_) => None,
@@ -208,20 +208,20 @@ fn says_all(receipt: &Receipt, past: &Past, sent: &Sent) -> bool {
         && receipt.left_pending == i64::try_from(past.left_pending).ok()
 }
 
-fn is(kept: &Kept, receipt: &Receipt) -> bool {
+fn is(kept: &SavedHead, receipt: &Receipt) -> bool {
     match kept {
-        Kept::Head(head) => head.seq == receipt.seq && head.hash == receipt.hash,
-        Kept::Hash(hash) => *hash == receipt.hash,
+        SavedHead::Head(head) => head.seq == receipt.seq && head.hash == receipt.hash,
+        SavedHead::Hash(hash) => *hash == receipt.hash,
     }
 }
 
-fn cut(kept: &Kept) -> Wrong {
+fn cut(kept: &SavedHead) -> Wrong {
     match kept {
-        Kept::Head(head) => Wrong {
+        SavedHead::Head(head) => Wrong {
             seq: Some(head.seq),
             what: "the head that was kept of it is another: receipts were cut off or written anew".to_owned(),
         },
-        Kept::Hash(_) => Wrong {
+        SavedHead::Hash(_) => Wrong {
             seq: None,
             what: "no receipt is the head that was kept: receipts were cut off or written anew".to_owned(),
         },
@@ -231,7 +231,7 @@ fn cut(kept: &Kept) -> Wrong {
 fn keep(told: &mut Rows, receipt: Receipt) {
     let of = (receipt.submission.clone(), receipt.source.clone(), receipt.action.clone());
     match receipt.kind.as_str() {
-        "sent" => drop(told.insert(of, Told { sent: receipt, answered: None })),
+        "sent" => drop(told.insert(of, ReceiptContents { sent: receipt, answered: None })),
         "answered" => {
             if let Some(told) = told.get_mut(&of) {
                 told.answered = Some(receipt);

@@ -21,7 +21,7 @@ mod clean;
 pub mod stray;
 mod transport;
 
-use clean::Said;
+use clean::StreamMeta;
 use transport::{Broken, Transport};
 
 /// What happens on a stream that is kept open.
@@ -106,7 +106,7 @@ struct Keeper {
     path: String,
     limits: Limits,
     backoff: Backoff,
-    said: Arc<Said>,
+    said: Arc<StreamMeta>,
     /// The token of the present connection.
     token: Option<SecretString>,
     phase: Phase,

@@ -11,25 +11,25 @@ use futures_util::stream::BoxStream;
 use crate::config::{Auth, SourceConfig, SourceKind, TokenFrom};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Briefing, Capabilities, Check, Decision, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool,
-    ListQuery, Outcome, Outstanding, Passage, PendingAction, Records, Revision, Row, Settling, SourceName,
-    SubmissionBatch, Untrusted,
+    ActionId, Briefing, Capabilities, Check, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent,
+    KnownTool, ListQuery, Outcome, Outstanding, PendingAction, Records, Resolution, Resolved, Revision, Row,
+    SourceName, SubmissionBatch, Untrusted,
 };
 use crate::net::Bearer;
 use crate::net::http::{Http, Scheme, SetupError, Way};
 
 mod agents_api;
 mod answer;
-mod check;
 mod confused_ai;
 mod dendrux;
+mod health_check;
 mod pending_actions;
 mod proposer;
 #[cfg(test)]
 pub(crate) mod tests;
 mod warden;
 
-pub use check::clock;
+pub use health_check::clock;
 pub use proposer::{Proposer, TokenOpens};
 
 /// A backend that holds pending actions and takes decisions.
@@ -76,13 +76,13 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// What the backend knows around one action, for the Context tab: its run, earlier steps, events, facts. Asked for when
     /// somebody looks; empty where it tells nothing more than the action itself does.
-    async fn context(&self, _: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, _: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         Ok(Vec::new())
     }
 
     /// Looks the backend over for `placet doctor`, from its address to the right to decide. Only reads.
     async fn check(&self) -> Vec<Check> {
-        vec![check::list(self.sync(None).await)]
+        vec![health_check::list(self.sync(None).await)]
     }
 
     /// It does not want to be asked for its list more often than this.
@@ -140,9 +140,9 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Says what became of an action that is `unknown`, once. `Ok` is never [`Settling::Lost`]: losing sight of the backend is
+    /// Says what became of an action that is `unknown`, once. `Ok` is never [`Resolved::Lost`]: losing sight of the backend is
     /// an error here, and does not mean that nothing changed. [`SourceError::NotOffered`] where no capability says that it can.
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
+    async fn settle(&self, _: &ActionId, _: Resolution, _: Option<String>) -> Result<Resolved, SourceError> {
         Err(SourceError::NotOffered)
     }
 

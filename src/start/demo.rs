@@ -13,7 +13,7 @@ use crate::config::{Config, SourceConfig, TokenFrom};
 use crate::domain::json;
 use crate::sources::Proposer;
 
-use super::embedded::{Embedded, Heir};
+use super::embedded::{Embedded, OnGateEnd};
 use super::logging;
 use super::screen::{self, Shell};
 
@@ -42,7 +42,7 @@ pub(super) async fn run(shell: Shell) -> anyhow::Result<Exit> {
     };
     let config = Config::parse(&CONFIG.replace("@OUT@", &executed.display().to_string()), &paths)?;
     let log = logging::start(&paths.log)?;
-    let embedded = Embedded::open(&config.gate, Heir::Nobody).await?;
+    let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
     let agent = SourceConfig {
         token: Some(TokenFrom::File(embedded.note.agent_token_file.clone())),
         ..embedded.source()

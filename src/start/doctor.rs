@@ -11,7 +11,7 @@ use crate::inbox::notify;
 use crate::journal::Journal;
 use crate::tui;
 
-use super::embedded::{Embedded, Heir};
+use super::embedded::{Embedded, OnGateEnd};
 use super::{headless, logging};
 
 /// Less room than this is told of, in bytes.
@@ -38,7 +38,7 @@ pub(super) async fn run(paths: &Paths, args: &DoctorArgs) -> anyhow::Result<Exit
     checks.extend(tui::check_host(
         config.ui.keyboard,
         |name| std::env::var(name).ok(),
-        tui::check_terminal(tui::Opens::Inbox).is_ok(),
+        tui::check_terminal(tui::StartView::Inbox).is_ok(),
     ));
     checks.extend(notify::look(&config.notify, &notify::Undelivered::beside(&paths.journal())).await);
     let (gate, embedded) = gate(&config).await;
@@ -121,7 +121,7 @@ async fn journal(path: &Path) -> Check {
 /// The gate on this machine, when nothing else is configured: attached to, or started for as long as this takes.
 async fn gate(config: &Config) -> (Option<Check>, Option<Embedded>) {
     const WHAT: &str = "gate";
-    match Embedded::unless_configured(config, Heir::Nobody).await {
+    match Embedded::unless_configured(config, OnGateEnd::Nobody).await {
         Ok(None) => (None, None),
         Ok(Some(embedded)) => {
             let url = &embedded.note.url;

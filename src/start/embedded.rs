@@ -77,7 +77,7 @@ pub(super) enum PortRule {
 
 /// What a placet does when the gate that it is attached to ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heir {
+pub(super) enum OnGateEnd {
     /// An inbox stays; it serves the gate from then on, unless that was an operator's.
     Inbox,
     /// A command ends soon, and the gate would end with it.
@@ -98,12 +98,12 @@ pub(super) struct Served {
 
 impl Embedded {
     /// The gate of this machine, when no source is configured.
-    pub(super) async fn unless_configured(config: &Config, heir: Heir) -> anyhow::Result<Option<Self>> {
+    pub(super) async fn unless_configured(config: &Config, heir: OnGateEnd) -> anyhow::Result<Option<Self>> {
         if config.sources.is_empty() { Self::open(&config.gate, heir).await.map(Some) } else { Ok(None) }
     }
 
     /// Serves the gate of `config`, or attaches to the placet that does.
-    pub(super) async fn open(config: &GateConfig, heir: Heir) -> anyhow::Result<Self> {
+    pub(super) async fn open(config: &GateConfig, heir: OnGateEnd) -> anyhow::Result<Self> {
         if config.tls.is_some() {
             anyhow::bail!(
                 "a gate with TLS is not run inside the inbox: start it with `placet gate serve`, and name it in a [[source]] with \
@@ -122,8 +122,8 @@ impl Embedded {
         let serving = Arc::new(AtomicBool::new(false));
         let waiting = Succession { before: note.clone(), serving: Arc::clone(&serving), stop: stop.clone() };
         let task = match heir {
-            Heir::Inbox if !note.is_operators => tokio::spawn(waiting.succeed(config.clone(), lock)),
-            Heir::Inbox | Heir::Nobody => tokio::spawn(std::future::ready(())),
+            OnGateEnd::Inbox if !note.is_operators => tokio::spawn(waiting.succeed(config.clone(), lock)),
+            OnGateEnd::Inbox | OnGateEnd::Nobody => tokio::spawn(std::future::ready(())),
         };
         Ok(Self { note, serving, stop, stop_within, task })
     }

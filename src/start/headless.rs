@@ -13,7 +13,7 @@ use crate::inbox::Inbox;
 use crate::journal::{Journal, JournalError};
 use crate::sources::{self, Proposer, Source};
 
-use super::embedded::{self, Embedded, Heir};
+use super::embedded::{self, Embedded, OnGateEnd};
 use super::logging;
 use super::screen::login_name;
 
@@ -47,7 +47,7 @@ async fn open_with(
 ) -> anyhow::Result<Open> {
     let config = Config::load(paths)?;
     let log = logging::start(&paths.log)?;
-    let embedded = Embedded::unless_configured(&config, Heir::Nobody).await?;
+    let embedded = Embedded::unless_configured(&config, OnGateEnd::Nobody).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
     let journal = journal.await?;
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
@@ -166,7 +166,7 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
     if !config.sources.is_empty() {
         anyhow::bail!("none of the configured sources is a gate; name one with --url and --token-file");
     }
-    let embedded = Embedded::open(&config.gate, Heir::Nobody).await?;
+    let embedded = Embedded::open(&config.gate, OnGateEnd::Nobody).await?;
     let target = gate(embedded.note.url.clone(), TokenFrom::File(embedded.note.agent_token_file.clone()));
     let end = match Proposer::open(&target) {
         Ok(proposer) => cli::propose(&proposer, &args).await,

@@ -14,7 +14,7 @@ use crate::contract::time;
 use crate::gate::GateError;
 use crate::inbox::notify::NotifyError;
 use crate::program::supervisor;
-use crate::tui::{self, KeymapError, NoTerminal, Opens, plain};
+use crate::tui::{self, KeymapError, NoTerminal, StartView, plain};
 
 mod complete;
 mod demo;
@@ -85,7 +85,7 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 }
 
 /// The screen, or words: as the arguments and the environment ask for it.
-fn shell(plain: bool, opens: Opens) -> Shell {
+fn shell(plain: bool, opens: StartView) -> Shell {
     let why = plain::Why::of(plain, |name| std::env::var(name).ok());
     why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
 }
@@ -93,10 +93,10 @@ fn shell(plain: bool, opens: Opens) -> Shell {
 async fn dispatch(args: Args) -> anyhow::Result<Exit> {
     let paths = Paths::find(args.config.as_deref(), |name| std::env::var_os(name).map(PathBuf::from))?;
     match args.command {
-        None => Box::pin(screen::inbox(&paths, shell(args.plain, Opens::Inbox))).await,
+        None => Box::pin(screen::inbox(&paths, shell(args.plain, StartView::Inbox))).await,
         Some(Command::Demo { plain }) => {
             // It holds a gate, an agent and a screen.
-            Box::pin(demo::run(shell(args.plain || plain, Opens::Inbox))).await
+            Box::pin(demo::run(shell(args.plain || plain, StartView::Inbox))).await
         }
         Some(Command::Gate { command: GateCommand::Serve(args) }) => serve::run(&paths, args).await,
         Some(Command::Gate { command: GateCommand::Backup { database, file } }) => {
@@ -122,7 +122,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Log(args)) => headless::log(&paths, &args).await,
         Some(Command::Watch(watched)) if watched.prints() => Box::pin(watch::run(&paths, &watched)).await,
         Some(Command::Watch(watched)) => {
-            Box::pin(screen::inbox(&paths, shell(args.plain || watched.plain, Opens::Watch))).await
+            Box::pin(screen::inbox(&paths, shell(args.plain || watched.plain, StartView::Watch))).await
         }
         Some(Command::Propose(args)) => headless::propose(&paths, args).await,
         Some(Command::Doctor(args)) => doctor::run(&paths, &args).await,

@@ -9,20 +9,20 @@ use crate::cli::{self, Exit};
 use crate::config::Config;
 use crate::config::paths::Paths;
 use crate::inbox::Inbox;
-use crate::inbox::notify::Ways;
+use crate::inbox::notify::Channels;
 use crate::journal::Journal;
 use crate::text;
-use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, Opens, Place, plain};
+use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, SessionInfo, StartView, plain};
 
-use super::embedded::{Embedded, Heir};
+use super::embedded::{Embedded, OnGateEnd};
 use super::{headless, logging};
 
 /// How the inbox is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shell {
-    Screen(Opens),
+    Screen(StartView),
     /// In words, and why.
-    Plain(plain::Why, Opens),
+    Plain(plain::Why, StartView),
 }
 
 impl Shell {
@@ -42,10 +42,10 @@ pub(super) async fn inbox(paths: &Paths, shell: Shell) -> anyhow::Result<Exit> {
     tui::check_keys(&config).with_context(mistake)?;
     tui::check_theme(&config)?;
     tui::check_filters(&config).with_context(mistake)?;
-    Ways::new(&config.notify).with_context(mistake)?;
+    Channels::new(&config.notify).with_context(mistake)?;
     shell.check()?;
     let _log = logging::start(&paths.log)?;
-    let embedded = Embedded::unless_configured(&config, Heir::Inbox).await?;
+    let embedded = Embedded::unless_configured(&config, OnGateEnd::Inbox).await?;
     show(paths, &config, embedded, None, shell).await
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn show(
         .or_login(login_name())
         .with_risks(headless::risks(config));
     let durable = demo.is_none();
-    let place = Place {
+    let place = SessionInfo {
         reviewer: config.reviewer.clone().unwrap_or_default(),
         state: paths.state.clone(),
         login: login_name().unwrap_or_default(),

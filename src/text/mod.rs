@@ -27,7 +27,7 @@ pub use badge::{Badge, Badges, LINES as BLANK_LINES, badges, badges_of_identifie
 pub use flags::Flags;
 pub use identifier::{identifier, identifier_part, name};
 pub use rows::{NARROWEST, column, hidden, row, styled};
-pub use shown::{Look, Piece, Shown};
+pub use shown::{Piece, PieceKind, Shown};
 pub use skipped::skipped;
 
 /// Text for one line: line breaks become tokens.

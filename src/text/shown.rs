@@ -11,12 +11,12 @@ use super::units::{Face, Mode, SPACES, Unit, units};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
-    pub look: Look,
+    pub look: PieceKind,
 }
 
 /// What a piece stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum PieceKind {
     /// Itself.
     Plain,
     /// One blank that people write, a tab say: drawn as a sign, and nothing to worry about.
@@ -45,7 +45,7 @@ impl Shown {
             } else {
                 ascii - 1
             };
-            shown.push(text.get(range.start..at).unwrap_or_default(), Look::Plain);
+            shown.push(text.get(range.start..at).unwrap_or_default(), PieceKind::Plain);
         }
         for unit in units(text, at..range.end, mode) {
             shown.push_unit(text, &unit);
@@ -55,7 +55,7 @@ impl Shown {
 
     pub(super) fn push_unit(&mut self, text: &str, unit: &Unit) {
         match unit.face.text() {
-            None => self.push(text.get(unit.at..unit.at + unit.bytes).unwrap_or_default(), Look::Plain),
+            None => self.push(text.get(unit.at..unit.at + unit.bytes).unwrap_or_default(), PieceKind::Plain),
             Some(drawn) => self.push(&drawn, look(unit.face)),
         }
     }
@@ -71,7 +71,7 @@ impl Shown {
 
     /// Text of our own, which needs no door.
     pub fn ours(text: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece { text: text.into(), look: Look::Plain }], foreign: false }
+        Self { pieces: vec![Piece { text: text.into(), look: PieceKind::Plain }], foreign: false }
     }
 
     /// Something of it came from outside: where lines of ours and of others are told apart, it is one of others.
@@ -81,7 +81,7 @@ impl Shown {
 
     /// Words of our own that stand for something that is not there to be seen.
     pub(super) fn token(text: &str) -> Self {
-        Self { pieces: vec![Piece { text: format!("⟦{text}⟧"), look: Look::Token }], foreign: true }
+        Self { pieces: vec![Piece { text: format!("⟦{text}⟧"), look: PieceKind::Token }], foreign: true }
     }
 
     #[must_use]
@@ -115,15 +115,15 @@ impl Shown {
         }
         let mut boxed = self.empty();
         for piece in &self.pieces {
-            if piece.look != Look::Plain {
+            if piece.look != PieceKind::Plain {
                 boxed.pieces.push(piece.clone());
                 continue;
             }
             for grapheme in piece.text.graphemes(true) {
                 if uneven(grapheme) {
-                    boxed.push("[]", Look::Token);
+                    boxed.push("[]", PieceKind::Token);
                 } else {
-                    boxed.push(grapheme, Look::Plain);
+                    boxed.push(grapheme, PieceKind::Plain);
                 }
             }
         }
@@ -145,7 +145,7 @@ impl Shown {
             cut.push(part, look);
         }
         if width > 0 {
-            cut.push("…", Look::Plain);
+            cut.push("…", PieceKind::Plain);
         }
         cut
     }
@@ -159,7 +159,7 @@ impl Shown {
             if at >= columns {
                 rest.push(part, look);
             } else if end > columns {
-                rest.push(&format!("…{}", " ".repeat(end - columns - 1)), Look::Token);
+                rest.push(&format!("…{}", " ".repeat(end - columns - 1)), PieceKind::Token);
             }
             at = end;
         }
@@ -167,9 +167,9 @@ impl Shown {
     }
 
     /// What is drawn as one: graphemes, and tokens whole.
-    fn parts(&self) -> impl Iterator<Item = (&str, Look)> {
+    fn parts(&self) -> impl Iterator<Item = (&str, PieceKind)> {
         self.pieces.iter().flat_map(|piece| {
-            let whole = (piece.look != Look::Plain).then_some(piece.text.as_str());
+            let whole = (piece.look != PieceKind::Plain).then_some(piece.text.as_str());
             let parts = piece.text.graphemes(true).filter(move |_| whole.is_none());
             whole.into_iter().chain(parts).map(|part| (part, piece.look))
         })
@@ -195,7 +195,7 @@ impl Shown {
         let width = width.max(2);
         let (mut rows, mut row, mut used) = (Vec::new(), self.empty(), 0);
         for piece in &self.pieces {
-            let token = piece.look != Look::Plain;
+            let token = piece.look != PieceKind::Plain;
             if token && piece.text.width() <= width {
                 if used + piece.text.width() > width {
                     rows.push(std::mem::replace(&mut row, self.empty()));
@@ -212,7 +212,7 @@ impl Shown {
                     used = next.width();
                     rows.push(std::mem::replace(&mut row, next));
                 }
-                row.push(grapheme, Look::Plain);
+                row.push(grapheme, PieceKind::Plain);
                 used += columns;
             }
         }
@@ -223,7 +223,7 @@ impl Shown {
     /// Takes the unfinished word off the end of a full row; nothing when it is longer than half a row.
     fn split_last_word(&mut self, width: usize) -> Self {
         let empty = self.empty();
-        let Some(last) = self.pieces.last_mut().filter(|piece| piece.look == Look::Plain) else {
+        let Some(last) = self.pieces.last_mut().filter(|piece| piece.look == PieceKind::Plain) else {
             return empty;
         };
         let Some((head, word)) = last.text.rsplit_once(' ') else { return empty };
@@ -232,16 +232,18 @@ impl Shown {
         }
         let word = word.to_owned();
         last.text.truncate(head.len() + 1);
-        Self { pieces: vec![Piece { text: word, look: Look::Plain }], ..empty }
+        Self { pieces: vec![Piece { text: word, look: PieceKind::Plain }], ..empty }
     }
 
     const fn empty(&self) -> Self {
         Self { pieces: Vec::new(), foreign: self.foreign }
     }
 
-    fn push(&mut self, text: &str, look: Look) {
+    fn push(&mut self, text: &str, look: PieceKind) {
         match self.pieces.last_mut() {
-            Some(last) if look == Look::Plain && last.look == Look::Plain => last.text.push_str(text),
+            Some(last) if look == PieceKind::Plain && last.look == PieceKind::Plain => {
+                last.text.push_str(text);
+            }
             _ => self.pieces.push(Piece { text: text.to_owned(), look }),
         }
     }
@@ -252,11 +254,11 @@ fn width(text: &str) -> usize {
     if text.is_ascii() { text.width() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
 }
 
-const fn look(face: Face) -> Look {
+const fn look(face: Face) -> PieceKind {
     match face {
-        Face::Plain => Look::Plain,
-        Face::Glyph(_) => Look::Blank,
-        Face::Token(_) | Face::Foreign(_) | Face::Repeat(..) | Face::Spaces(_) => Look::Token,
+        Face::Plain => PieceKind::Plain,
+        Face::Glyph(_) => PieceKind::Blank,
+        Face::Token(_) | Face::Foreign(_) | Face::Repeat(..) | Face::Spaces(_) => PieceKind::Token,
     }
 }
 

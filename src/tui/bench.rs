@@ -11,17 +11,17 @@ use crate::domain::{
     ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, ReadFirst, ReasonRule, Revision, Risk, Row,
     SourceName, Timestamp,
 };
-use crate::inbox::figures::Ask;
+use crate::inbox::figures::BoardRequest;
 use crate::inbox::{Rows, Synced};
 
-use super::Place;
+use super::SessionInfo;
 use super::chrome::theme::Depth;
 use super::core::draw::view;
 use super::core::keymap::Keymap;
 use super::core::model::{Model, Settings};
 use super::core::msg::{Msg, What};
 use super::core::router::update;
-use super::dashboard::state::Opens;
+use super::dashboard::state::StartView;
 use super::queue::filter_state::Triage;
 
 const CAN: Capabilities = Capabilities {
@@ -102,7 +102,7 @@ impl List {
     /// Puts every figure of the watch view together.
     pub fn board(&self) {
         let now = self.model.now.plus_millis(60_000);
-        black_box(self.model.figures.board(Ask { window: 1_440, columns: 60 }, now));
+        black_box(self.model.figures.board(BoardRequest { window: 1_440, columns: 60 }, now));
     }
 
     fn say(&mut self, at: Timestamp, what: What) {
@@ -131,12 +131,12 @@ pub(crate) fn settings() -> Settings {
         reasons: Vec::new(),
         hold: std::time::Duration::ZERO,
         hints: false,
-        place: Place::default(),
+        place: SessionInfo::default(),
         triage: Triage::default(),
         depth: Depth::Full,
         reduced_motion: false,
         read_first: ReadFirst::Risky,
-        opens: Opens::Inbox,
+        opens: StartView::Inbox,
     }
 }
 

@@ -40,12 +40,12 @@ pub use crate::tui::chrome::theme::palette::ThemeError;
 pub use crate::tui::core::command::{COMMANDS, Group};
 use crate::tui::core::keymap::Keymap;
 pub use crate::tui::core::keymap::{KeymapError, KeysEntry, KeysSection, keys_page, presets};
-pub use crate::tui::dashboard::state::Opens;
+pub use crate::tui::dashboard::state::StartView;
 pub use crate::tui::queue::filter_state::SavedFilterError;
 use crate::tui::queue::filter_state::Triage;
 
 /// Is there a terminal to draw on? Asked before anything is opened.
-pub fn check_terminal(opens: Opens) -> Result<(), NoTerminal> {
+pub fn check_terminal(opens: StartView) -> Result<(), NoTerminal> {
     terminal::check(opens)
 }
 
@@ -75,7 +75,7 @@ pub fn check_filters(config: &Config) -> Result<(), SavedFilterError> {
 
 /// What the screens say about where they are.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct SessionInfo {
     /// Who decides, as the configuration says it; else empty.
     pub reviewer: String,
     /// Who decides where the source does not say it; may be empty.

@@ -14,7 +14,7 @@ use crate::text;
 use super::Plan;
 
 /// What freezing everything came to.
-pub(super) struct Rehearsal {
+pub(super) struct DryRun {
     /// What can be sent; all of it only when nothing is refused.
     pub(super) submission: Option<Submission>,
     pub(super) refused: Vec<(Option<ActionKey>, Refusal)>,
@@ -82,7 +82,7 @@ struct RefusedJson<'a> {
 /// Prints it. Ends as the command without `--dry-run` would, but for what only sending can tell.
 pub(super) fn print(
     plan: &Plan,
-    rehearsal: &Rehearsal,
+    rehearsal: &DryRun,
     can: impl Fn(&ActionKey) -> Capabilities,
     json: bool,
 ) -> anyhow::Result<Exit> {
@@ -96,7 +96,7 @@ pub(super) fn print(
 }
 
 /// In the order of the command without `--dry-run`: it looks for everything before it freezes anything.
-fn exit(rehearsal: &Rehearsal, skips: bool) -> Exit {
+fn exit(rehearsal: &DryRun, skips: bool) -> Exit {
     let worst = rehearsal.missing.iter().map(|missing| missing.exit);
     match worst.max_by_key(|exit| exit.code()) {
         Some(exit) => exit,
@@ -106,7 +106,7 @@ fn exit(rehearsal: &Rehearsal, skips: bool) -> Exit {
     }
 }
 
-fn decisions(rehearsal: &Rehearsal) -> impl Iterator<Item = (ActionKey, Option<&BatchId>, &Item)> {
+fn decisions(rehearsal: &DryRun) -> impl Iterator<Item = (ActionKey, Option<&BatchId>, &Item)> {
     let batches = rehearsal.submission.iter().flat_map(Submission::batches);
     batches.flat_map(|batch| {
         let key = |item: &Item| ActionKey { source: batch.source().clone(), id: item.id.clone() };
@@ -116,7 +116,7 @@ fn decisions(rehearsal: &Rehearsal) -> impl Iterator<Item = (ActionKey, Option<&
 
 fn as_json(
     plan: &Plan,
-    rehearsal: &Rehearsal,
+    rehearsal: &DryRun,
     can: &impl Fn(&ActionKey) -> Capabilities,
     would_send: bool,
 ) -> anyhow::Result<()> {
@@ -191,7 +191,7 @@ fn reversible(item: &Item) -> Option<Reversible> {
 
 fn as_text(
     plan: &Plan,
-    rehearsal: &Rehearsal,
+    rehearsal: &DryRun,
     can: &impl Fn(&ActionKey) -> Capabilities,
     refuses: bool,
 ) -> anyhow::Result<()> {
@@ -272,7 +272,7 @@ mod tests {
         };
         let of = |refused: usize, missing: Vec<NotFound>| {
             let refused = (0..refused).map(|_| (None, Refusal::Empty)).collect();
-            exit(&Rehearsal { submission: None, refused, missing }, true)
+            exit(&DryRun { submission: None, refused, missing }, true)
         };
 
         let both = vec![missing(Exit::Failed), missing(Exit::Unreachable)];

@@ -18,15 +18,15 @@ use crate::inbox::{Inbox, Problem, Rows};
 use crate::text;
 
 use super::args::DecideArgs;
-use super::find::{NotFound, Sought, find};
+use super::find::{NotFound, SearchedId, find};
 use super::output;
 use super::{Exit, Usage, problem, report};
 
 mod dry;
-mod wish;
+mod requested;
 
-use dry::Rehearsal;
-use wish::{Wish, Word, twice, wishes};
+use dry::DryRun;
+use requested::{RequestedDecision, Word, requested_decisions, twice};
 
 /// What is to be decided, read from the sources and staged.
 #[derive(Default)]
@@ -61,7 +61,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
     let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
     if args.dry_run {
         let (submission, refused) = rehearse(&mut plan, &entries, now);
-        return dry::print(&plan, &Rehearsal { submission, refused, missing }, can, args.json);
+        return dry::print(&plan, &DryRun { submission, refused, missing }, can, args.json);
     }
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
     let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
@@ -121,7 +121,7 @@ fn frozen(
 }
 
 /// Why a bare id does not approve this action. A digest comes from `show --json`, which tells the same.
-fn asks_for_a_look(wish: &Wish, action: &PendingAction) -> Option<String> {
+fn asks_for_a_look(wish: &RequestedDecision, action: &PendingAction) -> Option<String> {
     let bare = matches!(wish.decision, Word::Approve) && wish.digest.is_none();
     let reasons = if bare { text::Flags::of(action).reasons() } else { Vec::new() };
     (!reasons.is_empty()).then(|| reasons.join(", "))
@@ -187,11 +187,15 @@ async fn tell_of_earlier(inbox: &Inbox) {
 async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<(Plan, Vec<NotFound>)> {
     let mut plan = Plan { as_given: args.from.is_some(), ..Plan::default() };
     let mut missing = Vec::new();
-    let wishes = wishes(args)?;
+    let wishes = requested_decisions(args)?;
     let source = args.source.as_deref();
     let sought: Vec<_> = wishes
         .iter()
-        .map(|wish| Sought { id: &wish.id, source: wish.source.as_deref().or(source), may_begin: wish.typed })
+        .map(|wish| SearchedId {
+            id: &wish.id,
+            source: wish.source.as_deref().or(source),
+            may_begin: wish.typed,
+        })
         .collect();
     let found = find(inbox, &sought).await?;
     let mut keys = HashSet::new();
@@ -242,7 +246,7 @@ fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLin
 }
 
 /// No source has it any more: it is named, and stops no other.
-fn vanished(source: SourceName, wish: &Wish) -> ReportLine {
+fn vanished(source: SourceName, wish: &RequestedDecision) -> ReportLine {
     let key = ActionKey { source, id: ActionId::new(wish.id.as_str()) };
     ReportLine {
         batch: BatchKey::Alone(key.clone()),
@@ -277,7 +281,12 @@ fn edits(key: &ActionKey, given: &RawValue) -> Result<Edits, Usage> {
     Edits::new(object).map_err(|error| wrong(error.to_string()))
 }
 
-fn stage(key: &ActionKey, action: &PendingAction, wish: Wish, at: Timestamp) -> anyhow::Result<Staged> {
+fn stage(
+    key: &ActionKey,
+    action: &PendingAction,
+    wish: RequestedDecision,
+    at: Timestamp,
+) -> anyhow::Result<Staged> {
     let edits = match wish.user_edits {
         None => None,
         Some(given) => Some(edits(key, &given)?),
@@ -363,7 +372,7 @@ mod tests {
     use super::*;
     use crate::domain::{ActionId, Row};
 
-    fn wish(text: &str) -> Wish {
+    fn wish(text: &str) -> RequestedDecision {
         serde_json::from_str(text).unwrap()
     }
 

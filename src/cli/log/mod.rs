@@ -7,7 +7,7 @@ use crate::domain::{
     ActionKey, DecisionKind, Outcome, SourceName, Status, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::Inbox;
-use crate::journal::{Journal, Past, Receipt, Sent};
+use crate::journal::{Journal, Receipt, Sent, SubmissionRecord};
 
 use super::args::{CameTo, Decided, LogArgs, LogCommand};
 use super::output::{self, Progress};
@@ -55,7 +55,7 @@ struct Line {
 
 impl Line {
     /// What its receipt covers is shown, and the title marked where it is not.
-    fn of(past: &Past, sent: Sent, receipt: Option<Receipt>) -> Self {
+    fn of(past: &SubmissionRecord, sent: Sent, receipt: Option<Receipt>) -> Self {
         let covered = receipt.as_ref().is_some_and(Receipt::covers_all);
         Self {
             at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),

@@ -7,7 +7,7 @@ use crate::cli::find::ambiguous;
 use crate::cli::{Exit, Usage, output, report};
 use crate::domain::{ActionKey, Followed, SubmissionId};
 use crate::inbox::Inbox;
-use crate::journal::{Journal, Past, Receipt, Sent};
+use crate::journal::{Journal, Receipt, Sent, SubmissionRecord};
 
 pub(super) async fn print(
     journal: &Journal,
@@ -46,7 +46,7 @@ pub(super) async fn print(
 }
 
 /// The submission that is meant, by all of its id or by its beginning.
-async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<Past>> {
+async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<SubmissionRecord>> {
     if let Some(past) = journal.past(&SubmissionId::new(given)).await? {
         return Ok(Some(past));
     }
@@ -62,7 +62,7 @@ async fn find(journal: &Journal, given: &str) -> anyhow::Result<Option<Past>> {
 }
 
 /// Where its actions were last seen, as the receipts have it.
-fn followed(past: &Past) -> HashMap<ActionKey, Followed> {
+fn followed(past: &SubmissionRecord) -> HashMap<ActionKey, Followed> {
     let of = |sent: &Sent| {
         let seen = sent.followed.as_ref()?;
         let followed = Followed {

@@ -10,7 +10,7 @@ use crate::config::{QueueTargets, Targets};
 use crate::contract::time;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
-use crate::inbox::figures::{Ask, Board, Figures, Happening};
+use crate::inbox::figures::{Board, BoardRequest, Figures, Happening};
 use crate::inbox::notify::Caller;
 
 use super::args::WatchArgs;
@@ -143,7 +143,7 @@ async fn until(
 impl Form {
     /// Prints what changed since the last time; `goes_on`: there will be a next one.
     fn print(&mut self, observer: &Observer, watching: &mut Watching, goes_on: bool) -> anyhow::Result<()> {
-        let board = observer.board(Ask { window: observer.window(), columns: COLUMNS });
+        let board = observer.board(BoardRequest { window: observer.window(), columns: COLUMNS });
         if goes_on && let Some(caller) = &mut watching.caller {
             caller.look(&board);
         }

@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::contract::time;
 use crate::domain::{Flows, Minute, Revision, SourceName};
-use crate::inbox::figures::{Ask, Board, Figures};
+use crate::inbox::figures::{Board, BoardRequest, Figures};
 use crate::inbox::{Connection, Event, EventKind, GRACE, Inbox, Problem, Synced};
 
 /// When everything is known and nothing more comes for so long, what a stream says at its beginning was said.
@@ -86,7 +86,7 @@ impl Observer {
         self.window
     }
 
-    pub(super) fn board(&self, ask: Ask) -> Board {
+    pub(super) fn board(&self, ask: BoardRequest) -> Board {
         self.figures.board(ask, time::now())
     }
 

@@ -90,7 +90,7 @@ impl Default for RawLimits {
 }
 
 impl RawLimits {
-    fn meaning(self) -> Limits {
+    fn validate(self) -> Limits {
         Limits {
             pending_per_workspace: self.pending_per_workspace,
             proposals_per_minute: self.proposals_per_minute,
@@ -106,7 +106,7 @@ impl RawLimits {
 
 impl RawGate {
     /// `text` is the whole file: it tells the line of a mistake.
-    pub(super) fn meaning(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> GateConfig {
+    pub(super) fn validate(self, text: &str, paths: &Paths, mistakes: &mut Mistakes) -> GateConfig {
         let denied = self.denied;
         let folder = paths.config.parent().unwrap_or(Path::new(""));
         let tools = self.tools.into_iter().filter_map(|(name, tool)| {
@@ -117,7 +117,7 @@ impl RawGate {
                 let twice = "this tool is in gate.denied, too; take it out of one of the two";
                 return mistakes.take(Err(wrong(twice.to_owned())));
             }
-            let tool = mistakes.take(tool.meaning(line, folder).map_err(wrong))?;
+            let tool = mistakes.take(tool.validate(line, folder).map_err(wrong))?;
             Some((name, tool))
         });
         let tools = tools.collect();
@@ -148,7 +148,7 @@ impl RawGate {
             listen: self.listen,
             database: mistakes.take(database(&self.database, &paths.state)).unwrap_or_default(),
             workspace: self.workspace,
-            limits: self.limits.meaning(),
+            limits: self.limits.validate(),
             denied,
             allow_targets: self.allow_targets,
             hosts,

@@ -80,13 +80,13 @@ pub(super) fn rules(
     let rules = numbered.filter_map(|(raw, number)| {
         let line = line_of(around.text, raw.span().start);
         let wrong = |what: String| format!("line {line}, notify rule {number}: {what}");
-        mistakes.take(raw.into_inner().meaning(number, line, around).map_err(wrong))
+        mistakes.take(raw.into_inner().validate(number, line, around).map_err(wrong))
     });
     rules.collect()
 }
 
 impl RawRule {
-    fn meaning(self, number: usize, line: usize, around: &Around<'_>) -> Result<NotifyRule, String> {
+    fn validate(self, number: usize, line: usize, around: &Around<'_>) -> Result<NotifyRule, String> {
         self.check_keys()?;
         let on = words(&self.on)?;
         if let (Some(_), Some(whole)) = (&self.queue, on.iter().find(|on| !on.is_of_queues())) {

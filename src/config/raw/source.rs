@@ -67,7 +67,7 @@ enum RawReview {
 }
 
 impl RawSource {
-    pub(super) fn meaning(mut self, folder: &Path) -> Result<SourceConfig, String> {
+    pub(super) fn validate(mut self, folder: &Path) -> Result<SourceConfig, String> {
         let name = self.name.clone();
         let wrong = |what: &str| format!("source {name:?}: {what}");
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')

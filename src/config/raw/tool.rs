@@ -54,7 +54,7 @@ enum RawRetry {
 
 impl RawTool {
     /// `line` is where its table begins; `folder` is where relative files are.
-    pub(super) fn meaning(self, line: usize, folder: &Path) -> Result<ToolConfig, String> {
+    pub(super) fn validate(self, line: usize, folder: &Path) -> Result<ToolConfig, String> {
         let executor = match (self.executor, self.url, self.argv) {
             (RawExecutor::Pull, None, None) => Executor::Pull,
             (RawExecutor::Http, Some(url), None)
@@ -111,13 +111,13 @@ impl RawTool {
                 None => None,
             },
             schema: self.schema.map(|path| folder.join(path)),
-            preview: self.preview.map(RawPreview::meaning).transpose()?,
+            preview: self.preview.map(RawPreview::validate).transpose()?,
         })
     }
 }
 
 impl RawPreview {
-    fn meaning(self) -> Result<PreviewShape, String> {
+    fn validate(self) -> Result<PreviewShape, String> {
         let Self { fields, items, item_fields } = self;
         if items.is_none() && !item_fields.is_empty() {
             return Err("preview.item_fields needs preview.items, the array that they are in".to_owned());

@@ -117,7 +117,7 @@ impl RawUi {
     }
 
     /// `folder` is where a relative path begins.
-    pub(super) fn meaning(self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Ui {
+    pub(super) fn validate(self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Ui {
         Ui {
             borders: match self.borders {
                 RawBorders::Line => Borders::Line,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use tokio::process::Command;
 
-use super::Ran;
+use super::Attempt;
 use super::runs::{Run, Runs};
 use crate::gate::store::Work;
 use crate::program;
@@ -27,7 +27,7 @@ pub(super) async fn run(
     env: &BTreeMap<String, String>,
     work: &Work,
     timeout: Duration,
-) -> Ran {
+) -> Attempt {
     let run = Run { id: work.id.clone(), fence: work.fence };
     let begun = runs.begin(&run).and_then(|report| {
         let command = command(argv, env, work, timeout, report.try_clone()?)?;
@@ -35,13 +35,13 @@ pub(super) async fn run(
     });
     let (mut report, mut command) = match begun {
         Ok(begun) => begun,
-        Err(error) => return Ran::Failed(format!("not started: {error}")),
+        Err(error) => return Attempt::Failed(format!("not started: {error}")),
     };
     let mut supervisor = match command.spawn() {
         Ok(supervisor) => supervisor,
         Err(error) => {
             runs.forget(&run);
-            return Ran::Failed(format!("not started: {error}"));
+            return Attempt::Failed(format!("not started: {error}"));
         }
     };
     // It must not hold the report any longer than the supervisor does.
@@ -52,8 +52,8 @@ pub(super) async fn run(
     };
     match ended {
         Ok(Some(report)) => came_out(report, timeout),
-        Ok(None) => Ran::Vanished("its supervisor was killed".to_owned()),
-        Err(error) => Ran::Vanished(error.to_string()),
+        Ok(None) => Attempt::Vanished("its supervisor was killed".to_owned()),
+        Err(error) => Attempt::Vanished(error.to_string()),
     }
 }
 
@@ -81,18 +81,18 @@ fn command(
 
 /// Exit code 0 is done, another one is a failure, told by what it wrote to standard error. A program that a signal ended
 /// was stopped on the way.
-pub(super) fn came_out(report: Report, timeout: Duration) -> Ran {
+pub(super) fn came_out(report: Report, timeout: Duration) -> Attempt {
     let said = String::from_utf8_lossy(&report.errors);
     let with_words = |status: String| match said.trim() {
         "" => format!("{status}, without a word"),
         said => format!("{status}: {said}"),
     };
     match report.end {
-        End::NotStarted(why) => Ran::Failed(why),
-        End::Succeeded => Ran::Done(report.output),
-        End::Failed(status) => Ran::Failed(with_words(status)),
-        End::Signalled(status) => Ran::Lost(with_words(status)),
-        End::Late => Ran::Lost(format!("stopped after {timeout:?}; it may have done part of its work")),
-        End::Lost(why) => Ran::Lost(format!("lost the program: {why}")),
+        End::NotStarted(why) => Attempt::Failed(why),
+        End::Succeeded => Attempt::Done(report.output),
+        End::Failed(status) => Attempt::Failed(with_words(status)),
+        End::Signalled(status) => Attempt::Lost(with_words(status)),
+        End::Late => Attempt::Lost(format!("stopped after {timeout:?}; it may have done part of its work")),
+        End::Lost(why) => Attempt::Lost(format!("lost the program: {why}")),
     }
 }

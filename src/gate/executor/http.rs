@@ -2,26 +2,26 @@
 
 use std::time::Duration;
 
-use super::{OUTPUT_MAX, Ran};
+use super::{Attempt, OUTPUT_MAX};
 use crate::gate::store::Work;
 use crate::net::http::HttpError;
 use crate::net::post::Targets;
 
 /// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write: it may have landed. Any other answer is a
 /// failure in the tool's own words.
-pub(super) async fn run(targets: &Targets, url: &str, work: &Work, timeout: Duration) -> Ran {
+pub(super) async fn run(targets: &Targets, url: &str, work: &Work, timeout: Duration) -> Attempt {
     let headers = [
         ("Content-Type", "application/json".to_owned()),
         ("Idempotency-Key", work.key.clone()),
         ("X-Gate-Fence", work.fence.to_string()),
     ];
     match targets.post(url, &headers, work.input.as_str().to_owned(), timeout, OUTPUT_MAX).await {
-        Ok((status, body)) if (200..300).contains(&status) => Ran::Done(body),
+        Ok((status, body)) if (200..300).contains(&status) => Attempt::Done(body),
         Ok((status, body)) => {
             let why = format!("HTTP {status}: {}", String::from_utf8_lossy(&body));
-            if status == 408 || status >= 500 { Ran::Lost(why) } else { Ran::Failed(why) }
+            if status == 408 || status >= 500 { Attempt::Lost(why) } else { Attempt::Failed(why) }
         }
-        Err(HttpError::NotSent(why)) => Ran::Failed(format!("not sent: {why}")),
-        Err(lost) => Ran::Lost(lost.to_string()),
+        Err(HttpError::NotSent(why)) => Attempt::Failed(format!("not sent: {why}")),
+        Err(lost) => Attempt::Lost(lost.to_string()),
     }
 }

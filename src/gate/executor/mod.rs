@@ -5,8 +5,8 @@
 //! action and never takes the gate down.
 
 mod command;
+mod concurrency;
 mod http;
-mod room;
 mod runs;
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use self::room::{Room, Rooms};
+use self::concurrency::{ConcurrencyLimit, Room};
 pub(super) use self::runs::Runs;
 use self::runs::{Run, State};
 use super::Gate;
@@ -38,7 +38,7 @@ const ERROR_MAX: usize = 4_096;
 
 /// How one attempt came out.
 #[derive(Debug, PartialEq, Eq)]
-enum Ran {
+enum Attempt {
     /// What it printed or answered.
     Done(Vec<u8>),
     /// It said no, or could not be started: nothing landed as far as anybody knows.
@@ -76,7 +76,7 @@ async fn dispatcher(gate: Gate) {
     if tools.is_empty() {
         return;
     }
-    let rooms = Rooms::new(&tools, AT_ONCE, AT_ONCE_PER_TOOL);
+    let rooms = ConcurrencyLimit::new(&tools, AT_ONCE, AT_ONCE_PER_TOOL);
     loop {
         tokio::select! {
             () = gate.inner.draining.cancelled() => return,
@@ -91,7 +91,7 @@ async fn dispatcher(gate: Gate) {
 
 /// Goes once through whatever is approved, as fast as there is room. What cannot be dispatched stands in nobody's way, nor
 /// does a slow tool: one without room is passed over, and whoever leaves its room wakes the dispatcher.
-async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
+async fn dispatch(gate: &Gate, rooms: &ConcurrencyLimit) -> Result<(), StoreError> {
     let mut after = 0;
     loop {
         let tools = rooms.with_space();
@@ -104,7 +104,7 @@ async fn dispatch(gate: &Gate, rooms: &Rooms) -> Result<(), StoreError> {
         for Waiting { id, tool, .. } in waiting {
             let room = tokio::select! {
                 () = gate.inner.draining.cancelled() => return Ok(()),
-                room = rooms.enter(&tool) => room,
+                room = rooms.acquire(&tool) => room,
             };
             let Some(room) = room else { continue };
             let config = gate.inner.tools.get(&tool);
@@ -146,7 +146,7 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
         async move { attempt(&gate, &tool, &work).await }
     });
     let ran = tokio::select! {
-        ran = &mut running => ran.unwrap_or_else(|error| Ran::Vanished(format!("the executor broke off: {error}"))),
+        ran = &mut running => ran.unwrap_or_else(|error| Attempt::Vanished(format!("the executor broke off: {error}"))),
         () = gate.inner.giving_up.cancelled() => {
             // A command goes on under its supervisor, and the next gate takes up what it comes to. Anything else loses its lease.
             running.abort();
@@ -163,16 +163,16 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
 }
 
 /// `None`: it may still go on, so that its lease has to run out first.
-fn how_it_ended(ran: Ran, retry: Retry) -> Option<Finished> {
+fn how_it_ended(ran: Attempt, retry: Retry) -> Option<Finished> {
     Some(match (ran, retry) {
-        (Ran::Done(output), _) => match result(&output) {
+        (Attempt::Done(output), _) => match result(&output) {
             Ok(result) => Finished::Executed(result),
             Err(error) => Finished::Lost(format!("it ran, but its output cannot be kept: {error}")),
         },
-        (Ran::Failed(error), _) => Finished::Failed(clip(&error)),
-        (Ran::Lost(error), Retry::Safe) => Finished::Again(clip(&error)),
-        (Ran::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
-        (Ran::Vanished(error), _) => {
+        (Attempt::Failed(error), _) => Finished::Failed(clip(&error)),
+        (Attempt::Lost(error), Retry::Safe) => Finished::Again(clip(&error)),
+        (Attempt::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
+        (Attempt::Vanished(error), _) => {
             tracing::warn!(error, "nobody knows how a run ended; its lease runs out first");
             return None;
         }
@@ -246,12 +246,12 @@ async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) -> bool {
     }
 }
 
-async fn attempt(gate: &Gate, tool: &ToolConfig, work: &Work) -> Ran {
+async fn attempt(gate: &Gate, tool: &ToolConfig, work: &Work) -> Attempt {
     let limit = limit(gate, tool, work);
     match &tool.executor {
         Executor::Http { url } => http::run(gate.inner.tools.targets(), url, work, limit).await,
         Executor::Command { argv, env } => command::run(&gate.inner.runs, argv, env, work, limit).await,
-        Executor::Pull => Ran::Failed("this tool is run by an agent".to_owned()),
+        Executor::Pull => Attempt::Failed("this tool is run by an agent".to_owned()),
     }
 }
 

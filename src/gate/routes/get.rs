@@ -16,7 +16,7 @@ use crate::gate::Gate;
 use crate::gate::audit::AuditRow;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
-use crate::gate::store::{Refused, Stored, judge};
+use crate::gate::store::{Refused, Stored, decision_rules};
 
 /// Longest wait in one request.
 const WAIT_MAX: Duration = Duration::from_mins(1);
@@ -85,7 +85,7 @@ pub(super) async fn find(gate: &Gate, caller: &Caller, id: &str) -> Result<Store
         }
         .into());
     };
-    judge::within(&stored, &caller.actor())?;
+    decision_rules::within(&stored, &caller.actor())?;
     Ok(stored)
 }
 

@@ -1,10 +1,10 @@
 //! The trait `Store`: everything that the gate keeps and decides about it. SQLite is the only implementation so far.
 //!
-//! A store decides inside its transactions with the rules of [`judge`] and moves a row only along
+//! A store decides inside its transactions with the rules of [`decision_rules`] and moves a row only along
 //! [`Status::after`](crate::domain::Status::after). Nothing is acknowledged before it is committed.
 
 mod counted;
-pub(crate) mod judge;
+pub(crate) mod decision_rules;
 pub(crate) mod sqlite;
 
 use std::fmt;

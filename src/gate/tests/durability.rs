@@ -12,7 +12,7 @@ use super::support::{BORN, LIMIT, TestGate, config, plain, script, serve, start}
 use crate::config::{GateConfig, Retry, TokenFrom, ToolConfig};
 use crate::contract;
 use crate::domain::Status;
-use crate::gate::reconcile::Steady;
+use crate::gate::reconcile::ClockUptime;
 use crate::gate::store::{Dispatched, Lease};
 use crate::gate::{Gate, reconcile};
 
@@ -97,7 +97,7 @@ async fn a_jump_of_the_clock_forgets_no_idempotency_key() {
         super::support::answer(request.body(body)).await.text
     };
     let first = send().await;
-    let (mut steady, start, later) = (Steady::default(), Instant::now(), Duration::from_secs(5));
+    let (mut steady, start, later) = (ClockUptime::default(), Instant::now(), Duration::from_secs(5));
     let two_days = || gate.gate.inner.clock.pass(2 * DAY.as_millis() as i64);
 
     reconcile::forget(&gate.gate, &mut steady, start).await.unwrap();

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use super::alerts;
 use super::decided::quantile;
-use super::ledger::{Ledger, Place};
+use super::ledger::{Ledger, QueueIndex};
 use super::reading::{self, Reading};
 use super::source::SourceFigures;
 use super::sums::Sums;
-use super::{Ages, Ask, Board, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine};
+use super::{
+    Ages, Board, BoardRequest, Figures, Queue, QueueLine, ReviewerLine, SourceBoard, Standing, ToolLine,
+};
 use crate::domain::{LastMinute, Minute, QueueState, Rate, Timestamp, ToolDecided, Trend, Untrusted};
 
 /// What all rates of several sources are told over.
@@ -17,18 +19,18 @@ const MINUTES: [i64; 4] = [5, 15, 60, 240];
 
 impl Figures {
     /// Every figure, now. Takes as long as there are pending actions.
-    pub fn board(&self, ask: Ask, now: Timestamp) -> Board {
+    pub fn board(&self, ask: BoardRequest, now: Timestamp) -> Board {
         self.assembled(ask, true, now)
     }
 
     /// The same from what was seen from here alone: it does not change by asking sources for their own counts, as somebody does who
     /// opens the watch view.
-    pub fn board_as_seen(&self, ask: Ask, now: Timestamp) -> Board {
+    pub fn board_as_seen(&self, ask: BoardRequest, now: Timestamp) -> Board {
         self.assembled(ask, false, now)
     }
 
-    fn assembled(&self, ask: Ask, believed: bool, now: Timestamp) -> Board {
-        let ask = Ask { window: ask.window.clamp(1, Self::LONGEST), ..ask };
+    fn assembled(&self, ask: BoardRequest, believed: bool, now: Timestamp) -> Board {
+        let ask = BoardRequest { window: ask.window.clamp(1, Self::LONGEST), ..ask };
         let mut board = Board { at: now, window: ask.window, edits_told: true, ..Board::default() };
         let (mut readings, mut ages, mut tools) = (Vec::new(), Vec::new(), Tools::default());
         let mut reviewers = Vec::new();
@@ -66,7 +68,7 @@ impl Figures {
         &self,
         source: &SourceFigures,
         sums: &mut Sums,
-        (ask, believed): (Ask, bool),
+        (ask, believed): (BoardRequest, bool),
         now: Timestamp,
     ) -> (SourceBoard, Reading) {
         let (ledger, clock) = source.ledger(believed, now);
@@ -196,7 +198,7 @@ fn over_a_quarter(count: u64, over: i64) -> u64 {
 }
 
 /// What is pending in the places of the ledger that counts.
-fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> HashMap<Place, u64> {
+fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> HashMap<QueueIndex, u64> {
     let places = ledger.queues().filter_map(|(queue, place)| {
         let pending = lines.get(queue)?.pending;
         (pending > 0).then_some((place, pending))
@@ -208,7 +210,7 @@ fn by_place(lines: &HashMap<Queue, Standing>, ledger: &Ledger) -> HashMap<Place,
 fn queues(
     lines: &mut HashMap<Queue, Standing>,
     ledger: &Ledger,
-    mut readings: HashMap<Place, Reading>,
+    mut readings: HashMap<QueueIndex, Reading>,
     is_there: bool,
 ) -> Vec<QueueLine> {
     let mut queues: Vec<QueueLine> = Vec::new();

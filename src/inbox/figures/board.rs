@@ -8,7 +8,7 @@ use crate::inbox::Connection;
 
 /// What is asked of [`Figures::board`](super::Figures::board).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct BoardRequest {
     /// Minutes back, 1 to 1440: of sparklines, outcomes, tools and reviewers.
     pub window: u32,
     /// Values in a sparkline, at most; each is of the same number of minutes.

@@ -8,16 +8,16 @@ use crate::domain::{Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, SourceNam
 use super::Figures;
 
 /// Where a queue stands in a [`Ledger`].
-pub(super) type Place = u16;
+pub(super) type QueueIndex = u16;
 
 /// The place of everything beyond the most that are told apart.
 #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
-const REST: Place = Queue::MOST as Place;
+const REST: QueueIndex = Queue::MOST as QueueIndex;
 
 /// What is known of some minutes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
-    places: HashMap<Queue, Place>,
+    places: HashMap<Queue, QueueIndex>,
     pub(super) minutes: BTreeMap<Minute, Slot>,
     /// Not kept yet.
     changed: BTreeSet<Minute>,
@@ -30,7 +30,7 @@ pub(super) struct Slot {
     /// What was pending at its end is known.
     pub(super) ended: bool,
     /// Those in which something was pending or happened.
-    pub(super) cells: HashMap<Place, Cell>,
+    pub(super) cells: HashMap<QueueIndex, Cell>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,14 +71,14 @@ impl Ledger {
     }
 
     /// The queue's place; beyond the most it is that of the rest.
-    pub(super) fn place(&mut self, queue: &Queue) -> Place {
+    pub(super) fn place(&mut self, queue: &Queue) -> QueueIndex {
         if let Some(place) = self.places.get(queue) {
             return *place;
         }
         if *queue == Queue::Rest {
             return REST;
         }
-        let taken: BTreeSet<Place> = self.places.values().copied().collect();
+        let taken: BTreeSet<QueueIndex> = self.places.values().copied().collect();
         match (0..REST).find(|place| !taken.contains(place)) {
             Some(free) => {
                 self.places.insert(queue.clone(), free);
@@ -89,12 +89,12 @@ impl Ledger {
     }
 
     /// Its place, where it is told apart.
-    pub(super) fn place_of(&self, queue: &Queue) -> Option<Place> {
+    pub(super) fn place_of(&self, queue: &Queue) -> Option<QueueIndex> {
         self.places.get(queue).copied()
     }
 
     /// The queues and their places, the rest last.
-    pub(super) fn queues(&self) -> impl Iterator<Item = (&Queue, Place)> {
+    pub(super) fn queues(&self) -> impl Iterator<Item = (&Queue, QueueIndex)> {
         self.places.iter().map(|(queue, place)| (queue, *place)).chain([(&Queue::Rest, REST)])
     }
 
@@ -104,7 +104,7 @@ impl Ledger {
         &mut self,
         from: Timestamp,
         to: Timestamp,
-        pending: &HashMap<Place, u64>,
+        pending: &HashMap<QueueIndex, u64>,
         limit: Duration,
     ) -> bool {
         let last = Minute::of(to);
@@ -127,7 +127,7 @@ impl Ledger {
     }
 
     /// Counts what happened in a minute that was covered, and corrects what was pending at the ends since.
-    pub(super) fn add(&mut self, place: Place, minute: Minute, flow: &Flow) {
+    pub(super) fn add(&mut self, place: QueueIndex, minute: Minute, flow: &Flow) {
         let cell = self.minutes.entry(minute).or_default().cells.entry(place).or_default();
         cell.flow = cell.flow.plus(flow);
         self.changed.insert(minute);
@@ -140,7 +140,7 @@ impl Ledger {
 
     /// What an earlier run kept, or one that runs beside this one: of a minute that both saw, each saw a part.
     pub(super) fn restore(&mut self, kept: &KeptMinute) {
-        let places: Vec<(Place, &KeptQueue)> =
+        let places: Vec<(QueueIndex, &KeptQueue)> =
             kept.queues.iter().map(|of| (self.place(&of.queue), of)).collect();
         let slot = self.minutes.entry(kept.minute).or_default();
         slot.watched = slot.watched.max(kept.watched).min(Minute::MILLIS);
@@ -158,10 +158,10 @@ impl Ledger {
     pub(super) fn take_unkept(
         &mut self,
         source: &SourceName,
-        pending: &HashMap<Place, u64>,
+        pending: &HashMap<QueueIndex, u64>,
         now: Timestamp,
     ) -> Vec<KeptMinute> {
-        let names: HashMap<Place, Queue> =
+        let names: HashMap<QueueIndex, Queue> =
             self.queues().map(|(queue, place)| (place, queue.clone())).collect();
         let changed = std::mem::take(&mut self.changed);
         let kept = changed.into_iter().filter_map(|minute| {
@@ -173,7 +173,7 @@ impl Ledger {
             if !slot.ended {
                 return None;
             }
-            let queue = |(place, cell): (Place, Cell)| {
+            let queue = |(place, cell): (QueueIndex, Cell)| {
                 let queue = names.get(&place)?.clone();
                 Some(KeptQueue { queue, flow: cell.flow, pending: cell.pending })
             };
@@ -186,14 +186,14 @@ impl Ledger {
     }
 
     /// Forgets what is older than the longest window, and queues that nothing is known of any more; `open` are those with actions.
-    pub(super) fn trim(&mut self, open: impl FnOnce() -> HashSet<Place>, now: Timestamp) {
+    pub(super) fn trim(&mut self, open: impl FnOnce() -> HashSet<QueueIndex>, now: Timestamp) {
         let first = Minute::of(now).plus(1 - i64::from(Figures::LONGEST));
         if self.minutes.first_key_value().is_none_or(|(oldest, _)| *oldest >= first) {
             return;
         }
         self.minutes = self.minutes.split_off(&first);
         self.changed = self.changed.split_off(&first);
-        let used: BTreeSet<Place> =
+        let used: BTreeSet<QueueIndex> =
             self.minutes.values().flat_map(|slot| slot.cells.keys().copied()).collect();
         let open = open();
         self.places.retain(|_, place| used.contains(place) || open.contains(place));
@@ -202,7 +202,7 @@ impl Ledger {
 
 impl Slot {
     /// So much was pending at its end.
-    fn end(&mut self, pending: &HashMap<Place, u64>) {
+    fn end(&mut self, pending: &HashMap<QueueIndex, u64>) {
         self.ended = true;
         self.cells.values_mut().for_each(|cell| cell.pending = 0);
         for (place, count) in pending.iter().filter(|(_, count)| **count > 0) {

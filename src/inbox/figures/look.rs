@@ -11,7 +11,7 @@ use crate::domain::{
 use crate::inbox::Rows;
 
 use super::decided::{Deed, Did};
-use super::ledger::Place;
+use super::ledger::QueueIndex;
 use super::news::News;
 use super::source::{Over, SourceFigures};
 use super::stage::Stage;
@@ -33,7 +33,7 @@ impl SourceFigures {
         self.cover(targets, now);
         self.heard = Some(now);
         (self.behind, self.problem, self.revision) = (false, false, revision);
-        let mut look = Look { since, now, gap: self.gap && since.is_some(), news: News::default() };
+        let mut look = ListReading { since, now, gap: self.gap && since.is_some(), news: News::default() };
         match rows {
             Rows::All(entries) => {
                 self.cut = entries.iter().any(|entry| is_cut(&entry.row));
@@ -94,7 +94,7 @@ impl SourceFigures {
     }
 
     /// It is not listed any more.
-    fn gone(&mut self, look: &mut Look, id: &ActionId) {
+    fn gone(&mut self, look: &mut ListReading, id: &ActionId) {
         let Some(known) = self.open.take(id) else { return };
         let tool = self.open.tools().get(known.tool).cloned().unwrap_or_default();
         let about = self.about(id, (&tool, &known.title), known.high);
@@ -112,14 +112,14 @@ impl SourceFigures {
         look.news.moved(stage, true, None, None, about);
     }
 
-    fn stand(&mut self, look: &mut Look, entries: &[Entry]) {
+    fn stand(&mut self, look: &mut ListReading, entries: &[Entry]) {
         for entry in entries {
             self.stands(look, &entry.row);
         }
     }
 
     /// It stands like this now.
-    fn stands(&mut self, look: &mut Look, row: &Row) {
+    fn stands(&mut self, look: &mut ListReading, row: &Row) {
         let stage = Stage::of(&row.status);
         let (known, over) = (self.open.get(&row.id), self.over.get(&row.id).map(|over| over.stage));
         let before = match known {
@@ -166,7 +166,7 @@ impl SourceFigures {
         }
     }
 
-    fn tell(&mut self, look: &mut Look, row: &Row, before: Option<Stage>, stage: Stage, about: About) {
+    fn tell(&mut self, look: &mut ListReading, row: &Row, before: Option<Stage>, stage: Stage, about: About) {
         let was_open = matches!(before, None | Some(Stage::Pending));
         if stage == Stage::Pending {
             look.news.arrived(Queue::of(row), about);
@@ -223,14 +223,14 @@ impl SourceFigures {
     }
 
     /// Counts what happened in a minute.
-    fn flow(&mut self, place: Place, minute: Minute, flow: &Flow) {
+    fn flow(&mut self, place: QueueIndex, minute: Minute, flow: &Flow) {
         self.seen.add(place, minute, flow);
         self.moved = true;
     }
 }
 
 /// One look at a list.
-struct Look {
+struct ListReading {
     /// Nobody watched since then.
     gap: bool,
     /// Everything up to then was known before.
@@ -239,7 +239,7 @@ struct Look {
     news: News,
 }
 
-impl Look {
+impl ListReading {
     /// It was proposed since the last look.
     fn is_new(&self, row: &Row) -> bool {
         row.status.is_pending() || self.since.is_some_and(|since| row.created_at > since)

@@ -33,8 +33,8 @@ use source::SourceFigures;
 
 pub use crate::domain::AlertKind;
 pub use board::{
-    About, Ages, Alert, Ask, Board, Happening, HappeningKind, QueueLine, ReviewerLine, SourceBoard, Standing,
-    ToolLine,
+    About, Ages, Alert, Board, BoardRequest, Happening, HappeningKind, QueueLine, ReviewerLine, SourceBoard,
+    Standing, ToolLine,
 };
 
 /// So many happenings are known, the newest.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, Hash, RandomState};
 
 use crate::domain::{ActionId, Queue, Row, Status, Timestamp, Untrusted};
 
-use super::ledger::Place;
+use super::ledger::QueueIndex;
 use super::stage::Stage;
 
 /// Stands for a name.
@@ -14,8 +14,8 @@ pub(super) type Number = u32;
 
 /// An action that is pending, or waits to be settled.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) place: Place,
+pub(super) struct OpenAction {
+    pub(super) place: QueueIndex,
     pub(super) tool: Number,
     pub(super) queue: Number,
     pub(super) title: Untrusted,
@@ -32,15 +32,15 @@ pub(super) struct Known {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Open {
-    known: HashMap<ActionId, Known>,
-    pending: HashMap<Place, u64>,
+    known: HashMap<ActionId, OpenAction>,
+    pending: HashMap<QueueIndex, u64>,
     tools: Names<Untrusted>,
     queues: Names<Queue>,
     hasher: RandomState,
 }
 
 impl Open {
-    pub(super) fn get(&self, id: &ActionId) -> Option<&Known> {
+    pub(super) fn get(&self, id: &ActionId) -> Option<&OpenAction> {
         self.known.get(id)
     }
 
@@ -55,12 +55,12 @@ impl Open {
         self.known.keys()
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &Known> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &OpenAction> {
         self.known.values()
     }
 
     /// What is pending, by queue.
-    pub(super) fn pending(&self) -> &HashMap<Place, u64> {
+    pub(super) fn pending(&self) -> &HashMap<QueueIndex, u64> {
         &self.pending
     }
 
@@ -73,13 +73,13 @@ impl Open {
         &self.queues
     }
 
-    pub(super) fn put(&mut self, row: &Row, place: Place) {
+    pub(super) fn put(&mut self, row: &Row, place: QueueIndex) {
         let ours = self.take(&row.id).and_then(|known| known.ours);
         let lost = row.status == Status::Unknown;
         if !lost {
             *self.pending.entry(place).or_default() += 1;
         }
-        let known = Known {
+        let known = OpenAction {
             place,
             tool: self.tools.number(&row.tool),
             queue: self.queues.number(&Queue::of(row)),
@@ -95,7 +95,7 @@ impl Open {
     }
 
     /// Its tool's name is known as long as nothing else is put.
-    pub(super) fn take(&mut self, id: &ActionId) -> Option<Known> {
+    pub(super) fn take(&mut self, id: &ActionId) -> Option<OpenAction> {
         let known = self.known.remove(id)?;
         if !known.lost
             && let Some(count) = self.pending.get_mut(&known.place)

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::domain::{Flow, LastMinute, Minute, Rate, Timestamp};
 
-use super::Ask;
-use super::ledger::{Ledger, Place, Slot};
+use super::BoardRequest;
+use super::ledger::{Ledger, QueueIndex, Slot};
 
 /// Rates are over so many minutes, the present one with them.
 const RATE: i64 = 15;
@@ -49,7 +49,7 @@ pub(super) struct Reading {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readings {
     pub(super) all: Reading,
-    pub(super) queues: HashMap<Place, Reading>,
+    pub(super) queues: HashMap<QueueIndex, Reading>,
 }
 
 /// How a window is cut into parts.
@@ -63,7 +63,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    pub(super) fn of(ask: Ask, now: Timestamp) -> Self {
+    pub(super) fn of(ask: BoardRequest, now: Timestamp) -> Self {
         let window = i64::from(ask.window.max(1));
         let columns = i64::try_from(ask.columns.max(1)).unwrap_or(i64::MAX);
         let per = (window + columns - 1) / columns;
@@ -83,14 +83,14 @@ impl Cut {
 /// Reads a ledger; `pending` is what is pending now in the queues that it tells apart, `in_all` in all of them.
 pub(super) fn read(
     ledger: &Ledger,
-    pending: &HashMap<Place, u64>,
+    pending: &HashMap<QueueIndex, u64>,
     in_all: u64,
-    ask: Ask,
+    ask: BoardRequest,
     now: Timestamp,
 ) -> Readings {
     let cut = Cut::of(ask, now);
     let known = ledger.minutes.values().flat_map(|slot| slot.cells.keys()).chain(pending.keys());
-    let mut makers: HashMap<Place, Maker> = known.map(|place| (*place, Maker::new(cut))).collect();
+    let mut makers: HashMap<QueueIndex, Maker> = known.map(|place| (*place, Maker::new(cut))).collect();
     let mut all = Maker::new(cut);
     let from = cut.first.min(cut.last.plus(1 - RATE)).min(cut.last.plus(-(GROWTH as i64) - RATE));
     for (minute, slot) in ledger.minutes.range(from..=cut.last) {
@@ -103,7 +103,7 @@ pub(super) fn read(
         }
         all.take(*minute, slot, &sum, left);
     }
-    let now_in = |place: &Place| pending.get(place).copied().unwrap_or_default();
+    let now_in = |place: &QueueIndex| pending.get(place).copied().unwrap_or_default();
     let queues = makers.into_iter().map(|(place, maker)| (place, maker.made(now_in(&place)))).collect();
     Readings { all: all.made(in_all), queues }
 }

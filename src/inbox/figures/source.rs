@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::inbox::Connection;
 
 use super::decided::Decided;
-use super::ledger::{Ledger, Place};
+use super::ledger::{Ledger, QueueIndex};
 use super::open::Open;
 use super::stage::Stage;
 use super::{Happening, HappeningKind};
@@ -33,7 +33,7 @@ pub(super) struct DecidedThere {
 #[derive(Clone, Debug)]
 pub(super) struct Over {
     pub(super) stage: Stage,
-    pub(super) place: Place,
+    pub(super) place: QueueIndex,
     pub(super) tool: Untrusted,
     pub(super) created: Timestamp,
     pub(super) high: bool,
@@ -41,7 +41,7 @@ pub(super) struct Over {
 
 /// What a source counted by itself.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct SourceCounts {
     pub(super) ledger: Ledger,
     pub(super) flows: Flows,
     /// Minutes back, of tools and reviewers.
@@ -61,7 +61,7 @@ pub(super) struct SourceFigures {
     pub(super) lapsing: u64,
     pub(super) open: Open,
     pub(super) seen: Ledger,
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<SourceCounts>,
     pub(super) deeds: Decided,
     /// Something may have changed since the last list.
     pub(super) behind: bool,
@@ -121,7 +121,7 @@ impl SourceFigures {
     }
 
     /// What it counted by itself, while that is good.
-    fn counted(&self, now: Timestamp) -> Option<&Told> {
+    fn counted(&self, now: Timestamp) -> Option<&SourceCounts> {
         self.told.as_ref().filter(|told| now.since(told.received) < TOLD)
     }
 
@@ -156,7 +156,7 @@ impl SourceFigures {
 
     pub(super) fn take_told(&mut self, flows: Flows, now: Timestamp) {
         let window = self.asked.map(|(_, window)| window);
-        self.told = Some(Told { ledger: Ledger::of(&flows), flows, window, received: now });
+        self.told = Some(SourceCounts { ledger: Ledger::of(&flows), flows, window, received: now });
     }
 
     /// The source says that nothing changed since the last list.

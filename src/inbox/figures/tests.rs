@@ -77,8 +77,8 @@ fn changes(rows: Vec<Row>) -> Synced {
     synced(rows, false)
 }
 
-fn hour() -> Ask {
-    Ask { window: 60, columns: 60 }
+fn hour() -> BoardRequest {
+    BoardRequest { window: 60, columns: 60 }
 }
 
 fn line(figures: &Figures, seconds: i64) -> Standing {
@@ -147,7 +147,7 @@ fn a_clock_that_is_wrong_puts_nothing_outside_of_what_was_watched() {
         at(30),
     );
 
-    assert_eq!(figures.board(Ask { window: 1, columns: 1 }, at(30)).outcomes.arrived, 2);
+    assert_eq!(figures.board(BoardRequest { window: 1, columns: 1 }, at(30)).outcomes.arrived, 2);
 }
 
 #[test]

@@ -72,12 +72,12 @@ fn named(queue: &Queue) -> (&'static str, Option<Shown>) {
 mod tests {
     use super::*;
     use crate::domain::{SourceName, Timestamp};
-    use crate::inbox::figures::{Ask, Figures, Standing};
+    use crate::inbox::figures::{BoardRequest, Figures, Standing};
 
     #[test]
     fn a_table_has_names_as_they_are_shown_and_no_formula() {
         let figures = Figures::new(crate::config::Targets::default(), false, &[SourceName::new("team")]);
-        let mut board = figures.board(Ask { window: 60, columns: 1 }, Timestamp::from_millis(0));
+        let mut board = figures.board(BoardRequest { window: 60, columns: 1 }, Timestamp::from_millis(0));
         let queue = |queue| QueueLine { queue, standing: Standing::default() };
         board.sources[0].queues = vec![
             queue(Queue::Agent("a\u{1b}[2J\u{202e}b".into())),

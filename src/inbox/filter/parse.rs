@@ -24,7 +24,7 @@ pub enum Mistake {
 }
 
 /// A field's name, and what it takes.
-struct Known {
+struct FieldSpec {
     name: &'static str,
     takes: &'static str,
     read: Read,
@@ -43,40 +43,40 @@ enum Read {
 
 const TEXT: &str = "text, or = and all of the text, or == and exactly the text, or its beginning and *";
 
-const FIELDS: &[Known] = &[
-    Known { name: "tool", takes: TEXT, read: Read::Text(Field::Tool) },
-    Known {
+const FIELDS: &[FieldSpec] = &[
+    FieldSpec { name: "tool", takes: TEXT, read: Read::Text(Field::Tool) },
+    FieldSpec {
         name: "risk",
         takes: "low, medium, high or critical, with > >= < or <= before it",
         read: Read::Risk,
     },
-    Known { name: "age", takes: "> or < and a time in s, m, h, d or w, as in age:>1h", read: Read::Age },
-    Known {
+    FieldSpec { name: "age", takes: "> or < and a time in s, m, h, d or w, as in age:>1h", read: Read::Age },
+    FieldSpec {
         name: "expires",
         takes: "never, or > or < and a time in s, m, h, d or w, as in expires:<30m",
         read: Read::Expires,
     },
-    Known {
+    FieldSpec {
         name: "is",
         takes: "unopened, opened, staged, undecided, marked, flagged, high, new, unknown, stale or settled",
         read: Read::Is,
     },
-    Known { name: "source", takes: TEXT, read: Read::Text(Field::Source) },
-    Known { name: "agent", takes: TEXT, read: Read::Text(Field::Agent) },
-    Known { name: "mission", takes: TEXT, read: Read::Text(Field::Mission) },
-    Known { name: "batch", takes: TEXT, read: Read::Text(Field::Batch) },
-    Known { name: "checkpoint", takes: TEXT, read: Read::Text(Field::Checkpoint) },
-    Known { name: "run", takes: TEXT, read: Read::Text(Field::Run) },
-    Known { name: "session", takes: TEXT, read: Read::Text(Field::Session) },
-    Known { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
-    Known { name: "kind", takes: "approve, edit, exclude or retry", read: Read::Kind },
-    Known {
+    FieldSpec { name: "source", takes: TEXT, read: Read::Text(Field::Source) },
+    FieldSpec { name: "agent", takes: TEXT, read: Read::Text(Field::Agent) },
+    FieldSpec { name: "mission", takes: TEXT, read: Read::Text(Field::Mission) },
+    FieldSpec { name: "batch", takes: TEXT, read: Read::Text(Field::Batch) },
+    FieldSpec { name: "checkpoint", takes: TEXT, read: Read::Text(Field::Checkpoint) },
+    FieldSpec { name: "run", takes: TEXT, read: Read::Text(Field::Run) },
+    FieldSpec { name: "session", takes: TEXT, read: Read::Text(Field::Session) },
+    FieldSpec { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
+    FieldSpec { name: "kind", takes: "approve, edit, exclude or retry", read: Read::Kind },
+    FieldSpec {
         name: "effect",
         takes: "read, write, external or destructive, with > >= < or <= before it",
         read: Read::Effect,
     },
-    Known { name: "title", takes: TEXT, read: Read::Text(Field::Title) },
-    Known { name: "id", takes: TEXT, read: Read::Text(Field::Id) },
+    FieldSpec { name: "title", takes: TEXT, read: Read::Text(Field::Title) },
+    FieldSpec { name: "id", takes: TEXT, read: Read::Text(Field::Id) },
 ];
 
 const STATES: &[(&str, Is)] = &[
@@ -258,7 +258,7 @@ impl Reader<'_> {
 
 type Written = (Option<Compare>, Value);
 
-impl Known {
+impl FieldSpec {
     /// What is wanted of this field, or where a value is that it does not take.
     fn read(&self, values: &[Written]) -> Result<Want, usize> {
         Ok(match self.read {

@@ -12,7 +12,7 @@ mod level;
 mod notice;
 mod wall;
 
-pub use notice::{Notice, Told};
+pub use notice::{CurrentEvent, Notice};
 pub use wall::Wall;
 
 /// For so long after its first list a source may still tell of what was before: what failed, and how it grew.

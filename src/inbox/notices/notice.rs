@@ -23,7 +23,7 @@ pub struct Notice {
     pub rule: usize,
     pub at: Timestamp,
     /// The gravest first; at least one.
-    pub told: Vec<Told>,
+    pub told: Vec<CurrentEvent>,
     /// Of all that the rule is about.
     pub pending: u64,
     pub high: u64,
@@ -32,7 +32,7 @@ pub struct Notice {
 
 /// One event, as it stands now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CurrentEvent {
     pub on: NotifyOn,
     /// `None`: the whole inbox.
     pub source: Option<SourceName>,
@@ -85,7 +85,7 @@ pub(super) fn of(
             NotifyOn::Alert(AlertKind::HighRisk) if rule.queue.is_some() => format!("high-risk: {count}"),
             NotifyOn::Alert(kind) => words::alert(kind, count, targets),
         };
-        Told { on: topic.0, source: topic.1.clone(), in_queue: rule.queue.is_some(), count, words }
+        CurrentEvent { on: topic.0, source: topic.1.clone(), in_queue: rule.queue.is_some(), count, words }
     });
     let told = told.collect();
     Notice { rule: rule.number, at: board.at, told, pending: sum.pending, high: sum.high, oldest: sum.oldest }
@@ -95,7 +95,7 @@ impl Notice {
     /// One line, without an end: `placet: over 1h: 28 (praxiom); 141 pending, 4 high-risk, oldest 3h12m`.
     pub fn text(&self) -> String {
         let said = self.told.iter().filter(|told| !told.words.is_empty());
-        let mut parts: Vec<_> = said.clone().take(NAMED).map(Told::text).collect();
+        let mut parts: Vec<_> = said.clone().take(NAMED).map(CurrentEvent::text).collect();
         match said.count().saturating_sub(NAMED) {
             0 => {}
             more => parts.push(format!("and {more} more")),
@@ -136,7 +136,7 @@ impl Notice {
     }
 }
 
-impl Told {
+impl CurrentEvent {
     fn text(&self) -> String {
         let of = if self.in_queue { "a queue of " } else { "" };
         match &self.source {

@@ -38,9 +38,9 @@ pub struct NotifyError {
 
 /// The ways of all rules that need no screen. Cloning is cheap: every clone is the same.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
+pub struct Channels {
     /// By the number of the rule.
-    by_rule: Arc<BTreeMap<usize, Way>>,
+    by_rule: Arc<BTreeMap<usize, Channel>>,
     /// Where it is kept which of them failed.
     undelivered: Option<Undelivered>,
     telling: TaskTracker,
@@ -48,7 +48,7 @@ pub struct Ways {
 }
 
 #[derive(Debug)]
-struct Way {
+struct Channel {
     /// As messages call the rule.
     name: String,
     to: To,
@@ -60,7 +60,7 @@ enum To {
     Hook(Box<Hook>),
 }
 
-impl Ways {
+impl Channels {
     /// Fails for a receiver that is refused by its address; where its name leads shows only when something is told.
     pub fn new(rules: &[NotifyRule]) -> Result<Self, NotifyError> {
         let mut ways = BTreeMap::new();
@@ -75,7 +75,7 @@ impl Ways {
                     To::Hook(Box::new(Hook::new(webhook).map_err(wrong)?))
                 }
             };
-            ways.insert(rule.number, Way { name: rule.to_string(), to });
+            ways.insert(rule.number, Channel { name: rule.to_string(), to });
         }
         Ok(Self { by_rule: Arc::new(ways), ..Self::default() })
     }
@@ -127,7 +127,7 @@ impl Ways {
     }
 }
 
-impl Way {
+impl Channel {
     async fn tell(&self, notice: &Notice) -> Result<(), String> {
         match &self.to {
             To::Command { argv, json, limit } => {
@@ -145,7 +145,7 @@ impl Way {
 #[derive(Debug)]
 pub struct Caller {
     notices: Notices,
-    ways: Ways,
+    ways: Channels,
     zone: jiff::tz::TimeZone,
 }
 
@@ -158,7 +158,7 @@ impl Caller {
             return Ok(None);
         }
         let (notices, ways) =
-            (Notices::new(&rules, config.watch.targets), Ways::new(&rules)?.remembering(undelivered));
+            (Notices::new(&rules, config.watch.targets), Channels::new(&rules)?.remembering(undelivered));
         Ok(Some(Self { notices, ways, zone: jiff::tz::TimeZone::system() }))
     }
 

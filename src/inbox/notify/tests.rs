@@ -20,7 +20,7 @@ use crate::inbox::Connection;
 use crate::inbox::figures::{
     About, Alert, Happening, HappeningKind, QueueLine, SourceBoard, Standing, ToolLine,
 };
-use crate::inbox::notices::Told;
+use crate::inbox::notices::CurrentEvent;
 use crate::net::testing::{nobody, serve};
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -29,7 +29,7 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NOON: i64 = 1_795_176_000_000;
 
 fn notice(rule: usize) -> Notice {
-    let told = Told {
+    let told = CurrentEvent {
         on: NotifyOn::Alert(AlertKind::Failed),
         source: Some(SourceName::new("sagas")),
         in_queue: false,
@@ -166,13 +166,13 @@ async fn a_receiver_that_is_not_public_must_be_allowed() {
         config(&format!("{rule}\n{more}")).notify
     };
     for host in ["127.0.0.1", "localhost", "10.0.0.1", "[::1]", "169.254.169.254"] {
-        let error = Ways::new(&rules(&format!("url = \"https://{host}/x\""))).unwrap_err().to_string();
+        let error = Channels::new(&rules(&format!("url = \"https://{host}/x\""))).unwrap_err().to_string();
         assert!(
             error.starts_with("line 4, notify rule 2: the url is refused: its host is not public"),
             "{error}"
         );
         assert!(error.ends_with("set allow_private = true if it is meant"), "{error}");
-        assert!(Ways::new(&rules(&format!("url = \"http://{host}/x\"\nallow_private = true"))).is_ok());
+        assert!(Channels::new(&rules(&format!("url = \"http://{host}/x\"\nallow_private = true"))).is_ok());
     }
     let error = mistakes(&rules("url = \"https://example.com\"")).await.join("; ");
     assert!(error.starts_with("notify rule 2 (webhook, line 4): its secret cannot be had"), "{error}");
@@ -268,7 +268,7 @@ async fn doctor_names_a_rule_that_did_not_deliver_until_it_does() {
         format!("[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"sh\", \"-c\", {script:?}]");
     let rules = config(&rule).notify;
     let tell = async || {
-        let ways = Ways::new(&rules).unwrap().remembering(kept_in(folder.path()));
+        let ways = Channels::new(&rules).unwrap().remembering(kept_in(folder.path()));
         let (told, mut answers) = mpsc::channel(1);
         ways.tell(notice(1), move |answer| async move { drop(told.send(answer).await) });
         answers.recv().await.unwrap()
@@ -296,7 +296,7 @@ async fn a_command_that_hangs_holds_nobody_up_at_the_end_and_goes_with_its_child
     let rule = format!(
         "[[notify]]\non = [\"failed\"]\nto = \"command\"\ncommand = [\"sh\", \"-c\", {script:?}]\nlimit_seconds = 10"
     );
-    let ways = Ways::new(&config(&rule).notify).unwrap();
+    let ways = Channels::new(&config(&rule).notify).unwrap();
     let (told, mut failures) = mpsc::channel(1);
     ways.tell(notice(1), move |answer| async move { drop(told.send(answer).await) });
     let until = |is_so: Box<dyn Fn() -> bool>| async move {

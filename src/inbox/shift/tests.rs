@@ -28,8 +28,8 @@ fn sent(id: &str, tool: &str, decision: Decision, outcome: Option<Outcome>) -> S
     }
 }
 
-fn past(minutes: i64, reviewer: &str, items: Vec<Sent>) -> Past {
-    Past {
+fn past(minutes: i64, reviewer: &str, items: Vec<Sent>) -> SubmissionRecord {
+    SubmissionRecord {
         id: SubmissionId::new(format!("{minutes}")),
         reviewer: Some(reviewer.to_owned()),
         begun_at: at(minutes),

@@ -7,15 +7,15 @@ use crate::journal::Sent;
 async fn what_the_source_says_is_passed_on() {
     let (house, gate) = (House::new(), Fake::new("gate"));
     let inbox = house.inbox(&[&gate]).await;
-    let already = Settling::Already { status: Some(Status::Failed), by: Some("lee".into()) };
+    let already = Resolved::Already { status: Some(Status::Failed), by: Some("lee".into()) };
     gate.state().settlings.extend([
-        Ok(Settling::Settled(Status::Executed)),
+        Ok(Resolved::Settled(Status::Executed)),
         Ok(already.clone()),
         Err(SourceError::Forbidden { why: "your own".into() }),
     ]);
-    let settle = async || inbox.settle(&key("gate", "1"), Finding::Landed, None).await;
+    let settle = async || inbox.settle(&key("gate", "1"), Resolution::Landed, None).await;
 
-    assert_eq!(settle().await, Ok(Settling::Settled(Status::Executed)));
+    assert_eq!(settle().await, Ok(Resolved::Settled(Status::Executed)));
     assert_eq!(settle().await, Ok(already));
     let refused = settle().await.unwrap_err();
     assert_eq!(
@@ -39,10 +39,10 @@ async fn a_lost_answer_is_told_as_lost_and_read_but_never_sent_again() {
         gate.state().unreadable = unreadable;
         gate.state().settlings.push_back(Err(lost()));
 
-        let settling = inbox.settle(&key("gate", "1"), Finding::RunAgain, None).await;
+        let settling = inbox.settle(&key("gate", "1"), Resolution::RunAgain, None).await;
 
-        assert_eq!(settling, Ok(Settling::Lost { status, why: why() }));
-        assert_eq!(gate.state().findings, [Finding::RunAgain]);
+        assert_eq!(settling, Ok(Resolved::Lost { status, why: why() }));
+        assert_eq!(gate.state().findings, [Resolution::RunAgain]);
         assert_eq!(inbox.log(9).await.unwrap(), [], "it is no submission");
     }
 }
@@ -192,11 +192,11 @@ async fn command_settles_what_is_open_and_leaves_the_news_to_a_screen() {
 #[tokio::test]
 async fn lost_decision_is_settled_by_hand_in_the_journal_alone() {
     for (finding, want) in [
-        (Finding::Landed, Outcome::Approved),
-        (Finding::NotLanded, Outcome::Failed { why: "it did not land, said by hand: I looked".into() }),
+        (Resolution::Landed, Outcome::Approved),
+        (Resolution::NotLanded, Outcome::Failed { why: "it did not land, said by hand: I looked".into() }),
     ] {
         let (_house, source, inbox) = hidden().await;
-        let again = inbox.settle(&key("s", "1"), Finding::RunAgain, None).await;
+        let again = inbox.settle(&key("s", "1"), Resolution::RunAgain, None).await;
         assert!(again.unwrap_err().what.contains("not sent a second time"));
 
         inbox.settle(&key("s", "1"), finding, Some("I looked".to_owned())).await.unwrap();

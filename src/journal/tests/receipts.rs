@@ -358,7 +358,7 @@ async fn a_head_that_was_kept_shows_what_was_cut_off_or_written_anew() {
     decided(&journal, "a").await;
     let head = checked(&journal).await.head.unwrap();
     decided(&journal, "b").await;
-    let kept = [Kept::Head(head.clone()), Kept::Hash(head.hash.clone())];
+    let kept = [SavedHead::Head(head.clone()), SavedHead::Hash(head.hash.clone())];
     assert_eq!(journal.verify(&kept).await.unwrap().wrong, None);
 
     let forged = other.open().await;

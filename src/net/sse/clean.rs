@@ -14,7 +14,7 @@ const HEAD_MAX: usize = "retry: ".len() + ID_MAX;
 
 /// What a stream says besides its events. The parser tells it only along with an event that has data, and takes `+5` for digits.
 #[derive(Debug, Default)]
-pub(super) struct Said(Mutex<Notes>);
+pub(super) struct StreamMeta(Mutex<Notes>);
 
 #[derive(Debug, Default)]
 struct Notes {
@@ -22,7 +22,7 @@ struct Notes {
     retry: Option<u64>,
 }
 
-impl Said {
+impl StreamMeta {
     /// The id of the last block that had one, over all connections. Empty: none.
     pub(super) fn last_id(&self) -> String {
         self.with(|notes| notes.last_id.clone())
@@ -45,7 +45,7 @@ pub(super) struct TooLarge;
 /// Cleans one connection's bytes, chunk by chunk.
 #[derive(Debug)]
 pub(super) struct Cleaner<'a> {
-    said: &'a Said,
+    said: &'a StreamMeta,
     /// The beginning of a line that may be an id or a wait.
     head: Vec<u8>,
     /// The id of a block that has not ended yet: without its end it counts for nothing.
@@ -61,7 +61,7 @@ pub(super) struct Cleaner<'a> {
 }
 
 impl<'a> Cleaner<'a> {
-    pub(super) fn new(max_event: usize, said: &'a Said) -> Self {
+    pub(super) fn new(max_event: usize, said: &'a StreamMeta) -> Self {
         Self {
             said,
             head: Vec::new(),
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn cleaned(chunks: &[&[u8]]) -> String {
-        let said = Said::default();
+        let said = StreamMeta::default();
         let mut cleaner = Cleaner::new(1_000, &said);
         let bytes: Vec<u8> = chunks.iter().flat_map(|chunk| cleaner.clean(chunk).unwrap().to_vec()).collect();
         String::from_utf8(bytes).unwrap()
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn an_event_has_a_limit_and_a_stream_has_none() {
-        let said = Said::default();
+        let said = StreamMeta::default();
         let small = |end: &str| format!("data: 123456{end}{end}").repeat(50);
 
         for end in ["\n", "\r", "\r\n"] {

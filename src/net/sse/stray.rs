@@ -8,20 +8,20 @@ use eventsource_client::{Client as _, ClientBuilder, ReconnectOptions, SSE};
 use futures_util::{StreamExt as _, stream};
 use launchdarkly_sdk_transport::{HttpTransport, ResponseFuture};
 
-use super::clean::Said;
+use super::clean::StreamMeta;
 use super::transport::{Broken, guarded};
 
 /// Larger than anything a fuzzer sends, but for what it is asked to cut.
 const MAX_EVENT: usize = 4_096;
 
 /// An event's name and data.
-type Told = (String, String);
+type StrayEvent = (String, String);
 
 /// A connection whose bytes are known.
 #[derive(Clone)]
 struct Canned {
     chunks: Vec<Bytes>,
-    said: Arc<Said>,
+    said: Arc<StreamMeta>,
 }
 
 impl HttpTransport for Canned {
@@ -39,7 +39,7 @@ pub fn run(data: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let (want, last_id) = standard(bytes);
     for size in [usize::from(size).max(1), 1, bytes.len().max(1)] {
-        let said = Arc::new(Said::default());
+        let said = Arc::new(StreamMeta::default());
         let (got, whole) = runtime.block_on(events(bytes, size, &said));
         assert!(want.starts_with(&got), "in pieces of {size}: {got:?}, not {want:?}");
         if whole {
@@ -50,7 +50,7 @@ pub fn run(data: &[u8]) {
 }
 
 /// What our guard and the parser make of it, and whether they read all of it.
-async fn events(bytes: &[u8], size: usize, said: &Arc<Said>) -> (Vec<Told>, bool) {
+async fn events(bytes: &[u8], size: usize, said: &Arc<StreamMeta>) -> (Vec<StrayEvent>, bool) {
     let chunks = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
     let once = ReconnectOptions::reconnect(false).retry_initial(false).build();
     let builder = ClientBuilder::for_url("http://transport.invalid").expect("an address").reconnect(once);
@@ -68,7 +68,7 @@ async fn events(bytes: &[u8], size: usize, said: &Arc<Said>) -> (Vec<Told>, bool
 }
 
 /// WHATWG HTML, 9.2.6, over bytes that are all there: the events, and the last id. An id of more than 1,024 bytes is none (ours).
-fn standard(bytes: &[u8]) -> (Vec<Told>, String) {
+fn standard(bytes: &[u8]) -> (Vec<StrayEvent>, String) {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
     let (mut told, mut last_id) = (Vec::new(), String::new());

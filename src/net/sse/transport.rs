@@ -10,7 +10,7 @@ use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, Tran
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::SecretString;
 
-use super::clean::{Cleaner, Said};
+use super::clean::{Cleaner, StreamMeta};
 use crate::net::http::{Http, HttpError, describe, retry_after};
 
 /// Why a connection is not, or no longer, an event stream.
@@ -42,7 +42,7 @@ pub(super) struct Transport {
     pub(super) http: Http,
     pub(super) path: String,
     pub(super) token: Option<SecretString>,
-    pub(super) said: Arc<Said>,
+    pub(super) said: Arc<StreamMeta>,
     /// Longest wait for the headers, and then for each chunk.
     pub(super) idle: Duration,
     pub(super) max_event: usize,
@@ -111,7 +111,7 @@ impl Transport {
 /// Bytes of a connection as the parser may see them.
 pub(super) fn guarded(
     chunks: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static,
-    said: Arc<Said>,
+    said: Arc<StreamMeta>,
     idle: Duration,
     max_event: usize,
 ) -> impl Stream<Item = Result<Bytes, TransportError>> + Send + 'static {

@@ -1,10 +1,10 @@
 //! What a site tells around an action, for the Context tab.
 
 use super::wire;
-use crate::domain::{Fact, Passage, PendingAction, RawJson, Untrusted, json};
+use crate::domain::{ContextEntry, Fact, PendingAction, RawJson, Untrusted, json};
 
 /// From the action's own text: who proposed it and where, what its host adds, and how it was settled.
-pub(super) fn passages(action: &PendingAction) -> Vec<Passage> {
+pub(super) fn passages(action: &PendingAction) -> Vec<ContextEntry> {
     let raw = action.raw.as_str();
     let member = |name: &str| action.raw.member(name).and_then(|value| RawJson::parse(value).ok());
     let written =
@@ -35,9 +35,9 @@ pub(super) fn passages(action: &PendingAction) -> Vec<Passage> {
         written("metadata", "resolution_metadata"),
     ];
     let passages = [
-        Passage { title: "The proposal", facts: of_action.into_iter().flatten().collect() },
-        Passage { title: "What its host adds", facts: of_host },
-        Passage { title: "How it was settled", facts: settled.into_iter().flatten().collect() },
+        ContextEntry { title: "The proposal", facts: of_action.into_iter().flatten().collect() },
+        ContextEntry { title: "What its host adds", facts: of_host },
+        ContextEntry { title: "How it was settled", facts: settled.into_iter().flatten().collect() },
     ];
     passages.into_iter().filter(|passage| !passage.facts.is_empty()).collect()
 }

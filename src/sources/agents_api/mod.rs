@@ -15,13 +15,13 @@ use crate::config::{AgentsApi as Settings, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{
-    ActionId, Capabilities, Check, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision, Row,
+    ActionId, Capabilities, Check, ContextEntry, Note, On, Outcome, PendingAction, ReasonRule, Revision, Row,
     SourceName, SubmissionBatch, Untrusted,
 };
 
-mod check;
 mod context;
-mod known;
+mod ended_actions;
+mod health_check;
 mod read;
 mod site;
 mod submit;
@@ -29,7 +29,7 @@ mod submit;
 pub(in crate::sources) mod tests;
 mod wire;
 
-use known::Known;
+use ended_actions::EndedActions;
 use site::Site;
 
 /// Longest wait for a read.
@@ -67,7 +67,7 @@ struct AgentsApi {
     settings: Settings,
     /// `user:ID`, as the site itself says.
     resolver: Mutex<Option<Untrusted>>,
-    known: Known,
+    known: EndedActions,
 }
 
 /// Opens the source; see [`super::open`].
@@ -82,7 +82,7 @@ pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn 
         site: Site::new(super::http(config, patience)?),
         settings,
         resolver: Mutex::default(),
-        known: Known::default(),
+        known: EndedActions::default(),
     }))
 }
 
@@ -113,7 +113,7 @@ impl Source for AgentsApi {
         Capabilities { reason: ReasonRule::Optional, notes, ..Capabilities::PLAIN }
     }
 
-    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         let found = self.one(id).await?;
         Ok(found.and_then(Result::ok).map(|action| context::passages(&action)).unwrap_or_default())
     }

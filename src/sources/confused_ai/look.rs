@@ -2,14 +2,14 @@
 
 use super::ConfusedAi;
 use crate::contract::time;
-use crate::domain::{ActionId, Check, Fact, Passage, PendingAction};
-use crate::sources::{SourceError, check};
+use crate::domain::{ActionId, Check, ContextEntry, Fact, PendingAction};
+use crate::sources::{SourceError, health_check};
 
 /// Titles that are told of what waits beside an action.
 const BESIDE: usize = 8;
 
 impl ConfusedAi {
-    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         let remembered = self.remembered(id);
         let listed: Vec<PendingAction> = self.list().await?.into_iter().flatten().collect();
         let own = remembered.or_else(|| listed.iter().find(|action| action.row.id == *id).cloned());
@@ -27,7 +27,7 @@ impl ConfusedAi {
                 "check `url`; a service without an approval store has none: give it one where it is created",
             )
             .said(Some(why.clone())),
-            Err(error) => check::failed("list", error),
+            Err(error) => health_check::failed("list", error),
         }];
         if listed.is_err() {
             return checks;
@@ -65,7 +65,7 @@ fn list<'a>(actions: impl Iterator<Item = &'a PendingAction>, unreadable: usize)
 }
 
 /// What the agent asked for, in its own words.
-fn request(own: &PendingAction) -> Passage {
+fn request(own: &PendingAction) -> ContextEntry {
     let row = &own.row;
     let facts = [
         own.summary.clone().map(|words| Fact::text("description", words)),
@@ -75,11 +75,11 @@ fn request(own: &PendingAction) -> Passage {
         row.expires_at.map(|at| Fact::text("expires", "cannot be decided from then on".into()).at(Some(at))),
         own.reason.clone().map(|comment| Fact::text("comment", comment).at(row.resolved_at)),
     ];
-    Passage { title: "The request", facts: facts.into_iter().flatten().collect() }
+    ContextEntry { title: "The request", facts: facts.into_iter().flatten().collect() }
 }
 
 /// What else its run waits for.
-fn run(own: &PendingAction, listed: &[PendingAction]) -> Option<Passage> {
+fn run(own: &PendingAction, listed: &[PendingAction]) -> Option<ContextEntry> {
     let run = own.row.run.clone()?;
     let beside =
         |action: &&PendingAction| action.row.run.as_ref() == Some(&run) && action.row.id != own.row.id;
@@ -92,5 +92,5 @@ fn run(own: &PendingAction, listed: &[PendingAction]) -> Option<Passage> {
     );
     let more = beside.len().saturating_sub(BESIDE);
     facts.extend((more > 0).then(|| Fact::text("more", more.to_string().into())));
-    Some(Passage { title: "Its run", facts })
+    Some(ContextEntry { title: "Its run", facts })
 }

@@ -15,7 +15,7 @@ use crate::config::SourceConfig;
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Check, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision, Row,
+    ActionId, Capabilities, Check, ContextEntry, Note, On, Outcome, PendingAction, ReasonRule, Revision, Row,
     SourceName, SubmissionBatch, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
@@ -105,7 +105,7 @@ impl Source for ConfusedAi {
         Capabilities { reason: ReasonRule::Optional, comment: true, notes: &NOTES, ..Capabilities::PLAIN }
     }
 
-    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         self.around(id).await
     }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::Road;
-use super::place::Place;
+use super::call_id::CallId;
 use super::turn::{Turn, Waits};
 use crate::domain::{Decision, Item, Untrusted, json};
 
@@ -54,7 +54,7 @@ struct Whole<'a> {
 
 /// What a client's call came to. The bridge takes the value, the package's own form a text that holds it as JSON, and the name.
 #[derive(Serialize)]
-struct Given<'a> {
+struct CallResult<'a> {
     call_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
@@ -67,7 +67,7 @@ struct Given<'a> {
 #[derive(Serialize)]
 struct All<'a> {
     pause: u64,
-    results: Vec<Given<'a>>,
+    results: Vec<CallResult<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_by: Option<&'a str>,
 }
@@ -141,7 +141,7 @@ impl<'a> Parcel<'a> {
             let payload = if plain { json::encode(&payload) } else { payload };
             let payload = serde_json::from_str(&payload).map_err(|_| NO_JSON)?;
             let name = plain.then(|| item.tool.as_raw());
-            results.push(Given { call_id: call_of(item)?, name, payload, success, error });
+            results.push(CallResult { call_id: call_of(item)?, name, payload, success, error });
         }
         if plain {
             return text(&results);
@@ -185,7 +185,7 @@ fn filled_in(item: &Item, name: &str) -> Result<String, Wrong> {
 }
 
 fn call_of(item: &Item) -> Result<String, Wrong> {
-    Place::of(&item.id).and_then(|place| place.call).ok_or("it is no call")
+    CallId::of(&item.id).and_then(|place| place.call).ok_or("it is no call")
 }
 
 fn text(body: &impl Serialize) -> Result<String, Wrong> {

@@ -9,7 +9,7 @@ use crate::domain::{Capabilities, Note, On, ReasonRule, Together};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
     waits: Waits,
-    way: Way,
+    way: DecisionRoute,
     /// More than this action is decided with the turn.
     several: bool,
     /// Calls that are held with it: of the server, of a client.
@@ -19,7 +19,7 @@ pub(super) struct Facts {
 
 /// How a turn is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum DecisionRoute {
     /// By the bridge, each call by itself; the agent can be told something.
     Each { notes: bool },
     /// By the bridge, with one decision: dendrux before 0.3.
@@ -64,9 +64,9 @@ const ASKED: &[Note] = &[NOBODY, ANSWER];
 impl Facts {
     pub(super) fn of(turn: &Turn, road: &Road) -> Self {
         let way = match road {
-            Road::Plain => Way::Plain,
-            Road::Bridge(report) if report.decisions => Way::Each { notes: report.notes },
-            Road::Bridge(_) => Way::Whole,
+            Road::Plain => DecisionRoute::Plain,
+            Road::Bridge(report) if report.decisions => DecisionRoute::Each { notes: report.notes },
+            Road::Bridge(_) => DecisionRoute::Whole,
         };
         let held = |client| u16::try_from(turn.held().filter(|call| call.client == client).count());
         let (free, client) = (held(false).unwrap_or(u16::MAX), held(true).unwrap_or(u16::MAX));
@@ -76,7 +76,7 @@ impl Facts {
     pub(super) fn capabilities(self) -> Capabilities {
         let together = match self.way {
             _ if !self.several => Together::Free,
-            Way::Whole | Way::Plain if self.waits == Waits::Approval => Together::Same,
+            DecisionRoute::Whole | DecisionRoute::Plain if self.waits == Waits::Approval => Together::Same,
             _ => Together::All,
         };
         let plain = Capabilities { reason: ReasonRule::Optional, together, ..Capabilities::PLAIN };
@@ -84,10 +84,10 @@ impl Facts {
             Waits::Result => Capabilities { edit: true, answer: true, notes: GIVE, ..plain },
             Waits::Input => Capabilities { edit: true, answer: true, reject: false, notes: ASKED, ..plain },
             Waits::Approval => {
-                let comment = self.way == Way::Each { notes: true };
+                let comment = self.way == DecisionRoute::Each { notes: true };
                 let also_rejects = match self.way {
-                    Way::Each { .. } => 0,
-                    Way::Whole | Way::Plain => self.free.saturating_add(self.client),
+                    DecisionRoute::Each { .. } => 0,
+                    DecisionRoute::Whole | DecisionRoute::Plain => self.free.saturating_add(self.client),
                 };
                 Capabilities { comment, also_rejects, notes: self.notes(), ..plain }
             }
@@ -96,19 +96,19 @@ impl Facts {
 
     fn notes(self) -> &'static [Note] {
         match (self.way, self.free > 0, self.client > 0) {
-            (Way::Each { notes: true }, false, false) => &[NOBODY, TO_AGENT],
-            (Way::Each { notes: true }, true, false) => &[NOBODY, CALLS_RUN, TO_AGENT],
-            (Way::Each { notes: true }, false, true) => &[NOBODY, CLIENT_AFTER, TO_AGENT],
-            (Way::Each { notes: true }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER, TO_AGENT],
+            (DecisionRoute::Each { notes: true }, false, false) => &[NOBODY, TO_AGENT],
+            (DecisionRoute::Each { notes: true }, true, false) => &[NOBODY, CALLS_RUN, TO_AGENT],
+            (DecisionRoute::Each { notes: true }, false, true) => &[NOBODY, CLIENT_AFTER, TO_AGENT],
+            (DecisionRoute::Each { notes: true }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER, TO_AGENT],
             (_, false, false) => &[NOBODY],
-            (Way::Each { .. }, true, false) => &[NOBODY, CALLS_RUN],
-            (Way::Each { .. }, false, true) => &[NOBODY, CLIENT_AFTER],
-            (Way::Each { .. }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER],
-            (Way::Whole | Way::Plain, true, false) => &[NOBODY, CALLS_WAIT],
-            (Way::Whole, false, true) => &[NOBODY, CLIENT_STUB],
-            (Way::Whole, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_STUB],
-            (Way::Plain, false, true) => &[NOBODY, CLIENT_EITHER],
-            (Way::Plain, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_EITHER],
+            (DecisionRoute::Each { .. }, true, false) => &[NOBODY, CALLS_RUN],
+            (DecisionRoute::Each { .. }, false, true) => &[NOBODY, CLIENT_AFTER],
+            (DecisionRoute::Each { .. }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER],
+            (DecisionRoute::Whole | DecisionRoute::Plain, true, false) => &[NOBODY, CALLS_WAIT],
+            (DecisionRoute::Whole, false, true) => &[NOBODY, CLIENT_STUB],
+            (DecisionRoute::Whole, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_STUB],
+            (DecisionRoute::Plain, false, true) => &[NOBODY, CLIENT_EITHER],
+            (DecisionRoute::Plain, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_EITHER],
         }
     }
 }

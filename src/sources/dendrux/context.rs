@@ -1,9 +1,9 @@
 //! What dendrux knows around a call: its run, its turn, what was said, what happened before.
 
-use super::place::{self, Place};
+use super::call_id::{self, CallId};
 use super::turn::Turn;
 use super::{Dendrux, Road, log};
-use crate::domain::{ActionId, Fact, Passage, Untrusted};
+use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
 use crate::sources::SourceError;
 
 /// So many messages and events are shown, the newest.
@@ -13,9 +13,9 @@ const HAPPENED: usize = 40;
 const PAGE: usize = 1_000;
 
 impl Dendrux {
-    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
-        let Some(place) = Place::of(id) else { return Ok(Vec::new()) };
-        let Some(route) = place::of_run(&place.run) else { return Ok(Vec::new()) };
+    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+        let Some(place) = CallId::of(id) else { return Ok(Vec::new()) };
+        let Some(route) = call_id::of_run(&place.run) else { return Ok(Vec::new()) };
         let Some(run) = self.found(route.clone(), log::run).await? else { return Ok(Vec::new()) };
         let turn = self.turn_of(&place, &run).await?;
         let said = self.found(format!("{route}/traces?limit={PAGE}"), log::conversation).await?;
@@ -28,7 +28,7 @@ impl Dendrux {
     }
 
     /// What waits with it now; `None` once it is decided.
-    async fn turn_of(&self, place: &Place, run: &log::Run) -> Result<Option<Turn>, SourceError> {
+    async fn turn_of(&self, place: &CallId, run: &log::Run) -> Result<Option<Turn>, SourceError> {
         let turn = match self.road().await? {
             Road::Bridge(_) => {
                 self.waiting(&[&place.run]).await?.turns.into_iter().find(|turn| turn.run == place.run)
@@ -41,7 +41,7 @@ impl Dendrux {
     }
 }
 
-fn about(place: &Place, run: &log::Run, turn: Option<&Turn>) -> Passage {
+fn about(place: &CallId, run: &log::Run, turn: Option<&Turn>) -> ContextEntry {
     let mut facts = vec![Fact::id("run", place.run.as_str().into()).at(run.created)];
     let mut text = |name: &str, value: Option<Untrusted>| {
         facts.extend(value.map(|value| Fact::text(name, value)));
@@ -56,11 +56,11 @@ fn about(place: &Place, run: &log::Run, turn: Option<&Turn>) -> Passage {
     facts.extend(parent.map(|parent| Fact::id("parent run", parent)));
     facts.extend(turn.and_then(|turn| turn.tenant.clone()).map(|tenant| Fact::id("tenant", tenant)));
     facts.extend(turn.and_then(|turn| turn.metadata.clone()).map(|meta| Fact::json("metadata", meta)));
-    Passage { title: "Run", facts }
+    ContextEntry { title: "Run", facts }
 }
 
 /// The other calls of its turn, read-only: what needs no decision is held all the same.
-fn beside(turn: &Turn, place: &Place) -> Option<Passage> {
+fn beside(turn: &Turn, place: &CallId) -> Option<ContextEntry> {
     let mut facts = Vec::new();
     for call in &turn.calls {
         if place.call.as_deref() == Some(&call.id) {
@@ -75,19 +75,19 @@ fn beside(turn: &Turn, place: &Place) -> Option<Passage> {
         facts.push(Fact::id(what, call.name.clone()));
         facts.push(Fact::json("with", call.params.clone()));
     }
-    (!facts.is_empty()).then_some(Passage { title: "Its turn", facts })
+    (!facts.is_empty()).then_some(ContextEntry { title: "Its turn", facts })
 }
 
-fn conversation(said: Vec<log::Said>) -> Option<Passage> {
+fn conversation(said: Vec<log::Message>) -> Option<ContextEntry> {
     let before = said.len().saturating_sub(SAID);
-    let fact = |said: log::Said| Fact::text(said.role, said.text).at(said.at);
+    let fact = |said: log::Message| Fact::text(said.role, said.text).at(said.at);
     let facts: Vec<_> = said.into_iter().skip(before).map(fact).collect();
-    (!facts.is_empty()).then_some(Passage { title: "What was said", facts })
+    (!facts.is_empty()).then_some(ContextEntry { title: "What was said", facts })
 }
 
-fn events(happened: Vec<log::Happened>) -> Option<Passage> {
+fn events(happened: Vec<log::Happened>) -> Option<ContextEntry> {
     let before = happened.len().saturating_sub(HAPPENED);
     let fact = |event: log::Happened| Fact::json(event.kind, event.data).at(event.at);
     let facts: Vec<_> = happened.into_iter().skip(before).map(fact).collect();
-    (!facts.is_empty()).then_some(Passage { title: "What happened", facts })
+    (!facts.is_empty()).then_some(ContextEntry { title: "What happened", facts })
 }

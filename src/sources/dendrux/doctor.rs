@@ -2,7 +2,7 @@
 
 use super::{Dendrux, GET_LIMIT, Road};
 use crate::domain::{Check, Untrusted};
-use crate::sources::check;
+use crate::sources::health_check;
 
 /// A run that nobody has: its routes can be asked for without touching any.
 const NOBODY: &str = "/runs/placet-doctor";
@@ -13,7 +13,7 @@ impl Dendrux {
         *super::lock(&self.road) = None;
         let road = match self.road().await {
             Ok(road) => road,
-            Err(error) => return vec![check::failed("address", &error)],
+            Err(error) => return vec![health_check::failed("address", &error)],
         };
         let mut checks = Vec::new();
         match &road {
@@ -39,7 +39,7 @@ impl Dendrux {
         }
         let list = self.list().await;
         let listed = list.is_ok();
-        checks.push(check::list(list));
+        checks.push(health_check::list(list));
         if listed && matches!(road, Road::Plain) {
             checks.extend(self.write_routes().await);
         }
@@ -74,7 +74,7 @@ impl Dendrux {
                 Ok(reply) => {
                     Check::warn(what, format!("{path} answers {}: nobody can tell", reply.status), advice)
                 }
-                Err(error) => check::failed(what, &error),
+                Err(error) => health_check::failed(what, &error),
             });
         }
         checks

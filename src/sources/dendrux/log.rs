@@ -53,7 +53,7 @@ pub(super) struct Happened {
 
 /// What one call came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ran {
+pub(super) struct CallRun {
     pub(super) call: String,
     pub(super) success: bool,
     pub(super) result: Option<RawJson>,
@@ -78,7 +78,7 @@ pub(super) struct Run {
 
 /// One message of its conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct Message {
     pub(super) role: Untrusted,
     pub(super) text: Untrusted,
     pub(super) at: Option<Timestamp>,
@@ -140,10 +140,10 @@ pub(super) fn events(text: &str) -> Option<Vec<Happened>> {
     Some(items(text)?.into_iter().filter_map(event).collect())
 }
 
-pub(super) fn calls(text: &str) -> Option<Vec<Ran>> {
+pub(super) fn calls(text: &str) -> Option<Vec<CallRun>> {
     let ran = |text: &str| {
         let fields = Fields::of(text)?;
-        Some(Ran {
+        Some(CallRun {
             call: fields.text("tool_call_id")?.as_raw().to_owned(),
             success: fields.flag("success")?,
             result: fields.json("result"),
@@ -171,11 +171,11 @@ pub(super) fn run(text: &str) -> Option<Run> {
     })
 }
 
-pub(super) fn conversation(text: &str) -> Option<Vec<Said>> {
+pub(super) fn conversation(text: &str) -> Option<Vec<Message>> {
     let said = |text: &str| {
         let fields = Fields::of(text)?;
         let text = fields.text_or_json("content").filter(|text| !text.is_empty())?;
-        Some(Said { role: fields.text("role")?, text, at: fields.time("created_at") })
+        Some(Message { role: fields.text("role")?, text, at: fields.time("created_at") })
     };
     Some(items(text)?.into_iter().filter_map(said).collect())
 }

@@ -18,7 +18,7 @@ use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Outcome, Passage, PendingAction, Revision, Row, SourceName,
+    ActionId, Capabilities, Check, ContextEntry, Decision, Outcome, PendingAction, Revision, Row, SourceName,
     SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
@@ -26,14 +26,14 @@ use crate::net::sse::Limits;
 use crate::net::url;
 
 mod body;
+mod call_id;
+mod call_status;
 mod can;
 mod context;
 mod doctor;
-mod fate;
 mod log;
 mod memory;
 mod past;
-mod place;
 mod plain;
 mod read;
 mod submit;
@@ -45,7 +45,7 @@ mod wire;
 
 use can::Facts;
 use memory::Memory;
-use plain::Kept;
+use plain::TurnCache;
 use wire::Report;
 
 /// Longest wait for a read.
@@ -67,7 +67,7 @@ struct Dendrux {
     road: Mutex<Option<Road>>,
     /// What a capability depends on beside its row, of what was listed or read last.
     facts: Mutex<HashMap<ActionId, Facts>>,
-    kept: Mutex<Kept>,
+    kept: Mutex<TurnCache>,
     memory: Mutex<Memory>,
     stream: Limits,
 }
@@ -123,7 +123,7 @@ impl Source for Dendrux {
         facts.filter(|_| row.unreadable.is_none()).map_or(Capabilities::READ_ONLY, Facts::capabilities)
     }
 
-    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         self.around(id).await
     }
 

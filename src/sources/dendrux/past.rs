@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use futures_util::future::try_join;
 
-use super::fate::{Fate, Record};
-use super::log::{self, Pause, Ran, Run};
-use super::place::Place;
+use super::call_id::CallId;
+use super::call_status::{CallStatus, Record};
+use super::log::{self, CallRun, Pause, Run};
 use super::read::Full;
 use super::turn::{Call, Question, Turn, Waits};
 use super::wire::{self, Decided};
@@ -36,11 +36,11 @@ impl Dendrux {
         &self,
         route: &str,
         run: &Run,
-        places: &[Place],
+        places: &[CallId],
         road: &Road,
     ) -> Result<Vec<Full>, SourceError> {
         let pauses = self.found(format!("{route}/pauses"), log::pauses).await?.unwrap_or_default();
-        let mut by_pause: BTreeMap<u64, Vec<&Place>> = BTreeMap::new();
+        let mut by_pause: BTreeMap<u64, Vec<&CallId>> = BTreeMap::new();
         for place in places {
             by_pause.entry(place.pause).or_default().push(place);
         }
@@ -59,7 +59,7 @@ impl Dendrux {
     }
 
     /// `None` for a call that the pause did not hold.
-    fn settled(&self, place: &Place, record: Record<'_>, decided: &Decided) -> Option<Full> {
+    fn settled(&self, place: &CallId, record: Record<'_>, decided: &Decided) -> Option<Full> {
         let turn = turn(&place.run, record.run, record.pause)?;
         let call = turn.calls.iter().find(|call| place.call.as_deref() == Some(&call.id));
         let action = match (turn.waits, call) {
@@ -80,7 +80,7 @@ impl Dendrux {
     }
 
     /// What its calls came to. The rows of a run come in no order that is promised.
-    pub(super) async fn ran(&self, route: &str) -> Result<Vec<Ran>, SourceError> {
+    pub(super) async fn ran(&self, route: &str) -> Result<Vec<CallRun>, SourceError> {
         let mut all = Vec::new();
         for number in 0..PAGES_MAX {
             let place = format!("{route}/tool-calls?limit={PAGE}&offset={}", number * PAGE);
@@ -124,8 +124,9 @@ fn turn(id: &str, run: &Run, pause: &Pause) -> Option<Turn> {
 }
 
 /// A call of a run that went on then, of which nothing is written. `None`: that was a moment ago, and it may be a rejection.
-fn unwritten(since: Option<Timestamp>, now: Timestamp) -> Option<Fate> {
-    let fate = |status, why: &str| Some(Fate { error: Some(why.into()), at: since, ..Fate::of(status) });
+fn unwritten(since: Option<Timestamp>, now: Timestamp) -> Option<CallStatus> {
+    let fate =
+        |status, why: &str| Some(CallStatus { error: Some(why.into()), at: since, ..CallStatus::of(status) });
     match since {
         Some(at) if at <= now && now.since(at) < WRITTEN => None,
         Some(at) if now.since(at) >= RUNS => fate(Status::Unknown, SILENT),
@@ -139,7 +140,7 @@ pub(super) fn is_unwritten(action: &PendingAction) -> bool {
     action.error.as_ref().is_some_and(|why| [UNTOLD, SILENT].contains(&why.as_raw()))
 }
 
-fn told(mut action: PendingAction, fate: Fate, decided: &Decided) -> PendingAction {
+fn told(mut action: PendingAction, fate: CallStatus, decided: &Decided) -> PendingAction {
     let pending = fate.status.is_pending();
     action.row.status = fate.status;
     action.row.resolved_at = fate.at.or(decided.at).filter(|_| !pending);

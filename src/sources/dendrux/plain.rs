@@ -8,7 +8,7 @@ use super::log::{self, Happened, Listed};
 use super::read::GETS;
 use super::turn::{Call, Question, Turn, Waits};
 use super::wire::{Waiting, nameless};
-use super::{Dendrux, LONG_LIMIT, answer, lock, parsed, place};
+use super::{Dendrux, LONG_LIMIT, answer, call_id, lock, parsed};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Untrusted, json};
@@ -20,7 +20,7 @@ const PAGE: u64 = 1_000;
 const PAGES_MAX: u64 = 100;
 
 /// Turns as they were read, by run, with what the list said of the run then.
-pub(super) type Kept = HashMap<String, (String, Turn)>;
+pub(super) type TurnCache = HashMap<String, (String, Turn)>;
 
 /// A turn; nothing when the run went on meanwhile.
 type Read = Option<Result<Turn, Unreadable>>;
@@ -127,7 +127,7 @@ impl Dendrux {
         agent: Option<&Untrusted>,
         parent: Option<&Untrusted>,
     ) -> Result<Read, SourceError> {
-        let Some(route) = place::of_run(run) else { return Ok(None) };
+        let Some(route) = call_id::of_run(run) else { return Ok(None) };
         let Some(pauses) = self.found(format!("{route}/pauses"), log::pauses).await? else { return Ok(None) };
         let before = pauses.iter().filter_map(|pause| pause.resumed).max();
         let Some(pause) = pauses.into_iter().rfind(|pause| pause.resumed.is_none()) else { return Ok(None) };

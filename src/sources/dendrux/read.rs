@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures_util::stream::{self, StreamExt as _};
 
+use super::call_id::CallId;
 use super::can::Facts;
-use super::place::Place;
 use super::turn::{Turn, Waits};
 use super::wire::Waiting;
-use super::{Dendrux, LONG_LIMIT, Road, answer, lock, parsed, place, wire};
+use super::{Dendrux, LONG_LIMIT, Road, answer, call_id, lock, parsed, wire};
 use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, PendingAction};
 use crate::net::url;
@@ -67,9 +67,9 @@ impl Dendrux {
 
     /// Actions in full, waiting or not; unknown ids are left out.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
-        let mut runs: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+        let mut runs: BTreeMap<String, Vec<CallId>> = BTreeMap::new();
         // An id that is none of ours is known to nobody.
-        for place in ids.iter().filter_map(Place::of) {
+        for place in ids.iter().filter_map(CallId::of) {
             runs.entry(place.run.clone()).or_default().push(place);
         }
         let road = self.road().await?;
@@ -103,11 +103,11 @@ impl Dendrux {
     async fn read_run(
         &self,
         run: &str,
-        places: &[Place],
+        places: &[CallId],
         turn: Option<&Turn>,
         road: &Road,
     ) -> Result<Vec<Full>, SourceError> {
-        let Some(route) = place::of_run(run) else { return Ok(Vec::new()) };
+        let Some(route) = call_id::of_run(run) else { return Ok(Vec::new()) };
         let Some(state) = self.found(route.clone(), super::log::run).await? else { return Ok(Vec::new()) };
         let waits = Waits::parse(state.status.as_raw()).is_some();
         let asked = match (turn, road) {
@@ -139,8 +139,8 @@ impl Dendrux {
     }
 
     /// Those of a turn that waits.
-    fn pending(&self, turn: &Turn, places: &[Place], road: &Road) -> Vec<Full> {
-        let wanted: Vec<ActionId> = places.iter().map(Place::id).collect();
+    fn pending(&self, turn: &Turn, places: &[CallId], road: &Road) -> Vec<Full> {
+        let wanted: Vec<ActionId> = places.iter().map(CallId::id).collect();
         let actions: Vec<_> =
             turn.actions().into_iter().filter(|action| wanted.contains(&action.row.id)).collect();
         let facts = Facts::of(turn, road);

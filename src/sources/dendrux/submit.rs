@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::body::{self, Parcel};
+use super::call_id::{self, CallId};
 use super::past::is_unwritten;
-use super::place::{self, Place};
 use super::turn::{Turn, Waits};
 use super::{Dendrux, Road, answer, lock};
 use crate::contract::error;
@@ -47,7 +47,7 @@ impl Dendrux {
 
     /// The turn, if it is what was decided about and all of it; else what became of its actions.
     async fn look_again(&self, items: &[Item], road: &Road) -> Result<Result<Turn, Outcomes>, SourceError> {
-        let places: Vec<Place> = items.iter().filter_map(|item| Place::of(&item.id)).collect();
+        let places: Vec<CallId> = items.iter().filter_map(|item| CallId::of(&item.id)).collect();
         let Some(first) = places.first().filter(|_| places.len() == items.len()) else {
             return Ok(Err(all(items, &failed(GONE))));
         };
@@ -80,7 +80,7 @@ impl Dendrux {
 
     /// Where the decision goes.
     fn route(&self, turn: &Turn, road: &Road) -> Option<String> {
-        let run = place::of_run(&turn.run)?;
+        let run = call_id::of_run(&turn.run)?;
         Some(match (road, turn.waits) {
             (Road::Bridge(_), Waits::Approval) => format!("/placet{run}/decide"),
             (Road::Bridge(_), Waits::Result) => format!("/placet{run}/results"),
@@ -163,7 +163,7 @@ impl Dendrux {
     async fn elsewhere(&self, items: &[Item], otherwise: &str) -> Result<Outcomes, SourceError> {
         let found = self.standing(items).await?;
         let outcome = |item: &Item| {
-            let lost = Place::of(&item.id).is_some_and(|it| lock(&self.memory).was_lost(&it.batch()));
+            let lost = CallId::of(&item.id).is_some_and(|it| lock(&self.memory).was_lost(&it.batch()));
             match found.get(&item.id) {
                 None => failed(GONE),
                 Some(Err(())) => Outcome::Skipped { status: Some(Status::Running), by: None },
@@ -204,7 +204,7 @@ impl Dendrux {
 
     /// Nothing takes the decision: the run is gone, or nobody wrote the route.
     async fn nowhere(&self, turn: &Turn) -> String {
-        let run = place::of_run(&turn.run).unwrap_or_default();
+        let run = call_id::of_run(&turn.run).unwrap_or_default();
         match self.found(run, super::log::run).await {
             Ok(None) => GONE.to_owned(),
             _ => {

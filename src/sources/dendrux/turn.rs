@@ -1,6 +1,6 @@
 //! A run that waits, at one pause: what it asks, and the actions that come of it.
 
-use super::place::Place;
+use super::call_id::CallId;
 use crate::contract::tool;
 use crate::domain::{Digest, PendingAction, RawJson, Row, Timestamp, Untrusted, json};
 
@@ -91,8 +91,8 @@ impl Turn {
         if self.waits == Waits::Input { 1 } else { self.open().count() }
     }
 
-    pub(super) fn place(&self, call: Option<&Call>) -> Place {
-        Place { run: self.run.clone(), pause: self.pause, call: call.map(|call| call.id.clone()) }
+    pub(super) fn place(&self, call: Option<&Call>) -> CallId {
+        CallId { run: self.run.clone(), pause: self.pause, call: call.map(|call| call.id.clone()) }
     }
 
     /// What a decision is bound to beside the call itself: the pause, and everything else that is decided or runs with it.
@@ -146,7 +146,7 @@ impl Turn {
         self.sketch(&self.place(None), Untrusted::from("question"), title.into(), input)
     }
 
-    fn sketch(&self, place: &Place, tool: Untrusted, title: Untrusted, input: RawJson) -> PendingAction {
+    fn sketch(&self, place: &CallId, tool: Untrusted, title: Untrusted, input: RawJson) -> PendingAction {
         let known = tool::definition(tool.as_raw());
         let row = Row {
             batch: Some(place.batch()),

@@ -3,7 +3,7 @@
 use super::{Dialect, GET_LIMIT, PendingActions, ROOT, answer, submit, wire};
 use crate::contract::error;
 use crate::contract::settle::{Settle, SettleAs};
-use crate::domain::{ActionId, Finding, Settling, Status, Untrusted};
+use crate::domain::{ActionId, Resolution, Resolved, Status, Untrusted};
 use crate::net::url;
 use crate::sources::SourceError;
 
@@ -11,9 +11,9 @@ impl PendingActions {
     pub(super) async fn tell(
         &self,
         id: &ActionId,
-        finding: Finding,
+        finding: Resolution,
         reason: Option<String>,
-    ) -> Result<Settling, SourceError> {
+    ) -> Result<Resolved, SourceError> {
         let refused = |why: &str| Err(SourceError::Refused { why: why.into() });
         if self.dialect == Dialect::Praxiom {
             return refused("it has no way to settle an outcome by hand");
@@ -22,20 +22,20 @@ impl PendingActions {
             return refused("the action's id cannot stand in an address");
         };
         let how = match finding {
-            Finding::Landed => SettleAs::Executed,
-            Finding::NotLanded => SettleAs::Failed,
-            Finding::RunAgain => SettleAs::Retry,
+            Resolution::Landed => SettleAs::Executed,
+            Resolution::NotLanded => SettleAs::Failed,
+            Resolution::RunAgain => SettleAs::Retry,
         };
         let body = submit::json(&Settle { how, reason })?;
         let reply = self.post(format!("{ROOT}/{segment}/settle"), body, None).await?;
         match reply.status {
             200..=299 => match wire::standing(&reply.text) {
-                Some((status, _)) => Ok(Settling::Settled(status)),
+                Some((status, _)) => Ok(Resolved::Settled(status)),
                 None => Err(answer::nonsense("the answer does not say where the action stands")),
             },
             409 => {
                 let status = error::read(&reply.text).status.map(|word| Status::parse(word.as_raw()));
-                Ok(Settling::Already { status, by: self.settler(&segment).await })
+                Ok(Resolved::Already { status, by: self.settler(&segment).await })
             }
             404 => refused(submit::GONE),
             _ => Err(answer::refusal(&reply)),

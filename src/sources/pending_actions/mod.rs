@@ -14,15 +14,15 @@ use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced, an
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Binding, Capabilities, Check, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery,
-    Note, On, Outcome, Outstanding, Passage, PendingAction, ReasonRule, Records, Revision, Row, Settling,
-    SourceName, Status, SubmissionBatch, Untrusted,
+    ActionId, Binding, Capabilities, Check, ContextEntry, Flows, FlowsAsked, HistoryEvent, KnownTool,
+    ListQuery, Note, On, Outcome, Outstanding, PendingAction, ReasonRule, Records, Resolution, Resolved,
+    Revision, Row, SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
 
-mod around;
+mod context;
 mod counts;
 mod finding;
 mod flows;
@@ -169,7 +169,7 @@ impl Source for PendingActions {
         self.page(query).await
     }
 
-    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         Ok(self.around(id))
     }
 
@@ -233,9 +233,9 @@ impl Source for PendingActions {
     async fn settle(
         &self,
         id: &ActionId,
-        finding: Finding,
+        finding: Resolution,
         reason: Option<String>,
-    ) -> Result<Settling, SourceError> {
+    ) -> Result<Resolved, SourceError> {
         self.tell(id, finding, reason).await
     }
 

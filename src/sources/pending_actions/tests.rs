@@ -246,10 +246,10 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
     let timeline =
         json!({"items": [event("approved", "approver"), event("settled", "lee"), event("x", "y")]});
     let timeline = timeline.to_string();
-    let already = Settling::Already { status: Some(Status::Failed), by: Some("lee".into()) };
+    let already = Resolved::Already { status: Some(Status::Failed), by: Some("lee".into()) };
     let refused = SourceError::Forbidden { why: "HTTP 403: your own".into() };
     for (status, body, want) in [
-        (200, fake::text("1", "{}", "approved"), Ok(Settling::Settled(Status::Approved))),
+        (200, fake::text("1", "{}", "approved"), Ok(Resolved::Settled(Status::Approved))),
         (409, conflict.to_owned(), Ok(already)),
         (403, r#"{"error":{"code":"FORBIDDEN","message":"your own"}}"#.to_owned(), Err(refused)),
         (404, String::new(), Err(SourceError::Refused { why: submit::GONE.into() })),
@@ -259,13 +259,16 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
         gate.on("GET", "/api/pending-actions/1/events").reply(200, &timeline);
         let source = gate.source(SourceKind::Gate, None).await;
 
-        let settling = source.settle(&id("1"), Finding::RunAgain, Some("seen".to_owned())).await;
+        let settling = source.settle(&id("1"), Resolution::RunAgain, Some("seen".to_owned())).await;
 
         assert_eq!(settling, want);
         assert_eq!(gate.requests()[0].body, r#"{"as":"retry","reason":"seen"}"#);
     }
     let praxiom = Backend::default();
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    assert!(matches!(source.settle(&id("1"), Finding::Landed, None).await, Err(SourceError::Refused { .. })));
+    assert!(matches!(
+        source.settle(&id("1"), Resolution::Landed, None).await,
+        Err(SourceError::Refused { .. })
+    ));
     assert!(praxiom.requests().is_empty());
 }

@@ -3,7 +3,7 @@
 use super::Warden;
 use crate::contract::fields::Fields;
 use crate::domain::Check;
-use crate::sources::{answer, check};
+use crate::sources::{answer, health_check};
 
 impl Warden {
     pub(super) async fn look_over(&self) -> Vec<Check> {
@@ -12,7 +12,7 @@ impl Warden {
         let reached = health.verdict != crate::domain::Verdict::Bad;
         checks.push(health);
         if reached {
-            checks.push(check::list(self.list().await));
+            checks.push(health_check::list(self.list().await));
             checks.push(self.definitions().await);
         }
         checks
@@ -43,8 +43,8 @@ impl Warden {
                     }
                 }
             }
-            Ok(reply) => check::failed("health", &answer::refusal(&reply)),
-            Err(error) => check::failed("health", &error),
+            Ok(reply) => health_check::failed("health", &answer::refusal(&reply)),
+            Err(error) => health_check::failed("health", &error),
         }
     }
 
@@ -57,7 +57,7 @@ impl Warden {
                 format!("HTTP {}: rows are named by their workers", reply.status),
                 "let this address through to /v1/definitions/sagas",
             ),
-            Err(error) => check::failed("definitions", &error),
+            Err(error) => health_check::failed("definitions", &error),
         }
     }
 }

@@ -16,26 +16,26 @@ use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Note, On, Outcome, Passage, PendingAction, ReasonRule, Revision,
-    Row, SourceName, SubmissionBatch, Timestamp,
+    ActionId, Capabilities, Check, ContextEntry, Decision, Note, On, Outcome, PendingAction, ReasonRule,
+    Revision, Row, SourceName, SubmissionBatch, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
 
 mod alike;
-mod around;
+mod context;
 mod look;
 mod names;
-mod place;
 mod read;
 mod sent;
 mod standing;
+mod step_id;
 mod submit;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-use place::{Place, Verb};
 use sent::Waiting;
+use step_id::{StepId, Verb};
 #[cfg(test)]
 pub(super) use tests::world;
 use wire::Kind;
@@ -79,12 +79,12 @@ struct Warden {
     clock: Clock,
     names: names::Names,
     sent: sent::Log,
-    known: Mutex<HashMap<ActionId, Known>>,
+    known: Mutex<HashMap<ActionId, StepDetails>>,
 }
 
 /// What a row does not say of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
+struct StepDetails {
     kind: Kind,
     can_be_edited: bool,
     /// No retry is left.
@@ -136,7 +136,7 @@ impl Source for Warden {
             return if stand_in.has_id { can } else { Capabilities::READ_ONLY };
         }
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&row.id).copied();
-        let Some(Known { kind, can_be_edited, spent, waiting }) = known else { return can };
+        let Some(StepDetails { kind, can_be_edited, spent, waiting }) = known else { return can };
         let notes: &'static [Note] = match (kind, spent, waiting) {
             (Kind::Reason, false, Waiting::Sent | Waiting::No) => &REASON,
             (Kind::Reason, true, Waiting::Sent | Waiting::No) => &REASON_SPENT,
@@ -153,7 +153,7 @@ impl Source for Warden {
         Capabilities { edit: can_be_edited, retry, notes, ..can }
     }
 
-    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         self.around(id).await
     }
 
@@ -197,12 +197,12 @@ impl Warden {
     }
 
     /// Remembers what a row does not say.
-    fn know(&self, id: &ActionId, known: Known) {
+    fn know(&self, id: &ActionId, known: StepDetails) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), known);
     }
 
     /// What is listed no more is known no more.
-    fn know_only(&self, listed: HashMap<ActionId, Known>) {
+    fn know_only(&self, listed: HashMap<ActionId, StepDetails>) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = listed;
     }
 
@@ -224,7 +224,7 @@ impl Warden {
     }
 
     /// The one place from which anything is sent that is no question.
-    async fn post(&self, verb: Verb, place: &Place, body: String) -> Result<Reply, SourceError> {
+    async fn post(&self, verb: Verb, place: &StepId, body: String) -> Result<Reply, SourceError> {
         let ask = Ask { path: place.post(verb), body: Some(body), key: None, limit: LIMIT };
         self.http.ask(&ask).await.map_err(answer::none)
     }

@@ -17,10 +17,10 @@ const DEFINITIONS: usize = 32;
 const DEFINITIONS_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Names(Mutex<Known>);
+pub(super) struct Names(Mutex<KnownNames>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownNames {
     /// The definition of each run, by its id; `None`: the engine does not say.
     runs: HashMap<String, Option<String>>,
     /// `name@version`, by id.

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use futures_util::stream::{self, StreamExt as _};
 
-use super::place::Place;
 use super::sent::{Sent, Waiting};
-use super::wire::{self, Held, Page, Step};
-use super::{Known, Warden, answer, standing};
+use super::step_id::StepId;
+use super::wire::{self, Page, Step, WaitingStep};
+use super::{StepDetails, Warden, answer, standing};
 use crate::config::ReviewKind;
 use crate::contract::action::Unreadable;
 use crate::contract::tool;
@@ -29,7 +29,7 @@ const LIST_FROM: usize = 6;
 /// Requests at a time.
 const GETS: usize = 4;
 
-type Listed = Result<Held, Unreadable>;
+type Listed = Result<WaitingStep, Unreadable>;
 
 impl Warden {
     /// Everything that waits for a human, without what was decided from here a moment ago.
@@ -61,10 +61,10 @@ impl Warden {
         &self,
         ids: &[ActionId],
     ) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
-        let mut places: Vec<Place> = ids.iter().filter_map(Place::of).collect();
+        let mut places: Vec<StepId> = ids.iter().filter_map(StepId::of).collect();
         let mut found = Vec::new();
         if places.len() >= LIST_FROM {
-            let wanted: HashSet<ActionId> = places.iter().map(Place::id).collect();
+            let wanted: HashSet<ActionId> = places.iter().map(StepId::id).collect();
             let listed = self.pages(&self.filters()).await?;
             let listed = listed.into_iter().filter(|item| id(item).is_some_and(|id| wanted.contains(id)));
             let listed: Vec<Listed> = listed.collect();
@@ -85,10 +85,10 @@ impl Warden {
 
     async fn read_one(
         &self,
-        place: &Place,
+        place: &StepId,
     ) -> Result<Option<Result<PendingAction, Unreadable>>, SourceError> {
         match self.find(place).await? {
-            Found::Held(held) => {
+            Found::WaitingStep(held) => {
                 self.learn_names(&HashSet::from([place.trace.as_str()])).await;
                 Ok(Some(Ok(self.held_action(*held))))
             }
@@ -105,11 +105,11 @@ impl Warden {
     }
 
     /// Where a step stands: on the review list, or not any more.
-    pub(super) async fn find(&self, place: &Place) -> Result<Found, SourceError> {
+    pub(super) async fn find(&self, place: &StepId) -> Result<Found, SourceError> {
         // A step may come back to the list while it is looked for elsewhere.
         for _ in 0..2 {
             match self.held(place).await? {
-                Some(Ok(held)) => return Ok(Found::Held(Box::new(held))),
+                Some(Ok(held)) => return Ok(Found::WaitingStep(Box::new(held))),
                 Some(Err(bad)) => return Ok(Found::Unreadable(bad)),
                 None => {}
             }
@@ -126,7 +126,7 @@ impl Warden {
     }
 
     /// The step as the review list has it, with no filter but its own run. Only there is what would merge.
-    async fn held(&self, place: &Place) -> Result<Option<Listed>, SourceError> {
+    async fn held(&self, place: &StepId) -> Result<Option<Listed>, SourceError> {
         let query = [("namespace", place.namespace.as_str()), ("trace_id", place.trace.as_str())];
         let wanted = place.id();
         let items = self.pages(&query).await?;
@@ -134,7 +134,7 @@ impl Warden {
     }
 
     /// A step's details; `None` when the engine does not know it.
-    pub(super) async fn step(&self, place: &Place) -> Result<Option<Step>, SourceError> {
+    pub(super) async fn step(&self, place: &StepId) -> Result<Option<Step>, SourceError> {
         let reply = self.ask(place.path()).await?;
         if reply.status == 404 {
             return Ok(None);
@@ -159,7 +159,7 @@ impl Warden {
             let page = parse(success(reply)?).await?;
             let (count, mut news) = (page.items.len(), 0);
             for text in &page.items {
-                let item = Held::read(text);
+                let item = WaitingStep::read(text);
                 // What has no id is told by its bytes.
                 let name = id(&item).map_or_else(|| text.clone(), |id| id.as_raw().to_owned());
                 if seen.insert(name) {
@@ -191,12 +191,12 @@ impl Warden {
         all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    pub(super) fn waiting(&self, held: &Held) -> Waiting {
+    pub(super) fn waiting(&self, held: &WaitingStep) -> Waiting {
         Sent::waiting(self.sent.get(&held.place.id()).as_ref(), &held.started, self.now())
     }
 
-    fn known_of(&self, held: &Held, waiting: Waiting) -> Known {
-        Known {
+    fn known_of(&self, held: &WaitingStep, waiting: Waiting) -> StepDetails {
+        StepDetails {
             kind: held.kind,
             can_be_edited: held.can_be_edited(),
             spent: self.is_spent(&held.place.id()),
@@ -204,7 +204,7 @@ impl Warden {
         }
     }
 
-    fn held_action(&self, held: Held) -> PendingAction {
+    fn held_action(&self, held: WaitingStep) -> PendingAction {
         let (row, waiting) = (self.called(&held), self.waiting(&held));
         self.know(&row.id, self.known_of(&held, waiting));
         let error = match waiting {
@@ -215,13 +215,13 @@ impl Warden {
         PendingAction { row, error, ..held.action }
     }
 
-    fn called(&self, held: &Held) -> Row {
+    fn called(&self, held: &WaitingStep) -> Row {
         self.titled(held.action.row.clone(), held.action.input.as_str(), &held.place, &held.step_id)
     }
 
     /// Named and grouped by its definition: a run holds one step at a time, so that what many runs hold at the same step is what
     /// is decided together. No field of theirs says what it is about, so that is told from what is held.
-    fn titled(&self, row: Row, input: &str, place: &Place, step: &Untrusted) -> Row {
+    fn titled(&self, row: Row, input: &str, place: &StepId, step: &Untrusted) -> Row {
         let definition = self.names.of(&place.trace);
         let definition = definition.or_else(|| row.agent.clone()).unwrap_or_else(|| "(no name)".into());
         let (definition, step) = (definition.as_raw(), step.as_raw());
@@ -236,7 +236,7 @@ impl Warden {
 
 /// Where a step was found.
 pub(super) enum Found {
-    Held(Box<Held>),
+    WaitingStep(Box<WaitingStep>),
     Unreadable(Unreadable),
     Settled(Box<Step>),
     Nowhere,

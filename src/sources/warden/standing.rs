@@ -1,8 +1,8 @@
 //! What a step's status means for the action that it was.
 
 use super::alike::alike;
-use super::place::Place;
 use super::sent::{BACK_WITHIN, Sent};
+use super::step_id::StepId;
 use super::submit;
 use super::wire::{self, Failure, Kind, Step};
 use crate::domain::{Decision, DecisionKind, PendingAction, RawJson, Status, Timestamp, Untrusted, json};
@@ -81,7 +81,7 @@ pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Op
     match decision {
         Decision::Approve { edits: None, .. } => None,
         Decision::Approve { edits: Some(edits), .. } => {
-            let step = Step::read(action.raw.as_str(), &Place::of(&action.row.id)?)?;
+            let step = Step::read(action.raw.as_str(), &StepId::of(&action.row.id)?)?;
             let merged = step.kind == Kind::Reason && step.status.as_raw() == "COMPLETED";
             let output = step.output.filter(|_| merged)?;
             let data = RawJson::parse(output.member("data")?).ok()?;

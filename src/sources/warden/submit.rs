@@ -2,10 +2,10 @@
 
 use futures_util::future::join_all;
 
-use super::place::{Place, Verb};
 use super::read::Found;
 use super::sent::{Sent, Waiting};
-use super::wire::{self, Held};
+use super::step_id::{StepId, Verb};
+use super::wire::{self, WaitingStep};
 use super::{Warden, answer};
 use crate::contract::error;
 use crate::contract::fields::Fields;
@@ -33,7 +33,7 @@ type Outcomes = Vec<(ActionId, Outcome)>;
 
 /// What was read just before sending.
 enum Fresh {
-    Held(Box<Held>),
+    WaitingStep(Box<WaitingStep>),
     /// It cannot be read, and can be rejected all the same.
     StandIn,
     /// Nothing is to be sent.
@@ -72,9 +72,9 @@ impl Warden {
 
     async fn decide(&self, item: &Item, key: &str) -> Result<Outcome, SourceError> {
         let failed = |why: &str| Ok(Outcome::Failed { why: why.into() });
-        let Some(place) = Place::of(&item.id) else { return failed("its id cannot stand in an address") };
+        let Some(place) = StepId::of(&item.id) else { return failed("its id cannot stand in an address") };
         let held = match self.read_again(item, &place).await.map_err(answer::before_sending)? {
-            Fresh::Held(held) => Some(held),
+            Fresh::WaitingStep(held) => Some(held),
             Fresh::StandIn => None,
             Fresh::Over(outcome) => return Ok(outcome),
         };
@@ -114,7 +114,7 @@ impl Warden {
     }
 
     /// The engine compares nothing: the step is read again, and only what was seen is decided.
-    async fn read_again(&self, item: &Item, place: &Place) -> Result<Fresh, SourceError> {
+    async fn read_again(&self, item: &Item, place: &StepId) -> Result<Fresh, SourceError> {
         let failed = |why: &str| Fresh::Over(Outcome::Failed { why: why.into() });
         Ok(match self.find(place).await? {
             Found::Nowhere => Fresh::Over(GONE),
@@ -126,13 +126,13 @@ impl Warden {
                 Fresh::StandIn
             }
             Found::Unreadable(_) => failed(CHANGED),
-            Found::Held(held) => {
+            Found::WaitingStep(held) => {
                 let action = &held.action;
                 let same = action.digest() == item.digest && action.terms == item.terms && !item.unreadable;
                 match (same, self.waiting(&held)) {
                     (false, _) => failed(CHANGED),
                     (true, Waiting::Sent) => failed(ON_ITS_WAY),
-                    (true, Waiting::NotTaken | Waiting::Dropped | Waiting::No) => Fresh::Held(held),
+                    (true, Waiting::NotTaken | Waiting::Dropped | Waiting::No) => Fresh::WaitingStep(held),
                 }
             }
         })
@@ -178,7 +178,7 @@ impl Warden {
 
     /// Somebody decided first, or we did long ago: it is never counted as this decision.
     async fn first(&self, item: &Item) -> Outcome {
-        let step = match Place::of(&item.id) {
+        let step = match StepId::of(&item.id) {
             Some(place) => self.step(&place).await.ok().flatten(),
             None => None,
         };
@@ -193,7 +193,7 @@ impl Warden {
     }
 
     /// Not held any more, not there any more, or no retry is left.
-    async fn conflict(&self, item: &Item, place: &Place, reply: &Reply) -> Outcome {
+    async fn conflict(&self, item: &Item, place: &StepId, reply: &Reply) -> Outcome {
         let refused = || Outcome::Failed { why: answer::message(reply) };
         if error::read(&reply.text).message.as_raw().contains("retry limit") {
             self.spend(&item.id);
@@ -206,13 +206,13 @@ impl Warden {
             }
             Ok(Found::Nowhere) => GONE,
             // It said so itself: nothing landed.
-            Ok(Found::Held(_) | Found::Unreadable(_)) | Err(_) => refused(),
+            Ok(Found::WaitingStep(_) | Found::Unreadable(_)) | Err(_) => refused(),
         }
     }
 }
 
 /// What is sent, or why it cannot be.
-fn body(item: &Item, held: Option<&Held>, key: &str) -> Result<(Verb, String), &'static str> {
+fn body(item: &Item, held: Option<&WaitingStep>, key: &str) -> Result<(Verb, String), &'static str> {
     let mark = mark(key, &item.id);
     match &item.decision {
         // Without `output` the engine keeps what the agent made; with an empty one it keeps that.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::place::Place;
+use super::step_id::StepId;
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{Digest, Effect, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, json};
@@ -21,9 +21,9 @@ pub(super) enum Kind {
 
 /// A step that waits for a human, from the review list.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct WaitingStep {
     pub(super) action: PendingAction,
-    pub(super) place: Place,
+    pub(super) place: StepId,
     pub(super) kind: Kind,
     /// The engine moves it with every retry.
     pub(super) started: String,
@@ -43,7 +43,7 @@ struct Envelope {
 /// A step's details, whatever its status.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) place: Place,
+    pub(super) place: StepId,
     pub(super) kind: Kind,
     pub(super) status: Untrusted,
     pub(super) started_at: Option<Timestamp>,
@@ -116,7 +116,7 @@ impl Failure {
     }
 }
 
-impl Held {
+impl WaitingStep {
     /// Its data can be another one: it is an object inside of an envelope.
     pub(super) fn can_be_edited(&self) -> bool {
         self.envelope.is_some() && self.action.input.members().is_some()
@@ -138,7 +138,7 @@ impl Held {
     pub(super) fn read(text: &str) -> Result<Self, Unreadable> {
         let fields = Fields::of(text);
         let place = fields.as_ref().and_then(place);
-        let id = place.as_ref().map(Place::id);
+        let id = place.as_ref().map(StepId::id);
         let bad = |what| Unreadable { what, raw: text.into(), id: id.clone() };
         let fields = fields.ok_or_else(|| bad("it is no JSON object"))?;
         let place = place.clone().ok_or_else(|| bad("it does not say which step of which run it is"))?;
@@ -173,7 +173,7 @@ impl Held {
 
 impl Step {
     /// Reads a step's details; `None` when they are of no step, or of another one.
-    pub(super) fn read(text: &str, asked: &Place) -> Option<Self> {
+    pub(super) fn read(text: &str, asked: &StepId) -> Option<Self> {
         let fields = Fields::of(text)?;
         let place = place(&fields).filter(|place| place == asked)?;
         let (id, name) = named(&fields);
@@ -236,10 +236,10 @@ pub(super) fn retried(raw: &RawJson) -> Option<Retried> {
     Retried::read(&Fields::of(raw.as_str())?.json("resolvedArguments")?)
 }
 
-fn place(fields: &Fields<'_>) -> Option<Place> {
+fn place(fields: &Fields<'_>) -> Option<StepId> {
     let text = |name| fields.text(name);
     let namespace = text("namespace").unwrap_or_else(|| "default".into());
-    Place::new(namespace.as_raw(), text("sagaTraceId")?.as_raw(), text("stepSpanId")?.as_raw())
+    StepId::new(namespace.as_raw(), text("sagaTraceId")?.as_raw(), text("stepSpanId")?.as_raw())
 }
 
 /// The step's id in its definition, and its name.
@@ -289,7 +289,7 @@ fn terms(fields: &Fields<'_>, started: &str, envelope: Option<&Envelope>) -> Dig
     )
 }
 
-fn row(place: &Place, kind: Kind, name: &Untrusted, fields: &Fields<'_>) -> Row {
+fn row(place: &StepId, kind: Kind, name: &Untrusted, fields: &Fields<'_>) -> Row {
     Row {
         workspace: Some(place.namespace.as_str().into()),
         run: Some(place.trace.as_str().into()),

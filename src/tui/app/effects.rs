@@ -16,13 +16,13 @@ use crate::domain::{
 };
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notice;
-use crate::inbox::notify::Ways;
+use crate::inbox::notify::Channels;
 use crate::inbox::{Inbox, Problem};
-use crate::journal::{Past, Sent, Write};
+use crate::journal::{Sent, SubmissionRecord, Write};
 use crate::program::Late;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
-use crate::tui::history::state::{Ask, Own, ViewPage, ViewRow};
-use crate::tui::preview::state::Stood;
+use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
+use crate::tui::preview::state::AskedState;
 
 use super::clock::now;
 use super::os;
@@ -44,7 +44,7 @@ pub(crate) struct Effects {
     over: CancellationToken,
     unsaved: Arc<Unsaved>,
     /// How rules tell what needs no screen.
-    ways: Ways,
+    ways: Channels,
 }
 
 /// Writes that wait for the journal, in order. What is decided while one write is under way goes with the next.
@@ -72,11 +72,11 @@ impl Effects {
             may_end: TaskTracker::new(),
             over: CancellationToken::new(),
             unsaved: Arc::default(),
-            ways: Ways::default(),
+            ways: Channels::default(),
         }
     }
 
-    pub(crate) fn with_ways(self, ways: Ways) -> Self {
+    pub(crate) fn with_ways(self, ways: Channels) -> Self {
         Self { ways, ..self }
     }
 
@@ -114,10 +114,10 @@ impl Effects {
             Effect::Submit { submission, left_pending } => {
                 drop(self.must_finish.spawn(this.submit(*submission, left_pending)));
             }
-            Effect::Settle { key, finding, reason } => drop(self.must_finish.spawn(async move {
+            Effect::ResolveUnknown { key, finding, reason } => drop(self.must_finish.spawn(async move {
                 let (inbox, of) = (this.inbox.clone(), key.clone());
                 let answer = caught(async move { inbox.settle(&of, finding, reason).await }).await;
-                this.say(What::Settled(key, finding, answer)).await;
+                this.say(What::Resolved(key, finding, answer)).await;
             })),
             Effect::Follow(keys) => self.spawn(this.follow(keys)),
             Effect::Save(writes) => self.save(writes),
@@ -281,16 +281,16 @@ impl Effects {
         self.say(What::Synced(source, answer)).await;
     }
 
-    async fn history(self, key: ActionKey, stood: Stood) {
+    async fn history(self, key: ActionKey, stood: AskedState) {
         let (inbox, of) = (self.inbox.clone(), key.clone());
         let answer = Box::new(caught(async move { inbox.history(&of).await }).await);
-        self.say(What::Told { key, stood, answer }).await;
+        self.say(What::HistoryLoaded { key, stood, answer }).await;
     }
 
-    async fn context(self, key: ActionKey, stood: Stood) {
+    async fn context(self, key: ActionKey, stood: AskedState) {
         let (inbox, of) = (self.inbox.clone(), key.clone());
         let answer = caught(async move { inbox.context(&of).await }).await;
-        self.say(What::Around { key, stood, answer }).await;
+        self.say(What::ContextLoaded { key, stood, answer }).await;
     }
 
     async fn export(self, folder: PathBuf, text: String) {
@@ -312,7 +312,7 @@ impl Effects {
         self.say(What::Flows(source, answer)).await;
     }
 
-    async fn list(self, number: u64, ask: Ask) {
+    async fn list(self, number: u64, ask: PageRequest) {
         let page = Box::new(read(self.inbox.clone(), ask).await);
         self.say(What::Listed { number, page }).await;
     }
@@ -458,15 +458,15 @@ pub(crate) async fn keep(effects: Effects, minutes: Vec<KeptMinute>) {
 const SUBMISSIONS: u32 = 50;
 
 /// What failed as a whole is a problem on a page without rows.
-pub(crate) async fn read(inbox: Inbox, ask: Ask) -> ViewPage {
+pub(crate) async fn read(inbox: Inbox, ask: PageRequest) -> ViewPage {
     let answer = match ask {
-        Ask::Listed { statuses, next } => {
+        PageRequest::Listed { statuses, next } => {
             caught(async move {
                 let listing = inbox.listed(&statuses, next).await;
                 let row = |entry| ViewRow { entry, own: None };
                 Ok(ViewPage {
                     rows: listing.entries.into_iter().map(row).collect(),
-                    next: listing.next.map(|next| Ask::Listed { statuses, next: Some(next) }),
+                    next: listing.next.map(|next| PageRequest::Listed { statuses, next: Some(next) }),
                     problems: listing.problems,
                     unreadable: listing.unreadable.len(),
                     at: listing.at,
@@ -474,7 +474,7 @@ pub(crate) async fn read(inbox: Inbox, ask: Ask) -> ViewPage {
             })
             .await
         }
-        Ask::Decided { skip } => caught(decided(inbox, skip)).await,
+        PageRequest::Decided { skip } => caught(decided(inbox, skip)).await,
     };
     answer.unwrap_or_else(|problem| ViewPage { problems: vec![problem], at: now(), ..ViewPage::default() })
 }
@@ -484,14 +484,14 @@ async fn decided(inbox: Inbox, skip: u32) -> Result<ViewPage, Problem> {
     let more = past.len() == SUBMISSIONS as usize;
     Ok(ViewPage {
         rows: past.iter().flat_map(|past| past.items.iter().map(|sent| row(past, sent))).collect(),
-        next: more.then_some(Ask::Decided { skip: skip.saturating_add(SUBMISSIONS) }),
+        next: more.then_some(PageRequest::Decided { skip: skip.saturating_add(SUBMISSIONS) }),
         at: now(),
         ..ViewPage::default()
     })
 }
 
 /// A row with what the journal knows: where the action stands now is read when the row is on screen.
-fn row(past: &Past, sent: &Sent) -> ViewRow {
+fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
     let batch = match &sent.batch {
         BatchKey::Batch(_, batch) => Some(batch.clone()),
         BatchKey::Alone(_) => None,
@@ -516,6 +516,6 @@ fn row(past: &Past, sent: &Sent) -> ViewRow {
         ..Row::new(sent.key.id.clone(), sent.tool.clone(), sent.title.clone())
     };
     let (decision, outcome) = (sent.decision.kind(), sent.outcome.clone());
-    let own = Own { decision, at: past.begun_at, outcome, ended };
+    let own = OwnDecision { decision, at: past.begun_at, outcome, ended };
     ViewRow { entry: Entry { key: sent.key.clone(), row, can: Capabilities::READ_ONLY }, own: Some(own) }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Keys {
     stop: Arc<AtomicBool>,
     /// Disconnects when the thread has ended.
     reading: std::sync::mpsc::Receiver<()>,
-    events: mpsc::Receiver<(Timestamp, Heard)>,
+    events: mpsc::Receiver<(Timestamp, TerminalInput)>,
 }
 
 impl Keys {
@@ -47,12 +47,12 @@ impl Keys {
     }
 
     /// The next thing that happened in the terminal, and when; `None` when it cannot be read any more.
-    pub(crate) async fn next(&mut self) -> Option<(Timestamp, Heard)> {
+    pub(crate) async fn next(&mut self) -> Option<(Timestamp, TerminalInput)> {
         self.events.recv().await
     }
 
     /// The same, where something is there already.
-    pub(crate) fn waiting(&mut self) -> Option<(Timestamp, Heard)> {
+    pub(crate) fn waiting(&mut self) -> Option<(Timestamp, TerminalInput)> {
         self.events.try_recv().ok()
     }
 
@@ -65,7 +65,7 @@ impl Keys {
     }
 }
 
-fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, Heard)>) {
+fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, TerminalInput)>) {
     let mut replies = Replies::default();
     // When the loop was too busy to take a key: what lies in the terminal's buffer after it came at nobody knows what time, and
     // must not look typed because it was taken slowly.
@@ -96,7 +96,11 @@ fn read(stop: &AtomicBool, events: &mpsc::Sender<(Timestamp, Heard)>) {
 }
 
 /// Whether it had to wait; nothing when nobody listens any more.
-fn pass(events: &mpsc::Sender<(Timestamp, Heard)>, heard: Vec<Heard>, at: Timestamp) -> Option<bool> {
+fn pass(
+    events: &mpsc::Sender<(Timestamp, TerminalInput)>,
+    heard: Vec<TerminalInput>,
+    at: Timestamp,
+) -> Option<bool> {
     let mut waited = false;
     for heard in heard {
         waited |= events.capacity() == 0;
@@ -116,7 +120,7 @@ const LONGEST: usize = 512;
 
 /// What came from the terminal.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Heard {
+pub(crate) enum TerminalInput {
     Event(Event),
     /// The colour behind the text.
     Background(Rgb),
@@ -136,10 +140,10 @@ impl Replies {
     }
 
     /// Takes the next event; returns what is to be passed on.
-    pub(crate) fn take(&mut self, event: Event) -> Vec<Heard> {
+    pub(crate) fn take(&mut self, event: Event) -> Vec<TerminalInput> {
         let Event::Key(key) = &event else {
             let mut heard = self.give_up();
-            heard.push(Heard::Event(event));
+            heard.push(TerminalInput::Event(event));
             return heard;
         };
         let key = *key;
@@ -148,7 +152,7 @@ impl Replies {
                 self.held.push(event);
                 return Vec::new();
             }
-            return vec![Heard::Event(event)];
+            return vec![TerminalInput::Event(event)];
         }
         if ends(key) {
             return self.end();
@@ -162,23 +166,23 @@ impl Replies {
     }
 
     /// Nothing more comes. Keys are let go; the torn beginning of an answer is dropped.
-    pub(crate) fn give_up(&mut self) -> Vec<Heard> {
+    pub(crate) fn give_up(&mut self) -> Vec<TerminalInput> {
         let (held, text) = (std::mem::take(&mut self.held), std::mem::take(&mut self.text));
         if text.contains(';') {
             return Vec::new();
         }
-        held.into_iter().map(Heard::Event).collect()
+        held.into_iter().map(TerminalInput::Event).collect()
     }
 
     /// It is complete: understood, or dropped.
-    fn end(&mut self) -> Vec<Heard> {
+    fn end(&mut self) -> Vec<TerminalInput> {
         if !self.text.contains(';') {
             return self.give_up();
         }
         let text = std::mem::take(&mut self.text);
         self.held.clear();
         let background = text.strip_prefix("11;").and_then(Rgb::from_reply);
-        background.map(Heard::Background).into_iter().collect()
+        background.map(TerminalInput::Background).into_iter().collect()
     }
 
     /// A number, then a semicolon, then anything.
@@ -219,7 +223,7 @@ mod tests {
         std::iter::once(key(']', KeyModifiers::ALT)).chain(typed).collect()
     }
 
-    fn heard(events: Vec<Event>) -> Vec<Heard> {
+    fn heard(events: Vec<Event>) -> Vec<TerminalInput> {
         let mut replies = Replies::default();
         events.into_iter().flat_map(|event| replies.take(event)).collect()
     }
@@ -232,7 +236,10 @@ mod tests {
             all.push(key('j', KeyModifiers::NONE));
             assert_eq!(
                 heard(all),
-                [Heard::Background(Rgb(0xfa, 0xaa, 0xee)), Heard::Event(key('j', KeyModifiers::NONE))]
+                [
+                    TerminalInput::Background(Rgb(0xfa, 0xaa, 0xee)),
+                    TerminalInput::Event(key('j', KeyModifiers::NONE))
+                ]
             );
         }
     }
@@ -250,12 +257,15 @@ mod tests {
     #[test]
     fn keys_are_let_go_in_order() {
         let typed = events("x");
-        assert_eq!(heard(typed.clone()), typed.into_iter().map(Heard::Event).collect::<Vec<_>>());
+        assert_eq!(heard(typed.clone()), typed.into_iter().map(TerminalInput::Event).collect::<Vec<_>>());
         let mut alone = Replies::default();
         assert_eq!(alone.take(key(']', KeyModifiers::ALT)), []);
         assert!(alone.is_holding());
-        assert_eq!(alone.give_up(), [Heard::Event(key(']', KeyModifiers::ALT))], "Alt-] and a pause");
-        assert_eq!(heard(vec![key('a', KeyModifiers::NONE)]), [Heard::Event(key('a', KeyModifiers::NONE))]);
-        assert_eq!(heard(vec![Event::Resize(3, 4)]), [Heard::Event(Event::Resize(3, 4))]);
+        assert_eq!(alone.give_up(), [TerminalInput::Event(key(']', KeyModifiers::ALT))], "Alt-] and a pause");
+        assert_eq!(
+            heard(vec![key('a', KeyModifiers::NONE)]),
+            [TerminalInput::Event(key('a', KeyModifiers::NONE))]
+        );
+        assert_eq!(heard(vec![Event::Resize(3, 4)]), [TerminalInput::Event(Event::Resize(3, 4))]);
     }
 }

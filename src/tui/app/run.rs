@@ -11,20 +11,20 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Config, Notify};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
-use crate::inbox::notify::Ways;
-use crate::tui::Place;
+use crate::inbox::notify::Channels;
+use crate::tui::SessionInfo;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::core::model::{Model, Settings};
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::core::{draw, router};
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 use crate::tui::preview::state::PreviewPlace;
 
 use super::clock::now;
 use super::effects::Effects;
 use super::environment::Host;
-use super::input::{Heard, Keys};
+use super::input::{Keys, TerminalInput};
 use super::shutdown;
 use super::shutdown::{Signalled, Signals};
 use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
@@ -66,8 +66,8 @@ pub enum LeftBy {
 pub async fn run(
     inbox: Inbox,
     config: &Config,
-    place: Place,
-    opens: Opens,
+    place: SessionInfo,
+    opens: StartView,
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
     let settings = Settings::of(config, place)?;
@@ -75,7 +75,7 @@ pub async fn run(
     let (ui, host) = (&config.ui, Host::of(variable));
     let depth = if ui.low_bandwidth { Depth::of(variable).min(Depth::Names) } else { Depth::of(variable) };
     let theme = Theme::load(&ui.theme, depth)?;
-    let ways = Ways::new(&config.notify)?.remembering(inbox.undelivered());
+    let ways = Channels::new(&config.notify)?.remembering(inbox.undelivered());
     // First of all: a signal that comes with the first frame must find somebody who gives the terminal back.
     let signals = Signals::new()?;
     let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
@@ -126,7 +126,7 @@ struct App {
 
 /// What the loop woke up for.
 enum Woken {
-    Key(Option<(Timestamp, Heard)>),
+    Key(Option<(Timestamp, TerminalInput)>),
     Msgs,
     Frame,
     Heartbeat,
@@ -329,7 +329,7 @@ fn every(period: Duration) -> Interval {
     interval
 }
 
-async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, Heard)> {
+async fn next_key(keys: &mut Option<Keys>) -> Option<(Timestamp, TerminalInput)> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,
@@ -345,10 +345,10 @@ async fn next_frame(dirty: bool, frames: [Option<Instant>; 2], apart: Duration) 
     }
 }
 
-fn meant(heard: Heard) -> Option<What> {
+fn meant(heard: TerminalInput) -> Option<What> {
     let event = match heard {
-        Heard::Event(event) => event,
-        Heard::Background(colour) => return Some(What::Background(colour)),
+        TerminalInput::Event(event) => event,
+        TerminalInput::Background(colour) => return Some(What::Background(colour)),
     };
     match event {
         Event::Key(key) => Some(What::Key(key)),

@@ -24,10 +24,10 @@ use crate::fault;
 use crate::tui::chrome;
 use crate::tui::core::draw;
 use crate::tui::core::model::Model;
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 
 use super::width_safe_backend;
-use super::width_safe_backend::Steady;
+use super::width_safe_backend::WidthSafeBackend;
 
 /// The terminal is ours now. One flag for the process, because a panic hook has no other way to know.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -70,7 +70,7 @@ pub(crate) struct Modes {
 /// Raw mode and the alternate screen, given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    terminal: Terminal<Steady<Stdout>>,
+    terminal: Terminal<WidthSafeBackend<Stdout>>,
     modes: Modes,
     title: String,
     /// Rows of the last frame with something about whose width terminals disagree.
@@ -79,10 +79,10 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn take(modes: Modes) -> anyhow::Result<Self> {
-        check(Opens::Inbox)?;
+        check(StartView::Inbox)?;
         restore_on_panic();
         enter(modes).context("cannot take the terminal")?;
-        let terminal = Terminal::new(Steady::new(io::stdout())).inspect_err(|_| give_back())?;
+        let terminal = Terminal::new(WidthSafeBackend::new(io::stdout())).inspect_err(|_| give_back())?;
         Ok(Self { terminal, modes, title: String::new(), uneven: Vec::new() })
     }
 
@@ -152,11 +152,11 @@ impl Drop for Screen {
 }
 
 /// Standard input and output must both be a terminal.
-pub(crate) fn check(opens: Opens) -> Result<(), NoTerminal> {
+pub(crate) fn check(opens: StartView) -> Result<(), NoTerminal> {
     match opens {
         _ if io::stdin().is_terminal() && io::stdout().is_terminal() => Ok(()),
-        Opens::Inbox => Err(NoTerminal::Inbox),
-        Opens::Watch => Err(NoTerminal::Watch),
+        StartView::Inbox => Err(NoTerminal::Inbox),
+        StartView::Watch => Err(NoTerminal::Watch),
     }
 }
 

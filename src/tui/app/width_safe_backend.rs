@@ -11,9 +11,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// The backend, with the cursor put in its place again after every cell that may have moved it elsewhere.
 #[derive(Debug)]
-pub(crate) struct Steady<W: Write>(CrosstermBackend<W>);
+pub(crate) struct WidthSafeBackend<W: Write>(CrosstermBackend<W>);
 
-impl<W: Write> Steady<W> {
+impl<W: Write> WidthSafeBackend<W> {
     pub(crate) const fn new(writer: W) -> Self {
         Self(CrosstermBackend::new(writer))
     }
@@ -72,7 +72,7 @@ fn is_uneven(symbol: &str) -> bool {
     }
 }
 
-impl<W: Write> Backend for Steady<W> {
+impl<W: Write> Backend for WidthSafeBackend<W> {
     type Error = io::Error;
 
     fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
@@ -141,7 +141,7 @@ impl<W: Write> Backend for Steady<W> {
     }
 }
 
-impl<W: Write> Write for Steady<W> {
+impl<W: Write> Write for WidthSafeBackend<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -171,7 +171,7 @@ mod tests {
             next.set_string(19, 1, "|", theme::PLAIN);
             uneven = redraw_uneven(&mut next, &uneven);
             let mut bytes = Vec::new();
-            Steady::new(&mut bytes).draw(last.diff(&next).into_iter()).unwrap();
+            WidthSafeBackend::new(&mut bytes).draw(last.diff(&next).into_iter()).unwrap();
             screen.process(&bytes);
             last = next;
         }
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn showing_the_cursor_on_a_vanished_terminal_is_no_error() {
-        let mut backend = Steady::new(Vanished);
+        let mut backend = WidthSafeBackend::new(Vanished);
 
         assert!(backend.hide_cursor().is_err() && Backend::flush(&mut backend).is_err());
         assert!(backend.show_cursor().is_ok());

@@ -3,7 +3,7 @@
 
 use crate::domain::{ActionKey, Untrusted};
 use crate::text;
-use crate::text::{Look, hidden};
+use crate::text::{PieceKind, hidden};
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::{LinksSheet, Modal};
 use crate::tui::core::model::Model;
@@ -164,7 +164,7 @@ fn content<T>(model: &mut Model, part: impl Fn(&Cached) -> T) -> Option<T> {
 /// Foreign text, when what is seen of it is all there is.
 fn plain(model: &mut Model, foreign: &Untrusted) -> Option<String> {
     let shown = text::line(foreign);
-    if shown.pieces().iter().any(|piece| piece.look != Look::Plain) {
+    if shown.pieces().iter().any(|piece| piece.look != PieceKind::Plain) {
         model.warn("not copied: there are hidden characters in it");
         return None;
     }

@@ -8,7 +8,7 @@ use crate::inbox::Connection;
 use crate::text;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::{GatePlace, Place};
+use crate::tui::{GatePlace, SessionInfo};
 
 use super::pen::Pen;
 use super::{theme, words};
@@ -72,7 +72,7 @@ fn below(why: &Untrusted, body: Rect, mut nth: u16, buf: &mut Buffer) -> u16 {
     nth
 }
 
-fn first_steps(place: &Place) -> Vec<String> {
+fn first_steps(place: &SessionInfo) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(gate) = &place.gate {
         lines.extend(first_proposal(gate));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ratatui::layout::Rect;
 
-use crate::tui::core::command::{ASKS, AskSpec, COMMANDS, Group, Place, Spec};
+use crate::tui::core::command::{ARGUMENT_COMMANDS, AskSpec, COMMANDS, Group, KeyContext, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::{above_message, sheet, sheet_text};
 use crate::tui::core::model::Model;
@@ -20,7 +20,7 @@ pub(crate) enum Entry {
         here: bool,
     },
     /// With what was typed behind its name.
-    Ask(&'static AskSpec, String),
+    ArgumentCommand(&'static AskSpec, String),
 }
 
 /// A line of the help overlay.
@@ -63,9 +63,9 @@ pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
         let named = rank == 0 && !typed.is_empty();
         Some((rank + if here || named { 0 } else { 100 }, Entry::Command { spec, here }))
     });
-    let asks = ASKS.iter().filter_map(|spec| {
+    let asks = ARGUMENT_COMMANDS.iter().filter_map(|spec| {
         let rank = words.rank_text(spec.name, spec.help, "")?;
-        Some((rank, Entry::Ask(spec, String::new())))
+        Some((rank, Entry::ArgumentCommand(spec, String::new())))
     });
     let mut found: Vec<_> = commands.chain(asks).collect();
     found.sort_by_key(|(rank, _)| *rank);
@@ -74,14 +74,15 @@ pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
 
 /// The values that fit what was typed behind the name of a command that takes one.
 fn asked(name: &str, argument: &str) -> Option<Vec<Entry>> {
-    let spec = ASKS.iter().find(|spec| spec.name == name)?;
+    let spec = ARGUMENT_COMMANDS.iter().find(|spec| spec.name == name)?;
     if spec.values.is_empty() {
-        return Some(vec![Entry::Ask(spec, argument.to_owned())]);
+        return Some(vec![Entry::ArgumentCommand(spec, argument.to_owned())]);
     }
     let fitting = spec.values.iter().filter(|value| value.starts_with(argument));
-    let mut entries: Vec<_> = fitting.map(|value| Entry::Ask(spec, (*value).to_owned())).collect();
+    let mut entries: Vec<_> =
+        fitting.map(|value| Entry::ArgumentCommand(spec, (*value).to_owned())).collect();
     if entries.is_empty() {
-        entries.push(Entry::Ask(spec, argument.to_owned()));
+        entries.push(Entry::ArgumentCommand(spec, argument.to_owned()));
     }
     Some(entries)
 }
@@ -91,7 +92,7 @@ impl Entry {
     pub(crate) fn completed(&self) -> String {
         match self {
             Self::Command { spec, .. } => spec.name.to_owned(),
-            Self::Ask(spec, argument) => format!("{} {argument}", spec.name),
+            Self::ArgumentCommand(spec, argument) => format!("{} {argument}", spec.name),
         }
     }
 }
@@ -122,7 +123,7 @@ pub(crate) fn help(model: &Model, typed: &str, width: usize) -> Vec<HelpLine> {
     }
     let places = router::places_beneath(model);
     let is_here = |spec: &Spec| spec.places.iter().any(|place| places.contains(place));
-    if places.contains(&Place::Inbox) {
+    if places.contains(&KeyContext::Inbox) {
         let told = model.told_here();
         if !told.is_empty() {
             lines.push(HelpLine::Heading("THIS ACTION".to_owned()));

@@ -26,7 +26,7 @@ pub(crate) fn back(model: &mut Model) -> Vec<Effect> {
             model.modal = None;
             model.say("nothing was sent");
         }
-        Some(Modal::Settle(_)) => resolve_unknown::back(model),
+        Some(Modal::ResolveUnknown(_)) => resolve_unknown::back(model),
         Some(Modal::Filter(_)) => return filter::put_back(model),
         Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_)) => {
             model.modal = None;

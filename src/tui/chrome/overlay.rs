@@ -3,14 +3,14 @@
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
-use crate::tui::core::command::{Ask, AskSpec, Command};
+use crate::tui::core::command::{ArgumentCommand, AskSpec, Command};
 use crate::tui::core::keymap::{Chord, Lookup};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::core::router;
 use crate::tui::queue;
 use crate::tui::queue::filter;
-use crate::tui::queue::update::{Way, shift};
+use crate::tui::queue::update::{Direction, shift};
 
 use super::find_command::Entry;
 use super::state::{Finder, Overlay};
@@ -35,12 +35,12 @@ pub(crate) fn palette(model: &mut Model) -> Vec<Effect> {
 /// The commands of what is open; the others mean nothing here.
 pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
-        Command::Down => go(model, Way::Down, 1),
-        Command::Up => go(model, Way::Up, 1),
-        Command::PageDown => go(model, Way::Down, page(model)),
-        Command::PageUp => go(model, Way::Up, page(model)),
-        Command::Top => go(model, Way::Up, usize::MAX),
-        Command::Bottom => go(model, Way::Down, usize::MAX),
+        Command::Down => go(model, Direction::Down, 1),
+        Command::Up => go(model, Direction::Up, 1),
+        Command::PageDown => go(model, Direction::Down, page(model)),
+        Command::PageUp => go(model, Direction::Up, page(model)),
+        Command::Top => go(model, Direction::Up, usize::MAX),
+        Command::Bottom => go(model, Direction::Down, usize::MAX),
         Command::NextField => complete(model),
         Command::Accept => accept(model),
         Command::Help => help(model),
@@ -92,7 +92,7 @@ pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
     }
 }
 
-pub(crate) fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+pub(crate) fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
     let last = last(model);
     if let Some(overlay) = &mut model.overlay {
         let finder = overlay.finder_mut();
@@ -152,8 +152,8 @@ fn accept(model: &mut Model) -> Vec<Effect> {
             model.warn(format!("{} means nothing here", spec.name));
             Vec::new()
         }
-        Some(Entry::Ask(_, argument)) if argument.is_empty() => complete(model),
-        Some(Entry::Ask(spec, argument)) => asked(model, spec, &argument),
+        Some(Entry::ArgumentCommand(_, argument)) if argument.is_empty() => complete(model),
+        Some(Entry::ArgumentCommand(spec, argument)) => asked(model, spec, &argument),
         None => {
             if matches!(model.overlay, Some(Overlay::Palette(_))) {
                 model.warn("there is no such command");
@@ -177,12 +177,12 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) -> Vec<Effect> {
 }
 
 /// The router of commands that take an argument: one line each, exhaustive.
-fn ask(model: &mut Model, ask: Ask, argument: &str) -> Vec<Effect> {
+fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) -> Vec<Effect> {
     match ask {
-        Ask::Filter => filter::write(model, argument),
-        Ask::Sort => queue::update::sort_word(model, argument),
-        Ask::Group => queue::update::group_word(model, argument),
-        Ask::Help => {
+        ArgumentCommand::Filter => filter::write(model, argument),
+        ArgumentCommand::Sort => queue::update::sort_word(model, argument),
+        ArgumentCommand::Group => queue::update::group_word(model, argument),
+        ArgumentCommand::Help => {
             model.overlay = Some(Overlay::Help(Finder::with(argument)));
             Vec::new()
         }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
 
-use crate::tui::core::command::{ASKS, COMMANDS, Command};
+use crate::tui::core::command::{ARGUMENT_COMMANDS, COMMANDS, Command};
 use crate::tui::core::keymap::short;
 use crate::tui::core::layout::{Layout, above_message, sheet_text};
 use crate::tui::core::model::Model;
@@ -88,7 +88,7 @@ fn palette(model: &Model, finder: &Finder, area: Rect, buf: &mut Buffer) -> Opti
     let outer =
         Rect { x: area.x + (area.width - width) / 2, y: area.bottom().saturating_sub(height), width, height };
     let entries = find_command::entries(model, &finder.text());
-    let all = COMMANDS.len() + ASKS.len();
+    let all = COMMANDS.len() + ARGUMENT_COMMANDS.len();
     let keys = &model.settings.keymap;
     let (run, complete) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::NextField));
     let back = keys.key_in_text(Command::Back);
@@ -120,7 +120,7 @@ fn choice(model: &Model, entry: &Entry, pen: &mut Pen<'_>) {
             pen.ours(&format!("{:<20} ", spec.name), style).ours(&format!("{:<14} ", keys.join(" ")), style);
             pen.ours(if *here { "" } else { "(not here) " }, style).ours(spec.help, style);
         }
-        Entry::Ask(spec, argument) => {
+        Entry::ArgumentCommand(spec, argument) => {
             let word = if argument.is_empty() { spec.argument } else { argument };
             pen.ours(&format!("{:<35} ", format!("{} {word}", spec.name)), theme::PLAIN);
             pen.ours(spec.help, theme::PLAIN);

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Borders, Clear, Widget as _};
 use unicode_width::UnicodeWidthStr;
 
-use crate::text::{Look, Shown};
+use crate::text::{PieceKind, Shown};
 use crate::tui::core::layout::{sheet, sheet_text};
 use crate::tui::core::model::Model;
 
@@ -62,9 +62,9 @@ impl<'a> Pen<'a> {
     pub(crate) fn shown(&mut self, shown: &Shown, style: Style) -> &mut Self {
         for piece in shown.cut(self.left()).pieces() {
             let style = match piece.look {
-                Look::Plain => style,
-                Look::Blank => theme::DIM,
-                Look::Token => theme::TOKEN,
+                PieceKind::Plain => style,
+                PieceKind::Blank => theme::DIM,
+                PieceKind::Token => theme::TOKEN,
             };
             self.ours(&piece.text, style);
         }

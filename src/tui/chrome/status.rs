@@ -134,7 +134,7 @@ fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 /// The hints that a narrow screen keeps; the others follow in the order of the table.
 const FIRST: [Command; 10] = [
-    Command::Settle,
+    Command::ResolveUnknown,
     Command::Approve,
     Command::Exclude,
     Command::Edit,
@@ -243,7 +243,7 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
         Command::Inbox => model.view.is_some() || model.watches(),
         Command::NextUndecided => model.view.is_none(),
         command if model.view.is_some() && command.is_of_the_queue() => false,
-        Command::Settle => lost,
+        Command::ResolveUnknown => lost,
         Command::Approve => !lost && may(|_| true),
         Command::Exclude => !lost && may(|can| can.reject),
         Command::Edit => !lost && may(|can| can.edit),

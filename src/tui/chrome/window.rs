@@ -4,7 +4,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use crate::config::NotifyTo;
-use crate::inbox::figures::Ask;
+use crate::inbox::figures::BoardRequest;
 use crate::inbox::notices::{Notice, Wall};
 use crate::text::count;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
@@ -13,7 +13,7 @@ use crate::tui::core::model::{Focus, Model};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
 use crate::tui::queue::source_state::SourceState;
-use crate::tui::queue::update::Way;
+use crate::tui::queue::update::Direction;
 use crate::tui::{dashboard, preview, queue};
 
 use super::overlay;
@@ -31,8 +31,8 @@ pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     }
     let at = Position::new(event.column, event.row);
     match event.kind {
-        MouseEventKind::ScrollDown => wheel(model, at, Way::Down),
-        MouseEventKind::ScrollUp => wheel(model, at, Way::Up),
+        MouseEventKind::ScrollDown => wheel(model, at, Direction::Down),
+        MouseEventKind::ScrollUp => wheel(model, at, Direction::Up),
         MouseEventKind::Down(MouseButton::Left) => click(model, at),
         _ => {}
     }
@@ -40,7 +40,7 @@ pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
 }
 
 /// Scrolls what is under the pointer.
-fn wheel(model: &mut Model, at: Position, way: Way) {
+fn wheel(model: &mut Model, at: Position, way: Direction) {
     model.touched = true;
     let layout = model.layout();
     if model.overlay.is_some() {
@@ -122,7 +122,7 @@ fn call_by_rules(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     // Who opens the watch view must not change who is called.
-    let board = model.figures.board_as_seen(Ask { window: WINDOW, columns: 1 }, model.now);
+    let board = model.figures.board_as_seen(BoardRequest { window: WINDOW, columns: 1 }, model.now);
     let wall = Wall::at(model.now, &model.settings.zone);
     let due = model.notices.look(&board, wall, model.window.is_in_front());
     let rules = &model.settings.rules;

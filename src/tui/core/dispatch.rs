@@ -1,11 +1,11 @@
 //! Calls the function that carries out a command, one line for each command.
 
-use crate::domain::Finding;
+use crate::domain::Resolution;
 use crate::journal::Says;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::{reason, stage};
 use crate::tui::preview::reader;
-use crate::tui::queue::update::Way;
+use crate::tui::queue::update::Direction;
 use crate::tui::queue::{filter, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
@@ -32,21 +32,25 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Up => queue::update::up(model, 1),
         Command::Top => queue::update::top(model),
         Command::Bottom => queue::update::bottom(model),
-        Command::HalfDown => queue::update::half(model, Way::Down),
-        Command::HalfUp => queue::update::half(model, Way::Up),
+        Command::HalfDown => queue::update::half(model, Direction::Down),
+        Command::HalfUp => queue::update::half(model, Direction::Up),
         Command::Open => queue::update::open(model),
         Command::Fold => queue::update::fold(model),
         Command::Unfold => queue::update::unfold(model),
         Command::FoldAll => queue::update::fold_all(model, true),
         Command::UnfoldAll => queue::update::fold_all(model, false),
-        Command::NextUndecided if preview::search::is_on(model) => preview::search::next(model, Way::Down),
-        Command::PreviousUndecided if preview::search::is_on(model) => preview::search::next(model, Way::Up),
-        Command::NextUndecided => queue::update::next_undecided(model, Way::Down),
-        Command::PreviousUndecided => queue::update::next_undecided(model, Way::Up),
+        Command::NextUndecided if preview::search::is_on(model) => {
+            preview::search::next(model, Direction::Down)
+        }
+        Command::PreviousUndecided if preview::search::is_on(model) => {
+            preview::search::next(model, Direction::Up)
+        }
+        Command::NextUndecided => queue::update::next_undecided(model, Direction::Down),
+        Command::PreviousUndecided => queue::update::next_undecided(model, Direction::Up),
         Command::Mark => queue::update::mark(model),
         Command::Range => queue::update::range(model),
-        Command::RangeDown => queue::update::extend(model, Way::Down),
-        Command::RangeUp => queue::update::extend(model, Way::Up),
+        Command::RangeDown => queue::update::extend(model, Direction::Down),
+        Command::RangeUp => queue::update::extend(model, Direction::Up),
         Command::MarkShown => queue::update::mark_shown(model),
         Command::Filter => filter::open(model),
         Command::SavedFilters => filter::open_saved(model),
@@ -66,10 +70,10 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowFirst => review::first(model),
         Command::ShowChanged => review::changed(model),
         Command::NextReason => reason::next_template(model),
-        Command::Settle => resolve_unknown::open(model),
-        Command::Landed => resolve_unknown::pick(model, Finding::Landed),
-        Command::NotLanded => resolve_unknown::pick(model, Finding::NotLanded),
-        Command::RunAgain => resolve_unknown::pick(model, Finding::RunAgain),
+        Command::ResolveUnknown => resolve_unknown::open(model),
+        Command::Landed => resolve_unknown::pick(model, Resolution::Landed),
+        Command::NotLanded => resolve_unknown::pick(model, Resolution::NotLanded),
+        Command::RunAgain => resolve_unknown::pick(model, Resolution::RunAgain),
         Command::Edit => edit::update::open(model),
         Command::EditOutside => edit::update::open_outside(model),
         Command::Editor => edit::update::editor(model),
@@ -89,19 +93,19 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Watch => dashboard::update::open(model),
         Command::Reload if model.view.is_some() => history::update::reload(model),
         Command::Reload => sync::reload(model),
-        Command::ScrollDown => preview::update::scroll(model, Way::Down, 1),
-        Command::ScrollUp => preview::update::scroll(model, Way::Up, 1),
-        Command::PageDown | Command::ReadOn => preview::update::page(model, Way::Down),
-        Command::PageUp => preview::update::page(model, Way::Up),
+        Command::ScrollDown => preview::update::scroll(model, Direction::Down, 1),
+        Command::ScrollUp => preview::update::scroll(model, Direction::Up, 1),
+        Command::PageDown | Command::ReadOn => preview::update::page(model, Direction::Down),
+        Command::PageUp => preview::update::page(model, Direction::Up),
         Command::PreviewEnd => preview::update::end(model),
-        Command::PreviousTab => preview::update::tab(model, Way::Up),
-        Command::NextTab => preview::update::tab(model, Way::Down),
+        Command::PreviousTab => preview::update::tab(model, Direction::Up),
+        Command::NextTab => preview::update::tab(model, Direction::Down),
         Command::Diff => preview::update::diff(model),
         Command::Zoom => queue::update::zoom(model, !model.zoom),
         Command::FoldHere => reader::fold(model),
         Command::Wrap => reader::wrap(model),
-        Command::GoLeft => reader::sideways(model, Way::Up),
-        Command::GoRight => reader::sideways(model, Way::Down),
+        Command::GoLeft => reader::sideways(model, Direction::Up),
+        Command::GoRight => reader::sideways(model, Direction::Down),
         Command::HidePreview => reader::hide(model),
         Command::PreviewBelow => reader::below(model),
         Command::Search => preview::search::open(model),
@@ -126,8 +130,8 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Confirm => confirm(model),
         Command::Accept => accept(model),
         Command::NextField if resolve_unknown::is_open(model) => resolve_unknown::to_reason(model),
-        Command::NextField => edit::update::next_field(model, Way::Down),
-        Command::PreviousField => edit::update::next_field(model, Way::Up),
+        Command::NextField => edit::update::next_field(model, Direction::Down),
+        Command::PreviousField => edit::update::next_field(model, Direction::Up),
         // On their own view alone.
         Command::WatchOpen
         | Command::WatchPanel
@@ -148,7 +152,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Modal::Review(_)) => review::enter(model),
         Some(Modal::Reason(_)) => reason::accept(model),
         Some(Modal::Links(_)) => copy::open(model),
-        Some(Modal::Settle(_) | Modal::Report(_)) => leave::back(model),
+        Some(Modal::ResolveUnknown(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit(_)) => leave::enter(model),
         Some(Modal::Filter(_)) => filter::keep(model),
         Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => Vec::new(),

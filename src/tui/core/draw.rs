@@ -88,7 +88,7 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Some(Modal::Reason(form)) => return reason_view::draw(model, form, area, buf),
         Some(Modal::Review(sheet)) => return review_view::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report_view::draw(model, sheet, area, buf),
-        Some(Modal::Settle(sheet)) => return resolve_unknown::draw(model, sheet, area, buf),
+        Some(Modal::ResolveUnknown(sheet)) => return resolve_unknown::draw(model, sheet, area, buf),
         Some(Modal::Links(sheet)) => return links_view::draw(model, sheet, area, buf),
         Some(Modal::Quit(typed)) => leave::draw(model, typed.as_deref(), area, buf),
     }

@@ -12,10 +12,10 @@ use crate::tui::submit::{resolve_unknown, review};
 use crate::tui::{edit, preview, queue};
 
 use super::model::Model;
-use super::msg::{Effect, Given};
+use super::msg::{Effect, Intent};
 use super::router::seeing;
 
-pub(crate) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
+pub(crate) fn given(model: &mut Model, given: Intent) -> Vec<Effect> {
     if model.leaving {
         return Vec::new();
     }
@@ -23,16 +23,16 @@ pub(crate) fn given(model: &mut Model, given: Given) -> Vec<Effect> {
     model.guard = Guard::default();
     model.arrivals = Arrivals::default();
     match given {
-        Given::Command(command) => seeing(model, command),
-        Given::Go(key) => go(model, &key),
-        Given::Look(tab) => look(model, tab),
-        Given::Approve { comment } => approve(model, comment.as_deref()),
-        Given::Exclude { reason } => exclude(model, reason.as_deref()),
-        Given::Comment(text) => comment(model, &text),
-        Given::Retry(guidance) => retry(model, &guidance),
-        Given::Draft(text) => draft(model, text),
-        Given::Answer(answer) => review::answered(model, &answer),
-        Given::Settle { finding, reason } => resolve_unknown::given(model, finding, reason),
+        Intent::Command(command) => seeing(model, command),
+        Intent::Go(key) => go(model, &key),
+        Intent::PieceKind(tab) => look(model, tab),
+        Intent::Approve { comment } => approve(model, comment.as_deref()),
+        Intent::Exclude { reason } => exclude(model, reason.as_deref()),
+        Intent::Comment(text) => comment(model, &text),
+        Intent::Retry(guidance) => retry(model, &guidance),
+        Intent::Draft(text) => draft(model, text),
+        Intent::Answer(answer) => review::answered(model, &answer),
+        Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),
     }
 }
 

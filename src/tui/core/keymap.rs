@@ -9,7 +9,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::config::{Keys, Preset};
 
-use super::command::{ASKS, COMMANDS, Command, Group, Place, Spec};
+use super::command::{ARGUMENT_COMMANDS, COMMANDS, Command, Group, KeyContext, Spec};
 
 /// One key with its modifiers. Shift on a letter is the capital letter, whatever the terminal reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ pub(crate) struct Keymap {
 struct Binding {
     chords: Vec<Chord>,
     command: Command,
-    places: &'static [Place],
+    places: &'static [KeyContext],
     name: &'static str,
     written: String,
     /// Of the configuration file; 0 is the table's own.
@@ -73,7 +73,7 @@ pub enum KeymapError {
 const CONFIRMED: [(Command, &[Command]); 5] = [
     (Command::ReviewBatch, &[Command::Confirm, Command::Accept]),
     (Command::ReviewAll, &[Command::Confirm, Command::Accept]),
-    (Command::Settle, &[Command::Confirm, Command::Landed, Command::NotLanded, Command::RunAgain]),
+    (Command::ResolveUnknown, &[Command::Confirm, Command::Landed, Command::NotLanded, Command::RunAgain]),
     (Command::Quit, &[Command::Accept, Command::Discard]),
     (Command::OpenLink, &[Command::Accept]),
 ];
@@ -183,7 +183,7 @@ impl Keymap {
     }
 
     /// What the keys mean in these places. Shift on a named key is let go where it means nothing by itself.
-    pub(crate) fn lookup(&self, chords: &[Chord], places: &[Place]) -> Lookup {
+    pub(crate) fn lookup(&self, chords: &[Chord], places: &[KeyContext]) -> Lookup {
         match (self.find(chords, places), chords.split_last()) {
             (Lookup::Nothing, Some((last, before))) if last.modifiers.contains(KeyModifiers::SHIFT) => {
                 let plain = Chord { modifiers: last.modifiers - KeyModifiers::SHIFT, ..*last };
@@ -193,7 +193,7 @@ impl Keymap {
         }
     }
 
-    fn find(&self, chords: &[Chord], places: &[Place]) -> Lookup {
+    fn find(&self, chords: &[Chord], places: &[KeyContext]) -> Lookup {
         let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
         let mut fitting =
             self.bindings.iter().filter(here).filter(|binding| binding.chords.starts_with(chords));
@@ -205,7 +205,7 @@ impl Keymap {
     }
 
     /// What may follow these keys: the rest of the keys, and the command, in the order of the table.
-    pub(crate) fn following(&self, chords: &[Chord], places: &[Place]) -> Vec<(String, Command)> {
+    pub(crate) fn following(&self, chords: &[Chord], places: &[KeyContext]) -> Vec<(String, Command)> {
         let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
         let begun = self.bindings.iter().filter(here).filter(|binding| {
             !chords.is_empty() && binding.chords.len() > chords.len() && binding.chords.starts_with(chords)
@@ -216,7 +216,7 @@ impl Keymap {
 
     /// Everything that a longer sequence begins with in these places, each once.
     #[cfg(test)]
-    pub(crate) fn prefixes(&self, places: &[Place]) -> Vec<Chord> {
+    pub(crate) fn prefixes(&self, places: &[KeyContext]) -> Vec<Chord> {
         let here = |binding: &&Binding| binding.places.iter().any(|place| places.contains(place));
         let longer = self.bindings.iter().filter(here).filter(|binding| binding.chords.len() > 1);
         let mut firsts: Vec<Chord> = longer.filter_map(|binding| binding.chords.first().copied()).collect();
@@ -451,7 +451,7 @@ pub fn keys_page() -> Vec<KeysSection> {
         let entries = commands.map(|spec| entry(spec.name.to_owned(), spec.keys, spec.help));
         KeysSection { title: group.title(), commands: entries.collect() }
     });
-    let asks = ASKS.iter().map(|spec| KeysEntry {
+    let asks = ARGUMENT_COMMANDS.iter().map(|spec| KeysEntry {
         name: format!("{} {}", spec.name, spec.argument),
         keys: &[],
         help: spec.help,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Confirm, Finding, Followed, ReasonRule, Report, Risk, Row, SourceName,
+    ActionKey, BatchKey, Binding, Confirm, Followed, ReasonRule, Report, Resolution, Risk, Row, SourceName,
     StagedCounts, Submission, Timestamp, Untrusted,
 };
 use crate::journal::Says;
@@ -27,7 +27,7 @@ pub(crate) enum Modal {
     Reason(Box<ReasonForm>),
     Review(Box<ReviewSheet>),
     Report(Box<ReportSheet>),
-    Settle(Box<SettleSheet>),
+    ResolveUnknown(Box<ResolveSheet>),
     Links(LinksSheet),
     /// Quitting, and what is staged? With the count that is typed to discard it, once that was asked for.
     Quit(Option<String>),
@@ -61,10 +61,10 @@ pub(crate) struct LinksSheet {
 
 /// What became of an action whose outcome nobody knows.
 #[derive(Clone, Debug)]
-pub(crate) struct SettleSheet {
+pub(crate) struct ResolveSheet {
     pub key: ActionKey,
     /// Waits for the confirm key.
-    pub picked: Option<Finding>,
+    pub picked: Option<Resolution>,
     pub area: TextArea<'static>,
     /// Keys are text for the reason.
     pub typing: bool,
@@ -115,7 +115,7 @@ pub(crate) struct Review {
     pub left_pending: usize,
     pub sources: usize,
     /// What goes with these decisions, by their sources' own rules.
-    pub told: Vec<Goes>,
+    pub told: Vec<SentWith>,
     /// Who compares, at each of them, what lands with what was seen.
     pub bound: Vec<(SourceName, Binding)>,
     /// Decisions on actions that the filter does not show.
@@ -125,7 +125,7 @@ pub(crate) struct Review {
 
 /// `rejecting 2: completed steps will be compensated`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Goes {
+pub(crate) struct SentWith {
     pub source: SourceName,
     /// `rejecting`
     pub does: &'static str,

@@ -16,22 +16,22 @@ use crate::tui::chrome::state::{Message, Overlay, Saved, Window};
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::dashboard::layout::WatchLayout;
-use crate::tui::dashboard::state::{Opens, Watch};
+use crate::tui::dashboard::state::{StartView, Watch};
 use crate::tui::decide::guard::{Confirmed, Guard};
 use crate::tui::history::state::View;
-use crate::tui::preview::reading_time::{Dwell, Reading};
-use crate::tui::preview::seen_contents::Sights;
+use crate::tui::preview::reading_time::{Reading, ReadingTime};
+use crate::tui::preview::seen_contents::SeenContents;
 use crate::tui::preview::state::{Contexts, Histories, Preview, PreviewPlace};
 use crate::tui::preview::warnings::told_in;
-use crate::tui::queue::counts::{Spread, Stats, Tally};
+use crate::tui::queue::counts::{StagedByGroup, StagedTotals, Stats};
 use crate::tui::queue::filter_state::{Filtering, Triage};
 use crate::tui::queue::groups::GroupKey;
-use crate::tui::queue::incoming::{Arrivals, Later};
+use crate::tui::queue::incoming::{Arrivals, FrozenUpdates};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::queue::source_state::SourceState;
 use crate::tui::queue::state::Queue;
 use crate::tui::submit::held::Held;
-use crate::tui::{Place, core, dashboard};
+use crate::tui::{SessionInfo, core, dashboard};
 
 use super::keymap::{Chord, Keymap};
 use super::layout::{Body, Layout};
@@ -53,7 +53,7 @@ pub(crate) struct Settings {
     pub hold: Duration,
     /// Newcomers are told the first keys.
     pub hints: bool,
-    pub place: Place,
+    pub place: SessionInfo,
     pub triage: Triage,
     /// How many colours the terminal has.
     pub depth: Depth,
@@ -65,14 +65,14 @@ pub(crate) struct Settings {
     pub queue_targets: crate::config::QueueTargets,
     /// Who decided is told, where a source tells it.
     pub reviewers: bool,
-    pub opens: Opens,
+    pub opens: StartView,
     /// Who is told of what while they look elsewhere; empty: a few things, as `Window` has them.
     pub rules: Vec<crate::config::NotifyRule>,
 }
 
 impl Settings {
     /// As the configuration has them, for a screen of which nothing is known yet: no colours, opened on the inbox.
-    pub(crate) fn of(config: &Config, place: Place) -> anyhow::Result<Self> {
+    pub(crate) fn of(config: &Config, place: SessionInfo) -> anyhow::Result<Self> {
         let (ui, watch) = (&config.ui, &config.watch);
         Ok(Self {
             keymap: Keymap::new(&config.keys)?,
@@ -92,7 +92,7 @@ impl Settings {
             depth: Depth::None,
             reduced_motion: ui.reduced_motion || ui.low_bandwidth,
             read_first: ui.read_before_approve,
-            opens: Opens::Inbox,
+            opens: StartView::Inbox,
         })
     }
 }
@@ -108,7 +108,7 @@ pub(crate) struct Model {
     pub queue: Queue,
     pub filtering: Filtering,
     /// While the list is frozen: what happened meanwhile.
-    pub frozen: Option<Later>,
+    pub frozen: Option<FrozenUpdates>,
     /// A list of what is over, in the place of the queue.
     pub view: Option<View>,
     /// How many such lists were asked for.
@@ -124,10 +124,10 @@ pub(crate) struct Model {
     /// When that was counted.
     pub stats_at: Timestamp,
     pub draft: Draft,
-    pub tally: Tally,
-    pub spread: Spread,
+    pub tally: StagedTotals,
+    pub spread: StagedByGroup,
     pub seen: SeenLog,
-    pub dwell: Dwell,
+    pub dwell: ReadingTime,
     /// Typed into edit forms and not staged.
     pub edit_texts: HashMap<ActionKey, EditText>,
     /// What those texts would send, where that is known.
@@ -137,7 +137,7 @@ pub(crate) struct Model {
     /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, Says), String>,
     pub preview: Preview,
-    pub sights: Sights,
+    pub sights: SeenContents,
     pub histories: Histories,
     pub contexts: Contexts,
     pub reading: Reading,
@@ -209,16 +209,16 @@ impl Model {
             stats: Stats::default(),
             stats_at: now,
             draft: Draft::default(),
-            tally: Tally::default(),
-            spread: Spread::default(),
+            tally: StagedTotals::default(),
+            spread: StagedByGroup::default(),
             seen: SeenLog::default(),
-            dwell: Dwell::default(),
+            dwell: ReadingTime::default(),
             edit_texts: HashMap::new(),
             drafted: HashMap::new(),
             tools: HashMap::new(),
             reason_texts: HashMap::new(),
             preview: Preview::default(),
-            sights: Sights::default(),
+            sights: SeenContents::default(),
             histories: Histories::default(),
             contexts: Contexts::default(),
             reading: Reading::default(),

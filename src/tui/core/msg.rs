@@ -6,15 +6,15 @@ use std::sync::Arc;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::domain::{
-    ActionKey, Digest, Finding, Flows, FlowsAsked, Followed, KeptMinute, Passage, PendingAction, Report,
-    Revision, Settling, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    ActionKey, ContextEntry, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
+    Resolution, Resolved, Revision, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
-use crate::tui::history::state::{Ask, ViewPage};
-use crate::tui::preview::state::{Stood, Tab};
+use crate::tui::history::state::{PageRequest, ViewPage};
+use crate::tui::preview::state::{AskedState, Tab};
 
 use super::command::Command;
 
@@ -38,7 +38,7 @@ pub(crate) struct Msg {
 pub(crate) enum What {
     Key(KeyEvent),
     /// A line of words asks for something, with all that belongs to it.
-    Given(Given),
+    Intent(Intent),
     /// Bracketed paste.
     Paste(String),
     Resize(u16, u16),
@@ -64,16 +64,16 @@ pub(crate) enum What {
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
     /// The answer to an [`Effect::History`].
-    Told {
+    HistoryLoaded {
         key: ActionKey,
-        stood: Stood,
+        stood: AskedState,
         answer: Box<Result<History, Problem>>,
     },
     /// The answer to an [`Effect::Context`].
-    Around {
+    ContextLoaded {
         key: ActionKey,
-        stood: Stood,
-        answer: Result<Vec<Passage>, Problem>,
+        stood: AskedState,
+        answer: Result<Vec<ContextEntry>, Problem>,
     },
     /// Everything staged, read afresh for a review.
     ReviewLoaded {
@@ -110,8 +110,8 @@ pub(crate) enum What {
     Partly(SubmissionId, Report),
     Submitted(SubmissionId, Result<Report, Problem>),
     Followed(Followed),
-    /// The answer to an [`Effect::Settle`].
-    Settled(ActionKey, Finding, Result<Settling, Problem>),
+    /// The answer to an [`Effect::ResolveUnknown`].
+    Resolved(ActionKey, Resolution, Result<Resolved, Problem>),
     Reconciled(Result<Vec<Reconciled>, Problem>),
     /// Decisions that never landed, as they were staged.
     TakenBack(Result<Vec<(ActionKey, Staged)>, Problem>),
@@ -132,12 +132,12 @@ pub(crate) enum What {
 
 /// Something asked for by its value, where a screen takes a row of keys. About the action under the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Given {
+pub(crate) enum Intent {
     Command(Command),
     /// To this action.
     Go(ActionKey),
     /// Its page, from the first line.
-    Look(Tab),
+    PieceKind(Tab),
     /// Never back to undecided, as the key does.
     Approve {
         comment: Option<String>,
@@ -154,8 +154,8 @@ pub(crate) enum Given {
     /// To the question of the review: exactly what it asks for sends, anything else goes back.
     Answer(String),
     /// What became of an action whose outcome is unknown.
-    Settle {
-        finding: Finding,
+    ResolveUnknown {
+        finding: Resolution,
         reason: Option<String>,
     },
 }
@@ -192,17 +192,17 @@ pub(crate) enum Effect {
     /// What happened to an action that stood like this when it was asked.
     History {
         key: ActionKey,
-        stood: Stood,
+        stood: AskedState,
     },
     /// What its source knows around an action that stood like this when it was asked.
     Context {
         key: ActionKey,
-        stood: Stood,
+        stood: AskedState,
     },
     /// A page of what is over, for the list of this number.
     List {
         number: u64,
-        ask: Ask,
+        ask: PageRequest,
     },
     /// How actions came and went at a source, as it counted, and who decided.
     Flows {
@@ -237,9 +237,9 @@ pub(crate) enum Effect {
         left_pending: u64,
     },
     Follow(Vec<ActionKey>),
-    Settle {
+    ResolveUnknown {
         key: ActionKey,
-        finding: Finding,
+        finding: Resolution,
         reason: Option<String>,
     },
     /// In the order they are asked for.

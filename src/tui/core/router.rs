@@ -7,14 +7,14 @@ use crate::inbox::EventKind;
 use crate::text;
 use crate::tui::chrome::state::{Overlay, Tone};
 use crate::tui::chrome::{copy, leave, overlay, window};
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 use crate::tui::decide::{confirm_guard, reason, stage};
 use crate::tui::edit::form::EditField;
 use crate::tui::queue::{filter, sync};
 use crate::tui::submit::{hold, report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
 
-use super::command::{Command, Place};
+use super::command::{Command, KeyContext};
 use super::dispatch::run;
 use super::intent;
 use super::keymap::{Chord, Lookup, short};
@@ -27,7 +27,7 @@ use super::msg::{Effect, Msg, SheetLines, What};
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
     // What is pending is asked for as soon as the watch says that it began.
     model.dirty = true;
-    if model.settings.opens == Opens::Watch {
+    if model.settings.opens == StartView::Watch {
         drop(dashboard::update::open(model));
     }
     vec![Effect::Restore, Effect::RestoreMinutes]
@@ -50,7 +50,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let news = window::is_news(&msg.what);
     dashboard::update::feed(model, &msg.what);
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
-    let moves = matches!(msg.what, What::Key(_) | What::Given(_) | What::Mouse(_));
+    let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_));
     let stood = if moves { model.queue.cursor().cloned() } else { None };
     let mut effects = preview::update::time_passed(model, &msg.what);
     effects.extend(preview::update::pass(model));
@@ -81,8 +81,8 @@ fn is_quiet(what: &What) -> bool {
         | What::Wake
         | What::Focus(_)
         | What::Loaded(_)
-        | What::Told { .. }
-        | What::Around { .. }
+        | What::HistoryLoaded { .. }
+        | What::ContextLoaded { .. }
         | What::Listed { .. }
         | What::KeptMinutes(_)
         | What::Flows(..)
@@ -96,7 +96,7 @@ fn is_quiet(what: &What) -> bool {
 fn route(model: &mut Model, what: What) -> Vec<Effect> {
     match what {
         What::Key(key) => pressed(model, key),
-        What::Given(given) => intent::given(model, given),
+        What::Intent(given) => intent::given(model, given),
         What::Paste(text) => pasted(model, &text),
         What::Resize(width, height) => {
             model.size = ratatui::layout::Size::new(width, height);
@@ -127,8 +127,8 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
         What::Listed { number, page } => history::update::listed(model, number, *page),
-        What::Told { key, stood, answer } => preview::update::told(model, key, stood, *answer),
-        What::Around { key, stood, answer } => preview::update::around(model, key, stood, answer),
+        What::HistoryLoaded { key, stood, answer } => preview::update::told(model, key, stood, *answer),
+        What::ContextLoaded { key, stood, answer } => preview::update::around(model, key, stood, answer),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, &id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::update::learnt(model, source, tool, answer),
@@ -140,7 +140,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
             model.preview.forget(&followed.key);
             report::followed(model, &followed)
         }
-        What::Settled(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
+        What::Resolved(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
@@ -297,31 +297,33 @@ fn tick(model: &mut Model) -> Vec<Effect> {
 // Where keys and pasted text go: what lies on top takes them.
 
 /// Where keys go now.
-pub(crate) fn places(model: &Model) -> &'static [Place] {
+pub(crate) fn places(model: &Model) -> &'static [KeyContext] {
     match &model.overlay {
-        Some(Overlay::Help(_)) => &[Place::Help, Place::Anywhere],
-        Some(Overlay::Palette(_)) => &[Place::Palette, Place::Anywhere],
+        Some(Overlay::Help(_)) => &[KeyContext::Help, KeyContext::Anywhere],
+        Some(Overlay::Palette(_)) => &[KeyContext::Palette, KeyContext::Anywhere],
         None => places_beneath(model),
     }
 }
 
 /// Where they go when nothing lies over it, the innermost place first.
-pub(crate) fn places_beneath(model: &Model) -> &'static [Place] {
+pub(crate) fn places_beneath(model: &Model) -> &'static [KeyContext] {
     match (&model.modal, model.focus) {
-        (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[Place::Edit, Place::Anywhere],
-        (Some(Modal::Reason(_)), _) => &[Place::Reason, Place::Anywhere],
-        (Some(Modal::Review(_)), _) => &[Place::Review, Place::Anywhere],
-        (Some(Modal::Report(_)), _) => &[Place::Report, Place::Anywhere],
-        (Some(Modal::Settle(sheet)), _) if sheet.typing => &[Place::Reason, Place::Anywhere],
-        (Some(Modal::Settle(_)), _) => &[Place::Settle, Place::Anywhere],
-        (Some(Modal::Links(_)), _) => &[Place::Links, Place::Anywhere],
-        (Some(Modal::Quit(_)), _) => &[Place::Quit, Place::Anywhere],
-        (None, _) if preview::search::is_typing(model) => &[Place::Search, Place::Anywhere],
-        (Some(Modal::Filter(_) | Modal::Saved), _) => &[Place::Filter, Place::Anywhere],
-        (None, _) if model.watches() => &[Place::Watch, Place::Anywhere],
-        (None, _) if model.zoom => &[Place::Preview, Place::Inbox, Place::Anywhere],
-        (None, Focus::Preview) => &[Place::Preview, Place::Inbox, Place::Anywhere],
-        (None, Focus::List) => &[Place::List, Place::Inbox, Place::Anywhere],
+        (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[KeyContext::Edit, KeyContext::Anywhere],
+        (Some(Modal::Reason(_)), _) => &[KeyContext::Reason, KeyContext::Anywhere],
+        (Some(Modal::Review(_)), _) => &[KeyContext::Review, KeyContext::Anywhere],
+        (Some(Modal::Report(_)), _) => &[KeyContext::Report, KeyContext::Anywhere],
+        (Some(Modal::ResolveUnknown(sheet)), _) if sheet.typing => {
+            &[KeyContext::Reason, KeyContext::Anywhere]
+        }
+        (Some(Modal::ResolveUnknown(_)), _) => &[KeyContext::ResolveUnknown, KeyContext::Anywhere],
+        (Some(Modal::Links(_)), _) => &[KeyContext::Links, KeyContext::Anywhere],
+        (Some(Modal::Quit(_)), _) => &[KeyContext::Quit, KeyContext::Anywhere],
+        (None, _) if preview::search::is_typing(model) => &[KeyContext::Search, KeyContext::Anywhere],
+        (Some(Modal::Filter(_) | Modal::Saved), _) => &[KeyContext::Filter, KeyContext::Anywhere],
+        (None, _) if model.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
+        (None, _) if model.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+        (None, Focus::Preview) => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+        (None, Focus::List) => &[KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere],
     }
 }
 
@@ -332,7 +334,7 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
     }
     match &model.modal {
         Some(Modal::Edit(form)) => form.field == EditField::Text,
-        Some(Modal::Settle(sheet)) => sheet.typing,
+        Some(Modal::ResolveUnknown(sheet)) => sheet.typing,
         Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
         Some(Modal::Review(_) | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_) | Modal::Saved) => false,
         None => preview::search::is_typing(model),
@@ -353,7 +355,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::update::typed(model, key),
         Some(Modal::Edit(_)) => edit::update::button_key(model, key),
         Some(Modal::Reason(_)) => reason::typed(model, key),
-        Some(Modal::Settle(_)) => resolve_unknown::typed(model, key),
+        Some(Modal::ResolveUnknown(_)) => resolve_unknown::typed(model, key),
         Some(Modal::Review(_)) => review::typed(model, key),
         Some(Modal::Quit(_)) => leave::typed(model, key),
         Some(Modal::Filter(_)) => filter::typed(model, key),
@@ -370,13 +372,13 @@ pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
         None if preview::search::is_typing(model) => preview::search::pasted(model, text),
         Some(Modal::Edit(_)) => edit::update::pasted(model, text),
         Some(Modal::Reason(_)) => reason::pasted(model, text),
-        Some(Modal::Settle(sheet)) if sheet.typing => resolve_unknown::pasted(model, text),
+        Some(Modal::ResolveUnknown(sheet)) if sheet.typing => resolve_unknown::pasted(model, text),
         Some(Modal::Filter(_)) => filter::pasted(model, text),
         Some(
             Modal::EditSoon { .. }
             | Modal::Review(_)
             | Modal::Report(_)
-            | Modal::Settle(_)
+            | Modal::ResolveUnknown(_)
             | Modal::Links(_)
             | Modal::Quit(_)
             | Modal::Saved,
@@ -399,11 +401,11 @@ pub(crate) fn one_line(text: &str) -> String {
 // The key after a prefix. One that means nothing there does nothing, whatever it means by itself.
 
 /// A prefix was followed by a key that nothing is bound to. Esc leaves in silence; what works everywhere still does.
-pub(crate) fn ended(model: &mut Model, places: &[Place], last: Chord) -> Vec<Effect> {
+pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) -> Vec<Effect> {
     let keymap = &model.settings.keymap;
     let before: Vec<Chord> = model.chords.iter().copied().take(model.chords.len() - 1).collect();
     let alone = keymap.lookup(&[last], places);
-    let anywhere = keymap.lookup(&[last], &[Place::Anywhere]);
+    let anywhere = keymap.lookup(&[last], &[KeyContext::Anywhere]);
     let follows = keymap.following(&before, places);
     model.chords.clear();
     match (alone, anywhere) {

@@ -9,7 +9,7 @@ use super::state::{Panel, Watch, WatchSort};
 
 /// What a row is, wherever it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum At {
+pub(crate) enum RowId {
     /// A source, or one of its queues.
     Queue(SourceName, Option<Queue>),
     Tool(Untrusted),
@@ -39,12 +39,12 @@ impl Row<'_> {
         }
     }
 
-    fn at(&self) -> At {
+    fn at(&self) -> RowId {
         let queue = match self {
             Self::Source(_) => None,
             Self::Queue(_, line) => Some(line.queue.clone()),
         };
-        At::Queue(self.source().name.clone(), queue)
+        RowId::Queue(self.source().name.clone(), queue)
     }
 }
 
@@ -88,25 +88,25 @@ impl Watch {
         }
     }
 
-    pub(crate) fn nth(&self, panel: Panel, nth: usize) -> Option<At> {
+    pub(crate) fn nth(&self, panel: Panel, nth: usize) -> Option<RowId> {
         let board = &self.board;
         Some(match panel {
             Panel::Queues => self.rows().get(nth)?.at(),
-            Panel::Tools => At::Tool(board.tools.get(nth)?.tool.clone()),
+            Panel::Tools => RowId::Tool(board.tools.get(nth)?.tool.clone()),
             Panel::Reviewers => {
                 let line = board.reviewers.as_ref()?.get(nth)?;
-                At::Reviewer(line.source.clone(), line.decider.name.clone())
+                RowId::Reviewer(line.source.clone(), line.decider.name.clone())
             }
-            Panel::Events => At::Event(Box::new(board.events.get(nth)?.clone())),
+            Panel::Events => RowId::Event(Box::new(board.events.get(nth)?.clone())),
             Panel::Alerts => {
                 let alert = board.alerts.get(nth)?;
-                At::Alert(alert.kind, alert.source.clone())
+                RowId::Alert(alert.kind, alert.source.clone())
             }
             Panel::Ages | Panel::Rates => return None,
         })
     }
 
-    pub(crate) fn position(&self, panel: Panel, on: &At) -> Option<usize> {
+    pub(crate) fn position(&self, panel: Panel, on: &RowId) -> Option<usize> {
         if panel == Panel::Queues {
             return self.rows().iter().position(|row| row.at() == *on);
         }

@@ -7,11 +7,11 @@ use crate::domain::{SourceName, Timestamp};
 use crate::inbox::figures::{Alert, AlertKind, Board};
 use crate::tui::core::model::Model;
 
-use super::rows::At;
+use super::rows::RowId;
 
 /// What placet shows first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Opens {
+pub enum StartView {
     #[default]
     Inbox,
     Watch,
@@ -67,7 +67,7 @@ pub(crate) struct Watch {
 /// The cursor of one panel. It stays on what it is on; where that is gone, on its line.
 #[derive(Clone, Debug, Default)]
 struct Cursor {
-    on: Option<At>,
+    on: Option<RowId>,
     at: usize,
     /// The first row on screen.
     top: usize,
@@ -136,7 +136,7 @@ impl Watch {
     }
 
     /// What the cursor is on.
-    pub(crate) fn here(&self) -> Option<At> {
+    pub(crate) fn here(&self) -> Option<RowId> {
         let panel = self.focus();
         self.nth(panel, self.at(panel))
     }

@@ -6,27 +6,27 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Position;
 
 use crate::domain::{ActionKey, Flows, Minute, SourceName, Status, Untrusted};
-use crate::inbox::figures::{Alert, AlertKind, Ask, Happening, HappeningKind, words};
+use crate::inbox::figures::{Alert, AlertKind, BoardRequest, Happening, HappeningKind, words};
 use crate::inbox::filter::Filter;
 use crate::inbox::{EventKind, Problem};
 use crate::text;
 use crate::text::{Shown, count};
 use crate::tui::chrome::leave;
 use crate::tui::chrome::state::Tone;
-use crate::tui::core::command::{Command, Place};
+use crate::tui::core::command::{Command, KeyContext};
 use crate::tui::core::keymap::{Chord, Lookup};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::history;
 use crate::tui::history::state::ViewKind;
 use crate::tui::queue::state::Cursor;
-use crate::tui::queue::update::{Way, shift};
+use crate::tui::queue::update::{Direction, shift};
 use crate::tui::queue::{filter, sync};
 
 use super::layout::{WatchLayout, WatchShape};
-use super::rows::At;
-use super::state::{Alarms, Opens, Panel, Watch};
-use super::visible_state::face;
+use super::rows::RowId;
+use super::state::{Alarms, Panel, StartView, Watch};
+use super::visible_state::visible_state;
 
 /// In the place of a list of what is over, too.
 pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
@@ -55,17 +55,17 @@ pub(crate) fn close(model: &mut Model) {
 /// A command on this view; `None` for those that mean the same everywhere.
 pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
     match command {
-        Command::Down => step(model, Way::Down, 1),
-        Command::Up => step(model, Way::Up, 1),
-        Command::Top => step(model, Way::Up, usize::MAX),
-        Command::Bottom => step(model, Way::Down, usize::MAX),
-        Command::HalfDown => step(model, Way::Down, page(model) / 2),
-        Command::HalfUp => step(model, Way::Up, page(model) / 2),
-        Command::PageDown => step(model, Way::Down, page(model)),
-        Command::PageUp => step(model, Way::Up, page(model)),
+        Command::Down => step(model, Direction::Down, 1),
+        Command::Up => step(model, Direction::Up, 1),
+        Command::Top => step(model, Direction::Up, usize::MAX),
+        Command::Bottom => step(model, Direction::Down, usize::MAX),
+        Command::HalfDown => step(model, Direction::Down, page(model) / 2),
+        Command::HalfUp => step(model, Direction::Up, page(model) / 2),
+        Command::PageDown => step(model, Direction::Down, page(model)),
+        Command::PageUp => step(model, Direction::Up, page(model)),
         Command::WatchOpen => return Some(open_row(model)),
-        Command::WatchPanel => tab(model, Way::Down),
-        Command::WatchPanelBack => tab(model, Way::Up),
+        Command::WatchPanel => tab(model, Direction::Down),
+        Command::WatchPanelBack => tab(model, Direction::Up),
         Command::WatchSort => sort(model),
         Command::WatchWindow => window(model),
         Command::Freeze => freeze(model),
@@ -76,7 +76,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
         Command::Reload => return Some(reload(model)),
         Command::View(kind) => return Some(history::update::open(model, kind)),
         Command::Back if model.watch.alerts_only => model.watch.alerts_only = false,
-        Command::Quit if model.settings.opens == Opens::Watch => return Some(leave::quit(model)),
+        Command::Quit if model.settings.opens == StartView::Watch => return Some(leave::quit(model)),
         Command::Inbox | Command::Back | Command::Quit => close(model),
         Command::Watch => {}
         Command::Help
@@ -92,7 +92,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
 
 /// A key that decides in the inbox, and means nothing here.
 pub(crate) fn stray(model: &mut Model, key: KeyEvent) {
-    let inbox = [Place::List, Place::Preview, Place::Inbox];
+    let inbox = [KeyContext::List, KeyContext::Preview, KeyContext::Inbox];
     let meant = model.settings.keymap.lookup(&[Chord::from(key)], &inbox);
     if matches!(meant, Lookup::Command(command) if command.is_of_the_queue()) {
         refuse(model);
@@ -104,7 +104,7 @@ fn refuse(model: &mut Model) {
     model.warn(format!("nothing is decided here: {inbox} goes to the inbox"));
 }
 
-fn step(model: &mut Model, way: Way, by: usize) {
+fn step(model: &mut Model, way: Direction, by: usize) {
     let watch = &mut model.watch;
     watch.go_to(shift(watch.at(watch.focus()), way, by.max(1)));
 }
@@ -116,15 +116,15 @@ fn page(model: &Model) -> usize {
 }
 
 /// The next panel, or the one before, round the end. Where all are on screen, those without rows are left out.
-fn tab(model: &mut Model, way: Way) {
+fn tab(model: &mut Model, way: Direction) {
     let all = model.watch_layout().shape == WatchShape::All;
     let watch = &mut model.watch;
     watch.alerts_only = false;
     let panels: Vec<Panel> = Panel::ALL.into_iter().filter(|panel| !all || panel.has_rows()).collect();
     let at = panels.iter().position(|panel| *panel == watch.panel).unwrap_or_default();
     let next = match way {
-        Way::Down => at + 1,
-        Way::Up => at + panels.len() - 1,
+        Direction::Down => at + 1,
+        Direction::Up => at + panels.len() - 1,
     };
     focus(watch, panels.get(next % panels.len().max(1)).copied().unwrap_or(Panel::Queues));
 }
@@ -187,7 +187,7 @@ fn meant(model: &Model) -> Vec<Alert> {
     if !watch.alerts_only {
         return alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert)).cloned().collect();
     }
-    let Some(At::Alert(kind, source)) = watch.here() else { return Vec::new() };
+    let Some(RowId::Alert(kind, source)) = watch.here() else { return Vec::new() };
     alerts.iter().filter(|alert| alert.kind == kind && alert.source == source).cloned().collect()
 }
 
@@ -278,12 +278,12 @@ pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) 
 /// Enter.
 pub(crate) fn open_row(model: &mut Model) -> Vec<Effect> {
     match model.watch.here() {
-        Some(At::Queue(source, Some(queue))) => narrow(model, Filter::of_queue(&source, &queue)),
-        Some(At::Queue(source, None)) => narrow(model, Filter::of_source(&source)),
-        Some(At::Tool(tool)) => narrow(model, Filter::of_tool(&tool)),
-        Some(At::Event(happening)) => event(model, &happening),
-        Some(At::Alert(kind, source)) => alert(model, kind, &Filter::of_source(&source)),
-        Some(At::Reviewer(..)) | None => {
+        Some(RowId::Queue(source, Some(queue))) => narrow(model, Filter::of_queue(&source, &queue)),
+        Some(RowId::Queue(source, None)) => narrow(model, Filter::of_source(&source)),
+        Some(RowId::Tool(tool)) => narrow(model, Filter::of_tool(&tool)),
+        Some(RowId::Event(happening)) => event(model, &happening),
+        Some(RowId::Alert(kind, source)) => alert(model, kind, &Filter::of_source(&source)),
+        Some(RowId::Reviewer(..)) | None => {
             model.say("there is nothing to open here");
             Vec::new()
         }
@@ -418,10 +418,10 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
 
 /// Makes the board. The screen is drawn again where it looks otherwise.
 pub(crate) fn refresh_now(model: &mut Model) {
-    let ask = Ask { window: model.watch.window, columns: Watch::COLUMNS };
+    let ask = BoardRequest { window: model.watch.window, columns: Watch::COLUMNS };
     let board = model.figures.board(ask, model.now);
     let still = model.settings.reduced_motion;
-    let is_other = face(&board, still) != face(&model.watch.board, still);
+    let is_other = visible_state(&board, still) != visible_state(&model.watch.board, still);
     let watch = &mut model.watch;
     let alarms = watch.alarms.look(&board.alerts, model.now);
     watch.board = board;
@@ -482,7 +482,7 @@ pub(crate) fn ask_now(model: &mut Model) -> Vec<Effect> {
 // The mouse over the watch view: the wheel and a click select a row, and nothing else.
 
 /// Moves the cursor of what is under the pointer.
-pub(crate) fn wheel(model: &mut Model, at: Position, way: Way, by: usize) {
+pub(crate) fn wheel(model: &mut Model, at: Position, way: Direction, by: usize) {
     if let Some(panel) = under(&model.watch_layout(), at) {
         focus_on(model, panel);
         step(model, way, by);

@@ -177,7 +177,7 @@ pub(crate) fn draw_header(model: &Model, layout: &WatchLayout, buf: &mut Buffer)
     write(&trust, &mut pen);
 }
 
-type Said = Vec<(String, Style)>;
+type Cells = Vec<(String, Style)>;
 
 fn write(said: &[(String, Style)], pen: &mut Pen<'_>) {
     for (words, style) in said {
@@ -190,7 +190,7 @@ fn width(said: &[(String, Style)]) -> usize {
 }
 
 /// How much waits; what matters most is first.
-fn counts(model: &Model, width: u16) -> Said {
+fn counts(model: &Model, width: u16) -> Cells {
     let board = &model.watch.board;
     let total = &board.total;
     let (gap, long) = if width >= 90 { ("   ", true) } else { ("  ", false) };
@@ -232,9 +232,9 @@ fn counts(model: &Model, width: u16) -> Said {
 }
 
 /// Whether it can be believed, and what it covers.
-fn trust(model: &Model, long: bool) -> Said {
+fn trust(model: &Model, long: bool) -> Cells {
     let (watch, board) = (&model.watch, &model.watch.board);
-    let mut said: Said = Vec::new();
+    let mut said: Cells = Vec::new();
     if let Some(since) = watch.frozen {
         said.push((format!(" FROZEN since {}  ", clock(model, since)), theme::WARN));
     }

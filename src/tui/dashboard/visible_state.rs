@@ -4,7 +4,7 @@ use crate::domain::{Minute, Rate, Timestamp, Trend};
 use crate::inbox::figures::{Board, SourceBoard, Standing, words};
 
 /// A board without what nobody can see of it. `still`: words that no second changes.
-pub(crate) fn face(board: &Board, still: bool) -> (Board, Vec<String>) {
+pub(crate) fn visible_state(board: &Board, still: bool) -> (Board, Vec<String>) {
     let mut face = board.clone();
     let at = board.at;
     face.at = Minute::of(at).start();

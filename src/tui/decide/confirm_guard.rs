@@ -1,7 +1,7 @@
 //! A key that confirms counts once it stood alone: one that another key follows at once came with a paste, or with an answer of
 //! the terminal, and was not typed.
 
-use crate::domain::Finding;
+use crate::domain::Resolution;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::submit;
@@ -15,7 +15,7 @@ pub(crate) fn review(model: &mut Model) -> Vec<Effect> {
 }
 
 /// So is what became of an action.
-pub(crate) fn settle(model: &mut Model, finding: Finding) -> Vec<Effect> {
+pub(crate) fn settle(model: &mut Model, finding: Resolution) -> Vec<Effect> {
     wait(model, Confirmed::Settle(finding))
 }
 

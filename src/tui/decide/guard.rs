@@ -1,6 +1,6 @@
 //! Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
 
-use crate::domain::{Finding, Step, Timestamp};
+use crate::domain::{Resolution, Step, Timestamp};
 use crate::tui::core::command::Command;
 
 /// A row that changed under the cursor takes no decision for so long.
@@ -21,12 +21,12 @@ pub(crate) enum Confirmed {
     /// The review on screen.
     Review,
     /// What became of the action on screen.
-    Settle(Finding),
+    Settle(Resolution),
 }
 
 /// What a key did to what is staged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Moved {
+pub(crate) enum StagedChange {
     /// Staged or redone: the step is the last one.
     Done(Step),
     Undone(Step),
@@ -46,7 +46,7 @@ pub(crate) struct Guard {
     /// Characters of the present run: keys that each came right after another.
     run: usize,
     /// What the keys of the present run did to what is staged.
-    moved: Vec<Moved>,
+    moved: Vec<StagedChange>,
     /// And that it was taken back.
     took_back: bool,
 }
@@ -109,12 +109,12 @@ impl Guard {
     }
 
     /// Notes what the present key did to what is staged.
-    pub(crate) fn moved(&mut self, moved: Moved) {
+    pub(crate) fn moved(&mut self, moved: StagedChange) {
         self.moved.push(moved);
     }
 
     /// What the keys of a burst did to what is staged, the last first: taken back once.
-    pub(crate) fn take_moved(&mut self, now: Timestamp) -> Vec<Moved> {
+    pub(crate) fn take_moved(&mut self, now: Timestamp) -> Vec<StagedChange> {
         if self.burst(now).is_none() || self.moved.is_empty() {
             return Vec::new();
         }

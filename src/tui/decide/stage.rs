@@ -10,7 +10,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::preview::page::fields::listed;
-use crate::tui::queue::counts::Tally;
+use crate::tui::queue::counts::StagedTotals;
 use crate::tui::queue::slots::State;
 use crate::tui::queue::sync;
 use crate::tui::submit::hold;
@@ -237,7 +237,7 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
         }
     };
     model.draft = restored.draft;
-    model.tally = Tally::of(&model.draft);
+    model.tally = StagedTotals::of(&model.draft);
     model.seen = restored.seen;
     model.remember(restored.learned);
     model.edit_texts.extend(restored.edit_texts);

@@ -20,7 +20,7 @@ use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
 use crate::tui::{edit, queue};
 
-use super::guard::Moved;
+use super::guard::StagedChange;
 use super::stage::{is_too_early, save, stage};
 use super::{reason, turns};
 
@@ -234,7 +234,7 @@ pub(crate) fn approve_rest(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let Some(group) = model.queue.group_here() else { return Vec::new() };
-    if group.key == GroupKey::ToSettle {
+    if group.key == GroupKey::ToResolve {
         say_to_settle(model);
         return Vec::new();
     }
@@ -339,8 +339,8 @@ fn ready_at_all(model: &mut Model) -> Result<(), ()> {
 }
 
 pub(crate) fn say_why_not(model: &mut Model) {
-    if model.queue.group_here().is_some_and(|group| group.key == GroupKey::ToSettle)
-        && model.here().is_none_or(|slot| slot.state == State::ToSettle)
+    if model.queue.group_here().is_some_and(|group| group.key == GroupKey::ToResolve)
+        && model.here().is_none_or(|slot| slot.state == State::ToResolve)
     {
         return say_to_settle(model);
     }
@@ -368,18 +368,18 @@ pub(crate) fn say_why_not(model: &mut Model) {
         State::Sending => model.say("its decision is on the way"),
         State::Unknown => {
             let keys = &model.settings.keymap;
-            let (look, settle) = (keys.key(Command::Reload), keys.key(Command::Settle));
+            let (look, settle) = (keys.key(Command::Reload), keys.key(Command::ResolveUnknown));
             model.say(format!(
                 "its decision was sent and we lost sight of it: {look} looks again, {settle} says what became of it"
             ));
         }
-        State::ToSettle => say_to_settle(model),
+        State::ToResolve => say_to_settle(model),
         State::Pending => {}
     }
 }
 
 fn say_to_settle(model: &mut Model) {
-    let key = model.settings.keymap.key(Command::Settle);
+    let key = model.settings.keymap.key(Command::ResolveUnknown);
     model.warn(format!("it was approved and ran, and its outcome is unknown: {key} says what became of it"));
 }
 
@@ -460,12 +460,16 @@ pub(crate) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Back in the history where the step is its last one still; else as a step of its own.
-fn reverse(model: &mut Model, moved: Moved) -> Vec<Effect> {
+fn reverse(model: &mut Model, moved: StagedChange) -> Vec<Effect> {
     let (step, taken_back) = match moved {
-        Moved::Done(step) if model.draft.last() == Some(&step) => (model.draft.undo(), true),
-        Moved::Undone(step) if model.draft.next() == Some(&step) => (model.draft.redo(), false),
-        Moved::Done(step) => return restage(model, step.changes.into_iter().map(|it| (it.key, it.before))),
-        Moved::Undone(step) => return restage(model, step.changes.into_iter().map(|it| (it.key, it.after))),
+        StagedChange::Done(step) if model.draft.last() == Some(&step) => (model.draft.undo(), true),
+        StagedChange::Undone(step) if model.draft.next() == Some(&step) => (model.draft.redo(), false),
+        StagedChange::Done(step) => {
+            return restage(model, step.changes.into_iter().map(|it| (it.key, it.before)));
+        }
+        StagedChange::Undone(step) => {
+            return restage(model, step.changes.into_iter().map(|it| (it.key, it.after)));
+        }
     };
     let Some(step) = step else { return Vec::new() };
     if taken_back {
@@ -488,8 +492,8 @@ fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<St
 /// What the key that was just taken did to what is staged, where `before` is the draft's position before it.
 pub(crate) fn note_move(model: &mut Model, before: usize) {
     let moved = match model.draft.position() {
-        now if now == before + 1 => model.draft.last().cloned().map(Moved::Done),
-        now if now + 1 == before => model.draft.next().cloned().map(Moved::Undone),
+        now if now == before + 1 => model.draft.last().cloned().map(StagedChange::Done),
+        now if now + 1 == before => model.draft.next().cloned().map(StagedChange::Undone),
         _ => None,
     };
     if let Some(moved) = moved {

@@ -10,9 +10,9 @@ use crate::tui::core::msg::Effect;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{finish, lock};
 use crate::tui::queue::slots::Slot;
-use crate::tui::queue::update::{Way, shift};
+use crate::tui::queue::update::{Direction, shift};
 
-use super::form::{Bulk, BulkRow, Fate, applied};
+use super::form::{Bulk, BulkOutcome, BulkRow, applied};
 use super::update;
 
 /// An Enter so soon after the list came was meant for the form. Milliseconds.
@@ -45,8 +45,8 @@ fn list(model: &mut Model) -> Option<&mut Bulk> {
     }
 }
 
-fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fate {
-    let left_out = |why: &str| Fate::LeftOut(why.to_owned());
+fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> BulkOutcome {
+    let left_out = |why: &str| BulkOutcome::LeftOut(why.to_owned());
     let Some(Modal::Edit(form)) = &model.modal else { return left_out("the form is closed") };
     let Some(slot) = model.queue.get(key).filter(|slot| Slot::is_pending(slot)) else {
         return left_out("it was decided elsewhere meanwhile");
@@ -63,7 +63,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fat
         return left_out("its input changed while you edited");
     }
     if let Some(why) = lock(model, slot) {
-        return Fate::LeftOut(format!("{why}: read it to its end first"));
+        return BulkOutcome::LeftOut(format!("{why}: read it to its end first"));
     }
     let staged = model.draft.get(key).map(|staged| &staged.decision);
     // The form began with the edits of the first.
@@ -76,12 +76,12 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fat
     }
     let fate = applied(edits, &form.input, &cached.action.input);
     match (&fate, form.schema()) {
-        (Fate::Applies(Some(edits)), Some(schema)) => {
+        (BulkOutcome::Applies(Some(edits)), Some(schema)) => {
             let merged = merge(&cached.action.input, edits);
             let found = merged.map(|input| schema.violations(input.as_str())).unwrap_or_default();
             match found.first() {
                 Some(violation) => {
-                    Fate::LeftOut(format!("the schema says of {}: {}", violation.at, violation.what))
+                    BulkOutcome::LeftOut(format!("the schema says of {}: {}", violation.at, violation.what))
                 }
                 None => fate,
             }
@@ -93,15 +93,15 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Fat
 pub(crate) fn key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     match key.code {
         KeyCode::Enter => stage_all(model),
-        KeyCode::Down => scroll(model, Way::Down, 1),
-        KeyCode::Up => scroll(model, Way::Up, 1),
-        KeyCode::PageDown => scroll(model, Way::Down, 10),
-        KeyCode::PageUp => scroll(model, Way::Up, 10),
+        KeyCode::Down => scroll(model, Direction::Down, 1),
+        KeyCode::Up => scroll(model, Direction::Up, 1),
+        KeyCode::PageDown => scroll(model, Direction::Down, 10),
+        KeyCode::PageUp => scroll(model, Direction::Up, 10),
         _ => Vec::new(),
     }
 }
 
-fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+fn scroll(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
     if let Some(bulk) = list(model) {
         let last = bulk.rows.as_ref().map_or(0, |rows| rows.len().saturating_sub(1));
         bulk.top = shift(bulk.top, way, by).min(last);
@@ -133,11 +133,11 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
     let own = form.key.clone();
     let applies = |BulkRow { key, fate }| match fate {
-        Fate::Applies(edits) => {
+        BulkOutcome::Applies(edits) => {
             let comment = comment_of(model, &key);
             Some((key, Some(Decision::Approve { edits, comment })))
         }
-        Fate::LeftOut(_) => None,
+        BulkOutcome::LeftOut(_) => None,
     };
     let wanted: Vec<_> = rows.into_iter().filter_map(applies).collect();
     let staged = wanted.len();

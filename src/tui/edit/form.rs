@@ -420,12 +420,12 @@ pub(crate) struct Bulk {
 #[derive(Clone, Debug)]
 pub(crate) struct BulkRow {
     pub key: ActionKey,
-    pub fate: Fate,
+    pub fate: BulkOutcome,
 }
 
 /// What the change comes to for one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum BulkOutcome {
     /// `None`: it is like that already, and is approved as proposed.
     Applies(Option<Edits>),
     /// And why. May quote foreign text.
@@ -435,7 +435,7 @@ pub(crate) enum Fate {
 impl Bulk {
     pub(crate) fn applies(&self) -> usize {
         let rows = self.rows.iter().flatten();
-        rows.filter(|row| matches!(row.fate, Fate::Applies(_))).count()
+        rows.filter(|row| matches!(row.fate, BulkOutcome::Applies(_))).count()
     }
 }
 
@@ -443,8 +443,8 @@ impl Bulk {
 ///
 /// A list or an object is taken over only where both proposals have the same one: else it would bring the elements of one
 /// action into another.
-pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> Fate {
-    let left_out = |why: String| Fate::LeftOut(why);
+pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> BulkOutcome {
+    let left_out = |why: String| BulkOutcome::LeftOut(why);
     let (Some(changes), Some(old), Some(new)) = (edits.as_json().members(), first.members(), other.members())
     else {
         return left_out("its input is no JSON object".to_owned());
@@ -466,7 +466,7 @@ pub(crate) fn applied(edits: &Edits, first: &RawJson, other: &RawJson) -> Fate {
     }
     let merged = merge(other, edits).and_then(|merged| changed_keys(other, merged.as_str()));
     match merged {
-        Ok(edits) => Fate::Applies(edits),
+        Ok(edits) => BulkOutcome::Applies(edits),
         Err(error) => left_out(error.to_string()),
     }
 }

@@ -16,7 +16,7 @@ use crate::tui::decide;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{finish, is_burst, targets};
 use crate::tui::queue::slots::Slot;
-use crate::tui::queue::update::Way;
+use crate::tui::queue::update::Direction;
 
 use super::bulk;
 use super::field::{Field, Kind};
@@ -420,7 +420,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
 }
 
 /// Through the fields, then the buttons, and around.
-pub(crate) fn next_field(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn next_field(model: &mut Model, way: Direction) -> Vec<Effect> {
     let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
     let fields = form.fields.len().max(1);
     let at = match BUTTONS.iter().position(|button| *button == form.field) {
@@ -428,7 +428,7 @@ pub(crate) fn next_field(model: &mut Model, way: Way) -> Vec<Effect> {
         None => form.at,
     };
     let all = fields + BUTTONS.len();
-    let to = if way == Way::Down { (at + 1) % all } else { (at + all - 1) % all };
+    let to = if way == Direction::Down { (at + 1) % all } else { (at + all - 1) % all };
     match to.checked_sub(fields) {
         Some(button) => form.field = BUTTONS.get(button).copied().unwrap_or(EditField::Text),
         None if form.is_raw() => form.field = EditField::Text,
@@ -453,8 +453,8 @@ pub(crate) fn button_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             Vec::new()
         }
         (KeyCode::Enter, EditField::Close) => leave::back(model),
-        (KeyCode::Right | KeyCode::Down, _) => next_field(model, Way::Down),
-        (KeyCode::Left | KeyCode::Up, _) => next_field(model, Way::Up),
+        (KeyCode::Right | KeyCode::Down, _) => next_field(model, Direction::Down),
+        (KeyCode::Left | KeyCode::Up, _) => next_field(model, Direction::Up),
         _ => Vec::new(),
     }
 }

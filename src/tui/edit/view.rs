@@ -16,7 +16,7 @@ use crate::tui::core::modal::wrapped;
 use crate::tui::core::model::Model;
 
 use super::field::{Field, Kind, element_title};
-use super::form::{BulkRow, EditField, EditForm, Fate, cell, place_of, shown_key};
+use super::form::{BulkOutcome, BulkRow, EditField, EditForm, cell, place_of, shown_key};
 use super::layout::Form;
 
 /// Returns where the caret is.
@@ -272,15 +272,15 @@ fn line(model: &Model, row: &BulkRow, pen: &mut Pen<'_>) {
     let title = model.queue.get(&row.key).map(|slot| text::line(&slot.entry.row.title)).unwrap_or_default();
     let width = (pen.left() / 3).max(12);
     match &row.fate {
-        Fate::LeftOut(why) => {
+        BulkOutcome::LeftOut(why) => {
             pen.ours("- ", theme::WARN).column(&title, width, theme::DIM).ours("  left out: ", theme::WARN);
             pen.shown(&text::line(&Untrusted::from(why.as_str())), theme::DIM);
         }
-        Fate::Applies(None) => {
+        BulkOutcome::Applies(None) => {
             pen.ours("= ", theme::DIM).column(&title, width, theme::PLAIN);
             pen.ours("  is like that already: approved as proposed", theme::DIM);
         }
-        Fate::Applies(Some(edits)) => {
+        BulkOutcome::Applies(Some(edits)) => {
             pen.ours("* ", theme::GOOD).column(&title, width, theme::PLAIN);
             changes(model, row, edits, pen);
         }

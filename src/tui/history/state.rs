@@ -22,7 +22,7 @@ pub enum ViewKind {
 
 /// Where a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub enum PageRequest {
     Listed {
         statuses: Vec<Status>,
         next: Option<Next>,
@@ -37,7 +37,7 @@ pub enum Ask {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ViewPage {
     pub rows: Vec<ViewRow>,
-    pub next: Option<Ask>,
+    pub next: Option<PageRequest>,
     pub problems: Vec<Problem>,
     /// Items that could not be read.
     pub unreadable: usize,
@@ -47,12 +47,12 @@ pub(crate) struct ViewPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ViewRow {
     pub entry: Entry,
-    pub own: Option<Own>,
+    pub own: Option<OwnDecision>,
 }
 
 /// A decision of ours, and what the source said to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Own {
+pub(crate) struct OwnDecision {
     pub decision: DecisionKind,
     pub at: Timestamp,
     /// `None`: it is not known whether it was sent.
@@ -67,7 +67,7 @@ pub(crate) struct View {
     /// Answers with another number belong to a list that is gone.
     pub number: u64,
     slots: Vec<Slot>,
-    own: Vec<Option<Own>>,
+    own: Vec<Option<OwnDecision>>,
     by_key: HashMap<ActionKey, usize>,
     cursor: Option<ActionKey>,
     at: usize,
@@ -85,7 +85,7 @@ pub(crate) struct View {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum More {
     UnderWay,
-    At(Ask),
+    At(PageRequest),
     End,
 }
 
@@ -103,7 +103,7 @@ impl ViewKind {
     }
 
     /// What its first page is asked with.
-    pub fn ask(self) -> Ask {
+    pub fn ask(self) -> PageRequest {
         let statuses: &[Status] = match self {
             Self::Approved => &[Status::Approved, Status::Running],
             Self::Executed => &[Status::Executed],
@@ -111,9 +111,9 @@ impl ViewKind {
             Self::Unknown => &[Status::Unknown],
             Self::Rejected => &[Status::Rejected],
             Self::Expired => &[Status::Expired, Status::Withdrawn, Status::Superseded],
-            Self::Mine => return Ask::Decided { skip: 0 },
+            Self::Mine => return PageRequest::Decided { skip: 0 },
         };
-        Ask::Listed { statuses: statuses.to_vec(), next: None }
+        PageRequest::Listed { statuses: statuses.to_vec(), next: None }
     }
 
     /// Its rows do not all stand the same.
@@ -159,7 +159,7 @@ impl View {
     }
 
     /// The decision of ours in a row.
-    pub(crate) fn own(&self, nth: usize) -> Option<&Own> {
+    pub(crate) fn own(&self, nth: usize) -> Option<&OwnDecision> {
         self.own.get(nth)?.as_ref()
     }
 

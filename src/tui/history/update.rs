@@ -108,7 +108,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
 /// A key that decides, in a list in which nothing can be decided.
 pub(crate) fn refuse(model: &mut Model) -> Vec<Effect> {
     let keys = &model.settings.keymap;
-    let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::Settle));
+    let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::ResolveUnknown));
     match model.view.as_ref().map(|view| view.kind) {
         Some(ViewKind::Unknown) => {
             model.warn(format!(

@@ -15,7 +15,7 @@ use crate::tui::core::layout::{Layout, Shape};
 use crate::tui::core::model::{Focus, Model};
 use crate::tui::queue::slots::Slot;
 
-use super::state::{More, Own, View, ViewKind};
+use super::state::{More, OwnDecision, View, ViewKind};
 
 const AGE: usize = 7;
 /// `Nov 19 14:22`
@@ -169,7 +169,7 @@ fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, l
 /// How long ago it was settled or ran; of what was decided from here, the time of day of that.
 fn when(
     model: &Model,
-    (row, own, read): (&Row, Option<&Own>, Option<&PendingAction>),
+    (row, own, read): (&Row, Option<&OwnDecision>, Option<&PendingAction>),
     narrow: bool,
 ) -> String {
     match own {
@@ -192,13 +192,13 @@ fn status_style(status: &Status) -> Style {
 }
 
 /// Where an action stands says what became of this decision: not while it is pending, and not where the decision did not count.
-const fn says_it(own: &Own, status: &Status) -> bool {
+const fn says_it(own: &OwnDecision, status: &Status) -> bool {
     let counted = !matches!(own.outcome, Some(Outcome::Skipped { .. } | Outcome::Failed { .. }));
     counted && !status.is_pending()
 }
 
 /// What became of a decision, as the journal knows it.
-fn said(own: &Own) -> (Shown, Style) {
+fn said(own: &OwnDecision) -> (Shown, Style) {
     let word = match (&own.outcome, &own.ended) {
         (Some(Outcome::Approved), Some(status)) => {
             return (chrome::words::status(Some(status)), status_style(status));

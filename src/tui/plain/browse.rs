@@ -4,7 +4,7 @@ use crate::domain::ActionKey;
 use crate::text;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Given;
+use crate::tui::core::msg::Intent;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Line;
 
@@ -54,7 +54,7 @@ pub(crate) fn first_undecided(session: &mut Session) {
     let undecided = |slot: &&Slot| slot.is_pending() && session.model.draft.get(&slot.entry.key).is_none();
     let first = actions(&session.model).find(undecided).map(|slot| slot.entry.key.clone());
     if let Some(key) = first {
-        session.give(Given::Go(key));
+        session.give(Intent::Go(key));
     }
     announce(session);
 }
@@ -75,7 +75,7 @@ fn nth_here(model: &Model) -> Option<usize> {
 
 pub(crate) fn step(session: &mut Session, to: To) {
     let before = here(&session.model);
-    session.give(Given::Command(match to {
+    session.give(Intent::Command(match to {
         To::Next => Command::NextUndecided,
         To::Previous => Command::PreviousUndecided,
     }));
@@ -100,7 +100,7 @@ pub(crate) fn go(session: &mut Session, number: usize) {
     let at = number.min(total).saturating_sub(1);
     let key = actions(&session.model).nth(at).map(|slot| slot.entry.key.clone());
     if let Some(key) = key {
-        session.give(Given::Go(key));
+        session.give(Intent::Go(key));
     }
     announce(session);
 }
@@ -203,7 +203,7 @@ pub(crate) fn staged(session: &mut Session) {
 
 pub(crate) fn reload(session: &mut Session) {
     let held = session.model.queue.n_held();
-    session.give(Given::Command(Command::Reload));
+    session.give(Intent::Command(Command::Reload));
     session.say_heard();
     let counts = sentences::counts(&session.model);
     session.say(&format!("{} taken in. {counts}", text::count(held, "new action")));

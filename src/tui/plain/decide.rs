@@ -1,8 +1,8 @@
 //! The deciding words. They stage only, and only about what was read out before the line was typed.
 
-use crate::domain::{Finding, On, ReasonRule, Timestamp};
+use crate::domain::{On, ReasonRule, Resolution, Timestamp};
 use crate::tui::core::command::Command;
-use crate::tui::core::msg::Given;
+use crate::tui::core::msg::Intent;
 use crate::tui::decide::update::lock;
 use crate::tui::queue::slots::Slot;
 
@@ -68,7 +68,7 @@ pub(crate) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
              sign and the answer, then approve.",
         );
     }
-    stage(session, Given::Approve { comment });
+    stage(session, Intent::Approve { comment });
 }
 
 fn is_answered(session: &Session) -> bool {
@@ -90,7 +90,7 @@ pub(crate) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
             .say("Nothing was decided: this source asks for a reason. Say exclude because, and the reason.");
     }
     let lost = rule == Some(ReasonRule::NotKept) && reason.is_some();
-    stage(session, Given::Exclude { reason });
+    stage(session, Intent::Exclude { reason });
     if lost {
         session.say("Its source keeps no reasons; this one stays in the journal on this machine.");
     }
@@ -110,7 +110,7 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
         );
     }
     let kept = session.model.here().is_some_and(|slot| slot.entry.can.comment);
-    stage(session, Given::Comment(rest.to_owned()));
+    stage(session, Intent::Comment(rest.to_owned()));
     if !kept {
         session.say("Its source keeps no comments; this one stays in the journal on this machine.");
     }
@@ -125,12 +125,12 @@ pub(crate) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
         return session.say("Nothing was decided. Say retry, and what the agent should do otherwise.");
     }
     if may_decide(session, at) {
-        stage(session, Given::Retry(rest.to_owned()));
+        stage(session, Intent::Retry(rest.to_owned()));
     }
 }
 
 /// Stages, says what, and reads out the next undecided action.
-fn stage(session: &mut Session, given: Given) {
+fn stage(session: &mut Session, given: Intent) {
     let Some(key) = browse::here(&session.model) else { return };
     let before = session.model.draft.get(&key).map(|staged| staged.decision.clone());
     session.give(given);
@@ -156,14 +156,14 @@ fn stage(session: &mut Session, given: Given) {
 }
 
 pub(crate) fn rest(session: &mut Session) {
-    session.give(Given::Command(Command::ApproveRest));
+    session.give(Intent::Command(Command::ApproveRest));
     session.say_heard();
 }
 
 pub(crate) fn clear(session: &mut Session) {
     let Some(key) = browse::here(&session.model) else { return browse::announce(session) };
     let had = session.model.draft.get(&key).is_some();
-    session.give(Given::Command(Command::Clear));
+    session.give(Intent::Command(Command::Clear));
     session.heard();
     session.say(if had {
         "Cleared: this action is undecided again."
@@ -182,7 +182,7 @@ pub(crate) fn redo(session: &mut Session) {
 
 fn back_or_forth(session: &mut Session, command: Command) {
     let before = session.model.draft.position();
-    session.give(Given::Command(command));
+    session.give(Intent::Command(command));
     let heard = session.heard();
     let moved = session.model.draft.position() != before;
     let done = if command == Command::Redo { "Done again." } else { "Undone." };
@@ -196,9 +196,9 @@ fn back_or_forth(session: &mut Session, command: Command) {
 pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let (finding, says) = match word {
-        "landed" => (Finding::Landed, "that it landed"),
-        "failed" => (Finding::NotLanded, "that it did not land; it is not run again"),
-        "again" => (Finding::RunAgain, "to run it again, which is right only where twice does no harm"),
+        "landed" => (Resolution::Landed, "that it landed"),
+        "failed" => (Resolution::NotLanded, "that it did not land; it is not run again"),
+        "again" => (Resolution::RunAgain, "to run it again, which is right only where twice does no harm"),
         _ => {
             return session
                 .say("Say settle landed, settle failed or settle again. Look in the target first.");
@@ -217,13 +217,13 @@ pub(crate) fn settle(session: &mut Session, rest: &str, at: Timestamp) {
         return;
     }
     session.say(&format!("This tells the source {says}. Type yes to tell it, anything else goes back."));
-    session.turn = Turn::Settling(finding, reason, session.model.now);
+    session.turn = Turn::Resolved(finding, reason, session.model.now);
 }
 
 pub(crate) fn settle_answer(
     session: &mut Session,
     answer: &str,
-    (finding, reason): (Finding, Option<String>),
+    (finding, reason): (Resolution, Option<String>),
     at: Timestamp,
     asked: Timestamp,
 ) {
@@ -236,6 +236,6 @@ pub(crate) fn settle_answer(
     if answer != "yes" {
         return session.say("Nothing was settled.");
     }
-    session.give(Given::Settle { finding, reason });
+    session.give(Intent::ResolveUnknown { finding, reason });
     session.say_heard();
 }

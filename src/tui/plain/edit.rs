@@ -3,7 +3,7 @@
 use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Timestamp, json, merge};
 use crate::text;
-use crate::tui::core::msg::Given;
+use crate::tui::core::msg::Intent;
 use crate::tui::preview::state::Cached;
 
 use super::decide::may_decide;
@@ -20,7 +20,7 @@ pub(crate) fn edit(session: &mut Session, rest: &str, at: Timestamp) {
     }
     match changed(session, field.trim(), value.trim()) {
         Ok(text) => {
-            session.give(Given::Draft(Some(text)));
+            session.give(Intent::Draft(Some(text)));
             match session.heard() {
                 Some(why) => session.say(&why),
                 None => kept(session, field.trim()),
@@ -152,7 +152,7 @@ pub(crate) fn revert(session: &mut Session) {
     if !had {
         return session.say("There are no edits of this action to drop.");
     }
-    session.give(Given::Draft(None));
+    session.give(Intent::Draft(None));
     session.say_heard();
     let staged = browse::here(&session.model)
         .and_then(|key| session.model.draft.get(&key))

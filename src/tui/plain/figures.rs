@@ -1,7 +1,7 @@
 //! The figures of the watch view in sentences: all sources, each source with its longest queues, alerts, outcomes.
 
 use crate::domain::{Queue, Timestamp, Trend};
-use crate::inbox::figures::{Ask, Board, QueueLine, SourceBoard, Standing, words};
+use crate::inbox::figures::{Board, BoardRequest, QueueLine, SourceBoard, Standing, words};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::dashboard::state::Watch;
@@ -44,7 +44,7 @@ pub(crate) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -
 
 fn read(session: &mut Session) {
     let model = &session.model;
-    let board = model.figures.board(Ask { window: WINDOW, columns: Watch::COLUMNS }, model.now);
+    let board = model.figures.board(BoardRequest { window: WINDOW, columns: Watch::COLUMNS }, model.now);
     let said = sentences(model, &board);
     session.say_all(&said);
 }

@@ -8,7 +8,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router;
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::slots::State;
 use crate::tui::queue::source_state::SourceState;
 
@@ -58,13 +58,13 @@ impl News {
 }
 
 /// What is compared before and after a message.
-struct Standing {
+struct Snapshot {
     actions: usize,
     settled: usize,
     good: Vec<bool>,
 }
 
-impl Standing {
+impl Snapshot {
     fn of(model: &Model, counted: bool) -> Self {
         let elsewhere = || {
             let slots = model.queue.slots().iter();
@@ -85,7 +85,7 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     }
     let counted = matches!(msg.what, What::Synced(..));
     let (was_sending, was_held) = (session.model.sending.is_some(), session.model.held.is_some());
-    let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Settled(..));
+    let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Resolved(..));
     let report = match &msg.what {
         What::Submitted(id, Ok(_)) | What::Partly(id, _) => Some(id.clone()),
         _ => None,
@@ -93,13 +93,13 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     if matches!(&msg.what, What::Followed(followed) if followed.status == Status::Executed) {
         session.news.executed += 1;
     }
-    let before = Standing::of(&session.model, counted);
+    let before = Snapshot::of(&session.model, counted);
     let effects = router::update(&mut session.model, msg);
     session.ask(effects);
     if session.turn == Turn::Opening {
         return;
     }
-    let after = Standing::of(&session.model, counted);
+    let after = Snapshot::of(&session.model, counted);
     if counted {
         session.news.arrived += after.actions.saturating_sub(before.actions);
         session.news.settled += after.settled.saturating_sub(before.settled);
@@ -120,7 +120,7 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     }
 }
 
-fn connections(session: &mut Session, before: &Standing, after: &Standing) {
+fn connections(session: &mut Session, before: &Snapshot, after: &Snapshot) {
     let changed: Vec<(String, bool)> = session
         .model
         .sources
@@ -255,8 +255,8 @@ pub(crate) fn opened(session: &mut Session) -> bool {
         );
     }
     match session.how.opens {
-        Opens::Inbox => first(session),
-        Opens::Watch => figures::start(session, Opened::NotYet),
+        StartView::Inbox => first(session),
+        StartView::Watch => figures::start(session, Opened::NotYet),
     }
     true
 }

@@ -3,7 +3,7 @@
 use crate::domain::{ActionKey, Seen};
 use crate::text::Shown;
 use crate::tui::core::command::Command;
-use crate::tui::core::msg::{Given, SheetLines, What};
+use crate::tui::core::msg::{Intent, SheetLines, What};
 use crate::tui::preview::page::search::Found;
 use crate::tui::preview::page::{Kind, PageLine, Window};
 use crate::tui::preview::state::Tab;
@@ -24,7 +24,7 @@ pub(crate) fn start(session: &mut Session, tab: Tab) {
     if session.model.here().is_none() {
         return browse::announce(session);
     }
-    session.give(Given::Look(tab));
+    session.give(Intent::PieceKind(tab));
     session.turn = Turn::Reading(tab);
 }
 
@@ -105,7 +105,7 @@ enum Left {
 fn read_part(session: &mut Session) -> Option<Left> {
     let reading = session.reading.clone()?;
     if reading.read > 0 {
-        session.give(Given::Command(Command::PageDown));
+        session.give(Intent::Command(Command::PageDown));
     }
     let model = &session.model;
     let page = model.preview.page.as_ref()?;

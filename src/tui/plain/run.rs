@@ -11,15 +11,15 @@ use tokio_util::sync::CancellationToken;
 use crate::config::{Borders, Config};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
-use crate::inbox::notify::Ways;
-use crate::tui::Place;
+use crate::inbox::notify::Channels;
+use crate::tui::SessionInfo;
 use crate::tui::app::clock::now;
 use crate::tui::app::effects::Effects;
 use crate::tui::app::run::{Left, LeftBy};
 use crate::tui::app::shutdown::{Signalled, Signals, wind_up};
 use crate::tui::core::model::{Model, Settings};
 use crate::tui::core::msg::{Effect, Msg, What};
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 
 use super::session::{How, SIZE, Session};
 use super::{Why, words};
@@ -34,11 +34,11 @@ const BURST: usize = 256;
 pub(crate) async fn run(
     inbox: Inbox,
     config: &Config,
-    place: Place,
-    (why, opens): (Why, Opens),
+    place: SessionInfo,
+    (why, opens): (Why, StartView),
     shutdown: CancellationToken,
 ) -> anyhow::Result<Left> {
-    let ways = Ways::new(&config.notify)?.remembering(inbox.undelivered());
+    let ways = Channels::new(&config.notify)?.remembering(inbox.undelivered());
     let mut signals = Signals::new()?;
     // Lines have neither colours nor motion, and no view is opened: the figures are read out.
     let settings = Settings {
@@ -62,7 +62,7 @@ pub(crate) async fn run(
 }
 
 /// What standard input and output are like.
-fn how(why: Why, opens: Opens) -> How {
+fn how(why: Why, opens: StartView) -> How {
     let columns = || std::env::var("COLUMNS").ok()?.parse::<u16>().ok();
     let size = || crossterm::terminal::size().ok();
     let is_terminal = io::stdout().is_terminal();

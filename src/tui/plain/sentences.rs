@@ -128,7 +128,7 @@ pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
             "Its decision was sent, and what became of it is not known: it is read again, and settle says what became of it."
                 .to_owned()
         }
-        State::ToSettle => {
+        State::ToResolve => {
             "It was approved and ran, and its outcome is unknown: settle says what became of it.".to_owned()
         }
         State::Settled(settled) if settled.status == Some(Status::Expired) => {

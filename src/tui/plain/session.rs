@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use ratatui::layout::Size;
 
-use crate::domain::{ActionKey, Digest, Finding, Risk, SourceName, Timestamp, Untrusted};
+use crate::domain::{ActionKey, Digest, Resolution, Risk, SourceName, Timestamp, Untrusted};
 use crate::text::Shown;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::{Effect, Given, Msg, What};
+use crate::tui::core::msg::{Effect, Intent, Msg, What};
 use crate::tui::core::router;
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 use crate::tui::preview::state::Tab;
 use crate::tui::queue::slots::Slot;
 
@@ -31,7 +31,7 @@ pub(crate) struct How {
     /// Why it is plain, for the first line.
     pub(crate) why: &'static str,
     /// What is read out first.
-    pub(crate) opens: Opens,
+    pub(crate) opens: StartView,
     /// A person types: there is a prompt, long texts come in pages, and what comes too fast was not typed.
     pub(crate) interactive: bool,
     /// Columns; `None` breaks no line.
@@ -76,7 +76,7 @@ pub(crate) enum Turn {
     /// The answer to a review's question, asked then.
     Confirming(Timestamp),
     /// `yes` to what settling says, asked then.
-    Settling(Finding, Option<String>, Timestamp),
+    Resolved(Resolution, Option<String>, Timestamp),
     Over,
 }
 
@@ -180,7 +180,7 @@ impl Session {
                 Turn::Counting(asked, opened) => figures::counted(self, asked, opened),
                 Turn::Reading(tab) => read::arrived(self, tab),
                 Turn::Reviewing => submit::reviewed(self),
-                Turn::Word | Turn::Confirming(_) | Turn::Settling(..) => self.next_line(),
+                Turn::Word | Turn::Confirming(_) | Turn::Resolved(..) => self.next_line(),
                 Turn::Over => false,
             };
             if !goes_on {
@@ -195,7 +195,7 @@ impl Session {
     }
 
     fn takes_lines(&self) -> bool {
-        matches!(self.turn, Turn::Word | Turn::Confirming(_) | Turn::Settling(..))
+        matches!(self.turn, Turn::Word | Turn::Confirming(_) | Turn::Resolved(..))
     }
 
     fn next_line(&mut self) -> bool {
@@ -215,7 +215,7 @@ impl Session {
             }
             Typed::Line(line) => match self.turn.clone() {
                 Turn::Confirming(asked) => submit::answer(self, line.trim(), at, asked),
-                Turn::Settling(finding, reason, asked) => {
+                Turn::Resolved(finding, reason, asked) => {
                     decide::settle_answer(self, line.trim(), (finding, reason), at, asked);
                 }
                 _ => self.word(&line, at),
@@ -297,8 +297,8 @@ impl Session {
         self.effects.extend(effects);
     }
 
-    pub(crate) fn give(&mut self, given: Given) {
-        self.tell(What::Given(given));
+    pub(crate) fn give(&mut self, given: Intent) {
+        self.tell(What::Intent(given));
     }
 
     pub(crate) fn ask(&mut self, effects: Vec<Effect>) {

@@ -10,7 +10,7 @@ use crate::text::count;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::{Modal, ReportSheet, Review, ReviewSheet};
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::{Given, SheetLines, What};
+use crate::tui::core::msg::{Intent, SheetLines, What};
 use crate::tui::preview::page::fields::listed;
 
 use super::decide::SETTLE;
@@ -27,7 +27,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
                 .say("Nothing was sent. Say submit for all that is staged, or submit batch for this batch.");
         }
     };
-    session.give(Given::Command(command));
+    session.give(Intent::Command(command));
     if matches!(session.model.modal, Some(Modal::Review(_))) {
         session.turn = Turn::Reviewing;
     } else if session.model.draft.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn reviewed(session: &mut Session) -> bool {
     if can {
         session.turn = Turn::Confirming(session.model.now);
     } else {
-        session.give(Given::Command(Command::Back));
+        session.give(Intent::Command(Command::Back));
         session.heard();
         session.turn = Turn::Word;
     }
@@ -76,7 +76,7 @@ pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: 
         said.push(question(review));
         return session.say_all(&said);
     }
-    session.give(Given::Answer(answer.to_owned()));
+    session.give(Intent::Answer(answer.to_owned()));
     session.turn = Turn::Word;
     let heard = session.heard();
     if session.model.held.is_some() {

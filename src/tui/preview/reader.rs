@@ -8,7 +8,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::layout::Shape;
 use crate::tui::core::model::{Focus, Model};
 use crate::tui::core::msg::Effect;
-use crate::tui::queue::update::Way;
+use crate::tui::queue::update::Direction;
 use crate::tui::{preview, queue};
 
 use super::page::json_rows;
@@ -27,7 +27,7 @@ pub(crate) fn wrap(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(crate) fn sideways(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn sideways(model: &mut Model, way: Direction) -> Vec<Effect> {
     if model.preview.wrap {
         let key = model.settings.keymap.key(Command::Wrap);
         model.say(format!("lines wrap, so there is nothing beside; {key} turns that off"));
@@ -39,7 +39,7 @@ pub(crate) fn sideways(model: &mut Model, way: Way) -> Vec<Effect> {
     let more = model.preview.page.as_ref().is_some_and(|page| {
         (top..page.len()).take(usize::from(text.height)).any(|row| page.reaches(row, right))
     });
-    if way == Way::Up || more {
+    if way == Direction::Up || more {
         model.preview.left = queue::update::shift(left, way, SIDEWAYS);
     }
     Vec::new()
@@ -78,13 +78,13 @@ pub(crate) fn has_cursor(model: &Model) -> bool {
 }
 
 /// Moves in the preview: its cursor where there is one, else its text.
-pub(crate) fn step(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+pub(crate) fn step(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
     if !has_cursor(model) {
         return preview::update::scroll(model, way, by);
     }
     let height = usize::from(model.layout().text.height).max(1);
     let Some(page) = model.preview.page.as_mut() else { return Vec::new() };
-    if way == Way::Down && by == usize::MAX {
+    if way == Direction::Down && by == usize::MAX {
         page.count(usize::MAX);
     }
     let cursor = queue::update::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
@@ -142,6 +142,6 @@ fn set(model: &mut Model, line: usize, change: impl FnOnce(&mut BTreeSet<usize>)
     preview::update::make_page(model);
     if let Some(row) = model.preview.page.as_mut().and_then(|page| page.row_of_json(line)) {
         model.preview.cursor = row;
-        step(model, Way::Down, 0);
+        step(model, Direction::Down, 0);
     }
 }

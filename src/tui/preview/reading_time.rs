@@ -191,7 +191,7 @@ const SAVE: i64 = 10_000;
 
 /// What is on screen, and what of it is not saved yet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Dwell {
+pub(crate) struct ReadingTime {
     on: Option<(ActionKey, Digest)>,
     /// Counted up to here.
     at: Timestamp,
@@ -201,11 +201,11 @@ pub(crate) struct Dwell {
 }
 
 /// A content, and for how many milliseconds more it was on screen.
-pub(crate) type Looked = (ActionKey, Digest, i64);
+pub(crate) type TimeOnScreen = (ActionKey, Digest, i64);
 
-impl Dwell {
+impl ReadingTime {
     /// Time passed with the screen as it was; gives what is to be saved by now.
-    pub(crate) fn pass(&mut self, now: Timestamp) -> Option<Looked> {
+    pub(crate) fn pass(&mut self, now: Timestamp) -> Option<TimeOnScreen> {
         let from = std::mem::replace(&mut self.at, now);
         let awake = self.touched.get_or_insert(now).plus_millis(IDLE);
         let gap = now.since(from);
@@ -221,7 +221,7 @@ impl Dwell {
     }
 
     /// This is on screen from now on; gives what is to be saved of what was before.
-    pub(crate) fn shows(&mut self, on: Option<(ActionKey, Digest)>) -> Option<Looked> {
+    pub(crate) fn shows(&mut self, on: Option<(ActionKey, Digest)>) -> Option<TimeOnScreen> {
         if self.on == on {
             return None;
         }
@@ -230,7 +230,7 @@ impl Dwell {
         before
     }
 
-    fn take(&mut self) -> Option<Looked> {
+    fn take(&mut self) -> Option<TimeOnScreen> {
         let millis = std::mem::take(&mut self.unsaved);
         let (key, digest) = self.on.clone().filter(|_| millis > 0)?;
         Some((key, digest, millis))
@@ -317,7 +317,7 @@ mod tests {
     }
 
     /// Ticks every second from `from` to `to`; what was given to be saved.
-    fn run(dwell: &mut Dwell, from: i64, to: i64) -> Vec<i64> {
+    fn run(dwell: &mut ReadingTime, from: i64, to: i64) -> Vec<i64> {
         (from + 1..=to)
             .filter_map(|second| dwell.pass(Timestamp::from_millis(second * 1_000)))
             .map(|it| it.2)
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_is_on_screen_is_counted_and_saved_now_and_then() {
-        let mut dwell = Dwell::default();
+        let mut dwell = ReadingTime::default();
         dwell.pass(Timestamp::from_millis(0));
         assert_eq!(dwell.shows(Some(content("1"))), None);
 
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn who_touches_nothing_for_a_minute_is_not_looking_and_a_stopped_process_shows_nothing() {
-        let mut dwell = Dwell::default();
+        let mut dwell = ReadingTime::default();
         dwell.pass(Timestamp::from_millis(0));
         dwell.shows(Some(content("1")));
 

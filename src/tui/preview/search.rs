@@ -5,7 +5,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::tui::core::model::{Focus, Model};
 use crate::tui::core::msg::Effect;
 use crate::tui::preview::page::search::Needle;
-use crate::tui::queue::update::Way;
+use crate::tui::queue::update::Direction;
 
 use super::state::Search;
 
@@ -70,14 +70,14 @@ pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(crate) fn next(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn next(model: &mut Model, way: Direction) -> Vec<Effect> {
     let Some(search) = &mut model.preview.search else { return Vec::new() };
     let all = search.hits.len();
     if all == 0 {
         model.say("no match");
         return Vec::new();
     }
-    let step = if way == Way::Down { 1 } else { all - 1 };
+    let step = if way == Direction::Down { 1 } else { all - 1 };
     search.at = (search.at + step) % all;
     show(model);
     Vec::new()

@@ -22,7 +22,7 @@ pub(crate) struct Content {
 
 /// Per action, the content on screen last, the one before it, and the one that a decision is staged on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sights {
+pub(crate) struct SeenContents {
     of: HashMap<ActionKey, Sight>,
     order: VecDeque<ActionKey>,
 }
@@ -43,7 +43,7 @@ impl Content {
     }
 }
 
-impl Sights {
+impl SeenContents {
     /// It is on screen.
     pub(crate) fn note(&mut self, key: &ActionKey, cached: &Cached) {
         let sight = self.at(key);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Digest, Passage, PendingAction, Revision, Status, Timestamp};
+use crate::domain::{ActionKey, ContextEntry, Digest, PendingAction, Revision, Status, Timestamp};
 use crate::inbox::{History, Problem};
 use crate::text::Flags;
 use crate::tui::core::model::Model;
@@ -194,14 +194,14 @@ const KEPT_ANSWERS: usize = 64;
 
 /// Where an action stood when it was asked about: another one, and there is more to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stood {
+pub(crate) struct AskedState {
     pub revision: Revision,
     pub status: Status,
 }
 
 #[derive(Debug)]
-pub(crate) struct Told<T> {
-    pub stood: Stood,
+pub(crate) struct Fetched<T> {
+    pub stood: AskedState,
     pub answer: Arc<Result<T, Problem>>,
     /// Counts up with every answer, so that a page knows which one it shows.
     pub number: u64,
@@ -210,7 +210,7 @@ pub(crate) struct Told<T> {
 /// Answers of one kind, by action.
 #[derive(Debug)]
 pub(crate) struct Answers<T> {
-    told: HashMap<ActionKey, Told<T>>,
+    told: HashMap<ActionKey, Fetched<T>>,
     order: VecDeque<ActionKey>,
     asked: HashSet<ActionKey>,
     count: u64,
@@ -219,7 +219,7 @@ pub(crate) struct Answers<T> {
 /// What happened to them.
 pub(crate) type Histories = Answers<History>;
 /// What their sources know around them.
-pub(crate) type Contexts = Answers<Vec<Passage>>;
+pub(crate) type Contexts = Answers<Vec<ContextEntry>>;
 
 impl<T> Default for Answers<T> {
     fn default() -> Self {
@@ -228,7 +228,7 @@ impl<T> Default for Answers<T> {
 }
 
 // By hand, because an answer is shared and need not be cloned itself.
-impl<T> Clone for Told<T> {
+impl<T> Clone for Fetched<T> {
     fn clone(&self) -> Self {
         Self { stood: self.stood.clone(), answer: Arc::clone(&self.answer), number: self.number }
     }
@@ -246,21 +246,21 @@ impl<T> Clone for Answers<T> {
 }
 
 impl<T> Answers<T> {
-    pub(crate) fn get(&self, key: &ActionKey) -> Option<&Told<T>> {
+    pub(crate) fn get(&self, key: &ActionKey) -> Option<&Fetched<T>> {
         self.told.get(key)
     }
 
     /// Notes that it is asked for; false when it is known as of then, or on the way.
-    pub(crate) fn ask(&mut self, key: &ActionKey, stood: &Stood) -> bool {
+    pub(crate) fn ask(&mut self, key: &ActionKey, stood: &AskedState) -> bool {
         let known = self.told.get(key).is_some_and(|told| told.stood == *stood);
         !known && self.asked.insert(key.clone())
     }
 
     /// Keeps an answer, and lets go of the one kept longest.
-    pub(crate) fn keep(&mut self, key: ActionKey, stood: Stood, answer: Result<T, Problem>) {
+    pub(crate) fn keep(&mut self, key: ActionKey, stood: AskedState, answer: Result<T, Problem>) {
         self.asked.remove(&key);
         self.count += 1;
-        let told = Told { stood, answer: Arc::new(answer), number: self.count };
+        let told = Fetched { stood, answer: Arc::new(answer), number: self.count };
         if self.told.insert(key.clone(), told).is_none() {
             self.order.push_back(key);
         }

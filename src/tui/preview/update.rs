@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ratatui::layout::Rect;
 
-use crate::domain::{ActionKey, Digest, Passage, Seen};
+use crate::domain::{ActionKey, ContextEntry, Digest, Seen};
 use crate::inbox::{History, Problem};
 use crate::journal::Write;
 use crate::tui::core::layout::above_message;
@@ -12,14 +12,14 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, What};
 use crate::tui::queue::state::Line;
-use crate::tui::queue::update::Way;
+use crate::tui::queue::update::Direction;
 use crate::tui::submit::resolve_unknown;
 use crate::tui::{edit, history, queue};
 
-use super::page::{Known, Made, Page};
-use super::reading_time::{Looked, OnScreen, Reads, TIME_FOR_FORM, time_for};
+use super::page::{Made, Page, SourceAnswers};
+use super::reading_time::{OnScreen, Reads, TIME_FOR_FORM, TimeOnScreen, time_for};
 use super::search;
-use super::state::{Stood, Tab};
+use super::state::{AskedState, Tab};
 
 /// While a key is held, the preview waits until it rests for so long.
 const REST: i64 = 80;
@@ -101,7 +101,7 @@ pub(crate) fn make_page(model: &mut Model) {
         model.preview.page = made.and_then(|made| {
             let cached = model.preview.cached(&made.key)?;
             let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
-            let known = Known {
+            let known = SourceAnswers {
                 history: model.histories.get(&made.key).map(|told| told.answer.as_ref()),
                 context: model.contexts.get(&made.key).map(|told| told.answer.as_ref()),
             };
@@ -158,15 +158,15 @@ fn last_top(model: &Model) -> usize {
     lines.saturating_sub(usize::from(model.layout().text.height))
 }
 
-pub(crate) fn scroll(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
-    if let Some(page) = model.preview.page.as_mut().filter(|_| way == Way::Down && by == usize::MAX) {
+pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
+    if let Some(page) = model.preview.page.as_mut().filter(|_| way == Direction::Down && by == usize::MAX) {
         page.count(usize::MAX);
     }
     model.preview.top = queue::update::shift(model.preview.top, way, by).min(last_top(model));
     Vec::new()
 }
 
-pub(crate) fn page(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn page(model: &mut Model, way: Direction) -> Vec<Effect> {
     let height = usize::from(model.layout().text.height).saturating_sub(1).max(1);
     match &model.modal {
         Some(Modal::Review(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
@@ -178,12 +178,12 @@ pub(crate) fn page(model: &mut Model, way: Way) -> Vec<Effect> {
 }
 
 pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
-    scroll(model, Way::Down, usize::MAX)
+    scroll(model, Direction::Down, usize::MAX)
 }
 
-pub(crate) fn tab(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn tab(model: &mut Model, way: Direction) -> Vec<Effect> {
     let at = Tab::ALL.iter().position(|tab| *tab == model.preview.tab).unwrap_or_default();
-    let step = if way == Way::Down { 1 } else { Tab::ALL.len() - 1 };
+    let step = if way == Direction::Down { 1 } else { Tab::ALL.len() - 1 };
     let to = Tab::ALL.get((at + step) % Tab::ALL.len()).copied().unwrap_or(Tab::Rendered);
     show_tab(model, to)
 }
@@ -334,17 +334,17 @@ pub(crate) fn fetch_tabs(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Where it stands, as far as this inbox has heard.
-fn stood(model: &Model, key: &ActionKey) -> Option<Stood> {
+fn stood(model: &Model, key: &ActionKey) -> Option<AskedState> {
     let row = model.here().map(|slot| &slot.entry).filter(|entry| entry.key == *key).map(|entry| &entry.row);
     let read = model.preview.cached(key).map(|cached| &cached.action.row);
     let newer = row.into_iter().chain(read).max_by_key(|row| row.revision)?;
-    Some(Stood { revision: newer.revision, status: newer.status.clone() })
+    Some(AskedState { revision: newer.revision, status: newer.status.clone() })
 }
 
 pub(crate) fn told(
     model: &mut Model,
     key: ActionKey,
-    stood: Stood,
+    stood: AskedState,
     answer: Result<History, Problem>,
 ) -> Vec<Effect> {
     model.dirty |= is_on_screen(model, &key, Tab::History);
@@ -355,8 +355,8 @@ pub(crate) fn told(
 pub(crate) fn around(
     model: &mut Model,
     key: ActionKey,
-    stood: Stood,
-    answer: Result<Vec<Passage>, Problem>,
+    stood: AskedState,
+    answer: Result<Vec<ContextEntry>, Problem>,
 ) -> Vec<Effect> {
     model.dirty |= is_on_screen(model, &key, Tab::Context);
     model.contexts.keep(key, stood, answer);
@@ -378,7 +378,7 @@ pub(crate) fn forget(model: &mut Model) {
 /// Before a message is taken: the screen stood as it was until now.
 pub(crate) fn time_passed(model: &mut Model, what: &What) -> Vec<Effect> {
     let looked = model.dwell.pass(model.now);
-    if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Given(_)) {
+    if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Intent(_)) {
         model.dwell.touch(model.now);
     }
     save(looked)
@@ -404,7 +404,7 @@ pub(crate) fn close_reading_time(model: &mut Model) -> Vec<Effect> {
     save(model.dwell.shows(None))
 }
 
-fn save(looked: Option<Looked>) -> Vec<Effect> {
+fn save(looked: Option<TimeOnScreen>) -> Vec<Effect> {
     let write = looked.map(|(key, digest, millis)| Write::Looked { key, digest, millis });
     write.map(|write| Effect::Save(vec![write])).into_iter().collect()
 }

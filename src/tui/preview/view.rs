@@ -227,7 +227,7 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
         ..layout.head
     };
     let area = area.intersection(layout.preview);
-    if group.key == GroupKey::ToSettle {
+    if group.key == GroupKey::ToResolve {
         return to_settle(model, group, area, buf);
     }
     if group.key.batch().is_none() {
@@ -258,7 +258,7 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 /// A decision from here that was lost sight of, and the source does not show its action.
 fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
-    let key = model.settings.keymap.key(Command::Settle);
+    let key = model.settings.keymap.key(Command::ResolveUnknown);
     let next = match model.look_again {
         Some(at) => format!("It is read again at {}.", chrome::words::clock(model, at.max(model.now))),
         None => "It is being read now.".to_owned(),
@@ -278,7 +278,7 @@ fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
 
 /// On the header of what is to be settled.
 fn to_settle(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
-    let key = model.settings.keymap.key(Command::Settle);
+    let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
     let (line, why) = if slots.any(|slot| slot.state == State::Unknown) {
         let line =

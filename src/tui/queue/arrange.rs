@@ -321,5 +321,5 @@ fn turn(turned: &mut HashSet<GroupKey>, group: &Group, folds: bool) {
 }
 
 fn begins_folded(key: &GroupKey, folds: bool) -> bool {
-    folds && *key != GroupKey::ToSettle
+    folds && *key != GroupKey::ToResolve
 }

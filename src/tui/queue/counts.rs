@@ -8,7 +8,7 @@ use crate::domain::{
 use crate::tui::core::model::Model;
 
 use super::groups::Group;
-use super::incoming::Later;
+use super::incoming::FrozenUpdates;
 use super::slots::{Slot, State};
 use super::state::Queue;
 use crate::config::GroupBy;
@@ -36,10 +36,10 @@ const MINUTE: i64 = 60_000;
 
 impl Stats {
     /// `later` is what was not taken into the list: it counts as if it had been.
-    pub(crate) fn of<'a>(queue: &'a Queue, later: Option<&'a Later>, now: Timestamp) -> Self {
+    pub(crate) fn of<'a>(queue: &'a Queue, later: Option<&'a FrozenUpdates>, now: Timestamp) -> Self {
         let mut stats = Self::default();
         let slots = || queue.slots().iter();
-        let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToSettle);
+        let lost = queue.held().filter(|entry| Slot::outstanding(entry) == State::ToResolve);
         stats.unknown = slots().filter(|slot| slot.is_lost()).count() + lost.count();
         let open = slots().filter(|slot| slot.counts_as_pending()).map(|slot| &slot.entry);
         let present = |entry: &'a Entry| match later {
@@ -90,14 +90,14 @@ impl Stats {
 // How many decisions are staged, in all and per batch, kept up to date step by step.
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct StagedTotals {
     total: StagedCounts,
     /// Approvals of what was not opened before.
     unopened: usize,
     batches: HashMap<BatchKey, StagedCounts>,
 }
 
-impl Tally {
+impl StagedTotals {
     pub(crate) fn of(draft: &Draft) -> Self {
         let mut tally = Self::default();
         draft.iter().for_each(|(_, staged)| tally.add(staged));
@@ -171,7 +171,7 @@ fn is_unopened(staged: &Staged) -> bool {
 
 /// Counted when decisions or rows may have changed, not per frame. Takes as long as there are decisions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spread {
+pub(crate) struct StagedByGroup {
     /// By index of the group.
     groups: Vec<StagedCounts>,
     hidden: usize,
@@ -179,7 +179,7 @@ pub(crate) struct Spread {
     arrangement: u64,
 }
 
-impl Spread {
+impl StagedByGroup {
     pub(crate) fn is_of(&self, model: &Model) -> bool {
         self.arrangement == model.queue.arrangement()
     }

@@ -202,7 +202,7 @@ pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
     let Some(filter) = &model.filtering.applied else { return HashSet::new() };
     let mut finder = Finder::default();
     let waiting = model.queue.held().map(|entry| Slot::arrived(entry.clone()));
-    let hides = waiting.filter(|slot| !finder.holds(filter, &Looked { model, slot }, model.now));
+    let hides = waiting.filter(|slot| !finder.holds(filter, &FilteredRow { model, slot }, model.now));
     hides.map(|slot| slot.entry.key).collect()
 }
 
@@ -219,7 +219,7 @@ fn stretch(model: &mut Model, most: usize) -> bool {
     let end = scan.next.saturating_add(most).min(scan.rows.len());
     for index in scan.rows.get(scan.next..end).unwrap_or_default() {
         let Some(slot) = model.queue.slot(*index) else { continue };
-        let holds = scan.finder.holds(&scan.filter, &Looked { model, slot }, scan.now);
+        let holds = scan.finder.holds(&scan.filter, &FilteredRow { model, slot }, scan.now);
         if let Some(shown) = scan.shown.get_mut(*index as usize) {
             *shown = holds;
         }
@@ -240,12 +240,12 @@ fn stretch(model: &mut Model, most: usize) -> bool {
 }
 
 /// An action as the filter looks at it.
-struct Looked<'a> {
+struct FilteredRow<'a> {
     model: &'a Model,
     slot: &'a Slot,
 }
 
-impl Subject for Looked<'_> {
+impl Subject for FilteredRow<'_> {
     fn entry(&self) -> &Entry {
         &self.slot.entry
     }
@@ -265,7 +265,7 @@ impl Subject for Looked<'_> {
             Is::Flagged => model.flags_of(slot).any(),
             Is::High => slot.entry.row.risk.is_high(),
             Is::New => slot.fresh,
-            Is::Unknown => matches!(slot.state, State::ToSettle | State::Unknown),
+            Is::Unknown => matches!(slot.state, State::ToResolve | State::Unknown),
             Is::Stale => {
                 model.sources.iter().any(|source| source.name == key.source && source.is_stale(model.now))
             }

@@ -14,7 +14,7 @@ use super::slots::Slot;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum GroupKey {
     /// Actions of all batches whose outcome nobody knows. Always first.
-    ToSettle,
+    ToResolve,
     Batch(BatchKey),
     /// `None`: those that name no mission.
     Mission(SourceName, Option<Untrusted>),
@@ -127,7 +127,7 @@ impl GroupKey {
 
     pub(crate) fn of(slot: &Slot, by: GroupBy) -> Self {
         if slot.is_lost() {
-            return Self::ToSettle;
+            return Self::ToResolve;
         }
         let (entry, row) = (&slot.entry, &slot.entry.row);
         let source = || entry.key.source.clone();
@@ -144,7 +144,7 @@ impl GroupKey {
     /// It counts among those that wait for somebody.
     pub(crate) fn counts(&self, slot: &Slot) -> bool {
         match self {
-            Self::ToSettle => slot.is_lost(),
+            Self::ToResolve => slot.is_lost(),
             _ => slot.counts_as_pending(),
         }
     }
@@ -153,6 +153,6 @@ impl GroupKey {
 impl Group {
     /// An action alone: one line, no header, nothing to fold.
     pub(crate) fn is_single(&self) -> bool {
-        self.slots.len() == 1 && self.key != GroupKey::ToSettle
+        self.slots.len() == 1 && self.key != GroupKey::ToResolve
     }
 }

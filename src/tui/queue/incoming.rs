@@ -95,12 +95,12 @@ impl Queue {
         slot.entry = entry;
         match slot.state {
             // The answer to our own submission comes in a moment.
-            State::ToSettle | State::Sending => return,
+            State::ToResolve | State::Sending => return,
             State::Pending | State::Held => merged.settled.push((key.clone(), by)),
             State::Unknown | State::Settled(_) => merged.changed.push(key.clone()),
         }
         merged.lost = true;
-        self.set_state(&key, State::ToSettle);
+        self.set_state(&key, State::ToResolve);
     }
 
     fn slot_mut(&mut self, key: &ActionKey) -> Option<&mut Slot> {
@@ -125,7 +125,7 @@ impl Queue {
                 let state = State::Settled(Settled { status, ..known.clone() });
                 self.set_state(key, state);
             }
-            State::ToSettle => {
+            State::ToResolve => {
                 // The row names who approved it, not who settled it.
                 let settled = Settled { status, by: None, at, ours: false, error: None };
                 self.set_state(key, State::Settled(settled));
@@ -338,11 +338,11 @@ fn lines_of(group: &Group) -> usize {
 
 /// What sources said meanwhile: the present row, or that it is gone. The last word counts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Later {
+pub(crate) struct FrozenUpdates {
     news: HashMap<ActionKey, Option<Entry>>,
 }
 
-impl Later {
+impl FrozenUpdates {
     /// Keeps what a sync brought, as far as it differs from the list.
     pub(crate) fn keep(&mut self, queue: &Queue, source: &SourceName, rows: Rows) {
         match rows {

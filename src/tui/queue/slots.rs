@@ -35,7 +35,7 @@ pub(crate) enum State {
     /// A decision was sent and we lost sight of it: it is read again, and a human can say what became of it.
     Unknown,
     /// It ran, and nobody knows what became of it: a human must say.
-    ToSettle,
+    ToResolve,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Slot {
 
     /// Where an action stands that its source lists as outstanding.
     pub(crate) fn outstanding(entry: &Entry) -> State {
-        if entry.row.status == Status::Unknown { State::ToSettle } else { State::Pending }
+        if entry.row.status == Status::Unknown { State::ToResolve } else { State::Pending }
     }
 
     /// Counted as pending: the source has not said that anybody decided it, and no decision of ours was lost sight of.
@@ -82,7 +82,7 @@ impl Slot {
 
     /// Nobody knows what became of it: a human may say.
     pub(crate) const fn is_lost(&self) -> bool {
-        matches!(self.state, State::Unknown | State::ToSettle)
+        matches!(self.state, State::Unknown | State::ToResolve)
     }
 
     /// A decision of ours that was lost sight of, where the list has no row.

@@ -15,7 +15,7 @@ use crate::tui::submit::{report, resolve_unknown};
 
 use super::filter;
 use super::groups::GroupKey;
-use super::incoming::{Later, Merged};
+use super::incoming::{FrozenUpdates, Merged};
 use super::slots::{Slot, State};
 use super::source_state::Syncing;
 use super::state::Cursor;
@@ -97,7 +97,7 @@ pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Takes what happened while the list was frozen.
-pub(crate) fn catch_up(model: &mut Model, mut later: Later) -> Vec<Effect> {
+pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) -> Vec<Effect> {
     let mut effects = Vec::new();
     for (source, rows) in later.take() {
         let merged = model.queue.merge(&source, rows);

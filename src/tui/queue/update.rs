@@ -9,15 +9,15 @@ use crate::tui::core::msg::Effect;
 use crate::tui::history;
 use crate::tui::preview::reader;
 
-use super::counts::Spread;
-use super::incoming::Later;
+use super::counts::StagedByGroup;
+use super::incoming::FrozenUpdates;
 use super::slots::{Settled, State};
 use super::state::{Cursor, Line};
 use super::sync;
 use crate::config::{GroupBy, SortBy};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     Down,
     Up,
 }
@@ -39,14 +39,14 @@ fn moves(model: &Model) -> Moves {
 }
 
 pub(crate) fn down(model: &mut Model, by: usize) -> Vec<Effect> {
-    go(model, Way::Down, by)
+    go(model, Direction::Down, by)
 }
 
 pub(crate) fn up(model: &mut Model, by: usize) -> Vec<Effect> {
-    go(model, Way::Up, by)
+    go(model, Direction::Up, by)
 }
 
-fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
+fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
     match moves(model) {
         Moves::List => step(model, way, by),
         Moves::Preview => drop(reader::step(model, way, by)),
@@ -56,7 +56,7 @@ fn go(model: &mut Model, way: Way, by: usize) -> Vec<Effect> {
 }
 
 /// Moves the cursor of the list that is on screen, wherever keys go.
-pub(crate) fn step(model: &mut Model, way: Way, by: usize) {
+pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     match &mut model.view {
         Some(view) => view.go_to(shift(view.at(), way, by)),
         None => model.queue.go_to(shift(model.queue.at(), way, by)),
@@ -75,14 +75,14 @@ pub(crate) fn select(model: &mut Model, row: usize) {
 }
 
 pub(crate) fn top(model: &mut Model) -> Vec<Effect> {
-    go(model, Way::Up, usize::MAX)
+    go(model, Direction::Up, usize::MAX)
 }
 
 pub(crate) fn bottom(model: &mut Model) -> Vec<Effect> {
-    go(model, Way::Down, usize::MAX)
+    go(model, Direction::Down, usize::MAX)
 }
 
-pub(crate) fn half(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn half(model: &mut Model, way: Direction) -> Vec<Effect> {
     let layout = model.layout();
     let height = match moves(model) {
         Moves::List => layout.rows.height,
@@ -91,15 +91,15 @@ pub(crate) fn half(model: &mut Model, way: Way) -> Vec<Effect> {
     go(model, way, usize::from(height / 2).max(1))
 }
 
-pub(crate) fn shift(at: usize, way: Way, by: usize) -> usize {
+pub(crate) fn shift(at: usize, way: Direction, by: usize) -> usize {
     match way {
-        Way::Down => at.saturating_add(by),
-        Way::Up => at.saturating_sub(by),
+        Direction::Down => at.saturating_add(by),
+        Direction::Up => at.saturating_sub(by),
     }
 }
 
 /// Scrolls what is open over the inbox. How far it goes is known when it is drawn.
-pub(crate) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
+pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
     let top = match &mut model.modal {
         Some(Modal::Review(sheet)) => &mut sheet.top,
         Some(Modal::Report(sheet)) => &mut sheet.top,
@@ -111,7 +111,7 @@ pub(crate) fn scroll_sheet(model: &mut Model, way: Way, by: usize) {
             Modal::Edit(_)
             | Modal::EditSoon { .. }
             | Modal::Reason(_)
-            | Modal::Settle(_)
+            | Modal::ResolveUnknown(_)
             | Modal::Quit(_)
             | Modal::Filter(_)
             | Modal::Saved,
@@ -176,7 +176,7 @@ pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
 }
 
 /// The next undecided action in the order of the list, across batches and folds, and round the end.
-pub(crate) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn next_undecided(model: &mut Model, way: Direction) -> Vec<Effect> {
     if model.view.is_some() {
         return history::update::refuse(model);
     }
@@ -189,7 +189,7 @@ pub(crate) fn next_undecided(model: &mut Model, way: Way) -> Vec<Effect> {
     Vec::new()
 }
 
-fn step_to_undecided(model: &mut Model, way: Way) -> bool {
+fn step_to_undecided(model: &mut Model, way: Direction) -> bool {
     let found = find_undecided(model, way, |_| true);
     found.map(|index| model.queue.go_to_action(index)).is_some()
 }
@@ -198,7 +198,7 @@ fn step_to_undecided(model: &mut Model, way: Way) -> bool {
 /// where there is nothing else.
 pub(crate) fn advance(model: &mut Model) -> Result<(), usize> {
     let is_stop = |key: &ActionKey| !model.arrivals.is_no_stop(key, model.now);
-    if let Some(index) = find_undecided(model, Way::Down, is_stop) {
+    if let Some(index) = find_undecided(model, Direction::Down, is_stop) {
         model.queue.go_to_action(index);
         return Ok(());
     }
@@ -211,7 +211,7 @@ fn is_undecided(model: &Model, index: u32) -> bool {
     slot.is_some_and(|slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none())
 }
 
-fn find_undecided(model: &Model, way: Way, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
+fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
     let undecided = |index: &u32| {
         let key = model.queue.slot(*index).map(|slot| &slot.entry.key);
         is_undecided(model, *index) && key.is_some_and(&is_stop)
@@ -220,8 +220,8 @@ fn find_undecided(model: &Model, way: Way, is_stop: impl Fn(&ActionKey) -> bool)
     let other = |index: &u32| model.queue.slot(*index).map(|slot| &slot.entry.key) != here;
     let mut order = model.queue.after_cursor().filter(undecided);
     match way {
-        Way::Down => order.next(),
-        Way::Up => order.rev().find(other),
+        Direction::Down => order.next(),
+        Direction::Up => order.rev().find(other),
     }
 }
 
@@ -279,7 +279,7 @@ pub(crate) fn end_range(model: &mut Model, command: Command) {
 }
 
 /// Goes on with the range, and begins one first where there is none.
-pub(crate) fn extend(model: &mut Model, way: Way) -> Vec<Effect> {
+pub(crate) fn extend(model: &mut Model, way: Direction) -> Vec<Effect> {
     if !model.queue.has_range() {
         model.queue.begin_range();
     }
@@ -351,7 +351,7 @@ pub(crate) fn count(model: &mut Model, effects: &[Effect]) {
         effect => matches!(effect, Effect::Reconcile),
     };
     if effects.iter().any(decided) || !model.spread.is_of(model) {
-        model.spread = Spread::of(model);
+        model.spread = StagedByGroup::of(model);
     }
 }
 
@@ -383,7 +383,7 @@ pub(crate) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
 pub(crate) fn freeze(model: &mut Model) -> Vec<Effect> {
     match model.frozen.take() {
         None => {
-            model.frozen = Some(Later::default());
+            model.frozen = Some(FrozenUpdates::default());
             model.say("frozen: the rows stay as they are, the counts go on");
             Vec::new()
         }

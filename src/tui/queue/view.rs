@@ -118,7 +118,7 @@ fn title(model: &Model) -> String {
 
 /// `v tool · agent     2 of 4 undecided`
 fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
-    if group.key == GroupKey::ToSettle {
+    if group.key == GroupKey::ToResolve {
         return to_settle(model, group, row, buf);
     }
     let mut pen = row.pen(buf);
@@ -163,7 +163,7 @@ fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
 
 /// `outcome unknown: t settles these; read again at 14:22:07`
 fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
-    let key = model.settings.keymap.key(Command::Settle);
+    let key = model.settings.keymap.key(Command::ResolveUnknown);
     let mut slots = group.slots.iter().filter_map(|index| model.queue.slot(*index));
     if !slots.any(|slot| slot.state == State::Unknown) {
         return format!("outcome unknown: {key} settles these");
@@ -192,7 +192,7 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let risk = if lost { UNKNOWN.len() } else { columns.risk };
     let right = match &slot.state {
         State::Settled(settled) => return outcome(settled, slot, pen),
-        State::Pending | State::Held | State::Sending | State::Unknown | State::ToSettle => {
+        State::Pending | State::Held | State::Sending | State::Unknown | State::ToResolve => {
             columns.tool + risk + columns.age
         }
     };
@@ -249,7 +249,7 @@ fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
     match (&slot.state, model.draft.get(&slot.entry.key)) {
         (State::Settled(settled), _) if settled.ours => pen.ours("=", theme::DIM),
         (State::Settled(_), _) => pen.ours("~", theme::DIM),
-        (State::Unknown | State::ToSettle, _) => pen.ours("?", theme::WARN),
+        (State::Unknown | State::ToResolve, _) => pen.ours("?", theme::WARN),
         (State::Sending, _) => pen.ours("^", theme::KEY),
         (State::Pending | State::Held, Some(staged)) => {
             let kind = staged.decision.kind();
@@ -306,7 +306,7 @@ pub(crate) fn name(group: &Group, first: &Slot, pen: &mut Pen<'_>) {
         pen.ours("  ", theme::PLAIN).ours(&batches(group), theme::DIM);
     };
     match &group.key {
-        GroupKey::Batch(_) | GroupKey::ToSettle => {
+        GroupKey::Batch(_) | GroupKey::ToResolve => {
             pen.shown(&text::identifier(&row.tool), theme::BOLD);
             if let Some(who) = row.agent.as_ref().or(row.mission.as_ref()) {
                 pen.ours("  ", theme::PLAIN).shown(&text::name(who), theme::DIM);

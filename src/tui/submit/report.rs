@@ -92,7 +92,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
         if matches!(line.outcome, Outcome::Approved | Outcome::Accepted) {
             follow.push(line.key.clone());
         }
-        lost |= matches!(state, State::Unknown | State::ToSettle);
+        lost |= matches!(state, State::Unknown | State::ToResolve);
         model.queue.set_state(&line.key, state);
     }
     let (_, mut effects) = settle(model, &done);
@@ -143,7 +143,7 @@ fn state_after(model: &Model, line: &ReportLine) -> State {
     let lost = |slot: &Slot| slot.entry.row.status == Status::Unknown;
     match &line.outcome {
         // It was approved, ran, and was lost sight of before the answer came.
-        _ if model.queue.get(&line.key).is_some_and(lost) => State::ToSettle,
+        _ if model.queue.get(&line.key).is_some_and(lost) => State::ToResolve,
         Outcome::Approved => settled(Some(Status::Approved), None, true),
         Outcome::Rejected => settled(Some(Status::Rejected), None, true),
         Outcome::Accepted => settled(Some(Status::Other("accepted".into())), None, true),

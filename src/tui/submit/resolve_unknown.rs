@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use tui_textarea::TextArea;
 
-use crate::domain::{ActionKey, Finding, On, Outcome, Settling, Status, Untrusted};
+use crate::domain::{ActionKey, On, Outcome, Resolution, Resolved, Status, Untrusted};
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
@@ -14,7 +14,7 @@ use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::state::Tone;
 use crate::tui::chrome::{leave, theme};
 use crate::tui::core::command::Command;
-use crate::tui::core::modal::{Modal, SettleSheet};
+use crate::tui::core::modal::{Modal, ResolveSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::core::router;
@@ -33,8 +33,8 @@ pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
     match target(model) {
         Ok(key) => {
             let area = TextArea::default();
-            let sheet = SettleSheet { key, picked: None, area, typing: false, drawn: None };
-            model.modal = Some(Modal::Settle(Box::new(sheet)));
+            let sheet = ResolveSheet { key, picked: None, area, typing: false, drawn: None };
+            model.modal = Some(Modal::ResolveUnknown(Box::new(sheet)));
         }
         Err(why) => model.warn(why),
     }
@@ -45,7 +45,7 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
     let here = model.here().filter(|slot| slot.is_lost());
     let group = model.queue.group_here().map(|group| &group.key);
     match here {
-        None if group == Some(&GroupKey::ToSettle) => {
+        None if group == Some(&GroupKey::ToResolve) => {
             Err("put the cursor on one that is UNKNOWN to settle it")
         }
         None => Err("only an action whose outcome is unknown is settled; this one is not"),
@@ -62,19 +62,19 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
 }
 
 pub(crate) fn is_open(model: &Model) -> bool {
-    matches!(model.modal, Some(Modal::Settle(_)))
+    matches!(model.modal, Some(Modal::ResolveUnknown(_)))
 }
 
-fn sheet(model: &mut Model) -> Option<&mut SettleSheet> {
+fn sheet(model: &mut Model) -> Option<&mut ResolveSheet> {
     match &mut model.modal {
-        Some(Modal::Settle(sheet)) => Some(sheet),
+        Some(Modal::ResolveUnknown(sheet)) => Some(sheet),
         _ => None,
     }
 }
 
 /// It is a decision from here that was lost sight of: the journal is told, and not its source.
 fn is_ours(model: &Model) -> bool {
-    let Some(Modal::Settle(sheet)) = &model.modal else { return false };
+    let Some(Modal::ResolveUnknown(sheet)) = &model.modal else { return false };
     model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
 }
 
@@ -98,15 +98,15 @@ pub(crate) fn absorbed(model: &mut Model) {
 }
 
 /// What is done with the write is confirmed by another key; that it did not land does nothing more.
-pub(crate) fn pick(model: &mut Model, finding: Finding) -> Vec<Effect> {
+pub(crate) fn pick(model: &mut Model, finding: Resolution) -> Vec<Effect> {
     if !is_meant(model) {
         return Vec::new();
     }
-    if finding == Finding::RunAgain && is_ours(model) {
+    if finding == Resolution::RunAgain && is_ours(model) {
         model.warn("a decision is not sent a second time: what did not land is decided anew");
         return Vec::new();
     }
-    if finding == Finding::NotLanded {
+    if finding == Resolution::NotLanded {
         return confirm_guard::settle(model, finding);
     }
     if let Some(sheet) = sheet(model) {
@@ -127,8 +127,10 @@ pub(crate) fn confirm(model: &mut Model) -> Vec<Effect> {
 }
 
 /// The key that confirmed stood alone. The sheet must be there still.
-pub(crate) fn send_confirmed(model: &mut Model, finding: Finding) -> Vec<Effect> {
-    let Some(Modal::Settle(sheet)) = model.modal.take_if(|modal| matches!(modal, Modal::Settle(_))) else {
+pub(crate) fn send_confirmed(model: &mut Model, finding: Resolution) -> Vec<Effect> {
+    let Some(Modal::ResolveUnknown(sheet)) =
+        model.modal.take_if(|modal| matches!(modal, Modal::ResolveUnknown(_)))
+    else {
         return Vec::new();
     };
     let reason = sheet.area.lines().join(" ").trim().to_owned();
@@ -136,7 +138,7 @@ pub(crate) fn send_confirmed(model: &mut Model, finding: Finding) -> Vec<Effect>
 }
 
 /// Says it without a sheet, where all of it is given at once.
-pub(crate) fn given(model: &mut Model, finding: Finding, reason: Option<String>) -> Vec<Effect> {
+pub(crate) fn given(model: &mut Model, finding: Resolution, reason: Option<String>) -> Vec<Effect> {
     match target(model) {
         Ok(key) => tell_source(model, key, finding, reason),
         Err(why) => {
@@ -146,11 +148,16 @@ pub(crate) fn given(model: &mut Model, finding: Finding, reason: Option<String>)
     }
 }
 
-fn tell_source(model: &mut Model, key: ActionKey, finding: Finding, reason: Option<String>) -> Vec<Effect> {
+fn tell_source(
+    model: &mut Model,
+    key: ActionKey,
+    finding: Resolution,
+    reason: Option<String>,
+) -> Vec<Effect> {
     let ours = model.queue.get(&key).is_some_and(|slot| slot.state == State::Unknown);
     model.settling = Some(key.clone());
     model.say(if ours { "writing it down" } else { "telling the source" });
-    vec![Effect::Settle { key, finding, reason }]
+    vec![Effect::ResolveUnknown { key, finding, reason }]
 }
 
 pub(crate) fn to_reason(model: &mut Model) -> Vec<Effect> {
@@ -223,29 +230,29 @@ pub(crate) fn settled_elsewhere(model: &mut Model) {
 pub(crate) fn answered(
     model: &mut Model,
     key: &ActionKey,
-    finding: Finding,
-    answer: Result<Settling, Problem>,
+    finding: Resolution,
+    answer: Result<Resolved, Problem>,
 ) -> Vec<Effect> {
     model.settling = None;
     let title = model.queue.get(key).map_or_else(|| key.id.untrusted(), |slot| &slot.entry.row.title);
     let title = text::line(title).cut(40);
     let word = |status: &Status| text::line(&status.word());
     let again = model.settings.keymap.key(Command::Reload);
-    let runs = finding == Finding::RunAgain && matches!(answer, Ok(Settling::Settled(_)));
+    let runs = finding == Resolution::RunAgain && matches!(answer, Ok(Resolved::Settled(_)));
     let (tone, parts) = match answer {
         Err(problem) => {
             tell_problem(model, "it was not settled: ", &problem);
             return sync::sync(model, &key.source);
         }
-        Ok(Settling::Settled(_)) if finding == Finding::RunAgain => {
+        Ok(Resolved::Settled(_)) if finding == Resolution::RunAgain => {
             (Tone::Good, vec![title, Shown::ours(" is run again")])
         }
-        Ok(Settling::Settled(status)) => {
+        Ok(Resolved::Settled(status)) => {
             said_by_hand(model, key, finding, &status);
             (Tone::Good, vec![title, Shown::ours(" is settled: "), word(&status)])
         }
-        Ok(Settling::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
-        Ok(Settling::Lost { status: Some(status), .. }) if status != Status::Unknown => (
+        Ok(Resolved::Already { status, by }) => (Tone::Bad, already(title, status.as_ref(), by.as_ref())),
+        Ok(Resolved::Lost { status: Some(status), .. }) if status != Status::Unknown => (
             Tone::Bad,
             vec![
                 Shown::ours("no answer came, but "),
@@ -255,7 +262,7 @@ pub(crate) fn answered(
                 Shown::ours(" now"),
             ],
         ),
-        Ok(Settling::Lost { why, .. }) => {
+        Ok(Resolved::Lost { why, .. }) => {
             let asked = format!(" was settled is unknown ({again} looks again): ");
             (Tone::Bad, vec![Shown::ours("whether "), title, Shown::ours(asked), text::line(&why)])
         }
@@ -267,17 +274,17 @@ pub(crate) fn answered(
 }
 
 /// A decision of ours that was lost sight of is lost no more: its row and its report say what a human said.
-fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Finding, status: &Status) {
+fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status: &Status) {
     if model.queue.get(key).is_none_or(|slot| slot.state != State::Unknown) {
         return;
     }
-    let ours = finding == Finding::Landed;
+    let ours = finding == Resolution::Landed;
     let settled = Settled { status: Some(status.clone()), by: None, at: Some(model.now), ours, error: None };
     model.queue.set_state(key, State::Settled(settled));
     let outcome = match (finding, status) {
-        (Finding::Landed, Status::Rejected) => Outcome::Rejected,
-        (Finding::Landed, _) => Outcome::Approved,
-        (Finding::NotLanded | Finding::RunAgain, _) => {
+        (Resolution::Landed, Status::Rejected) => Outcome::Rejected,
+        (Resolution::Landed, _) => Outcome::Approved,
+        (Resolution::NotLanded | Resolution::RunAgain, _) => {
             Outcome::Failed { why: "it did not land, said by hand".into() }
         }
     };
@@ -305,13 +312,13 @@ fn already(title: Shown, status: Option<&Status>, by: Option<&Untrusted>) -> Vec
 // The sheet in which a human says what became of an action whose outcome nobody knows.
 
 /// Command, what it says, and what follows from it.
-const CHOICES: [(Command, Finding, &str, &str); 3] = [
-    (Command::Landed, Finding::Landed, "it landed", "executed"),
-    (Command::NotLanded, Finding::NotLanded, "it did not land", "failed; it is not run again"),
-    (Command::RunAgain, Finding::RunAgain, "run it again", "only where twice does no harm"),
+const CHOICES: [(Command, Resolution, &str, &str); 3] = [
+    (Command::Landed, Resolution::Landed, "it landed", "executed"),
+    (Command::NotLanded, Resolution::NotLanded, "it did not land", "failed; it is not run again"),
+    (Command::RunAgain, Resolution::RunAgain, "run it again", "only where twice does no harm"),
 ];
 
-pub(crate) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
+pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let size = (76.min(area.width.saturating_sub(2)), 13);
     let body = sheet_frame(model, area, size, "What became of it?", "look in the target first", buf);
     title(model, &sheet.key, &mut Pen::new(buf, body, 0));
@@ -319,7 +326,7 @@ pub(crate) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
     let keys = &model.settings.keymap;
     let ours = sheet_is_ours(model, sheet);
     // A decision is not sent a second time.
-    let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Finding::RunAgain);
+    let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Resolution::RunAgain);
     for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
         let picked = sheet.picked == Some(finding);
         let style = if picked { theme::BOLD } else { theme::PLAIN };
@@ -363,12 +370,12 @@ pub(crate) fn draw(model: &Model, sheet: &SettleSheet, area: Rect, buf: &mut Buf
 }
 
 /// A decision from here that was lost sight of.
-fn sheet_is_ours(model: &Model, sheet: &SettleSheet) -> bool {
+fn sheet_is_ours(model: &Model, sheet: &ResolveSheet) -> bool {
     model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
 }
 
 /// `approved by kim at 14:02:11; nobody knows whether it landed`
-fn approved(model: &Model, sheet: &SettleSheet, pen: &mut Pen<'_>) {
+fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
     if sheet_is_ours(model, sheet) {
         pen.ours("its decision was sent, and what became of it is not known", theme::DIM);

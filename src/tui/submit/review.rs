@@ -13,7 +13,7 @@ use crate::text;
 use crate::tui::chrome::leave;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
-use crate::tui::core::modal::{Goes, Modal, Refused, Review, ReviewSheet, by_tool};
+use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_tool};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::confirm_guard;
@@ -429,8 +429,8 @@ fn send(model: &mut Model) -> Vec<Effect> {
 // What a review says of the rules of its sources: what goes with a decision, and what is no whole turn.
 
 /// What goes with the decisions, each rule once a source and kind of decision.
-pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<Goes> {
-    let mut told: Vec<Goes> = Vec::new();
+pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
+    let mut told: Vec<SentWith> = Vec::new();
     for (key, staged) in sent {
         let Some(can) = model.queue.get(key).map(|slot| slot.entry.can) else { continue };
         let does = match staged.decision {
@@ -440,10 +440,10 @@ pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<Goes> {
         };
         for words in can.told_of(&staged.decision) {
             let same =
-                |goes: &&mut Goes| goes.source == key.source && goes.does == does && goes.words == words;
+                |goes: &&mut SentWith| goes.source == key.source && goes.does == does && goes.words == words;
             match told.iter_mut().find(same) {
                 Some(goes) => goes.count += 1,
-                None => told.push(Goes { source: key.source.clone(), does, count: 1, words }),
+                None => told.push(SentWith { source: key.source.clone(), does, count: 1, words }),
             }
         }
     }

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
 use crate::domain::{
-    ActionId, ActionKey, BatchId, Binding, Capabilities, DecisionKind, Entry, Outcome, Passage,
+    ActionId, ActionKey, BatchId, Binding, Capabilities, ContextEntry, DecisionKind, Entry, Outcome,
     PendingAction, RawJson, ReasonRule, Records, Report, ReportLine, Revision, Risk, Row, SourceName, Status,
     Submission, SubmissionId, Timestamp,
 };
@@ -24,7 +24,7 @@ use crate::tui::decide::guard::Guard;
 use crate::tui::history::state::ViewPage;
 use crate::tui::queue::slots::Slot;
 
-use super::Place;
+use super::SessionInfo;
 
 /// 2026-11-21T14:22:31Z.
 pub(crate) const NOW: i64 = 1_795_270_951_000;
@@ -56,7 +56,7 @@ pub(crate) struct Desk {
     /// What the world answers when it is asked for a history.
     pub(crate) history: Result<History, Problem>,
     /// What the world answers when it is asked what is around an action.
-    pub(crate) context: Result<Vec<Passage>, Problem>,
+    pub(crate) context: Result<Vec<ContextEntry>, Problem>,
     /// What the world answers when it is asked for pages of what is over, in turn; without one it does not answer.
     pub(crate) pages: VecDeque<ViewPage>,
 }
@@ -80,7 +80,7 @@ impl Desk {
 
     /// Nothing has been asked yet.
     pub(crate) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
-        let place = Place { reviewer: "kim@acme".to_owned(), ..Place::default() };
+        let place = SessionInfo { reviewer: "kim@acme".to_owned(), ..SessionInfo::default() };
         let settings = Settings { place, ..bench::settings() };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
@@ -151,13 +151,13 @@ impl Desk {
                     self.effects.push(asked);
                     if self.answers {
                         let answer = Box::new(self.history.clone());
-                        self.say(What::Told { key, stood, answer });
+                        self.say(What::HistoryLoaded { key, stood, answer });
                     }
                 }
                 Effect::Context { key, stood } => {
                     self.effects.push(Effect::Context { key: key.clone(), stood: stood.clone() });
                     if self.answers {
-                        self.say(What::Around { key, stood, answer: self.context.clone() });
+                        self.say(What::ContextLoaded { key, stood, answer: self.context.clone() });
                     }
                 }
                 Effect::List { number, ask } => {

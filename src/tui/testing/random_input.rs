@@ -9,10 +9,10 @@ use crossterm::event::{
 
 use crate::domain::{DecisionKind, PendingAction, Seen, Status, Submission, SubmissionBatch};
 use crate::inbox::{Connection, Event, EventKind};
-use crate::tui::app::input::{Heard, Replies};
+use crate::tui::app::input::{Replies, TerminalInput};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
-use crate::tui::queue::counts::Tally;
+use crate::tui::queue::counts::StagedTotals;
 use crate::tui::testing;
 
 use super::{CAN, Desk, action, decided, few, source};
@@ -61,7 +61,7 @@ pub(crate) fn run(data: &[u8]) {
         if nth % 8 == 0 {
             let _ = desk.buffer();
         }
-        assert_eq!(desk.model.tally, Tally::of(&desk.model.draft), "step {nth}");
+        assert_eq!(desk.model.tally, StagedTotals::of(&desk.model.draft), "step {nth}");
         let lines = desk.model.queue.lines().len();
         assert!(lines == 0 || desk.model.queue.at() < lines, "step {nth}: the cursor is nowhere");
     }
@@ -154,13 +154,15 @@ fn key_event(code: KeyCode, modifiers: KeyModifiers) -> TerminalEvent {
 fn hear(desk: &mut Desk, replies: &mut Replies, event: TerminalEvent) {
     for heard in replies.take(event) {
         match heard {
-            Heard::Background(colour) => desk.say(What::Background(colour)),
-            Heard::Event(TerminalEvent::Key(key)) => desk.say(What::Key(key)),
-            Heard::Event(TerminalEvent::Paste(text)) => desk.say(What::Paste(text)),
-            Heard::Event(TerminalEvent::Mouse(mouse)) => desk.say(What::Mouse(mouse)),
-            Heard::Event(TerminalEvent::Resize(width, height)) => desk.say(What::Resize(width, height)),
-            Heard::Event(TerminalEvent::FocusGained) => desk.say(What::Focus(true)),
-            Heard::Event(TerminalEvent::FocusLost) => desk.say(What::Focus(false)),
+            TerminalInput::Background(colour) => desk.say(What::Background(colour)),
+            TerminalInput::Event(TerminalEvent::Key(key)) => desk.say(What::Key(key)),
+            TerminalInput::Event(TerminalEvent::Paste(text)) => desk.say(What::Paste(text)),
+            TerminalInput::Event(TerminalEvent::Mouse(mouse)) => desk.say(What::Mouse(mouse)),
+            TerminalInput::Event(TerminalEvent::Resize(width, height)) => {
+                desk.say(What::Resize(width, height));
+            }
+            TerminalInput::Event(TerminalEvent::FocusGained) => desk.say(What::Focus(true)),
+            TerminalInput::Event(TerminalEvent::FocusLost) => desk.say(What::Focus(false)),
         }
     }
 }

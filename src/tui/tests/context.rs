@@ -1,7 +1,7 @@
 //! The Context tab: what a source knows around an action, and what to know before it is decided.
 
 use crate::domain::{
-    Capabilities, Fact, FactValue, Note, On, Passage, PendingAction, RawJson, Revision, Timestamp,
+    Capabilities, ContextEntry, Fact, FactValue, Note, On, PendingAction, RawJson, Revision, Timestamp,
 };
 use crate::inbox::Problem;
 use crate::tui::core::msg::{Effect, What};
@@ -14,14 +14,14 @@ fn refund() -> PendingAction {
     action("pa-1 refund_payment billing low 40", "Refund 120 EUR to alice", r#"{"amount":120}"#)
 }
 
-fn passages() -> Vec<Passage> {
+fn passages() -> Vec<ContextEntry> {
     let step = |name: &str, value: &str, minutes: i64| Fact {
         name: name.into(),
         value: FactValue::Text(value.into()),
         at: Some(Timestamp::from_millis(NOW - minutes * 60_000)),
     };
     vec![
-        Passage {
+        ContextEntry {
             title: "Saga",
             facts: vec![
                 Fact::id("id", "saga-\u{430}7".into()),
@@ -33,7 +33,7 @@ fn passages() -> Vec<Passage> {
                 ),
             ],
         },
-        Passage {
+        ContextEntry {
             title: "Earlier steps",
             facts: vec![step("charge", "COMPLETED", 50), step("notify", "", 45)],
         },
@@ -119,7 +119,7 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
     assert_eq!(desk.staged(), "pa-1A");
     let effect = desk.effects.iter().rev().find(|effect| matches!(effect, Effect::Context { .. })).cloned();
     let Some(Effect::Context { key, stood }) = effect else { panic!("it was asked") };
-    desk.say(What::Around { key, stood, answer: Ok(passages()) });
+    desk.say(What::ContextLoaded { key, stood, answer: Ok(passages()) });
     desk.press("]");
     assert!(desk.screen().contains("digest"));
 }
@@ -129,7 +129,7 @@ fn a_very_long_value_is_laid_out_as_it_is_scrolled_to() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let long = format!("begin {} the end of it", "word ".repeat(400_000));
     desk.context =
-        Ok(vec![Passage { title: "Log", facts: vec![Fact::text("output", long.as_str().into())] }]);
+        Ok(vec![ContextEntry { title: "Log", facts: vec![Fact::text("output", long.as_str().into())] }]);
     desk.press("]]]z");
     desk.say(What::Wake);
     desk.press("<End>");

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, Draft, Finding, Outcome, PendingAction, Revision,
-    Row, Settling, SourceName, Staged, SubmissionBatch, Timestamp,
+    ActionId, ActionKey, BatchKey, Capabilities, Decision, Draft, Outcome, PendingAction, Resolution,
+    Resolved, Revision, Row, SourceName, Staged, SubmissionBatch, Timestamp,
 };
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Journal, Write};
@@ -46,7 +46,7 @@ impl Source for Broken {
         panic!("a bug")
     }
 
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
+    async fn settle(&self, _: &ActionId, _: Resolution, _: Option<String>) -> Result<Resolved, SourceError> {
         panic!("a bug")
     }
 
@@ -189,7 +189,7 @@ impl Source for Still {
         Ok(Vec::new())
     }
 
-    async fn settle(&self, _: &ActionId, _: Finding, _: Option<String>) -> Result<Settling, SourceError> {
+    async fn settle(&self, _: &ActionId, _: Resolution, _: Option<String>) -> Result<Resolved, SourceError> {
         Err(SourceError::NotOffered)
     }
 

@@ -202,7 +202,7 @@ fn an_answer_that_comes_late_is_kept_for_its_own_action() {
         problem: None,
         sent: Vec::new(),
     };
-    desk.say(What::Told { key: of, stood, answer: Box::new(Ok(answer)) });
+    desk.say(What::HistoryLoaded { key: of, stood, answer: Box::new(Ok(answer)) });
 
     assert!(!desk.screen().contains("by late"), "{}", desk.screen());
     desk.press("k");

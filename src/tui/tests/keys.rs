@@ -3,7 +3,7 @@
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
 use crate::tui::chrome::state::{Finder, Overlay};
-use crate::tui::core::command::{COMMANDS, Command, Place};
+use crate::tui::core::command::{COMMANDS, Command, KeyContext};
 use crate::tui::core::keymap::Keymap;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
@@ -37,7 +37,7 @@ fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
 fn every_prefix_leaves_the_cursors_row_in_sight() {
     for (width, height) in [(80, 24), (100, 30), (160, 45), (60, 12), (40, 10)] {
         let keymap = Keymap::new(&Keys::default()).unwrap();
-        let prefixes = keymap.prefixes(&[Place::List, Place::Inbox]);
+        let prefixes = keymap.prefixes(&[KeyContext::List, KeyContext::Inbox]);
         assert!(prefixes.len() >= 2);
         for prefix in prefixes.iter().map(ToString::to_string) {
             let mut desk = Desk::new(width, height, few(60));

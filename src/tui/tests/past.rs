@@ -2,7 +2,7 @@
 
 use crate::domain::{DecisionKind, Outcome, PendingAction, Status, Timestamp};
 use crate::inbox::Problem;
-use crate::tui::history::state::{Ask, Own, ViewPage, ViewRow};
+use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
 use crate::tui::testing::{Desk, NOW, few, source};
 
 use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
@@ -178,7 +178,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
     knows(&mut desk, &actions);
     let own = |action: &PendingAction, decision, outcome| {
         let at = Timestamp::from_millis(NOW - 30 * MINUTE);
-        ViewRow { own: Some(Own { decision, at, outcome, ended: None }), ..row(action) }
+        ViewRow { own: Some(OwnDecision { decision, at, outcome, ended: None }), ..row(action) }
     };
     let skipped = Outcome::Skipped { status: Some(Status::Approved), by: Some("lee".into()) };
     let rows = vec![
@@ -192,7 +192,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
     desk.press("gh");
     rest(&mut desk);
 
-    assert_eq!(asks(&desk)[0].1, Ask::Decided { skip: 0 });
+    assert_eq!(asks(&desk)[0].1, PageRequest::Decided { skip: 0 });
     insta::assert_snapshot!(desk.screen(), @r"
  placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
                                                         blocked until decided: 1 agent   oldest 59m
@@ -231,7 +231,7 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 fn my_decision_says_what_became_of_it_before_its_source_answers() {
     let risky =
         |id: &str, risk: &str| over(&format!("{id} pay billing {risk} 90"), "Pay", Status::Approved, "", 5);
-    let own = |outcome, ended, minutes: i64| Own {
+    let own = |outcome, ended, minutes: i64| OwnDecision {
         decision: DecisionKind::Approve,
         at: Timestamp::from_millis(NOW - minutes * MINUTE),
         outcome,

@@ -1,6 +1,6 @@
 //! What reading teaches later about a submission, again and again.
 
-use crate::domain::{Finding, Followed, Outcome, Report, Settling, Status, Timestamp};
+use crate::domain::{Followed, Outcome, Report, Resolution, Resolved, Status, Timestamp};
 use crate::inbox::{Problem, Reconciled};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
@@ -205,11 +205,11 @@ fn lost_decision_is_settled_by_hand() {
     desk.press("y");
     desk.wait(1_000);
     desk.say(What::Tick);
-    let settles = Effect::Settle { key: key("gone"), finding: Finding::Landed, reason: None };
+    let settles = Effect::ResolveUnknown { key: key("gone"), finding: Resolution::Landed, reason: None };
     assert!(desk.effects.contains(&settles), "{:?} {}", desk.effects, desk.screen());
 
-    let answer = Ok(Settling::Settled(Status::Executed));
-    desk.say(What::Settled(key("gone"), Finding::Landed, answer));
+    let answer = Ok(Resolved::Settled(Status::Executed));
+    desk.say(What::Resolved(key("gone"), Resolution::Landed, answer));
 
     assert_eq!(status(&desk, "gone"), Some(Status::Executed));
     assert_eq!(desk.model.stats.unknown, 0);

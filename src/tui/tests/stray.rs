@@ -3,7 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 use crate::rounds::{Random, rounds};
-use crate::tui::app::input::{Heard, Replies};
+use crate::tui::app::input::{Replies, TerminalInput};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::testing::{Desk, few};
@@ -100,11 +100,11 @@ impl Noise {
         self.desk.drawn();
     }
 
-    fn hear(&mut self, heard: &Heard) {
+    fn hear(&mut self, heard: &TerminalInput) {
         match heard {
-            Heard::Event(Event::Key(key)) => self.desk.say(What::Key(*key)),
-            Heard::Event(_) => {}
-            Heard::Background(rgb) => self.desk.say(What::Background(*rgb)),
+            TerminalInput::Event(Event::Key(key)) => self.desk.say(What::Key(*key)),
+            TerminalInput::Event(_) => {}
+            TerminalInput::Background(rgb) => self.desk.say(What::Background(*rgb)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Actions whose outcome nobody knows: first in the list, never decided, settled by hand.
 
-use crate::domain::{Capabilities, Finding, Outcome, PendingAction, RawJson, Revision, Settling, Status};
+use crate::domain::{Capabilities, Outcome, PendingAction, RawJson, Resolution, Resolved, Revision, Status};
 use crate::inbox::Problem;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
@@ -21,11 +21,11 @@ fn actions() -> Vec<PendingAction> {
 }
 
 fn settles(desk: &Desk) -> Vec<&Effect> {
-    desk.effects.iter().filter(|effect| matches!(effect, Effect::Settle { .. })).collect()
+    desk.effects.iter().filter(|effect| matches!(effect, Effect::ResolveUnknown { .. })).collect()
 }
 
-fn settle(id: &str, finding: Finding, reason: Option<&str>) -> Effect {
-    Effect::Settle { key: key(id), finding, reason: reason.map(str::to_owned) }
+fn settle(id: &str, finding: Resolution, reason: Option<&str>) -> Effect {
+    Effect::ResolveUnknown { key: key(id), finding, reason: reason.map(str::to_owned) }
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_row_that_becomes_unknown_stands_first_at_once() {
     desk.changes(vec![lost(few(3).remove(1))]);
 
     assert_eq!(desk.staged(), "", "somebody else approved it: nothing is left to decide");
-    assert_eq!(desk.slot("2").state, State::ToSettle);
+    assert_eq!(desk.slot("2").state, State::ToResolve);
     assert_eq!((desk.model.stats.pending, desk.model.stats.unknown), (2, 1));
     assert_eq!(desk.here(), stood, "the cursor stays on its row");
     let screen = desk.screen();
@@ -184,10 +184,10 @@ fn an_approval_from_here_that_was_lost_is_to_be_settled() {
     desk.changes(vec![lost(few(1).remove(0))]);
     desk.accepts();
 
-    assert_eq!(desk.slot("1").state, State::ToSettle);
+    assert_eq!(desk.slot("1").state, State::ToResolve);
     desk.wait(500);
     desk.press("t");
-    assert!(matches!(desk.model.modal, Some(Modal::Settle(_))));
+    assert!(matches!(desk.model.modal, Some(Modal::ResolveUnknown(_))));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn the_preview_says_what_is_known_and_what_ran() {
 
 #[test]
 fn what_lands_or_runs_again_is_confirmed_by_another_key() {
-    for (picks, finding) in [("e", Finding::Landed), ("r", Finding::RunAgain)] {
+    for (picks, finding) in [("e", Resolution::Landed), ("r", Resolution::RunAgain)] {
         let mut desk = some_lost();
         desk.press("t");
         desk.press(picks);
@@ -284,7 +284,7 @@ fn a_reason_goes_along() {
 
     desk.press("f");
 
-    assert_eq!(settles(&desk), [&settle("4", Finding::NotLanded, Some("fey not in Linear"))]);
+    assert_eq!(settles(&desk), [&settle("4", Resolution::NotLanded, Some("fey not in Linear"))]);
 }
 
 #[test]
@@ -294,21 +294,25 @@ fn every_answer_is_told() {
         what: "does not allow this".to_owned(),
         why: Some("own".into()),
     };
-    let lost = |status| Ok(Settling::Lost { status, why: "no answer in time".into() });
-    let already = Settling::Already { status: Some(Status::Failed), by: Some("mia".into()) };
+    let lost = |status| Ok(Resolved::Lost { status, why: "no answer in time".into() });
+    let already = Resolved::Already { status: Some(Status::Failed), by: Some("mia".into()) };
     for (finding, answer, says) in [
-        (Finding::Landed, Ok(Settling::Settled(Status::Executed)), "Issue number 4 is settled: executed"),
-        (Finding::RunAgain, Ok(Settling::Settled(Status::Approved)), "Issue number 4 is run again"),
-        (Finding::Landed, Ok(already), "Issue number 4 was settled by mia already: it is failed"),
-        (Finding::Landed, Err(gone()), "it was not settled: gate does not allow this: own"),
-        (Finding::Landed, lost(Some(Status::Executed)), "no answer came, but Issue number 4 is executed now"),
+        (Resolution::Landed, Ok(Resolved::Settled(Status::Executed)), "Issue number 4 is settled: executed"),
+        (Resolution::RunAgain, Ok(Resolved::Settled(Status::Approved)), "Issue number 4 is run again"),
+        (Resolution::Landed, Ok(already), "Issue number 4 was settled by mia already: it is failed"),
+        (Resolution::Landed, Err(gone()), "it was not settled: gate does not allow this: own"),
         (
-            Finding::Landed,
+            Resolution::Landed,
+            lost(Some(Status::Executed)),
+            "no answer came, but Issue number 4 is executed now",
+        ),
+        (
+            Resolution::Landed,
             lost(Some(Status::Unknown)),
             "whether Issue number 4 was settled is unknown (R looks again): no answer in time",
         ),
         (
-            Finding::Landed,
+            Resolution::Landed,
             lost(None),
             "whether Issue number 4 was settled is unknown (R looks again): no answer in time",
         ),
@@ -316,7 +320,7 @@ fn every_answer_is_told() {
         let mut desk = some_lost();
         desk.effects.clear();
 
-        desk.say(What::Settled(key("4"), finding, answer));
+        desk.say(What::Resolved(key("4"), finding, answer));
 
         assert_eq!(desk.message(), says);
         let again = says.ends_with("run again").then(|| Effect::Follow(vec![key("4")]));

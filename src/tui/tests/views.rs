@@ -5,7 +5,7 @@ use crate::domain::{
 };
 use crate::inbox::{Event, EventKind};
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::history::state::{Ask, Own, ViewKind, ViewPage, ViewRow};
+use crate::tui::history::state::{OwnDecision, PageRequest, ViewKind, ViewPage, ViewRow};
 use crate::tui::testing;
 use crate::tui::testing::{Desk, NOW, action, decided, few, key, source};
 
@@ -83,7 +83,7 @@ pub(crate) fn rest(desk: &mut Desk) {
     desk.say(What::Wake);
 }
 
-pub(crate) fn asks(desk: &Desk) -> Vec<(u64, Ask)> {
+pub(crate) fn asks(desk: &Desk) -> Vec<(u64, PageRequest)> {
     let list = |effect: &Effect| match effect {
         Effect::List { number, ask } => Some((*number, ask.clone())),
         _ => None,
@@ -166,14 +166,14 @@ fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
         (from..from + n).map(one).collect::<Vec<_>>()
     };
     let mut desk = Desk::new(100, 30, few(1));
-    let next = |skip| Some(Ask::Decided { skip });
+    let next = |skip| Some(PageRequest::Decided { skip });
     desk.pages.push_back(ViewPage { next: next(7), ..page(&many(0, 200)) });
     desk.press("Vr");
     assert_eq!(asks(&desk).len(), 1, "the cursor is at the top");
     assert!(desk.screen().contains("row 1 of 200 and more"), "{}", desk.screen());
 
     desk.press("G");
-    assert_eq!(asks(&desk).last().unwrap().1, Ask::Decided { skip: 7 });
+    assert_eq!(asks(&desk).last().unwrap().1, PageRequest::Decided { skip: 7 });
     assert!(desk.screen().contains("reading…"));
     desk.press("kjk");
     assert_eq!(asks(&desk).len(), 2, "it is on the way");
@@ -279,7 +279,8 @@ fn what_was_read_before_my_decision_is_read_again() {
     mine.reason = Some("twice".into());
     knows(&mut desk, std::slice::from_ref(&mine));
     let at = Timestamp::from_millis(NOW);
-    let own = Own { decision: DecisionKind::Reject, at, outcome: Some(Outcome::Rejected), ended: None };
+    let own =
+        OwnDecision { decision: DecisionKind::Reject, at, outcome: Some(Outcome::Rejected), ended: None };
     let rows = vec![ViewRow { own: Some(own), ..row(&mine) }];
     desk.pages.push_back(ViewPage { rows, ..page(&[]) });
 

@@ -5,7 +5,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use crate::domain::{ActionId, PendingAction, Queue, Untrusted};
 use crate::inbox::figures::{AlertKind, HappeningKind};
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::dashboard::rows::At;
+use crate::tui::dashboard::rows::RowId;
 use crate::tui::dashboard::state::Panel;
 use crate::tui::history::state::ViewKind;
 use crate::tui::testing::{Desk, action, key};
@@ -48,7 +48,7 @@ fn enter_shows_exactly_the_queue_in_the_inbox_whatever_its_name() {
         for _ in 0..row {
             desk.press("j");
         }
-        let Some(At::Queue(_, Some(queue))) = desk.model.watch.here() else { panic!("{row}") };
+        let Some(RowId::Queue(_, Some(queue))) = desk.model.watch.here() else { panic!("{row}") };
         desk.press("<Enter>");
         assert!(!desk.model.watches());
         let is_shown = |id: &ActionId| desk.model.queue.is_shown(&key(id.as_raw()));

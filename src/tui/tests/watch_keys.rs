@@ -2,11 +2,11 @@
 
 use crate::domain::{Flows, Minute, Timestamp};
 use crate::inbox::figures::AlertKind;
-use crate::tui::core::command::{COMMANDS, Place};
+use crate::tui::core::command::{COMMANDS, KeyContext};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
-use crate::tui::dashboard::rows::At;
-use crate::tui::dashboard::state::{Opens, Panel, WatchSort};
+use crate::tui::dashboard::rows::RowId;
+use crate::tui::dashboard::state::{Panel, StartView, WatchSort};
 use crate::tui::testing;
 use crate::tui::testing::{Desk, few, source};
 
@@ -38,9 +38,9 @@ fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
     at_work.press("axjjgw");
     let (staged, steps) = (at_work.staged(), at_work.model.draft.position());
     assert!(!staged.is_empty());
-    let keys = COMMANDS
-        .iter()
-        .filter(|spec| spec.places.iter().any(|it| [Place::Inbox, Place::List, Place::Preview].contains(it)));
+    let keys = COMMANDS.iter().filter(|spec| {
+        spec.places.iter().any(|it| [KeyContext::Inbox, KeyContext::List, KeyContext::Preview].contains(it))
+    });
     for (spec, keys) in keys.flat_map(|spec| spec.keys.iter().map(move |keys| (spec, *keys))) {
         if LEAVE.contains(&keys) || ["Ctrl-N", "Ctrl-P"].contains(&keys) || ["Home", "PageUp"].contains(&keys)
         {
@@ -58,8 +58,8 @@ fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
         assert!(desk.submitted.is_empty() && desk.model.modal.is_none(), "{keys}");
         assert!(desk.saved.is_empty(), "{keys}: {:?}", desk.saved);
         assert!(desk.model.watches(), "{keys}");
-        let means_something = spec.places.contains(&Place::Watch)
-            || COMMANDS.iter().any(|it| it.places.contains(&Place::Watch) && it.keys.contains(&keys));
+        let means_something = spec.places.contains(&KeyContext::Watch)
+            || COMMANDS.iter().any(|it| it.places.contains(&KeyContext::Watch) && it.keys.contains(&keys));
         if spec.command.is_of_the_queue() && !means_something && !keys.contains(' ') {
             assert_eq!(desk.message(), "nothing is decided here: gi goes to the inbox", "{keys}");
         }
@@ -129,7 +129,7 @@ fn one_goes_back_to_where_one_came_from() {
 #[test]
 fn opened_by_its_own_command_q_leaves_placet() {
     let mut desk = Desk::unstarted(100, 30, testing::CAN);
-    desk.model.settings.opens = Opens::Watch;
+    desk.model.settings.opens = StartView::Watch;
     drop(router::start(&mut desk.model));
     assert!(desk.model.watches() && desk.screen().contains("placet watch"), "{}", desk.screen());
     assert!(
@@ -145,7 +145,7 @@ fn opened_by_its_own_command_q_leaves_placet() {
 #[test]
 fn leaving_asks_here_as_it_does_in_the_inbox() {
     let mut desk = Desk::new(100, 30, few(6));
-    desk.model.settings.opens = Opens::Watch;
+    desk.model.settings.opens = StartView::Watch;
     desk.press("agwq");
     assert!(!desk.effects.contains(&Effect::Quit) && desk.model.modal.is_some(), "{}", desk.screen());
     desk.press("r");
@@ -199,7 +199,9 @@ fn the_order_changes_and_the_cursor_stays_on_its_queue() {
     assert!(desk.screen().find("gate ").unwrap() < sagas, "its oldest is older");
     quick(&mut desk, ",,");
     quick(&mut desk, "G");
-    assert!(matches!(desk.model.watch.here(), Some(At::Queue(source, None)) if source.as_str() == "sagas"));
+    assert!(
+        matches!(desk.model.watch.here(), Some(RowId::Queue(source, None)) if source.as_str() == "sagas")
+    );
 }
 
 #[test]

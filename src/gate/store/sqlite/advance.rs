@@ -10,7 +10,7 @@ use crate::contract::time;
 use crate::domain::{Digest, RawJson, Row, StatusStep, Timestamp, Untrusted};
 use crate::fault;
 use crate::gate::audit;
-use crate::gate::store::{Refused, StoreError, Stored, judge};
+use crate::gate::store::{Refused, StoreError, Stored, decision_rules};
 
 /// What goes with a step. What is `None` stays as it was, but for the lease and the error, which belong to one run.
 #[derive(Debug, Default)]
@@ -42,12 +42,12 @@ pub(super) struct Payloads<'a> {
 
 /// The row that a step is taken on, as it was read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct StepRow<'a> {
     pub(super) seq: i64,
     pub(super) row: &'a Row,
 }
 
-impl<'a> From<&'a Stored> for Place<'a> {
+impl<'a> From<&'a Stored> for StepRow<'a> {
     fn from(stored: &'a Stored) -> Self {
         Self { seq: stored.seq, row: &stored.action.row }
     }
@@ -64,13 +64,13 @@ pub(super) async fn load(tx: &mut Tx, id: &str) -> Result<Stored, StoreError> {
 /// Takes `step`, by compare-and-set on the status that was read. Returns the new revision.
 pub(super) async fn advance(
     tx: &mut Tx,
-    place: Place<'_>,
+    place: StepRow<'_>,
     step: StatusStep,
     change: Change<'_>,
 ) -> Result<u64, StoreError> {
-    let Place { seq, row } = place;
+    let StepRow { seq, row } = place;
     let from = &row.status;
-    let to = from.after(step).map_err(|_| judge::settled(row))?;
+    let to = from.after(step).map_err(|_| decision_rules::settled(row))?;
     let workspace = row.workspace.as_ref().map_or("", Untrusted::as_raw);
     let head = bump(tx, workspace, if from.is_pending() { -1 } else { 0 }).await?;
     let now = tx.now.as_millis();
@@ -99,7 +99,7 @@ pub(super) async fn advance(
     .execute(tx.conn())
     .await?;
     if changed.rows_affected() != 1 {
-        return Err(judge::settled(row).into());
+        return Err(decision_rules::settled(row).into());
     }
     keep_payloads(tx, seq, &change.payloads).await?;
     fault::point("row.written");

@@ -12,7 +12,7 @@ use crate::contract::action::{self, wire_status};
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
 use crate::contract::checkpoint::CheckpointReply;
 use crate::domain::{BatchId, Row, Status, StatusStep, Untrusted};
-use crate::gate::store::judge::{self, Judged};
+use crate::gate::store::decision_rules::{self, Judged};
 use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, Settled, StoreError, Stored};
 
 /// Decides one action.
@@ -43,7 +43,7 @@ async fn resolve(
 ) -> Result<ItemOutcome, StoreError> {
     let reason = ruling.reason.as_deref();
     let change = Change { by: Some(&by.subject), reason, settles: true, ..Change::default() };
-    match judge::judge(stored, ruling, by, &tx.tools, tx.now)? {
+    match decision_rules::judge(stored, ruling, by, &tx.tools, tx.now)? {
         Judged::Reject => {
             advance(tx, stored.into(), StatusStep::Reject, change).await?;
             Ok(ItemOutcome::Rejected)
@@ -61,8 +61,8 @@ async fn resolve(
 /// The proposer takes it back.
 pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored, StoreError> {
     let stored = load(tx, id).await?;
-    judge::within(&stored, by)?;
-    if !judge::is_proposer(&stored, by) {
+    decision_rules::within(&stored, by)?;
+    if !decision_rules::is_proposer(&stored, by) {
         return Err(Refused::NotProposer.into());
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };
@@ -79,7 +79,7 @@ pub(super) async fn settle(
     by: &Actor,
 ) -> Result<Stored, StoreError> {
     let stored = load(tx, id).await?;
-    judge::settle(&stored, by)?;
+    decision_rules::settle(&stored, by)?;
     let change = Change { by: Some(&by.subject), reason, by_hand: true, ..Change::default() };
     let (step, change) = match how {
         Settled::Executed => (StatusStep::Succeed, Change { ran: true, ..change }),

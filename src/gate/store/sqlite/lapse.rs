@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 
-use super::advance::{Change, Place, advance};
+use super::advance::{Change, StepRow, advance};
 use super::outstanding::narrow;
 use super::row;
 use super::run::SWEEP;
@@ -28,7 +28,7 @@ pub(super) async fn lapse(tx: &mut Tx) -> Result<u64, StoreError> {
         for found in query.build().fetch_all(tx.conn()).await? {
             // A damaged row must not keep the others from being swept.
             let Ok(row) = row::light(&found) else { continue };
-            let place = Place { seq: found.try_get("seq")?, row: &row };
+            let place = StepRow { seq: found.try_get("seq")?, row: &row };
             // Who approved it, and when, stays as it is.
             advance(tx, place, StatusStep::Lapse, Change::default()).await?;
             lapsed += 1;

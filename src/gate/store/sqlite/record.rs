@@ -7,7 +7,7 @@ use super::audit::{Note, bump, note};
 use super::row;
 use super::writer::Tx;
 use crate::domain::{Effect, RawJson, Status, StatusStep};
-use crate::gate::store::{Actor, Keyed, NewAction, Refused, Reply, StoreError, judge};
+use crate::gate::store::{Actor, Keyed, NewAction, Refused, Reply, StoreError, decision_rules};
 use crate::gate::terms;
 
 /// Records the proposal, unless its key was answered before.
@@ -98,8 +98,8 @@ async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), St
 /// The old proposal steps back for the new one; only its own proposer may do that.
 async fn supersede(tx: &mut Tx, old: &str, by: &Actor) -> Result<(), StoreError> {
     let stored = load(tx, old).await?;
-    judge::within(&stored, by)?;
-    if !judge::is_proposer(&stored, by) {
+    decision_rules::within(&stored, by)?;
+    if !decision_rules::is_proposer(&stored, by) {
         return Err(Refused::NotProposer.into());
     }
     let change = Change { by: Some(&by.subject), settles: true, ..Change::default() };

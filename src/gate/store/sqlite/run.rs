@@ -3,14 +3,14 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _};
 
-use super::advance::{Change, Payloads, Place, advance, load};
+use super::advance::{Change, Payloads, StepRow, advance, load};
 use super::record::{keep, kept};
 use super::row;
 use super::writer::Tx;
 use super::{lapse, pause};
 use crate::domain::{RawJson, Row, Status, StatusStep, Timestamp, Untrusted};
 use crate::gate::store::{
-    Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, judge,
+    Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
 
 /// How many rows one sweep settles; the rest waits for the next.
@@ -33,7 +33,7 @@ pub(super) async fn dispatch(
 ) -> Result<Dispatched, StoreError> {
     let stored = load(tx, id).await?;
     if let Some(by) = &lease.by {
-        judge::within(&stored, by)?;
+        decision_rules::within(&stored, by)?;
         if let Some(again) = claimed_before(tx, &stored, by, key).await? {
             return Ok(Dispatched::Run(again));
         }
@@ -48,7 +48,7 @@ pub(super) async fn dispatch(
     let change = Change { by, lease: Some((until.as_millis(), by)), ..Change::default() };
     advance(tx, (&stored).into(), StatusStep::Dispatch, change).await?;
     let predates_terms = predates_terms(tx, &stored).await?;
-    if let Some(why) = judge::not_as_approved(&stored, &tx.tools, predates_terms) {
+    if let Some(why) = decision_rules::not_as_approved(&stored, &tx.tools, predates_terms) {
         let stored = load(tx, id).await?;
         let change = Change { error: Some(why), ran: true, ..Change::default() };
         advance(tx, (&stored).into(), StatusStep::Fail, change).await?;
@@ -64,7 +64,7 @@ pub(super) async fn dispatch(
 /// Is its approval from before there were terms? The audit says so, which has no hash for a row from then; what stands in the row
 /// of the action anybody could have written there later.
 async fn predates_terms(tx: &mut Tx, stored: &Stored) -> Result<bool, StoreError> {
-    if stored.approved_terms.as_deref() != Some(judge::UNBOUND) {
+    if stored.approved_terms.as_deref() != Some(decision_rules::UNBOUND) {
         return Ok(false);
     }
     let row = &stored.action.row;
@@ -120,7 +120,7 @@ pub(super) async fn finish(
 ) -> Result<Stored, StoreError> {
     let stored = load(tx, id).await?;
     if let Some(by) = by {
-        judge::within(&stored, by)?;
+        decision_rules::within(&stored, by)?;
     }
     let holder = by.map(|by| by.subject.as_str());
     if stored.fence == fence && said_before(&stored, how) && was_held_by(tx, id, holder).await? {
@@ -181,13 +181,13 @@ async fn was_held_by(tx: &mut Tx, id: &str, holder: Option<&str>) -> Result<bool
 
 fn is_same_holder(one: Option<&str>, other: Option<&str>) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => judge::is_same_subject(one, other),
+        (Some(one), Some(other)) => decision_rules::is_same_subject(one, other),
         (one, other) => one == other,
     }
 }
 
 /// A run of a tool that may be run twice was lost: once more, unless that was tried often enough.
-async fn again(tx: &mut Tx, place: Place<'_>, fence: u64, change: Change<'_>) -> Result<(), StoreError> {
+async fn again(tx: &mut Tx, place: StepRow<'_>, fence: u64, change: Change<'_>) -> Result<(), StoreError> {
     if fence < ATTEMPTS {
         advance(tx, place, StatusStep::Requeue, change).await?;
     } else {
@@ -208,7 +208,7 @@ pub(super) async fn expire(tx: &mut Tx) -> Result<u64, StoreError> {
     let mut expired = 0;
     for Swept { seq, row, .. } in due.iter().filter_map(readable) {
         let change = Change { settles: true, ..Change::default() };
-        advance(tx, Place { seq, row: &row }, StatusStep::Expire, change).await?;
+        advance(tx, StepRow { seq, row: &row }, StatusStep::Expire, change).await?;
         expired += 1;
     }
     Ok(expired)
@@ -231,7 +231,7 @@ pub(super) async fn recover(tx: &mut Tx, safe: &[String], going_on: &[String]) -
     let lost = query.build().fetch_all(tx.conn()).await?;
     let mut recovered = 0;
     for Swept { seq, row, fence } in lost.iter().filter_map(readable) {
-        let (place, tool) = (Place { seq, row: &row }, row.tool.as_raw());
+        let (place, tool) = (StepRow { seq, row: &row }, row.tool.as_raw());
         let change = Change { error: Some(LOST), ..Change::default() };
         if safe.iter().any(|safe| safe == tool) {
             again(tx, place, fence, change).await?;

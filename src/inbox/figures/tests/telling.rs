@@ -112,7 +112,7 @@ fn tools_and_reviewers_of_another_window_are_not_told_under_this_one() {
     let tool = ToolDecided { tool: "t".into(), approved: 5, edited: Some(0), rejected: 0, failed: 0 };
     figures.told(&source(), Flows { tools: vec![tool], ..flows(-3_600, 0, 0, &[]) }, at(0));
 
-    assert_eq!(figures.board(Ask { window: 1_440, columns: 60 }, at(1)).tools.len(), 1);
+    assert_eq!(figures.board(BoardRequest { window: 1_440, columns: 60 }, at(1)).tools.len(), 1);
     assert_eq!(figures.board(hour(), at(1)).tools, []);
 }
 
@@ -130,7 +130,11 @@ fn what_is_seen_from_here_does_not_change_when_somebody_asks_for_more() {
     figures.told(&source(), Flows { queues, ..flows(-3_600, 0, 0, &[]) }, at(1));
 
     assert_eq!(figures.board_as_seen(hour(), at(1)), before);
-    assert_eq!(figures.board(Ask { window: 5, columns: 5 }, at(1)).alerts[0].count, 3, "in the last hour");
+    assert_eq!(
+        figures.board(BoardRequest { window: 5, columns: 5 }, at(1)).alerts[0].count,
+        3,
+        "in the last hour"
+    );
 }
 
 #[test]

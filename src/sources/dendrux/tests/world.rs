@@ -12,7 +12,7 @@ use crate::config::{self, SourceConfig, SourceKind};
 use crate::domain::{ActionId, DecisionKind};
 use crate::net::testing::serve;
 use crate::sources::Source;
-use crate::sources::dendrux::place::Place;
+use crate::sources::dendrux::call_id::CallId;
 use crate::sources::tests::{Faults, Stand, World};
 
 pub(in crate::sources) async fn world(kind: Kind) -> Arc<dyn World> {
@@ -60,7 +60,7 @@ impl Reached {
         let calls: Vec<_> = calls.into_iter().enumerate().map(name).collect();
         run.waits(status, calls.clone());
         let place = |call: Option<&Call>| {
-            Place { run: id.clone(), pause: run.pause() as u64, call: call.map(|call| call.id.clone()) }.id()
+            CallId { run: id.clone(), pause: run.pause() as u64, call: call.map(|call| call.id.clone()) }.id()
         };
         let ids = if calls.is_empty() {
             vec![place(None)]
@@ -73,7 +73,7 @@ impl Reached {
 
     /// Does something to the run of an action.
     pub(super) fn with_run<T>(&self, id: &ActionId, act: impl FnOnce(&mut Run) -> T) -> Option<T> {
-        let place = Place::of(id)?;
+        let place = CallId::of(id)?;
         self.house.runs.lock().unwrap().iter_mut().find(|run| run.id == place.run).map(act)
     }
 
@@ -139,7 +139,7 @@ impl World for Reached {
     }
 
     async fn forget(&self, id: &ActionId) {
-        let run = Place::of(id).unwrap().run;
+        let run = CallId::of(id).unwrap().run;
         self.house.runs.lock().unwrap().retain(|known| known.id != run);
     }
 
@@ -155,7 +155,7 @@ impl World for Reached {
     }
 
     async fn stands(&self, id: &ActionId) -> Stand {
-        let call = Place::of(id).unwrap().call;
+        let call = CallId::of(id).unwrap().call;
         let told = self.with_run(id, |run| {
             let row = run.rows.iter().find(|row| Some(&row.call) == call.as_ref());
             match row {

@@ -1,7 +1,7 @@
 //! Decisions: what is sent, what is not, and what an answer means.
 
 use super::*;
-use crate::domain::Finding;
+use crate::domain::Resolution;
 
 fn body(engine: &Engine) -> String {
     engine.posts().pop().unwrap().1
@@ -279,7 +279,7 @@ async fn a_retry_after_a_decision_was_dropped_does_not_make_it_forgotten() {
 #[tokio::test]
 async fn what_changed_since_it_was_seen_is_not_decided() {
     let engine = Engine::new();
-    let change: [fn(&mut engine::Held); 3] = [
+    let change: [fn(&mut engine::WaitingStep); 3] = [
         |step| step.payload = ENVELOPE.replace("Refund", "Refund twice"),
         |step| step.payload = ENVELOPE.replace(r#""order":7"#, r#""order":8"#),
         |step| step.started += 1,
@@ -353,7 +353,7 @@ async fn nothing_but_decisions_and_retries_is_ever_posted() {
     }
     source.check().await;
     source.tools().await.unwrap();
-    assert!(source.settle(&ActionId::new("a/b/c"), Finding::RunAgain, None).await.is_err());
+    assert!(source.settle(&ActionId::new("a/b/c"), Resolution::RunAgain, None).await.is_err());
 
     let posts = engine.posts();
     let allowed = |line: &str| {

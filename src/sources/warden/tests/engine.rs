@@ -17,7 +17,7 @@ const BEGIN: i64 = 1_795_000_000_000;
 
 /// A step as the engine keeps it. What it sends is written from it as text, so that bytes stay bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct WaitingStep {
     pub(super) namespace: String,
     pub(super) trace: String,
     pub(super) span: String,
@@ -56,7 +56,7 @@ enum Event {
 
 #[derive(Default)]
 pub(super) struct Books {
-    pub(super) steps: Vec<Held>,
+    pub(super) steps: Vec<WaitingStep>,
     queue: VecDeque<Event>,
     tokens: HashSet<String>,
     /// Decisions and retries that were queued, by step.
@@ -116,7 +116,7 @@ fn moment(at: i64) -> String {
     time::write(Timestamp::from_millis(at)).replace('Z', "300Z")
 }
 
-impl Held {
+impl WaitingStep {
     pub(super) fn id(&self) -> ActionId {
         ActionId::new(format!("{}/{}/{}", self.namespace, self.trace, self.span))
     }
@@ -196,7 +196,7 @@ impl Engine {
     pub(super) fn hold(&self, kind: &'static str, payload: &str) -> ActionId {
         let mut books = self.books();
         let n = books.steps.len();
-        let held = Held {
+        let held = WaitingStep {
             namespace: "default".to_owned(),
             trace: format!("{:032x}", 0xabc0_0000 + n),
             span: format!("{:016x}", 0xdef0 + n),
@@ -220,7 +220,7 @@ impl Engine {
         id
     }
 
-    pub(super) fn with<T>(&self, id: &ActionId, change: impl FnOnce(&mut Held) -> T) -> T {
+    pub(super) fn with<T>(&self, id: &ActionId, change: impl FnOnce(&mut WaitingStep) -> T) -> T {
         let mut books = self.books();
         let step = books.steps.iter_mut().find(|step| step.id() == *id).unwrap();
         change(step)

@@ -48,18 +48,23 @@ fn no_key_of_a_menu_is_one_that_moves_or_leaves() {
 fn what_nobody_can_do_without_needs_no_ctrl_or_alt() {
     for preset in PRESETS {
         let keymap = Keymap::new(&Keys { preset, ..Keys::default() }).unwrap();
-        for spec in COMMANDS.iter().filter(|spec| !spec.places.contains(&Place::Anywhere)) {
+        for spec in COMMANDS.iter().filter(|spec| !spec.places.contains(&KeyContext::Anywhere)) {
             let keys = keymap.keys(spec.command);
-            let in_palette = spec.places.contains(&Place::Inbox) || spec.places.contains(&Place::List);
+            let in_palette =
+                spec.places.contains(&KeyContext::Inbox) || spec.places.contains(&KeyContext::List);
             let plain = keys.iter().any(|key| !key.contains("Ctrl-") && !key.contains("Alt-"));
-            assert!(plain || in_palette || spec.places.contains(&Place::Edit), "{}: {keys:?}", spec.name);
+            assert!(
+                plain || in_palette || spec.places.contains(&KeyContext::Edit),
+                "{}: {keys:?}",
+                spec.name
+            );
         }
     }
 }
 
 #[test]
 fn the_web_marks_with_x_and_the_users_keys_stand_above_a_preset() {
-    let list = [Place::List, Place::Inbox, Place::Anywhere];
+    let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
     let web = Keymap::new(&Keys { preset: Preset::Web, ..Keys::default() }).unwrap();
     assert_eq!(web.lookup(&chords("x"), &list), Lookup::Command(Command::Mark));
     assert_eq!(web.lookup(&chords("#"), &list), Lookup::Command(Command::Exclude));
@@ -73,7 +78,7 @@ fn the_web_marks_with_x_and_the_users_keys_stand_above_a_preset() {
 #[test]
 fn a_replaced_key_is_the_only_one() {
     let keymap = with("approve", &["F5"]).unwrap();
-    let list = [Place::List, Place::Inbox, Place::Anywhere];
+    let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
 
     assert_eq!(keymap.lookup(&chords("F5"), &list), Lookup::Command(Command::Approve));
     assert_eq!(keymap.lookup(&chords("a"), &list), Lookup::Nothing);
@@ -98,7 +103,7 @@ fn mistakes_name_both_sides() {
 #[test]
 fn shift_on_a_named_key_counts_where_it_is_bound_and_only_there() {
     let keymap = with("mark", &["Shift-PageDown"]).unwrap();
-    let list = [Place::List, Place::Inbox, Place::Anywhere];
+    let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
     let down = |keymap: &Keymap| keymap.lookup(&chords("Shift-PageDown"), &list);
 
     assert_eq!(down(&keymap), Lookup::Command(Command::Mark));
@@ -110,7 +115,7 @@ fn shift_on_a_named_key_counts_where_it_is_bound_and_only_there() {
 #[test]
 fn any_character_can_be_a_key() {
     let keymap = with("approve", &["ф", "ß"]).unwrap();
-    let list = [Place::List, Place::Inbox, Place::Anywhere];
+    let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
 
     assert_eq!(keymap.lookup(&chords("ф"), &list), Lookup::Command(Command::Approve));
     assert_eq!(keymap.lookup(&chords("Ф"), &list), Lookup::Nothing);
@@ -122,7 +127,7 @@ fn any_character_can_be_a_key() {
 #[test]
 fn sequences_shift_and_capitals_are_read_alike() {
     let keymap = Keymap::new(&Keys::default()).unwrap();
-    let list = [Place::List, Place::Inbox, Place::Anywhere];
+    let list = [KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere];
     let shifted = Chord::new(KeyCode::Char('a'), KeyModifiers::SHIFT);
 
     assert_eq!(keymap.lookup(&chords("g"), &list), Lookup::Prefix);

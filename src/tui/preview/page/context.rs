@@ -1,6 +1,6 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
-use crate::domain::{Capabilities, Fact, FactValue, Passage, Row, Timestamp, Untrusted, json};
+use crate::domain::{Capabilities, ContextEntry, Fact, FactValue, Row, Timestamp, Untrusted, json};
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
@@ -15,7 +15,7 @@ pub(crate) fn context(
     writer: &mut Writer,
     cached: &Cached,
     row: &Row,
-    (of, told): (&Made, Option<&Result<Vec<Passage>, Problem>>),
+    (of, told): (&Made, Option<&Result<Vec<ContextEntry>, Problem>>),
     zone: &jiff::tz::TimeZone,
 ) {
     let action = &cached.action;
@@ -129,7 +129,7 @@ const LONG: usize = 2_000;
 /// Below what the action itself says. Empty where the source knows no more than that.
 pub(crate) fn passages(
     writer: &mut Writer,
-    told: Option<&Result<Vec<Passage>, Problem>>,
+    told: Option<&Result<Vec<ContextEntry>, Problem>>,
     zone: &jiff::tz::TimeZone,
 ) {
     let passages = match told {

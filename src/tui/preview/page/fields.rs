@@ -11,7 +11,7 @@ use crate::text::{Badge, Flags, Shown};
 use crate::tui::preview::state::Cached;
 
 use super::context::moment;
-use super::preview_comparison::Said;
+use super::preview_comparison::PreviewComparison;
 use super::value::Values;
 use super::{Kind, Made, Writer, json_rows};
 
@@ -34,7 +34,7 @@ pub(crate) fn rendered(writer: &mut Writer, cached: &Cached, of: &Made, zone: &j
         writer.blank();
     }
     let input = ran(writer, cached).unwrap_or(&cached.action.input);
-    let said = Said::of(cached);
+    let said = PreviewComparison::of(cached);
     let mut values = Values::new(writer, &said);
     let showing = tool::showing(cached.action.row.tool.as_raw());
     match input.members() {

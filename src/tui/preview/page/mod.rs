@@ -19,7 +19,7 @@ pub(crate) mod value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Capabilities, Digest, Edits, Passage, Row};
+use crate::domain::{ActionKey, Capabilities, ContextEntry, Digest, Edits, Row};
 use crate::inbox::{History, Problem};
 use crate::text;
 use crate::text::Shown;
@@ -44,9 +44,9 @@ pub(crate) struct Page {
 
 /// What its source answered about an action; `None` while it is asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known<'a> {
+pub(crate) struct SourceAnswers<'a> {
     pub history: Option<&'a Result<History, Problem>>,
-    pub context: Option<&'a Result<Vec<Passage>, Problem>>,
+    pub context: Option<&'a Result<Vec<ContextEntry>, Problem>>,
 }
 
 /// One line, in parts.
@@ -119,7 +119,7 @@ impl Page {
         of: Made,
         cached: &Cached,
         row: &Row,
-        known: Known<'_>,
+        known: SourceAnswers<'_>,
         zone: &jiff::tz::TimeZone,
     ) -> Self {
         let width = usize::from(of.width).max(text::NARROWEST);

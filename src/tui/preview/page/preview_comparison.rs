@@ -20,7 +20,7 @@ type Leaf = (String, String);
 
 /// An input beside its preview.
 #[derive(Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct PreviewComparison<'a> {
     cached: &'a Cached,
     preview: Option<&'a RawJson>,
     shown: HashSet<Leaf>,
@@ -29,7 +29,7 @@ pub(crate) struct Said<'a> {
     compared: bool,
 }
 
-impl<'a> Said<'a> {
+impl<'a> PreviewComparison<'a> {
     pub(crate) fn of(cached: &'a Cached) -> Self {
         let action = &cached.action;
         let preview = action.preview.as_ref().filter(|preview| preview.as_str() != "null");

@@ -35,7 +35,8 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         told: None,
         can: None,
     };
-    let mut page = Page::new(made, cached, &cached.action.row, Known::default(), &jiff::tz::TimeZone::UTC);
+    let mut page =
+        Page::new(made, cached, &cached.action.row, SourceAnswers::default(), &jiff::tz::TimeZone::UTC);
     page.count(usize::MAX);
     page
 }

@@ -10,7 +10,7 @@ use crate::text;
 use crate::text::Shown;
 
 use super::fields::{key_of, readable};
-use super::preview_comparison::Said;
+use super::preview_comparison::PreviewComparison;
 use super::{Kind, Writer, fields, links};
 
 /// Longest key column; longer keys push their value to the right or below.
@@ -25,7 +25,7 @@ const SHORT: usize = 40;
 /// Writes values.
 pub(crate) struct Values<'a, 'w> {
     pub(crate) writer: &'w mut Writer,
-    said: &'a Said<'a>,
+    said: &'a PreviewComparison<'a>,
     left: usize,
 }
 
@@ -39,7 +39,7 @@ struct Entry<'m, 'a> {
 }
 
 impl<'a, 'w> Values<'a, 'w> {
-    pub(crate) fn new(writer: &'w mut Writer, said: &'a Said<'a>) -> Self {
+    pub(crate) fn new(writer: &'w mut Writer, said: &'a PreviewComparison<'a>) -> Self {
         Self { writer, said, left: MOST }
     }
 

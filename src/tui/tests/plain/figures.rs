@@ -3,7 +3,7 @@
 use crate::domain::{Flow, Flows, Minute, Queue, QueueFlow};
 use crate::inbox::Problem;
 use crate::tui::core::msg::What;
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 use crate::tui::plain::session::How;
 use crate::tui::testing::{CAN, few, source};
 
@@ -30,7 +30,7 @@ fn counting(how: How) -> Talk {
 #[test]
 fn where_the_figures_were_asked_for_they_are_read_first_and_the_inbox_goes_on() {
     for how in [TERMINAL, SCRIPT] {
-        let mut talk = Talk::started(How { opens: Opens::Watch, ..how }, CAN);
+        let mut talk = Talk::started(How { opens: StartView::Watch, ..how }, CAN);
         talk.connects();
         assert_eq!(talk.heard, "", "no source has answered yet");
         talk.lists(vec![risky()]);
@@ -52,7 +52,7 @@ fn where_the_figures_were_asked_for_they_are_read_first_and_the_inbox_goes_on() 
 
 #[test]
 fn the_figures_are_not_waited_for_longer_than_a_few_seconds() {
-    let mut talk = Talk::started(How { opens: Opens::Watch, ..TERMINAL }, CAN);
+    let mut talk = Talk::started(How { opens: StartView::Watch, ..TERMINAL }, CAN);
     assert_eq!(talk.waits(4), "");
     let heard = talk.waits(1);
 

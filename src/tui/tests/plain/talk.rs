@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::domain::{
-    ActionKey, Capabilities, DecisionKind, Entry, Outcome, Passage, PendingAction, Report, ReportLine,
+    ActionKey, Capabilities, ContextEntry, DecisionKind, Entry, Outcome, PendingAction, Report, ReportLine,
     Submission, SubmissionId, Timestamp,
 };
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::Write;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, Msg, What};
-use crate::tui::dashboard::state::Opens;
+use crate::tui::dashboard::state::StartView;
 use crate::tui::plain::run::Typed;
 use crate::tui::plain::session::{How, Session};
 use crate::tui::plain::words::keymap;
@@ -31,14 +31,14 @@ pub(crate) struct Talk {
     pub(crate) left: bool,
     /// Sources that were asked for their own counts.
     pub(crate) asked: usize,
-    pub(crate) context: Result<Vec<Passage>, Problem>,
+    pub(crate) context: Result<Vec<ContextEntry>, Problem>,
     /// Everything on the terminal, typed lines echoed as a terminal does.
     pub(crate) heard: String,
 }
 
 /// Lines are not broken, so that sentences can be found.
 pub(crate) const TERMINAL: How =
-    How { why: "--plain", opens: Opens::Inbox, interactive: true, width: None, rows: 24 };
+    How { why: "--plain", opens: StartView::Inbox, interactive: true, width: None, rows: 24 };
 pub(crate) const SCRIPT: How = How { interactive: false, ..TERMINAL };
 
 impl Talk {
@@ -150,9 +150,9 @@ impl Talk {
                 Effect::Hold { submission, .. } => self.take(What::Held(submission.id().clone(), Ok(()))),
                 Effect::Submit { submission, .. } => self.submitted.push(*submission),
                 Effect::Context { key, stood } => {
-                    self.take(What::Around { key, stood, answer: self.context.clone() });
+                    self.take(What::ContextLoaded { key, stood, answer: self.context.clone() });
                 }
-                Effect::Settle { .. } => self.settled += 1,
+                Effect::ResolveUnknown { .. } => self.settled += 1,
                 Effect::Flows { .. } => self.asked += 1,
                 Effect::Quit => self.left = true,
                 _ => {}

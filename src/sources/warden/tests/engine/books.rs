@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Answer, Books, Event, First, Held, answer, detail, moment};
+use super::{Answer, Books, Event, First, WaitingStep, answer, detail, moment};
 use crate::contract::fields::Fields;
 use crate::domain::Untrusted;
 
@@ -17,7 +17,7 @@ impl Books {
             }
             ["sagas", "pending-review"] => self.review(query),
             ["sagas"] => {
-                let run = |step: &Held| {
+                let run = |step: &WaitingStep| {
                     let status = if step.status == "AWAITING_HUMAN" { "AWAITING_HUMAN" } else { "RUNNING" };
                     format!(
                         r#"{{"trace_id":"{}","namespace":"{}","definition_id":"d-{}","status":"{status}","started_at":"{}","start_idempotency_key":null}}"#,
@@ -48,7 +48,7 @@ impl Books {
         }
     }
 
-    fn list(&self, query: &HashMap<String, String>, write: impl Fn(&Held) -> String) -> Answer {
+    fn list(&self, query: &HashMap<String, String>, write: impl Fn(&WaitingStep) -> String) -> Answer {
         let trace = query.get("trace_id");
         let steps = self.steps.iter().filter(|step| trace.is_none_or(|trace| *trace == step.trace));
         let items: Vec<String> = steps.map(write).collect();
@@ -60,7 +60,7 @@ impl Books {
             return detail(422, "kind must be one of commit, reason.");
         }
         let is = |name: &str, value: &str| query.get(name).is_none_or(|wanted| wanted == value);
-        let mut held: Vec<&Held> = self
+        let mut held: Vec<&WaitingStep> = self
             .steps
             .iter()
             .filter(|step| step.status == "AWAITING_HUMAN" || step.broken.is_some())
@@ -69,7 +69,7 @@ impl Books {
             })
             .collect();
         held.sort_by_key(|step| std::cmp::Reverse(step.started));
-        let items: Vec<String> = held.into_iter().map(Held::item).collect();
+        let items: Vec<String> = held.into_iter().map(WaitingStep::item).collect();
         let answer = page(&items, query, self.page);
         let leaves = std::mem::take(&mut self.leaves_while_paging);
         self.steps.retain(|step| !leaves.contains(&step.id()));
@@ -165,13 +165,13 @@ impl Books {
             }
         }
         for at in back {
-            let step: &mut Held = &mut self.steps[at];
+            let step: &mut WaitingStep = &mut self.steps[at];
             (step.status, step.started) = ("AWAITING_HUMAN".to_owned(), now);
         }
     }
 }
 
-impl Held {
+impl WaitingStep {
     /// What the engine makes of the first decision about it.
     fn decide(&mut self) {
         let body = self.first.clone().unwrap().body;

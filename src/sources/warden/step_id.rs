@@ -5,7 +5,7 @@ use crate::net::url;
 
 /// A step of a run. The engine uses it again after a retry, so it is no name for a content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct StepId {
     pub(super) namespace: String,
     pub(super) trace: String,
     pub(super) span: String,
@@ -27,7 +27,7 @@ impl Verb {
     }
 }
 
-impl Place {
+impl StepId {
     /// `None` when one of them cannot stand in an address, or would flow into another.
     pub(super) fn new(namespace: &str, trace: &str, span: &str) -> Option<Self> {
         let usable = |part: &str| !part.contains('/') && url::segment(part).is_some();
@@ -68,14 +68,14 @@ mod tests {
 
     #[test]
     fn an_id_names_a_step_and_nothing_else() {
-        let place = Place::new("team/a", "4bf9", "00f0").unwrap();
+        let place = StepId::new("team/a", "4bf9", "00f0").unwrap();
 
         assert_eq!(place.id(), ActionId::new("team/a/4bf9/00f0"));
-        assert_eq!(Place::of(&place.id()), Some(place.clone()));
+        assert_eq!(StepId::of(&place.id()), Some(place.clone()));
         assert_eq!(place.post(Verb::Decision), "/v1/sagas/4bf9/steps/00f0/decision?namespace=team%2Fa");
         for odd in ["", "a/b", "a/b/", "/b/c", "a/../c", "a/b/."] {
-            assert_eq!(Place::of(&ActionId::new(odd)), None, "{odd}");
+            assert_eq!(StepId::of(&ActionId::new(odd)), None, "{odd}");
         }
-        assert_eq!(Place::new("default", "4bf9/steps", "00f0"), None);
+        assert_eq!(StepId::new("default", "4bf9/steps", "00f0"), None);
     }
 }

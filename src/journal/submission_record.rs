@@ -12,7 +12,7 @@ const BEGINNING: i64 = 20;
 
 /// A submission as the journal knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Past {
+pub struct SubmissionRecord {
     pub id: SubmissionId,
     pub reviewer: Option<String>,
     pub begun_at: Timestamp,
@@ -93,7 +93,7 @@ impl Sent {
     }
 }
 
-impl Past {
+impl SubmissionRecord {
     /// One line a decision; one without an outcome is unknown.
     pub fn report(&self) -> Report {
         let line = |sent: &Sent| ReportLine {
@@ -192,7 +192,7 @@ impl Journal {
 
     /// Takes over the submissions whose outcome nobody alive is after: those of runs that are gone, and our own that were
     /// left open. Oldest first. What a run that is gone still held was never sent: it is in its draft, and nowhere else.
-    pub async fn unsettled(&self) -> Result<Vec<Past>, JournalError> {
+    pub async fn unsettled(&self) -> Result<Vec<SubmissionRecord>, JournalError> {
         let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
         self.sweep_held(&mut tx).await.map_err(failed)?;
@@ -234,7 +234,7 @@ impl Journal {
     }
 
     /// Submissions of which something is open, whoever is after them, oldest first. What is being sent is not among them.
-    pub async fn open_ones(&self) -> Result<Vec<Past>, JournalError> {
+    pub async fn open_ones(&self) -> Result<Vec<SubmissionRecord>, JournalError> {
         let all: Vec<(String, String, String)> = sqlx::query_as(
             "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id",
         )
@@ -251,7 +251,7 @@ impl Journal {
     }
 
     /// One submission with its decisions; `None` when the journal does not know it, or only holds it.
-    pub async fn past(&self, id: &SubmissionId) -> Result<Option<Past>, JournalError> {
+    pub async fn past(&self, id: &SubmissionId) -> Result<Option<SubmissionRecord>, JournalError> {
         let row: Option<PastRow> = sqlx::query_as(
             "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
              WHERE id = $1 AND state <> 'held'",
@@ -267,12 +267,12 @@ impl Journal {
     }
 
     /// The newest submissions that were sent, newest first.
-    pub async fn log(&self, limit: u32) -> Result<Vec<Past>, JournalError> {
+    pub async fn log(&self, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
         self.log_page(0, limit).await
     }
 
     /// The same, without the newest `skip`.
-    pub async fn log_page(&self, skip: u32, limit: u32) -> Result<Vec<Past>, JournalError> {
+    pub async fn log_page(&self, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
         let rows: Vec<PastRow> = sqlx::query_as(
             "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
              WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1 OFFSET $2",
@@ -366,7 +366,7 @@ impl Journal {
         Ok(all)
     }
 
-    async fn with_items(&self, row: PastRow) -> Result<Past, JournalError> {
+    async fn with_items(&self, row: PastRow) -> Result<SubmissionRecord, JournalError> {
         let (id, reviewer, begun_at, finished_at, left_pending) = row;
         let items: Vec<ItemRow> = sqlx::query_as(ITEMS)
             .bind(&id)
@@ -375,7 +375,7 @@ impl Journal {
             .fetch_all(self.read())
             .await
             .map_err(|error| self.failed(error))?;
-        Ok(Past {
+        Ok(SubmissionRecord {
             id: SubmissionId::new(id),
             reviewer,
             begun_at: Timestamp::from_millis(begun_at),

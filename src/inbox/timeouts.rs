@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, Decision, Finding, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery,
-    Outcome, Outstanding, Passage, PendingAction, Records, Revision, Row, Settling, SourceName,
+    ActionId, Capabilities, Check, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent, KnownTool,
+    ListQuery, Outcome, Outstanding, PendingAction, Records, Resolution, Resolved, Revision, Row, SourceName,
     SubmissionBatch, Untrusted,
 };
 use crate::sources::{Listed, Signal, Source, SourceError, Synced};
@@ -52,12 +52,12 @@ impl Limits {
 
 /// A source, and how long it is waited for.
 #[derive(Debug)]
-pub(super) struct Patient {
+pub(super) struct WithTimeouts {
     source: Arc<dyn Source>,
     limits: Limits,
 }
 
-impl Patient {
+impl WithTimeouts {
     pub(super) fn over(source: Arc<dyn Source>, limits: Limits) -> Arc<dyn Source> {
         Arc::new(Self { source, limits })
     }
@@ -101,7 +101,7 @@ async fn within<T>(
 }
 
 #[async_trait]
-impl Source for Patient {
+impl Source for WithTimeouts {
     fn name(&self) -> &SourceName {
         self.source.name()
     }
@@ -134,7 +134,7 @@ impl Source for Patient {
         within(self.limits.look, self.source.outstanding()).await
     }
 
-    async fn context(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         within(self.limits.look, self.source.context(id)).await
     }
 
@@ -199,9 +199,9 @@ impl Source for Patient {
     async fn settle(
         &self,
         id: &ActionId,
-        finding: Finding,
+        finding: Resolution,
         reason: Option<String>,
-    ) -> Result<Settling, SourceError> {
+    ) -> Result<Resolved, SourceError> {
         within(self.limits.many, self.source.settle(id, finding, reason)).await
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let source = include_str!("../sources/mod.rs");
         let (_, asked) = source.split_once("pub trait Source:").unwrap();
         let (asked, _) = asked.split_once("\n}\n").unwrap();
-        let (_, passed_on) = include_str!("patient.rs").split_once("impl Source for Patient").unwrap();
+        let (_, passed_on) = include_str!("timeouts.rs").split_once("impl Source for Patient").unwrap();
 
         let asked = questions(asked);
         assert!(asked.len() > 10, "{asked:?}");

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::{Inbox, Problem, lost, submit};
-use crate::domain::{ActionId, ActionKey, Finding, Settling, Status};
+use crate::domain::{ActionId, ActionKey, Resolution, Resolved, Status};
 use crate::sources::{Source, SourceError};
 
 pub(super) async fn settle(
     inbox: &Inbox,
     key: &ActionKey,
-    finding: Finding,
+    finding: Resolution,
     reason: Option<String>,
-) -> Result<Settling, Problem> {
+) -> Result<Resolved, Problem> {
     // What its source has as unknown is said there; what only we lost sight of is said in the journal.
     if let Some(lost) = lost::find(inbox, key).await?
         && !is_unknown(inbox, key).await
@@ -34,7 +34,7 @@ async fn is_unknown(inbox: &Inbox, key: &ActionKey) -> bool {
 }
 
 /// A few times: the request may still be on its way.
-async fn look(inbox: &Inbox, source: &Arc<dyn Source>, id: &ActionId, error: &SourceError) -> Settling {
+async fn look(inbox: &Inbox, source: &Arc<dyn Source>, id: &ActionId, error: &SourceError) -> Resolved {
     let mut status = None;
     for wait in inbox.pace.look {
         tokio::time::sleep(wait).await;
@@ -44,5 +44,5 @@ async fn look(inbox: &Inbox, source: &Arc<dyn Source>, id: &ActionId, error: &So
             break;
         }
     }
-    Settling::Lost { status, why: submit::words(error) }
+    Resolved::Lost { status, why: submit::words(error) }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::contract::time;
-use crate::domain::{Fact, FactValue, Passage, json};
+use crate::domain::{ContextEntry, Fact, FactValue, json};
 use crate::inbox::Problem;
 use crate::text;
 
@@ -26,7 +26,7 @@ struct FactJson<'a> {
 }
 
 /// For scripts. JSON that makes no sense is a string of its text.
-pub(super) fn json(passages: &[Passage]) -> anyhow::Result<Vec<PassageJson<'_>>> {
+pub(super) fn json(passages: &[ContextEntry]) -> anyhow::Result<Vec<PassageJson<'_>>> {
     passages
         .iter()
         .map(|passage| Ok(PassageJson { title: passage.title, facts: facts(&passage.facts)? }))
@@ -51,7 +51,7 @@ fn facts(facts: &[Fact]) -> anyhow::Result<Vec<FactJson<'_>>> {
 }
 
 /// For readers: what is foreign stands behind a bar.
-pub(super) fn text_form(context: &Result<Vec<Passage>, Problem>) -> anyhow::Result<()> {
+pub(super) fn text_form(context: &Result<Vec<ContextEntry>, Problem>) -> anyhow::Result<()> {
     let passages = match context {
         Ok(passages) => passages,
         Err(why) => {

@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 
 use super::{Dialect, GET_LIMIT, PendingActions};
 use crate::contract::fields::Fields;
-use crate::domain::{ActionId, Check, Fact, Passage, Row, Untrusted, json};
-use crate::sources::{SourceError, Synced, check};
+use crate::domain::{ActionId, Check, ContextEntry, Fact, Row, Untrusted, json};
+use crate::sources::{SourceError, Synced, health_check};
 
 /// Titles that are told of what waits beside an action.
 const BESIDE: usize = 8;
@@ -20,7 +20,7 @@ impl PendingActions {
     }
 
     /// What waits in its batch, its mission and its session, as last listed.
-    pub(super) fn around(&self, id: &ActionId) -> Vec<Passage> {
+    pub(super) fn around(&self, id: &ActionId) -> Vec<ContextEntry> {
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = listed.iter().find(|row| row.id == *id) else { return Vec::new() };
         let batch = |row: &Row| row.batch.as_ref().map(|batch| batch.untrusted().clone());
@@ -39,7 +39,7 @@ impl PendingActions {
         let mut checks = Vec::new();
         match &listed {
             Err(SourceError::Forbidden { why }) => checks.push(self.no_member(why)),
-            _ => checks.push(check::list(listed.clone())),
+            _ => checks.push(health_check::list(listed.clone())),
         }
         if listed.is_ok() {
             checks.extend(self.workspaces().await);
@@ -96,7 +96,7 @@ fn passage(
     listed: &[Row],
     own: &Row,
     of: impl Fn(&Row) -> Option<Untrusted>,
-) -> Option<Passage> {
+) -> Option<ContextEntry> {
     let name = of(own)?;
     let beside: Vec<&Row> =
         listed.iter().filter(|row| row.id != own.id && of(row).as_ref() == Some(&name)).collect();
@@ -109,5 +109,5 @@ fn passage(
     facts.extend(told);
     let more = beside.len().saturating_sub(BESIDE);
     facts.extend((more > 0).then(|| Fact::text("beside it", format!("and {more} more").into())));
-    Some(Passage { title, facts })
+    Some(ContextEntry { title, facts })
 }

@@ -4,7 +4,7 @@ use super::{Status, Untrusted};
 
 /// What a human found out about a run that was lost sight of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum Resolution {
     /// The write landed.
     Landed,
     /// It did not, and shall not.
@@ -15,7 +15,7 @@ pub enum Finding {
 
 /// What became of saying so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settling {
+pub enum Resolved {
     /// The source took it; the action stands like this now.
     Settled(Status),
     /// It was settled before: by somebody else, or by a late word of its executor.

@@ -40,7 +40,7 @@ impl Door {
 
 /// Browsers have no business here: a page must not reach a gate by a name of its own (DNS rebinding), nor from its own origin.
 /// There is no user interface in HTML and there are no cookies.
-pub(super) async fn no_browsers(door: Door, request: Request, next: Next) -> Response {
+pub(super) async fn reject_browsers(door: Door, request: Request, next: Next) -> Response {
     let headers = request.headers();
     if headers.contains_key(ORIGIN) {
         let refused = "requests from web pages are refused; call the gate from a program";

@@ -12,7 +12,7 @@ use crate::domain::Untrusted;
 /// One decision of `--from`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Wish {
+pub(super) struct RequestedDecision {
     pub(super) id: String,
     pub(super) decision: Word,
     #[serde(default)]
@@ -40,8 +40,8 @@ pub(super) enum Word {
 }
 
 /// Everything that is to be decided; each action once.
-pub(super) fn wishes(args: &DecideArgs) -> anyhow::Result<Vec<Wish>> {
-    let plain = |id: &String, decision, reason| Wish {
+pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<RequestedDecision>> {
+    let plain = |id: &String, decision, reason| RequestedDecision {
         id: id.clone(),
         decision,
         source: None,
@@ -51,7 +51,8 @@ pub(super) fn wishes(args: &DecideArgs) -> anyhow::Result<Vec<Wish>> {
         terms: None,
         typed: true,
     };
-    let mut wishes: Vec<Wish> = args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
+    let mut wishes: Vec<RequestedDecision> =
+        args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
     wishes.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
     if let Some(path) = &args.from {
         wishes.extend(listed(&super::read(path)?, path)?);
@@ -76,7 +77,7 @@ pub(super) fn twice(id: &Untrusted) -> Usage {
 }
 
 /// A JSON array of decisions, or one decision a line.
-fn listed(text: &str, path: &Path) -> Result<Vec<Wish>, Usage> {
+fn listed(text: &str, path: &Path) -> Result<Vec<RequestedDecision>, Usage> {
     let path = path.display();
     if text.trim_start().starts_with('[') {
         return serde_json::from_str(text)

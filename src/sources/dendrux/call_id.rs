@@ -6,7 +6,7 @@ use crate::net::url;
 /// `RUN/PAUSE/CALL`, or `RUN/PAUSE` for a question. The pause is part of it because a call may wait twice: for approval, and then
 /// for its result. A decision on the one must not be taken for one on the other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct CallId {
     /// Without a slash: the routes of a run could not be addressed with one.
     pub(super) run: String,
     /// The number of the event by which the run paused.
@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) call: Option<String>,
 }
 
-impl Place {
+impl CallId {
     pub(super) fn of(id: &ActionId) -> Option<Self> {
         let mut parts = id.as_raw().splitn(3, '/');
         let (run, pause, call) = (parts.next()?, parts.next()?, parts.next());
@@ -46,14 +46,14 @@ mod tests {
 
     #[test]
     fn an_id_leads_back_to_its_call_and_any_other_nowhere() {
-        let place = Place { run: "R".to_owned(), pause: 3, call: Some("a/b".to_owned()) };
-        assert_eq!(Place::of(&place.id()), Some(place.clone()));
-        let question = Place { call: None, ..place };
-        assert_eq!(Place::of(&question.id()), Some(question.clone()));
+        let place = CallId { run: "R".to_owned(), pause: 3, call: Some("a/b".to_owned()) };
+        assert_eq!(CallId::of(&place.id()), Some(place.clone()));
+        let question = CallId { call: None, ..place };
+        assert_eq!(CallId::of(&question.id()), Some(question.clone()));
         assert_eq!(question.id().as_raw(), question.batch().as_raw());
 
         for id in ["", "R", "R/", "R/x/c", "R/03/c", "R/+3/c", "R/-1/c"] {
-            assert_eq!(Place::of(&ActionId::new(id)), None, "{id}");
+            assert_eq!(CallId::of(&ActionId::new(id)), None, "{id}");
         }
         assert_eq!(of_run("a/b"), None);
         assert_eq!(of_run(".."), None);

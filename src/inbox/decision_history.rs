@@ -9,7 +9,7 @@ use crate::contract::time;
 use crate::domain::{
     ActionKey, Entry, HistoryEvent, ListQuery, Records, SourceName, Status, Timestamp, Untrusted,
 };
-use crate::journal::{Past, Sent};
+use crate::journal::{Sent, SubmissionRecord};
 use crate::sources::Source;
 
 /// Rows asked of a source at a time, and given at most in one answer.
@@ -167,7 +167,7 @@ fn merged(trails: &mut [Trail]) -> Vec<Entry> {
     entries
 }
 
-pub(super) async fn decided(inbox: &Inbox, skip: u32, limit: u32) -> Result<Vec<Past>, Problem> {
+pub(super) async fn decided(inbox: &Inbox, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, Problem> {
     inbox.journal.log_page(skip, limit).await.map_err(Problem::from)
 }
 

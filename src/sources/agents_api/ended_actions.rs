@@ -9,7 +9,7 @@ use crate::domain::{ActionId, PendingAction};
 const ENDED: usize = 1_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Inner>);
+pub(super) struct EndedActions(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -22,7 +22,7 @@ struct Inner {
     order: VecDeque<ActionId>,
 }
 
-impl Known {
+impl EndedActions {
     pub(super) fn refuse(&self, id: &ActionId) {
         self.inner().refused.insert(id.clone());
     }

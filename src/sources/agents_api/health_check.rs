@@ -5,7 +5,7 @@ use crate::contract::fields::Fields;
 use crate::contract::pointer;
 use crate::domain::{Check, Untrusted, Verdict};
 use crate::net::http::Reply;
-use crate::sources::{SourceError, Synced, answer, check};
+use crate::sources::{SourceError, Synced, answer, health_check};
 
 impl AgentsApi {
     /// Each step stands on the one before it; after one that failed nothing more is asked.
@@ -13,7 +13,7 @@ impl AgentsApi {
         let pairs = [("_fields", "name,authentication,namespaces")];
         let index = match self.site.read("/", &pairs, READ_LIMIT).await {
             Ok(index) => index,
-            Err(error) => return vec![check::failed("address", &error)],
+            Err(error) => return vec![health_check::failed("address", &error)],
         };
         let mut checks = match address(&index) {
             Ok(check) => vec![check],
@@ -32,7 +32,7 @@ impl AgentsApi {
             Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. }) => rows.len(),
             Err(_) => 0,
         };
-        checks.push(check::list(listed));
+        checks.push(health_check::list(listed));
         checks.extend(creators(self.known.foreign(), pending));
         checks
     }
@@ -85,7 +85,7 @@ fn address(index: &Reply) -> Result<Check, Check> {
 fn abilities(index: &Reply, summary: Result<Reply, SourceError>) -> Check {
     const WHAT: &str = "abilities";
     let reply = match summary {
-        Err(error) => return check::failed(WHAT, &error),
+        Err(error) => return health_check::failed(WHAT, &error),
         Ok(reply) => reply,
     };
     let said = Some(answer::message(&reply));
@@ -109,7 +109,7 @@ fn abilities(index: &Reply, summary: Result<Reply, SourceError>) -> Check {
         (500, "agents_pending_action_no_store" | "agents_pending_action_no_resolver") => {
             bad(site::NO_HOST, "activate the plugin that gates writes here; agents-api alone keeps nothing")
         }
-        _ => check::failed(WHAT, &site::refusal(&reply)),
+        _ => health_check::failed(WHAT, &site::refusal(&reply)),
     }
 }
 

@@ -1,28 +1,28 @@
 //! What the engine knows around a step: its run, the steps before and after it, the facts beside its data.
 
-use super::place::Place;
 use super::read::{self, Found};
+use super::step_id::StepId;
 use super::wire::{self, Step};
 use super::{Warden, answer};
 use crate::contract::fields::Fields;
-use crate::domain::{ActionId, Fact, Passage, Untrusted};
+use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
 use crate::net::url;
 use crate::sources::SourceError;
 
 impl Warden {
     /// Each part is left out where the engine does not tell it; an error only when it tells none of them.
-    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<Passage>, SourceError> {
-        let Some(place) = Place::of(id) else { return Ok(Vec::new()) };
+    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+        let Some(place) = StepId::of(id) else { return Ok(Vec::new()) };
         let (found, step, run, steps) =
             tokio::join!(self.find(&place), self.step(&place), self.run(&place), self.steps(&place));
         let mut passages = Vec::new();
         let mut failed = None;
-        let mut add = |passage: Result<Option<Passage>, SourceError>| match passage {
+        let mut add = |passage: Result<Option<ContextEntry>, SourceError>| match passage {
             Ok(passage) => passages.extend(passage),
             Err(error) => failed = Some(error),
         };
         add(found.map(|found| match found {
-            Found::Held(held) => held.facts().map(|facts| Passage {
+            Found::WaitingStep(held) => held.facts().map(|facts| ContextEntry {
                 title: "facts, found by tools and kept as they are",
                 facts: vec![Fact::json("facts", facts)],
             }),
@@ -37,7 +37,7 @@ impl Warden {
         }
     }
 
-    async fn run(&self, place: &Place) -> Result<Option<Passage>, SourceError> {
+    async fn run(&self, place: &StepId) -> Result<Option<ContextEntry>, SourceError> {
         let query = url::query(&[("trace_id", &place.trace)]);
         let items = self.items(format!("/v1/sagas{query}")).await?;
         let name = self.names.of(&place.trace);
@@ -54,16 +54,16 @@ impl Warden {
         );
         facts.push(Fact::id("trace", place.trace.as_str().into()));
         facts.push(Fact::id("namespace", place.namespace.as_str().into()));
-        Ok(Some(Passage { title: "run", facts }))
+        Ok(Some(ContextEntry { title: "run", facts }))
     }
 
-    async fn steps(&self, place: &Place) -> Result<Option<Passage>, SourceError> {
+    async fn steps(&self, place: &StepId) -> Result<Option<ContextEntry>, SourceError> {
         let query = [("trace_id", place.trace.as_str()), ("limit", read::PAGE_WORD)];
         let items = self.items(format!("/v1/sagas/steps{}", url::query(&query))).await?;
         let mut steps: Vec<(u64, Fact)> = items.iter().filter_map(|text| step(text, place)).collect();
         steps.sort_by_key(|(order, _)| *order);
         let facts: Vec<Fact> = steps.into_iter().map(|(_, fact)| fact).collect();
-        Ok((!facts.is_empty()).then_some(Passage { title: "steps of the run", facts }))
+        Ok((!facts.is_empty()).then_some(ContextEntry { title: "steps of the run", facts }))
     }
 
     async fn items(&self, path: String) -> Result<Vec<String>, SourceError> {
@@ -74,7 +74,7 @@ impl Warden {
 }
 
 /// One step of the run, as a line.
-fn step(text: &str, place: &Place) -> Option<(u64, Fact)> {
+fn step(text: &str, place: &StepId) -> Option<(u64, Fact)> {
     let fields = Fields::of(text)?;
     let word = |name| fields.text(name).unwrap_or_default();
     let here = if word("stepSpanId").as_raw() == place.span { " (this one)" } else { "" };
@@ -87,7 +87,7 @@ fn step(text: &str, place: &Place) -> Option<(u64, Fact)> {
 }
 
 /// What only the details of the step itself say.
-fn details(step: &Step) -> Passage {
+fn details(step: &Step) -> ContextEntry {
     let mut facts = vec![Fact::text("status", step.status.clone())];
     facts.push(Fact::id("step id", step.step_id().clone()));
     if let Some(retried) = &step.retried {
@@ -99,5 +99,5 @@ fn details(step: &Step) -> Passage {
     facts.extend(step.prompt().map(|prompt| Fact::text("prompt", prompt)));
     facts.extend(step.arguments.clone().map(|arguments| Fact::json("resolved arguments", arguments)));
     facts.extend(step.details().map(|details| Fact::json("error details", details)));
-    Passage { title: "step", facts }
+    ContextEntry { title: "step", facts }
 }

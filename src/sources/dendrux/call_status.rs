@@ -1,7 +1,7 @@
 //! What became of one call, told from what the run wrote down, and always by the call's own id: a run that ends well says nothing
 //! about any of its calls.
 
-use super::log::{Happened, Pause, Ran, Run};
+use super::log::{CallRun, Happened, Pause, Run};
 use super::turn::Waits;
 use crate::contract::fields::Fields;
 use crate::domain::{DecisionKind, RawJson, Status, Timestamp, Untrusted, json};
@@ -13,12 +13,12 @@ pub(super) struct Record<'a> {
     pub(super) pause: &'a Pause,
     /// After the pause, in order, up to now.
     pub(super) events: &'a [Happened],
-    pub(super) ran: &'a [Ran],
+    pub(super) ran: &'a [CallRun],
 }
 
 /// Where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fate {
+pub(super) struct CallStatus {
     pub(super) status: Status,
     pub(super) result: Option<RawJson>,
     pub(super) error: Option<Untrusted>,
@@ -29,7 +29,7 @@ pub(super) struct Fate {
 }
 
 /// What was decided about one call, as far as it is written.
-enum Word {
+enum CallDecision {
     Approved,
     Denied(Option<Untrusted>),
     Unsaid,
@@ -38,7 +38,7 @@ enum Word {
 impl Record<'_> {
     /// `None`: somebody decided, and it is not written yet how. `ours` is what this inbox sent, where its claim is known to have
     /// won.
-    pub(super) fn fate(&self, call: Option<&str>, ours: Option<DecisionKind>) -> Option<Fate> {
+    pub(super) fn fate(&self, call: Option<&str>, ours: Option<DecisionKind>) -> Option<CallStatus> {
         let Some(resumed) = self.turn().iter().find(|event| is(event, "run.resumed")) else {
             return self.undecided(ours);
         };
@@ -49,7 +49,7 @@ impl Record<'_> {
             (_, None) => None,
         };
         let fate = fate.or_else(|| self.untold(ours))?;
-        Some(Fate { at: fate.at.or(resumed.at), ..fate })
+        Some(CallStatus { at: fate.at.or(resumed.at), ..fate })
     }
 
     /// When the run went on after this pause, as far as that is told.
@@ -65,12 +65,13 @@ impl Record<'_> {
     }
 
     /// The run never went on from there.
-    fn undecided(&self, ours: Option<DecisionKind>) -> Option<Fate> {
+    fn undecided(&self, ours: Option<DecisionKind>) -> Option<CallStatus> {
         let run = self.run;
-        let end = |status| Some(Fate { error: Some(run.end()), at: run.updated, ..Fate::of(status) });
+        let end =
+            |status| Some(CallStatus { error: Some(run.end()), at: run.updated, ..CallStatus::of(status) });
         let abandoned = run.failure.as_ref().is_some_and(|word| word.as_raw() == "abandoned_waiting");
         match run.status.as_raw() {
-            word if Waits::parse(word).is_some() && ours.is_none() => Some(Fate::of(Status::Pending)),
+            word if Waits::parse(word).is_some() && ours.is_none() => Some(CallStatus::of(Status::Pending)),
             "cancelled" => end(Status::Withdrawn),
             _ if abandoned => end(Status::Expired),
             "running" | "paused" => self.untold(ours),
@@ -81,82 +82,90 @@ impl Record<'_> {
     }
 
     /// Nothing that is written says how it was decided.
-    fn untold(&self, ours: Option<DecisionKind>) -> Option<Fate> {
+    fn untold(&self, ours: Option<DecisionKind>) -> Option<CallStatus> {
         match ours {
-            Some(DecisionKind::Reject) => Some(Fate::of(Status::Rejected)),
+            Some(DecisionKind::Reject) => Some(CallStatus::of(Status::Rejected)),
             _ if self.run.is_over() => {
-                Some(Fate { error: Some(self.run.end()), ..Fate::of(Status::Unknown) })
+                Some(CallStatus { error: Some(self.run.end()), ..CallStatus::of(Status::Unknown) })
             }
-            Some(_) => Some(Fate::of(Status::Running)),
+            Some(_) => Some(CallStatus::of(Status::Running)),
             None => None,
         }
     }
 
     /// A call that was approved or rejected.
-    fn decided(&self, resumed: &Happened, call: &str) -> Option<Fate> {
+    fn decided(&self, resumed: &Happened, call: &str) -> Option<CallStatus> {
         let row = self.row(call);
         let refused = |reason: Option<Untrusted>| {
             let reason = reason.or_else(|| row.and_then(|row| row.error.clone()));
-            Some(Fate { reason, ..Fate::of(Status::Rejected) })
+            Some(CallStatus { reason, ..CallStatus::of(Status::Rejected) })
         };
         match self.word(call) {
-            Word::Denied(reason) => refused(reason),
-            Word::Approved => Some(self.completed(call).unwrap_or_else(|| self.not_yet())),
+            CallDecision::Denied(reason) => refused(reason),
+            CallDecision::Approved => Some(self.completed(call).unwrap_or_else(|| self.not_yet())),
             // dendrux before 0.3 writes of a rejection no more than the results that it made up.
-            Word::Unsaid if submitted(resumed, call) == Some(false) => refused(None),
-            Word::Unsaid if row.is_some_and(denied) => refused(None),
-            Word::Unsaid => self.completed(call),
+            CallDecision::Unsaid if submitted(resumed, call) == Some(false) => refused(None),
+            CallDecision::Unsaid if row.is_some_and(denied) => refused(None),
+            CallDecision::Unsaid => self.completed(call),
         }
     }
 
     /// A call whose result somebody gave.
-    fn given(&self, resumed: &Happened, call: &str) -> Option<Fate> {
+    fn given(&self, resumed: &Happened, call: &str) -> Option<CallStatus> {
         let row = self.row(call);
         let success = submitted(resumed, call).or_else(|| self.success(call))?;
         Some(if success {
-            Fate { result: row.and_then(|row| row.result.clone()), ..Fate::of(Status::Executed) }
+            CallStatus { result: row.and_then(|row| row.result.clone()), ..CallStatus::of(Status::Executed) }
         } else {
-            Fate { reason: row.and_then(|row| row.error.clone()), ..Fate::of(Status::Rejected) }
+            CallStatus { reason: row.and_then(|row| row.error.clone()), ..CallStatus::of(Status::Rejected) }
         })
     }
 
     /// What `approval.decided` says of it. It is written once all calls of the turn ran.
-    fn word(&self, call: &str) -> Word {
+    fn word(&self, call: &str) -> CallDecision {
         let Some(event) = self.turn().iter().find(|event| is(event, "approval.decided")) else {
-            return Word::Unsaid;
+            return CallDecision::Unsaid;
         };
-        let Some(fields) = Fields::of(event.data.as_str()) else { return Word::Unsaid };
+        let Some(fields) = Fields::of(event.data.as_str()) else { return CallDecision::Unsaid };
         let each = fields.raw("decisions").and_then(json::elements).unwrap_or_default();
         let mut each = each.into_iter().filter_map(Fields::of);
         let own = each.find(|one| one.text("call_id").is_some_and(|id| id.as_raw() == call));
         // Before 0.3 there is one word for all of them.
         let said = own.as_ref().unwrap_or(&fields);
         match said.text("decision").as_ref().map_or("", Untrusted::as_raw) {
-            "approved" | "not_gated_executed" | "client_pending" => Word::Approved,
-            "denied" | "rejected" => Word::Denied(said.text("reason")),
-            _ => Word::Unsaid,
+            "approved" | "not_gated_executed" | "client_pending" => CallDecision::Approved,
+            "denied" | "rejected" => CallDecision::Denied(said.text("reason")),
+            _ => CallDecision::Unsaid,
         }
     }
 
     /// It ran, and how that went. A client's call runs turns later.
-    fn completed(&self, call: &str) -> Option<Fate> {
+    fn completed(&self, call: &str) -> Option<CallStatus> {
         let (success, row) = (self.success(call)?, self.row(call));
         let at = row.and_then(|row| row.at);
         Some(if success {
-            Fate { result: row.and_then(|row| row.result.clone()), at, ..Fate::of(Status::Executed) }
+            CallStatus {
+                result: row.and_then(|row| row.result.clone()),
+                at,
+                ..CallStatus::of(Status::Executed)
+            }
         } else {
             let error = row.and_then(|row| row.error.clone());
-            Fate { error: Some(error.unwrap_or_else(|| "it failed".into())), at, ..Fate::of(Status::Failed) }
+            CallStatus {
+                error: Some(error.unwrap_or_else(|| "it failed".into())),
+                at,
+                ..CallStatus::of(Status::Failed)
+            }
         })
     }
 
     /// Approved, and nothing says that it ran.
-    fn not_yet(&self) -> Fate {
+    fn not_yet(&self) -> CallStatus {
         if !self.run.is_over() {
-            return Fate::of(Status::Running);
+            return CallStatus::of(Status::Running);
         }
         let why = format!("it was approved, but nothing says that it ran: {}", self.run.end().as_raw());
-        Fate { error: Some(why.into()), ..Fate::of(Status::Failed) }
+        CallStatus { error: Some(why.into()), ..CallStatus::of(Status::Failed) }
     }
 
     fn success(&self, call: &str) -> Option<bool> {
@@ -165,12 +174,12 @@ impl Record<'_> {
         Fields::of(event.data.as_str())?.flag("success")
     }
 
-    fn row(&self, call: &str) -> Option<&Ran> {
+    fn row(&self, call: &str) -> Option<&CallRun> {
         self.ran.iter().find(|ran| ran.call == call)
     }
 }
 
-impl Fate {
+impl CallStatus {
     pub(super) fn of(status: Status) -> Self {
         Self { status, result: None, error: None, reason: None, at: None }
     }
@@ -188,15 +197,15 @@ fn submitted(resumed: &Happened, call: &str) -> Option<bool> {
 }
 
 /// The result that dendrux makes up for a call that was denied.
-fn denied(row: &Ran) -> bool {
+fn denied(row: &CallRun) -> bool {
     let denied = |result: &RawJson| Fields::of(result.as_str()).is_some_and(|it| it.raw("denied").is_some());
     !row.success && row.result.as_ref().is_some_and(denied)
 }
 
 /// The answer to a question.
-fn answered(resumed: &Happened) -> Fate {
+fn answered(resumed: &Happened) -> CallStatus {
     let result = Fields::of(resumed.data.as_str()).and_then(|data| data.json("user_input"));
-    Fate { result, ..Fate::of(Status::Executed) }
+    CallStatus { result, ..CallStatus::of(Status::Executed) }
 }
 
 #[cfg(test)]
@@ -205,7 +214,7 @@ mod tests {
     use crate::sources::dendrux::log;
 
     /// A run of two gated calls, C1 and C2, that paused with event 4; `events` is what came after, `ran` the rows of its calls.
-    fn fate(status: &str, call: &str, events: &[String], ran: &str) -> Option<Fate> {
+    fn fate(status: &str, call: &str, events: &[String], ran: &str) -> Option<CallStatus> {
         told(r#""status":"#, status, call, events, ran, None)
     }
 
@@ -216,7 +225,7 @@ mod tests {
         events: &[String],
         ran: &str,
         ours: Option<DecisionKind>,
-    ) -> Option<Fate> {
+    ) -> Option<CallStatus> {
         let pause =
             r#"{"items":[{"pause_sequence_index":4,"reason":"waiting_approval","pending_tool_calls":[]}]}"#;
         let pause = log::pauses(pause).unwrap().remove(0);

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// All places.
 #[derive(Debug)]
-pub(super) struct Rooms {
+pub(super) struct ConcurrencyLimit {
     all: Arc<Semaphore>,
     tools: HashMap<String, Arc<Semaphore>>,
 }
@@ -18,7 +18,7 @@ pub(super) struct Room {
     _places: [OwnedSemaphorePermit; 2],
 }
 
-impl Rooms {
+impl ConcurrencyLimit {
     pub(super) fn new(tools: &[String], in_all: usize, per_tool: usize) -> Self {
         let tools = tools.iter().map(|tool| (tool.clone(), Arc::new(Semaphore::new(per_tool)))).collect();
         Self { all: Arc::new(Semaphore::new(in_all)), tools }
@@ -31,7 +31,7 @@ impl Rooms {
     }
 
     /// Waits for a place in all. `None`: this tool has taken all of its own.
-    pub(super) async fn enter(&self, tool: &str) -> Option<Room> {
+    pub(super) async fn acquire(&self, tool: &str) -> Option<Room> {
         let tool = self.tools.get(tool)?;
         let own = Arc::clone(tool).try_acquire_owned().ok()?;
         let one_of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
