@@ -5,7 +5,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng, TestRunner};
 
 /// The seed of the short form.
 const USUAL: u64 = 0x5eed;
@@ -50,8 +50,17 @@ impl Random {
 
 /// Proptest with this run's seed and number of cases; it makes a failing case small.
 pub(crate) fn runner(short: u32, long: u32) -> TestRunner {
-    let config = Config { cases: rounds(short, long), failure_persistence: None, ..Config::default() };
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed().to_le_bytes());
-    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    let (seed, mut bytes) = (seed(), [0; 32]);
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRunner::new_with_rng(config_of(seed, short, long), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+}
+
+/// The same for a `proptest!` block.
+pub(crate) fn config(short: u32, long: u32) -> Config {
+    config_of(seed(), short, long)
+}
+
+fn config_of(seed: u64, short: u32, long: u32) -> Config {
+    let (cases, rng_seed) = (rounds(short, long), RngSeed::Fixed(seed));
+    Config { cases, rng_seed, failure_persistence: None, ..Config::default() }
 }

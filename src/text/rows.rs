@@ -110,6 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rounds;
     use crate::text::Shown;
 
     fn rows(mut line: &str, width: usize) -> Vec<&str> {
@@ -144,6 +145,8 @@ mod tests {
     ];
 
     proptest! {
+        #![proptest_config(rounds::config(128, 5_000))]
+
         #[test]
         fn rows_end_where_wrapping_ends_them(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..60),

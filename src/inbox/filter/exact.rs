@@ -68,6 +68,7 @@ mod tests {
     use super::*;
     use crate::domain::Row;
     use crate::inbox::filter::tests::{Known, holds, known};
+    use crate::rounds;
 
     const HOSTILE: [&str; 18] = [
         "refunds-agent",
@@ -133,6 +134,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(rounds::config(128, 5_000))]
+
         #[test]
         fn any_name_is_found_again_and_its_filter_is_one_plain_line(name: String, other: String) {
             let queue = Queue::Agent(name.as_str().into());

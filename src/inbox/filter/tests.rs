@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use crate::domain::{
     ActionId, ActionKey, BatchId, Capabilities, DecisionKind, Effect, Entry, Risk, Row, SourceName, Timestamp,
 };
+use crate::rounds;
 
 use super::{Filter, Finder, Is, Subject};
 
@@ -292,6 +293,8 @@ fn reference((negated, plain): &(bool, Plain), subject: &Known) -> bool {
 }
 
 proptest! {
+    #![proptest_config(rounds::config(128, 5_000))]
+
     #[test]
     fn exact_terms_hold_as_the_slow_reference_says(
         terms in prop::collection::vec(plain(), 0..4), subject in subjects(),

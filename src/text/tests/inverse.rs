@@ -12,9 +12,13 @@ fn g2_every_character_can_be_read_back_wherever_it_stands() {
     let alike = |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{f8ff}' | '\u{17000}'..='\u{1afff}' | '\u{20000}'..='\u{dffff}' | '\u{e0200}'..);
     let every = rounds(512, 1);
     for c in ('\0'..=char::MAX).filter(|c| !alike(*c) || u32::from(*c) % every < 2) {
-        check(&c.to_string());
-        check(&format!("a{c}b"));
-        check(&format!("\u{5d0}{c}{c}\u{301}"));
+        // And what is rare stands in one of the three places, in turn.
+        let (code, all) = (u32::from(c), every == 1 || !('\u{3400}'..'\u{e0000}').contains(&c));
+        for (nth, text) in (0..).zip([c.to_string(), format!("a{c}b"), format!("\u{5d0}{c}{c}\u{301}")]) {
+            if all || code % 3 == nth {
+                check(&text);
+            }
+        }
     }
 }
 
@@ -78,7 +82,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 #[test]
 fn g2_hostile_text_can_be_read_back() {
-    runner(4_000, 10_000_000)
+    runner(2_000, 10_000_000)
         .run(&hostile(), |text| {
             check(&text);
             Ok(())
@@ -88,7 +92,7 @@ fn g2_hostile_text_can_be_read_back() {
 
 #[test]
 fn no_row_leaves_anything_out_or_cuts_a_token() {
-    runner(1_000, 300_000)
+    runner(500, 300_000)
         .run(&(hostile(), NARROWEST..60), |(text, width)| {
             let rows = part(&text).wrap(width);
             prop_assert!(rows.iter().all(|row| row.width() <= width));
@@ -112,7 +116,7 @@ fn no_row_leaves_anything_out_or_cuts_a_token() {
 
 #[test]
 fn what_is_cut_says_so_and_never_shows_half_a_token() {
-    runner(1_000, 300_000)
+    runner(500, 300_000)
         .run(&(hostile(), 0..40_usize), |(text, width)| {
             let (whole, cut) = (part(&text), part(&text).cut(width));
             prop_assert!(cut.width() <= width);

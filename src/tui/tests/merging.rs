@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::domain::{RawJson, json, merge};
+use crate::rounds;
 use crate::tui::edit::field::Kind;
 use crate::tui::edit::form::EditForm;
 use crate::tui::testing;
@@ -48,7 +49,7 @@ fn form(input: &RawJson) -> EditForm {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(rounds::config(128, 5_000))]
 
     #[test]
     fn what_would_run_is_the_plain_merge_and_untouched_bytes_stay(

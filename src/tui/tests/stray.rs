@@ -150,7 +150,7 @@ fn g8_no_answer_of_a_terminal_stages_or_sends_anything() {
             noise.nothing_sent(answer);
         }
     }
-    for _ in 0..rounds(100, 5_000) {
+    for _ in 0..rounds(30, 5_000) {
         let mut noise = Noise::new("axs");
         for _ in 0..20 {
             let answer = ANSWERS[random.below(ANSWERS.len())].as_bytes();
@@ -192,7 +192,7 @@ fn g8_no_paste_sends_anything_bracketed_or_not() {
         " ",
         "12\n",
     ];
-    for _ in 0..rounds(100, 5_000) {
+    for _ in 0..rounds(30, 5_000) {
         let text: String = (0..3 + random.below(40)).map(|_| pieces[random.below(pieces.len())]).collect();
         for staged in ["", "ax", "axs", "axS"] {
             let mut noise = Noise::new(staged);
@@ -241,11 +241,12 @@ impl Keyboard {
 }
 
 #[test]
-fn g8_sixty_thousand_random_keys_at_the_review_send_nothing() {
+fn g8_random_keys_at_the_review_send_nothing() {
     const OFTEN: &[u8] = b"yyyySs0123456789\rjk";
+    let all = rounds(6_000, 60_000);
     let mut random = Random::seeded();
     let (mut keys, mut at_the_sheet) = (0, 0);
-    while keys < 60_000 {
+    while keys < all {
         // One is sent by a key, the other by its count.
         let mut board = Keyboard::after(if random.below(2) == 0 { "axs" } else { "xxxxs" });
         // A person looks at it first, perhaps.
@@ -264,7 +265,7 @@ fn g8_sixty_thousand_random_keys_at_the_review_send_nothing() {
                 byte => KeyCode::Char(char::from(byte)),
             });
             keys += 1;
-            at_the_sheet += usize::from(board.reviews());
+            at_the_sheet += u32::from(board.reviews());
             assert!(board.0.submitted.is_empty(), "key {keys}");
             if board.0.model.leaving {
                 break;
@@ -273,7 +274,7 @@ fn g8_sixty_thousand_random_keys_at_the_review_send_nothing() {
         board.rest(100);
         assert!(board.0.submitted.is_empty(), "after key {keys}");
     }
-    assert!(at_the_sheet > 20_000, "{at_the_sheet} keys met the sheet");
+    assert!(at_the_sheet > all / 3, "{at_the_sheet} keys met the sheet");
 }
 
 #[test]

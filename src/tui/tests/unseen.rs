@@ -46,7 +46,7 @@ fn read(desk: &Desk, seen: &mut HashSet<String>) {
 #[test]
 fn g7_nothing_is_approved_before_its_last_line_was_on_screen() {
     let mut random = Random::seeded();
-    for round in 0..rounds(25, 500) {
+    for round in 0..rounds(10, 500) {
         let (width, height) = [(80, 24), (100, 30), (160, 45), (60, 16)][random.below(4)];
         let lines = 60 + random.below(140);
         let input = long(&mut random, lines);
@@ -114,7 +114,7 @@ fn row(id: usize, version: usize) -> PendingAction {
 fn g9_no_card_that_came_under_the_finger_just_now_is_decided() {
     let mut random = Random::seeded();
     let (mut staged, mut refused) = (0, 0);
-    for round in 0..rounds(300, 10_000) as usize {
+    for round in 0..rounds(150, 10_000) as usize {
         let mut desk = Desk::new(100, 30, vec![row(1, 0), row(2, 0), row(3, 0)]);
         desk.press(["", "j", "jj", "jk"][random.below(4)]);
         desk.wait(1_000);

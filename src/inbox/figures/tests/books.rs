@@ -1,6 +1,7 @@
 //! Random histories: what the figures say, against a list of everything that happened.
 
 use super::*;
+use crate::rounds;
 
 /// One action's life, in seconds from the beginning.
 #[derive(Clone, Debug)]
@@ -119,6 +120,8 @@ impl History {
 }
 
 proptest! {
+    #![proptest_config(rounds::config(64, 2_000))]
+
     #[test]
     fn what_is_pending_how_old_and_how_fast_is_what_the_books_say(history in history()) {
         let figures = history.played();

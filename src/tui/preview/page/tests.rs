@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use crate::domain::json;
 use crate::domain::json::{Scanner, TokenKind};
+use crate::rounds;
 use crate::text::Flags;
 use crate::tui::preview::page::fields::readable;
 use crate::tui::preview::state::{Cached, Tab};
@@ -95,7 +96,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(rounds::config(100, 2_000))]
 
     /// Reading a page in full unlocks approving: so nothing may be missing in it, and nothing beyond its edge.
     #[test]

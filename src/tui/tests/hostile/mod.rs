@@ -151,8 +151,14 @@ fn classed(cases: &[Case]) -> Vec<usize> {
     cases.iter().map(next).collect()
 }
 
-/// The size at which a case is drawn everywhere in the short form: one in twelve of each class at the largest, the first of them,
-/// because that takes as long as eight others.
+/// Whether a case is drawn in every place in the short form: one in three of each class, the first of them. The others are drawn in
+/// the list and in each tab.
+const fn goes_everywhere(nth: usize) -> bool {
+    nth.is_multiple_of(3)
+}
+
+/// The size at which a case is drawn in the short form: one in twelve of each class at the largest, the first of them, because that
+/// takes as long as eight others.
 const fn turn(nth: usize) -> (u16, u16) {
     match nth {
         _ if nth.is_multiple_of(12) => SIZES[2],
@@ -166,7 +172,11 @@ fn passes(nth: usize, case: &Case) -> bool {
         places::seen(case);
         let short = [turn(nth)];
         for at in if is_long() { &SIZES[..] } else { &short } {
-            places::everywhere(case, *at);
+            if is_long() || goes_everywhere(nth) {
+                places::everywhere(case, *at);
+            } else {
+                places::listed(case, *at);
+            }
         }
     })
     .is_ok()

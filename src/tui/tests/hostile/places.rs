@@ -102,8 +102,8 @@ pub(crate) fn seen(case: &Case) {
     }
 }
 
-/// Opens, reads, edits, filters, reviews and sends, and looks after every step.
-pub(crate) fn everywhere(case: &Case, (width, height): (u16, u16)) {
+/// Looks at the list, and at each tab from its start to its end.
+pub(crate) fn listed(case: &Case, (width, height): (u16, u16)) -> Desk {
     let mut desk = Desk::new(width, height, vec![hostile(case, "1"), hostile(case, "2"), hostile(case, "3")]);
     look(case, "the list", &desk);
     if height > 12 {
@@ -116,6 +116,12 @@ pub(crate) fn everywhere(case: &Case, (width, height): (u16, u16)) {
         }
         desk.press("<Esc>");
     }
+    desk
+}
+
+/// Opens, reads, edits, filters, reviews and sends, and looks after every step.
+pub(crate) fn everywhere(case: &Case, size: (u16, u16)) {
+    let mut desk = listed(case, size);
     for (keys, place) in [
         ("gg", "top"),
         ("e", "edit"),
