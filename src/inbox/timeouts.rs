@@ -253,7 +253,7 @@ mod tests {
         let source = include_str!("../sources/mod.rs");
         let (_, asked) = source.split_once("pub trait Source:").unwrap();
         let (asked, _) = asked.split_once("\n}\n").unwrap();
-        let (_, passed_on) = include_str!("timeouts.rs").split_once("impl Source for Patient").unwrap();
+        let (_, passed_on) = include_str!("timeouts.rs").split_once("impl Source for WithTimeouts").unwrap();
 
         let asked = questions(asked);
         assert!(asked.len() > 10, "{asked:?}");
