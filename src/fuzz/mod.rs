@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn any_bytes_do() {
         let bytes = prop::collection::vec(any::<u8>(), 0..600);
-        let ran = runner(24, 2_000).run(&bytes, |data| {
+        let ran = runner(12, 2_000).run(&bytes, |data| {
             for (_, run) in TARGETS {
                 run(&data);
             }

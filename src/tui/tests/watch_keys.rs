@@ -2,6 +2,7 @@
 
 use crate::domain::{Flows, Minute, Timestamp};
 use crate::inbox::figures::AlertKind;
+use crate::rounds::rounds;
 use crate::tui::core::command::{COMMANDS, KeyContext};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
@@ -355,12 +356,17 @@ fn a_source_that_counts_is_asked_at_first_and_then_seldom() {
 
 #[test]
 fn every_size_and_every_panel_can_be_drawn() {
+    // The short form draws one panel in three at each size, in turn.
+    let (mut nth, every) = (0, rounds(3, 1));
     for width in (1..=200).step_by(23).chain([39, 40, 89, 90, 139, 140, 300]) {
         for height in (1..=60).step_by(11).chain([9, 10, 15, 16, 23, 24, 27, 28, 35, 36, 100]) {
             let mut desk = watching(width, height, growing());
             for keys in ["", "<Tab>", "<Tab>", "<Tab>", "<Tab>", "<Tab>", "A"] {
                 desk.press(keys);
-                drop(desk.screen());
+                nth += 1;
+                if nth % every == 0 {
+                    drop(desk.screen());
+                }
             }
         }
     }

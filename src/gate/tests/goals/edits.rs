@@ -117,7 +117,7 @@ fn g13_both_sides_merge_edits_to_the_same_bytes() {
     let (_folder, gate) = runtime.block_on(plain());
     let cases = (object(6), object(KEYS.len()));
 
-    let ran = runner(120, 10_000).run(&cases, |(input, edits)| {
+    let ran = runner(60, 10_000).run(&cases, |(input, edits)| {
         runtime.block_on(check(&gate, &input, &edits));
         Ok(())
     });

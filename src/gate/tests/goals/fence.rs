@@ -54,7 +54,7 @@ async fn g19_a_stale_executors_late_result_is_refused() {
     let gate = start(GateConfig { tools, ..config(folder.path()) }).await;
     let other = gate.gate.create_token("another", "w", &[Scope::Execute], None).await.unwrap();
 
-    for round in 0..rounds(20, 200) {
+    for round in 0..rounds(12, 200) {
         let tool = if round % 2 == 0 { "safe" } else { "manual" };
         // Two agents, or one that was started twice: then only the fence tells them apart.
         let second = if round % 4 < 2 { &other } else { &gate.agent };

@@ -261,7 +261,7 @@ fn g21_batches_and_checkpoints_add_up() {
     let (_folder, gate) = runtime.block_on(plain());
     let names = AtomicU32::new(0);
 
-    let ran = runner(40, 10_000).run(&case(), |case| {
+    let ran = runner(20, 10_000).run(&case(), |case| {
         let name = format!("m{}", names.fetch_add(1, Ordering::Relaxed));
         runtime.block_on(check(&gate, &case, &name));
         Ok(())

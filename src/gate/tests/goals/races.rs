@@ -63,7 +63,7 @@ async fn g15_of_two_reviewers_exactly_one_decides() {
     let tokens = [member("ann").await, member("bob").await];
     let mut random = Random::seeded();
 
-    for _ in 0..rounds(100, 10_000) / AT_ONCE {
+    for _ in 0..rounds(60, 10_000) / AT_ONCE {
         let pairs: Vec<_> = (0..AT_ONCE).map(|_| [random.below(3), random.below(3)]).collect();
         join_all(pairs.into_iter().map(|verbs| race(&gate, &tokens, verbs))).await;
     }

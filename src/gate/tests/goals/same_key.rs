@@ -35,7 +35,7 @@ async fn at_once(
 async fn g14_the_same_key_many_times_at_once_is_one_effect() {
     let (_folder, gate) = plain().await;
     let mut random = Random::seeded();
-    for round in 0..rounds(12, 1_000) {
+    for round in 0..rounds(6, 1_000) {
         let (times, mission) = (2 + random.below(63), format!("m{round}"));
         let (propose, decide) = (format!("propose {round}"), format!("decide {round}"));
         let body = |n| {
@@ -67,7 +67,7 @@ async fn g14_the_same_key_many_times_at_once_is_one_effect() {
 #[tokio::test]
 async fn g14_two_bodies_under_one_key_at_once_are_never_both_done() {
     let (_folder, gate) = plain().await;
-    for round in 0..rounds(30, 1_000) {
+    for round in 0..rounds(12, 1_000) {
         let key = format!("k{round}");
         let bodies = [1, 2].map(|n| {
             format!(r#"{{"toolName":"t","workspaceId":"w","missionId":"m{round}","toolInput":{{"n":{n}}}}}"#)

@@ -74,7 +74,7 @@ async fn stops_under_load(gate: &TestGate, button: &Gate) {
     gate.approve(&pulled, "").await;
     let (load, started) = (Load::default(), Instant::now());
 
-    tokio::join!(load.arrive(gate), press(gate, button, &load, rounds(25, 1_000) as usize));
+    tokio::join!(load.arrive(gate), press(gate, button, &load, rounds(12, 1_000) as usize));
     println!("{} approvals in {:?}", load.count(), started.elapsed());
     reconcile::sweep(&gate.gate).await.unwrap();
     let lease = Lease { by: None, millis: 1_000 };

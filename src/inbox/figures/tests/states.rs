@@ -86,7 +86,7 @@ fn check_stopped(figures: &Figures, now: i64, stop: i64) -> Result<(), TestCaseE
 #[test]
 fn traffic_that_stops_is_seen_to_stop() {
     let cases = (stopping(), any::<bool>());
-    let ran = runner(64, 5_000).run(&cases, |((history, stop), counts)| {
+    let ran = runner(24, 5_000).run(&cases, |((history, stop), counts)| {
         let mut checked = Ok(());
         history.playing(|figures, now| {
             if counts && let Some(asked) = figures.flows_due(&source(), 60, at(now)) {

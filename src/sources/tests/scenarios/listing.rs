@@ -91,7 +91,7 @@ pub(super) async fn a_thousand(world: &dyn World) -> String {
     assert_eq!(actions.len(), 1_000, "all of them can be read");
 
     // Where a source has no batches, each decision reads all that is left.
-    let approved = rounds(10, 40) as usize;
+    let approved = rounds(5, 40) as usize;
     let some: BTreeSet<_> = ids.iter().step_by(1_000 / approved).collect();
     let decided = actions.into_iter().filter(|action| some.contains(&action.row.id));
     let decided: Vec<_> = decided.map(|action| (action, Decision::APPROVE)).collect();

@@ -211,7 +211,7 @@ async fn g22_every_change_behind_the_gates_back_is_found() {
     SqliteStore::open(&path, context(&shelf.clock)).await.unwrap().close().await;
     let mut random = Random::seeded();
     let mut changed = 0;
-    while changed < rounds(80, 1_000) {
+    while changed < rounds(50, 1_000) {
         std::fs::copy(&path, &copy).unwrap();
         let store = SqliteStore::open(&copy, context(&shelf.clock)).await.unwrap();
         let before = contents(&store).await;

@@ -49,11 +49,11 @@ async fn g17_a_torn_log_opens_as_a_prefix_of_what_happened() {
     assert_eq!(whole, Some(80));
     let mut random = Random::seeded();
     let mut longest = 0;
-    for _ in 0..rounds(60, 2_000) {
+    for _ in 0..rounds(30, 2_000) {
         let kept = &log[..random.below(log.len())];
         longest = longest.max(reopened(folder.path(), &file, kept, &chain).await.unwrap());
     }
-    for _ in 0..rounds(30, 500) {
+    for _ in 0..rounds(20, 500) {
         let mut log = log.clone();
         let at = random.below(log.len());
         log[at] ^= 1 << random.below(8);
