@@ -45,8 +45,4 @@ impl Paths {
     pub fn journal(&self) -> PathBuf {
         self.state.join("journal.db")
     }
-
-    pub fn gate_database(&self) -> PathBuf {
-        self.state.join("gate.db")
-    }
 }

@@ -72,15 +72,6 @@ pub enum BatchKey {
     Alone(ActionKey),
 }
 
-impl BatchKey {
-    pub fn source(&self) -> &SourceName {
-        match self {
-            Self::Batch(source, _) => source,
-            Self::Alone(key) => &key.source,
-        }
-    }
-}
-
 /// A position in a source's history of changes; grows by one with every change in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Revision(pub u64);

@@ -48,8 +48,4 @@ impl AlertKind {
             Self::Blocked => "blocked",
         }
     }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
 }

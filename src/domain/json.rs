@@ -77,11 +77,6 @@ impl RawJson {
         members(&self.0)
     }
 
-    /// The elements of an array; `None` when this is no array.
-    pub fn elements(&self) -> Option<Vec<&str>> {
-        elements(&self.0)
-    }
-
     /// The value of the last member called `key`, as most parsers would take it.
     pub fn member(&self, key: &str) -> Option<&str> {
         self.members()?.into_iter().rev().find(|member| member.key.text == key).map(|member| member.value)

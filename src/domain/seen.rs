@@ -38,8 +38,4 @@ impl SeenLog {
     pub fn last(&self, key: &ActionKey) -> Option<(Digest, Seen)> {
         self.0.get(key).copied()
     }
-
-    pub fn forget(&mut self, key: &ActionKey) {
-        self.0.remove(key);
-    }
 }

@@ -70,11 +70,6 @@ impl Figures {
         self
     }
 
-    /// Who decided is asked for, too.
-    pub fn asks_reviewers(&self) -> bool {
-        self.reviewers
-    }
-
     /// What an earlier run kept, or one beside this one. At any time.
     pub fn restore(&mut self, kept: &[KeptMinute]) {
         for minute in kept {
