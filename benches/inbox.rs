@@ -15,7 +15,7 @@ fn main() {
 /// Down and up again.
 #[divan::bench(args = SIZES)]
 fn move_the_cursor(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     bencher.bench_local(|| {
         list.press('j', 200);
         list.press('k', 200);
@@ -25,7 +25,7 @@ fn move_the_cursor(bencher: Bencher<'_, '_>, rows: usize) {
 /// Exclude, and undo: staging, counting, moving on.
 #[divan::bench(args = SIZES)]
 fn decide_and_undo(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     bencher.bench_local(|| {
         list.press('x', 200);
         assert_eq!(list.staged(), 1, "nothing was staged");
@@ -35,7 +35,7 @@ fn decide_and_undo(bencher: Bencher<'_, '_>, rows: usize) {
 
 #[divan::bench(args = SIZES)]
 fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
-    let list = List::of(rows);
+    let list = List::of(rows).unwrap();
     let area = Rect::new(0, 0, 160, 45);
     let mut buffer = Buffer::empty(area);
     bencher.bench_local(|| {
@@ -47,20 +47,20 @@ fn draw_a_frame(bencher: Bencher<'_, '_>, rows: usize) {
 /// The whole list anew: what a reconnect costs.
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn sync_everything(bencher: Bencher<'_, '_>, rows: usize) {
-    bencher.with_inputs(|| List::of(rows)).bench_local_values(|mut list| list.sync(rows));
+    bencher.with_inputs(|| List::of(rows).unwrap()).bench_local_values(|mut list| list.sync(rows));
 }
 
 /// Every figure of the watch view.
 #[divan::bench(args = SIZES)]
 fn put_the_figures_together(bencher: Bencher<'_, '_>, rows: usize) {
-    let list = List::of(rows);
+    let list = List::of(rows).unwrap();
     bencher.bench_local(|| list.board());
 }
 
 /// What one changed action costs the figures, among so many.
 #[divan::bench(args = SIZES)]
 fn count_one_change(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     let mut at = 1_000_000;
     bencher.bench_local(|| {
         at += 250;
@@ -71,7 +71,7 @@ fn count_one_change(bencher: Bencher<'_, '_>, rows: usize) {
 /// One more letter of a filter, and one less: the first looks at what is shown, the other at everything.
 #[divan::bench(args = SIZES)]
 fn type_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     for key in ['/', 'o', 'u', 't', 'a', 'g', 'e', ' ', '9'] {
         type_key(&mut list, KeyCode::Char(key));
     }
@@ -84,7 +84,7 @@ fn type_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
 /// The longest that a key of a filter holds up the next one.
 #[divan::bench(args = SIZES)]
 fn one_stretch_of_a_filter(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     type_key(&mut list, KeyCode::Char('/'));
     bencher.bench_local(|| {
         list.key(KeyCode::Char('9'), 200);
@@ -100,14 +100,14 @@ fn type_key(list: &mut List, key: KeyCode) {
 /// By risk, and by age again.
 #[divan::bench(args = SIZES)]
 fn sort(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     bencher.bench_local(|| [',', 'r', ',', 'a'].map(|key| list.press(key, 200)));
 }
 
 /// By shape, and by batch again.
 #[divan::bench(args = SIZES)]
 fn group(bencher: Bencher<'_, '_>, rows: usize) {
-    let mut list = List::of(rows);
+    let mut list = List::of(rows).unwrap();
     bencher.bench_local(|| [',', 'x', ',', 'b'].map(|key| list.press(key, 200)));
 }
 

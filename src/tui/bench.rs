@@ -17,7 +17,7 @@ use crate::inbox::{Rows, Synced};
 use super::SessionInfo;
 use super::chrome::theme::Depth;
 use super::core::draw::view;
-use super::core::keymap::Keymap;
+use super::core::keymap::{Keymap, KeymapError};
 use super::core::model::{Model, Settings};
 use super::core::msg::{Msg, What};
 use super::core::router::update;
@@ -42,11 +42,11 @@ pub struct List {
 }
 
 impl List {
-    #[must_use]
-    pub fn of(rows: usize) -> Self {
+    /// Fails where the command table has keys that cannot be.
+    pub fn of(rows: usize) -> Result<Self, KeymapError> {
         let source = SourceName::new("gate");
         let size = Size::new(160, 45);
-        let model = Model::new(settings(), vec![source.clone()], size, Timestamp::default());
+        let model = Model::new(settings()?, vec![source.clone()], size, Timestamp::default());
         let mut list = Self { model, source };
         // Nothing can be staged before the journal was read.
         list.say(Timestamp::default(), What::Restored(Ok(Box::default())));
@@ -54,7 +54,7 @@ impl List {
         for key in ['j', 'G', 'k', 'n'] {
             list.press(key, 1_000);
         }
-        list
+        Ok(list)
     }
 
     /// The whole list anew.
@@ -116,10 +116,10 @@ impl List {
 }
 
 /// What tests and benches begin with: no colours, no hints, nothing held.
-pub(crate) fn settings() -> Settings {
+pub(crate) fn settings() -> Result<Settings, KeymapError> {
     let seconds = std::time::Duration::from_secs;
-    Settings {
-        keymap: Keymap::new(&Keys::default()).unwrap_or_else(|_| unreachable!("the keys of the table")),
+    Ok(Settings {
+        keymap: Keymap::new(&Keys::default())?,
         borders: Borders::Line,
         zone: jiff::tz::TimeZone::UTC,
         stale_after: seconds(40),
@@ -137,7 +137,7 @@ pub(crate) fn settings() -> Settings {
         reduced_motion: false,
         read_first: ReadFirst::Risky,
         opens: StartView::Inbox,
-    }
+    })
 }
 
 fn entry(source: &SourceName, nth: usize) -> Entry {

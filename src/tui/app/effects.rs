@@ -37,7 +37,7 @@ const RETRY: Duration = Duration::from_secs(2);
 pub(crate) struct Effects {
     inbox: Inbox,
     msgs: mpsc::Sender<Msg>,
-    /// What quitting waits for: submissions, what is settled, and saves.
+    /// What quitting waits for: submissions, what is resolved, and what is written to the journal.
     must_finish: TaskTracker,
     /// Everything else: the end cuts it off, before the journal is closed.
     may_end: TaskTracker,
@@ -88,7 +88,7 @@ impl Effects {
             Effect::RestoreMinutes => self.spawn(restore(this)),
             Effect::KeepMinutes(kept) => drop(self.must_finish.spawn(keep(this, kept))),
             Effect::Reconcile => self.spawn(this.reconcile()),
-            Effect::TakeBack { id, keys } => self.spawn(this.take_back(id, keys)),
+            Effect::TakeBack { id, keys } => drop(self.must_finish.spawn(this.take_back(id, keys))),
             Effect::Sync { source, since } => self.spawn(this.sync(source, since)),
             Effect::Load(keys) => each(&this, keys),
             Effect::History { key, stood } => self.spawn(this.history(key, stood)),

@@ -184,8 +184,6 @@ fn added(known: &Lines, new: &Range<usize>, time: i64, most: i64) -> Lines {
 
 /// Without a key for so long, nobody is taken to be looking any more. Milliseconds.
 const IDLE: i64 = 60_000;
-/// No message came for longer: the process was stopped, or the machine slept. Milliseconds.
-const DWELL_GAP: i64 = 5_000;
 /// What is counted is saved this often, and when the content leaves the screen. Milliseconds.
 const SAVE: i64 = 10_000;
 
@@ -209,7 +207,7 @@ impl ReadingTime {
         let from = std::mem::replace(&mut self.at, now);
         let awake = self.touched.get_or_insert(now).plus_millis(IDLE);
         let gap = now.since(from);
-        if self.on.is_some() && gap <= DWELL_GAP {
+        if self.on.is_some() && gap <= GAP {
             self.unsaved += now.min(awake).since(from).max(0);
         }
         if self.unsaved >= SAVE { self.take() } else { None }

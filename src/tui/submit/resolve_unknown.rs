@@ -324,7 +324,7 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
     title(model, &sheet.key, &mut Pen::new(buf, body, 0));
     approved(model, sheet, &mut Pen::new(buf, body, 1));
     let keys = &model.settings.keymap;
-    let ours = sheet_is_ours(model, sheet);
+    let ours = is_ours(model);
     // A decision is not sent a second time.
     let choices = CHOICES.into_iter().filter(|choice| !ours || choice.1 != Resolution::RunAgain);
     for (nth, (command, finding, says, follows)) in (3..).zip(choices) {
@@ -369,15 +369,10 @@ pub(crate) fn draw(model: &Model, sheet: &ResolveSheet, area: Rect, buf: &mut Bu
     cursor
 }
 
-/// A decision from here that was lost sight of.
-fn sheet_is_ours(model: &Model, sheet: &ResolveSheet) -> bool {
-    model.queue.get(&sheet.key).is_some_and(|slot| slot.state == State::Unknown)
-}
-
 /// `approved by kim at 14:02:11; nobody knows whether it landed`
 fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
     let Some(row) = model.queue.get(&sheet.key).map(|slot| &slot.entry.row) else { return };
-    if sheet_is_ours(model, sheet) {
+    if is_ours(model) {
         pen.ours("its decision was sent, and what became of it is not known", theme::DIM);
         return;
     }

@@ -81,7 +81,7 @@ impl Desk {
     /// Nothing has been asked yet.
     pub(crate) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
         let place = SessionInfo { reviewer: "kim@acme".to_owned(), ..SessionInfo::default() };
-        let settings = Settings { place, ..bench::settings() };
+        let settings = Settings { place, ..bench::settings().unwrap() };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
         for source in &mut model.sources {
