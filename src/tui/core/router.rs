@@ -190,10 +190,9 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 /// A key of the reviewer's: text, or part of a command.
 fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
     let mut effects = Vec::new();
-    // Who reads help does not read the sheet beneath it.
-    if matches!(model.overlay, Some(Overlay::Help(_))) {
-        review::absorbed(model);
-        resolve_unknown::absorbed(model);
+    // Who reads help, or types into the palette, does not read the sheet beneath it.
+    if model.overlay.is_some() {
+        absorbed(model);
     }
     let places = places(model);
     if model.chords.is_empty() && chord.char().is_some() && !is_blind(model) && takes_text(model, chord) {
@@ -216,6 +215,12 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
         }
     }
     effects
+}
+
+/// A key that was not for the sheet on screen: its time starts anew.
+fn absorbed(model: &mut Model) {
+    review::absorbed(model);
+    resolve_unknown::absorbed(model);
 }
 
 /// A command that was given, on whatever screen there is.
@@ -408,11 +413,11 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) -> Ve
     let anywhere = keymap.lookup(&[last], &[KeyContext::Anywhere]);
     let follows = keymap.following(&before, places);
     model.chords.clear();
+    absorbed(model);
     match (alone, anywhere) {
         (Lookup::Command(Command::Back), _) => Vec::new(),
         (_, Lookup::Command(command)) => given(model, command),
         _ => {
-            review::absorbed(model);
             let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
             let written: String = before.iter().map(Chord::to_string).collect();
             let told = format!(

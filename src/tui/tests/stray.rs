@@ -297,8 +297,8 @@ fn g8_proper_keys_at_a_persons_pace_are_sent_every_time() {
 /// One key in nine hundred milliseconds that means nothing: nobody reads the sheet.
 #[test]
 fn a_key_that_the_sheet_has_no_use_for_starts_its_time_anew() {
-    for (useless, opens) in
-        [("z", "axs"), ("5", "axs"), ("<Enter>", "axs"), ("o", "axs"), ("gx", "axs"), ("?<Esc>", "axs")]
+    for (useless, opens) in ["z", "5", "<Enter>", "o", "gx", "g<Esc>", "?<Esc>", ":<Esc>", ":zz<Enter><Esc>"]
+        .map(|key| (key, "axs"))
     {
         let mut board = Keyboard::after(opens);
         board.rest(900);
