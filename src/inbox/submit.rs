@@ -282,17 +282,10 @@ fn failed(error: &SourceError) -> Outcome {
     if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
 }
 
-/// A source that said this to one batch will say it to the next.
+/// A source that said this to one batch will say it to the next. One that was lost sight of is looked at first.
 fn stops(error: &SourceError) -> Option<Untrusted> {
-    match error {
-        SourceError::NotSent { .. }
-        | SourceError::Unauthorized
-        | SourceError::Forbidden { .. }
-        | SourceError::RateLimited { .. }
-        | SourceError::Token(_)
-        | SourceError::NotOffered => Some(Untrusted::from(format!("not sent: {}", words(error).as_raw()))),
-        SourceError::Unreachable { .. } | SourceError::Protocol { .. } | SourceError::Refused { .. } => None,
-    }
+    let stops = error.stops_the_rest() && !error.lost_sight();
+    stops.then(|| Untrusted::from(format!("not sent: {}", words(error).as_raw())))
 }
 
 pub(super) fn words(error: &SourceError) -> Untrusted {

@@ -25,12 +25,16 @@ mod dendrux;
 mod health_check;
 mod pending_actions;
 mod proposer;
+mod send_each;
 #[cfg(test)]
 pub(crate) mod tests;
 mod warden;
 
 pub use health_check::clock;
 pub use proposer::{Proposer, TokenOpens};
+
+/// What became of each decision.
+pub type Outcomes = Vec<(ActionId, Outcome)>;
 
 /// A backend that holds pending actions and takes decisions.
 ///
@@ -106,11 +110,7 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Sends one batch, once, under an idempotency key. `Ok` says what became of every item.
     ///
     /// Losing sight of the backend (`Unreachable`, `Protocol`) does not mean that nothing landed.
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        key: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError>;
+    async fn submit(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError>;
 
     /// Whether this decision, sent under this key, made the action what it is now, where the backend keeps a proof of it: for a
     /// decision that was lost sight of. `None`: it cannot be told, or not yet.
@@ -313,6 +313,11 @@ impl SourceError {
     /// True when what was sent may have landed all the same.
     pub const fn lost_sight(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Protocol { .. })
+    }
+
+    /// A request that follows would meet the same. A refusal is about what was in this one.
+    pub const fn stops_the_rest(&self) -> bool {
+        !matches!(self, Self::Refused { .. })
     }
 
     /// What the other side said, where it said something.

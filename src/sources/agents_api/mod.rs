@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{OpenError, Patience, Source, SourceError, Synced, answer};
+use super::{OpenError, Outcomes, Patience, Source, SourceError, Synced, answer};
 use crate::config::{AgentsApi as Settings, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{
-    ActionId, Capabilities, Check, ContextEntry, Note, On, Outcome, PendingAction, ReasonRule, Revision, Row,
+    ActionId, Capabilities, Check, ContextEntry, Note, On, PendingAction, ReasonRule, Revision, Row,
     SourceName, SubmissionBatch, Untrusted,
 };
 
@@ -137,11 +137,7 @@ impl Source for AgentsApi {
         self.read(ids).await
     }
 
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        _: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, batch: &SubmissionBatch, _: &str) -> Result<Outcomes, SourceError> {
         self.send(batch).await
     }
 

@@ -9,10 +9,11 @@ use super::{AgentsApi, RESOLVE_LIMIT, site};
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Decision, Item, Outcome, PendingAction, RawJson, Status, SubmissionBatch, Untrusted, json,
+    Decision, Item, Outcome, PendingAction, RawJson, Status, SubmissionBatch, Untrusted, json,
 };
 use crate::net::http::Reply;
-use crate::sources::{SourceError, answer};
+use crate::sources::send_each::send_each;
+use crate::sources::{Outcomes, SourceError, answer};
 
 const CHANGED: &str = "changed since you looked: its input, or its summary, preview, expiry or metadata";
 const THREW_CODE: &str = "ability_callback_exception";
@@ -23,8 +24,6 @@ const NOBODY: &str = "the site does not say who this user is, and takes no decis
 
 /// Before each look at an action that was there a moment ago and is not now: while somebody's approval runs, it is not told.
 const LOOKS: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(1)];
-
-type Outcomes = Vec<(ActionId, Outcome)>;
 
 /// One decision on its way.
 struct Sending<'a> {
@@ -74,25 +73,7 @@ impl Sending<'_> {
 impl AgentsApi {
     pub(super) async fn send(&self, batch: &SubmissionBatch) -> Result<Outcomes, SourceError> {
         let resolver = self.ask_resolver().await.map_err(nobody)?;
-        let alone = batch.items().len() == 1;
-        let (mut outcomes, mut stopped) = (Vec::new(), None);
-        for item in batch.items() {
-            let sent = match &stopped {
-                Some(error) => Ok(not_sent(error)),
-                None => self.send_one(item, &resolver).await,
-            };
-            let outcome = match sent {
-                Ok(outcome) => outcome,
-                Err(error) if alone => return Err(error),
-                Err(error) => {
-                    let outcome = answer::outcome(&error);
-                    stopped = Some(error);
-                    outcome
-                }
-            };
-            outcomes.push((item.id.clone(), outcome));
-        }
-        Ok(outcomes)
+        send_each(batch.items(), 1, |item| self.send_one(item, &resolver)).await
     }
 
     async fn send_one(&self, item: &Item, resolver: &Untrusted) -> Result<Outcome, SourceError> {
@@ -233,10 +214,6 @@ fn unknown(what: &str, reply: &Reply) -> Outcome {
 
 fn failed(why: &str) -> Outcome {
     Outcome::Failed { why: why.into() }
-}
-
-fn not_sent(error: &SourceError) -> Outcome {
-    Outcome::Failed { why: format!("not sent, because the source {error} before").into() }
 }
 
 /// Without a name nothing is decided; what stands in the way of asking for it is told as it is.

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{OpenError, Patience, Source, SourceError, Synced, answer};
+use super::{OpenError, Outcomes, Patience, Source, SourceError, Synced, answer};
 use crate::config::SourceConfig;
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Check, ContextEntry, Note, On, Outcome, PendingAction, ReasonRule, Revision, Row,
+    ActionId, Capabilities, Check, ContextEntry, Note, On, PendingAction, ReasonRule, Revision, Row,
     SourceName, SubmissionBatch, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
@@ -142,11 +142,7 @@ impl Source for ConfusedAi {
         Ok(found)
     }
 
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        _: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, batch: &SubmissionBatch, _: &str) -> Result<Outcomes, SourceError> {
         self.send(batch).await
     }
 

@@ -11,14 +11,13 @@ use crate::contract::time;
 use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, SubmissionBatch, Untrusted};
 use crate::net::http::Reply;
 use crate::net::url;
-use crate::sources::{SourceError, answer};
+use crate::sources::send_each::send_each;
+use crate::sources::{Outcomes, SourceError, answer};
 
 const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
 const EXPIRED: &str = "expired: it can no longer be decided (its server would still take a decision)";
 /// The server drops a connection that sends more than 1 MB (`maxBodyBytes`), without an answer.
 const BODY_MAX: usize = 1_000_000;
-
-type Outcomes = Vec<(ActionId, Outcome)>;
 
 /// `POST /v1/approvals/{id}`.
 #[derive(Serialize)]
@@ -34,68 +33,29 @@ struct Body<'a> {
 /// An action as it stands just before its decision is sent.
 struct Fresh<'a> {
     item: &'a Item,
-    action: PendingAction,
+    action: &'a PendingAction,
 }
 
 impl ConfusedAi {
     pub(super) async fn send(&self, batch: &SubmissionBatch) -> Result<Outcomes, SourceError> {
         let before = self.expiries.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let listed = self.list().await.map_err(answer::before_sending)?;
-        let mut found = by_id(listed);
-        let (mut outcomes, mut sending) = (Vec::new(), Vec::new());
-        for item in batch.items() {
-            let outcome = match found.remove(&item.id) {
-                None => match before.get(&item.id) {
-                    Some(at) if *at <= time::now() => Outcome::Failed { why: EXPIRED.into() },
-                    _ => self.settled(&item.id),
-                },
-                Some(action) => match refused(item, &action) {
-                    Some(outcome) => outcome,
-                    None => {
-                        sending.push(Fresh { item, action });
-                        continue;
-                    }
-                },
-            };
-            outcomes.push((item.id.clone(), outcome));
-        }
-        self.send_each(&sending, outcomes).await
-    }
-
-    /// One after the other. What keeps one from being sent keeps the rest.
-    async fn send_each(
-        &self,
-        sending: &[Fresh<'_>],
-        mut outcomes: Outcomes,
-    ) -> Result<Outcomes, SourceError> {
-        let mut stopped: Option<String> = None;
-        for fresh in sending {
-            let outcome = match &stopped {
-                Some(why) => Outcome::Failed { why: why.as_str().into() },
-                // Those before it took their time.
-                None if fresh.action.row.has_expired(time::now()) => Outcome::Failed { why: EXPIRED.into() },
-                None => match self.send_one(fresh).await {
-                    Ok(outcome) => outcome,
-                    // There is nothing else to tell.
-                    Err(error) if outcomes.is_empty() && sending.len() == 1 => return Err(error),
-                    Err(error) => {
-                        let refused = matches!(error, SourceError::Refused { .. });
-                        // None of them landed, and none will.
-                        if outcomes.is_empty() && !refused && !error.lost_sight() {
-                            return Err(error);
-                        }
-                        stopped = (!refused).then(|| format!("not sent, because the source {error}"));
-                        answer::outcome(&error)
-                    }
-                },
-            };
-            outcomes.push((fresh.item.id.clone(), outcome));
-        }
-        Ok(outcomes)
+        let found = by_id(self.list().await.map_err(answer::before_sending)?);
+        let (before, found) = (&before, &found);
+        let send = async |item: &Item| match found.get(&item.id) {
+            Some(action) => self.send_one(&Fresh { item, action }).await,
+            None if before.get(&item.id).is_some_and(|at| *at <= time::now()) => {
+                Ok(Outcome::Failed { why: EXPIRED.into() })
+            }
+            None => Ok(self.settled(&item.id)),
+        };
+        send_each(batch.items(), 1, send).await
     }
 
     async fn send_one(&self, fresh: &Fresh<'_>) -> Result<Outcome, SourceError> {
         let item = fresh.item;
+        if let Some(outcome) = refused(item, fresh.action) {
+            return Ok(outcome);
+        }
         let failed = |why: &str| Ok(Outcome::Failed { why: why.into() });
         let approved = match &item.decision {
             Decision::Approve { edits: None, .. } => true,

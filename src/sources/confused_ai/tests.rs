@@ -3,7 +3,8 @@
 use super::*;
 use crate::config::{Auth, SourceKind, TokenFrom};
 use crate::domain::{
-    ActionKey, BatchKey, Decision, Edits, RawJson, Refusal, Staged, Status, SubmissionId, Verdict, freeze,
+    ActionKey, BatchKey, Decision, Edits, Outcome, RawJson, Refusal, Staged, Status, SubmissionId, Verdict,
+    freeze,
 };
 use crate::sources::tests::{Fault, Stand, World as _};
 
@@ -229,7 +230,11 @@ async fn what_one_run_waits_for_goes_one_by_one_and_a_refused_token_stops_the_re
     assert_eq!(batch.items().len(), 3, "one run, one batch");
     service.faults().next_decision(Fault::Status(401));
 
-    assert_eq!(source.submit(&batch, "k").await.unwrap_err(), SourceError::Unauthorized);
+    let refused = source.submit(&batch, "k").await.unwrap();
+    let said = |why: &str| Outcome::Failed { why: why.into() };
+    assert_eq!(refused[0].1, said("the source refuses the token: wrong, expired or revoked"));
+    let not_sent = said("not sent, because the source refuses the token: wrong, expired or revoked");
+    assert!(refused[1..].iter().all(|(_, outcome)| *outcome == not_sent), "{refused:?}");
     assert_eq!(service.faults().decisions(), 1, "nobody is asked twice with a token that is refused");
 
     let outcomes = source.submit(&batch, "k").await.unwrap();

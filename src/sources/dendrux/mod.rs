@@ -14,11 +14,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::{OpenError, Patience, Signal, Source, SourceError, Synced, answer};
+use super::{OpenError, Outcomes, Patience, Signal, Source, SourceError, Synced, answer};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, Capabilities, Check, ContextEntry, Decision, Outcome, PendingAction, Revision, Row, SourceName,
+    ActionId, Capabilities, Check, ContextEntry, Decision, PendingAction, Revision, Row, SourceName,
     SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
@@ -140,11 +140,7 @@ impl Source for Dendrux {
         self.read(ids).await
     }
 
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        _: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, batch: &SubmissionBatch, _: &str) -> Result<Outcomes, SourceError> {
         self.send(batch).await
     }
 

@@ -10,15 +10,13 @@ use super::{Dendrux, Road, answer, lock};
 use crate::contract::error;
 use crate::domain::{ActionId, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
-use crate::sources::SourceError;
+use crate::sources::{Outcomes, SourceError};
 
 pub(super) const CHANGED: &str =
     "changed since you looked: the run went on, or a call of its turn is not what it was";
 pub(super) const GONE: &str = "gone: dendrux does not know this run any more";
 const NO_TRACE: &str = "the request was taken, but dendrux does not know this call any more";
 const LEFT: &str = "the request was taken, but it is still pending";
-
-pub(super) type Outcomes = Vec<(ActionId, Outcome)>;
 
 impl Dendrux {
     pub(super) async fn send(&self, batch: &SubmissionBatch) -> Result<Outcomes, SourceError> {

@@ -10,13 +10,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::{Listed, OpenError, Patience, Signal, Source, SourceError, Synced, answer};
+use super::{Listed, OpenError, Outcomes, Patience, Signal, Source, SourceError, Synced, answer};
 use crate::config::{Praxiom, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Binding, Capabilities, Check, ContextEntry, Flows, FlowsAsked, HistoryEvent, KnownTool,
-    ListQuery, Note, On, Outcome, Outstanding, PendingAction, ReasonRule, Records, Resolution, Resolved,
-    Revision, Row, SourceName, Status, SubmissionBatch, Untrusted,
+    ListQuery, Note, On, Outstanding, PendingAction, ReasonRule, Records, Resolution, Resolved, Revision,
+    Row, SourceName, Status, SubmissionBatch, Untrusted,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
@@ -222,11 +222,7 @@ impl Source for PendingActions {
         self.ids_beginning(prefix).await
     }
 
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        key: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
         self.send(batch, key).await
     }
 

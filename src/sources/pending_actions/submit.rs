@@ -6,10 +6,11 @@ use super::settle::{self, Found};
 use super::{Dialect, PendingActions, ROOT, answer, wire};
 use crate::contract::batch::{Approve, BatchApprove, BatchItem, Reject};
 use crate::contract::error;
-use crate::domain::{ActionId, Decision, Item, Outcome, Status, SubmissionBatch, Untrusted};
+use crate::domain::{Decision, Item, Outcome, Status, SubmissionBatch, Untrusted};
 use crate::net::http::Reply;
 use crate::net::url;
-use crate::sources::SourceError;
+use crate::sources::send_each::{same, send_parts};
+use crate::sources::{Outcomes, SourceError};
 
 pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
@@ -19,8 +20,6 @@ const NO_BATCH: &str = "the source does not know this batch any more, so nothing
 
 /// Decisions a request: a longer batch goes in several, so that none is too large or takes too long.
 const ITEMS: usize = 2_000;
-
-type Outcomes = Vec<(ActionId, Outcome)>;
 
 /// Our gate is busy or stopping: it says so before it does anything, and when to come back. Of other systems that is not known.
 fn refusal(dialect: Dialect, reply: &Reply) -> SourceError {
@@ -59,45 +58,22 @@ impl PendingActions {
         Ok(outcomes)
     }
 
-    /// As few requests as can be. Once one of several fails as a whole, the rest is not sent.
+    /// As few requests as can be.
     async fn send_parts(
         &self,
         segment: Option<&str>,
         items: &[Sending<'_>],
         key: &str,
     ) -> Result<Outcomes, SourceError> {
-        let size = if segment.is_some() { ITEMS } else { 1 };
-        let mut outcomes: Outcomes = Vec::new();
-        let mut stopped: Option<SourceError> = None;
-        for (nth, part) in items.chunks(size).enumerate() {
-            let all = |outcome: &Outcome| {
-                let of = |sending: &Sending<'_>| (sending.item.id.clone(), outcome.clone());
-                part.iter().map(of).collect::<Vec<_>>()
-            };
-            let sent = match &stopped {
-                Some(error) => {
-                    all(&Outcome::Failed { why: format!("not sent, because the source {error}").into() })
-                }
-                None => {
-                    let key = if nth == 0 { key.to_owned() } else { format!("{key}.{nth}") };
-                    let sent = match (segment, part) {
-                        (None, [one]) => self.send_one(one, &key).await.map(|outcome| all(&outcome)),
-                        (segment, part) => self.send_batch(segment.unwrap_or_default(), part, &key).await,
-                    };
-                    match sent {
-                        Ok(sent) => sent,
-                        Err(error) if items.len() == part.len() => return Err(error),
-                        Err(error) => {
-                            let outcome = answer::outcome(&error);
-                            stopped = Some(error);
-                            all(&outcome)
-                        }
-                    }
-                }
-            };
-            outcomes.extend(sent);
-        }
-        Ok(outcomes)
+        let parts: Vec<_> = items.chunks(if segment.is_some() { ITEMS } else { 1 }).enumerate().collect();
+        let send = async |(nth, part): &(usize, &[Sending<'_>])| {
+            let key = if *nth == 0 { key.to_owned() } else { format!("{key}.{nth}") };
+            match (segment, part) {
+                (None, [one]) => self.send_one(one, &key).await.map(|outcome| same(&[one.item], &outcome)),
+                (segment, part) => self.send_batch(segment.unwrap_or_default(), part, &key).await,
+            }
+        };
+        send_parts(&parts, 1, |(_, part)| part.iter().map(|sending| sending.item).collect(), send).await
     }
 
     /// The decision as this backend takes it, or why it cannot be sent.

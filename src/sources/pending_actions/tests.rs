@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::Praxiom;
-use crate::domain::{Decision, Digest, Edits, RawJson, Status};
+use crate::domain::{Decision, Digest, Edits, Outcome, RawJson, Status};
 use crate::net::testing::nobody;
 
 mod deciding;

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{OpenError, Patience, Source, SourceError, Synced, answer};
+use super::{OpenError, Outcomes, Patience, Source, SourceError, Synced, answer};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Check, ContextEntry, Decision, Note, On, Outcome, PendingAction, ReasonRule,
-    Revision, Row, SourceName, SubmissionBatch, Timestamp,
+    ActionId, Capabilities, Check, ContextEntry, Decision, Note, On, PendingAction, ReasonRule, Revision,
+    Row, SourceName, SubmissionBatch, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
 
@@ -169,11 +169,7 @@ impl Source for Warden {
         self.read(ids).await
     }
 
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        key: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
         self.send(batch, key).await
     }
 

@@ -1,7 +1,5 @@
 //! Sending decisions: each by itself, once, just after it was read again.
 
-use futures_util::future::join_all;
-
 use super::read::Found;
 use super::sent::{Sent, Waiting};
 use super::step_id::{StepId, Verb};
@@ -10,11 +8,11 @@ use super::{Warden, answer};
 use crate::contract::error;
 use crate::contract::fields::Fields;
 use crate::domain::{
-    ActionId, Decision, DecisionKind, Digest, Item, Outcome, RawJson, Status, SubmissionBatch, Untrusted,
-    json, merge,
+    ActionId, Decision, DecisionKind, Digest, Item, Outcome, RawJson, Status, SubmissionBatch, json, merge,
 };
 use crate::net::http::Reply;
-use crate::sources::SourceError;
+use crate::sources::send_each::send_each;
+use crate::sources::{Outcomes, SourceError};
 
 const CHANGED: &str = "changed since you looked: its content, its facts, or it was held anew";
 /// The engine does not know the step any more.
@@ -29,8 +27,6 @@ const AT_ONCE: usize = 4;
 /// Characters of guidance that the engine takes.
 const GUIDANCE_MAX: usize = 4_096;
 
-type Outcomes = Vec<(ActionId, Outcome)>;
-
 /// What was read just before sending.
 enum Fresh {
     WaitingStep(Box<WaitingStep>),
@@ -41,33 +37,9 @@ enum Fresh {
 }
 
 impl Warden {
-    /// The engine has no batch: this is a loop over it. Once a request fails for a reason that the next one would meet too,
-    /// nothing more is sent.
+    /// The engine has no batch: this is a loop over it.
     pub(super) async fn send(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
-        if let [item] = batch.items() {
-            return Ok(vec![(item.id.clone(), self.decide(item, key).await?)]);
-        }
-        let (mut outcomes, mut stopped) = (Vec::new(), None::<SourceError>);
-        for part in batch.items().chunks(AT_ONCE) {
-            if let Some(error) = &stopped {
-                let why = Untrusted::from(format!("not sent, because the source {error}"));
-                outcomes
-                    .extend(part.iter().map(|item| (item.id.clone(), Outcome::Failed { why: why.clone() })));
-                continue;
-            }
-            let answers = join_all(part.iter().map(|item| self.decide(item, key))).await;
-            for (item, answer) in part.iter().zip(answers) {
-                let outcome = answer.unwrap_or_else(|error| {
-                    let outcome = answer::outcome(&error);
-                    if !matches!(error, SourceError::Refused { .. }) {
-                        stopped = Some(error);
-                    }
-                    outcome
-                });
-                outcomes.push((item.id.clone(), outcome));
-            }
-        }
-        Ok(outcomes)
+        send_each(batch.items(), AT_ONCE, |item| self.decide(item, key)).await
     }
 
     async fn decide(&self, item: &Item, key: &str) -> Result<Outcome, SourceError> {

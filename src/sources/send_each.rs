@@ -1,0 +1,61 @@
+//! Sends decisions one after the other. What stops the rest stands here, once for every kind of source.
+
+use futures_util::future::join_all;
+
+use super::{Outcomes, SourceError, answer};
+use crate::domain::{Item, Outcome};
+
+/// Sends each decision by itself, `at_a_time` of them at once; see [`send_parts`].
+pub(super) async fn send_each<'a, F>(
+    items: &'a [Item],
+    at_a_time: usize,
+    send: impl Fn(&'a Item) -> F,
+) -> Result<Outcomes, SourceError>
+where
+    F: Future<Output = Result<Outcome, SourceError>>,
+{
+    let items: Vec<&Item> = items.iter().collect();
+    let send = |item: &&'a Item| {
+        let (item, outcome) = (*item, send(item));
+        async move { Ok(same(&[item], &outcome.await?)) }
+    };
+    send_parts(&items, at_a_time, |item| vec![*item], send).await
+}
+
+/// Sends all parts, `at_a_time` of them at once. After an error that the next part would meet too, nothing more is sent. The
+/// error of an only part is the caller's.
+pub(super) async fn send_parts<'a, P, F>(
+    parts: &'a [P],
+    at_a_time: usize,
+    items: impl Fn(&'a P) -> Vec<&'a Item>,
+    send: impl Fn(&'a P) -> F,
+) -> Result<Outcomes, SourceError>
+where
+    F: Future<Output = Result<Outcomes, SourceError>>,
+{
+    let (mut outcomes, mut stopped) = (Outcomes::new(), None::<SourceError>);
+    for some in parts.chunks(at_a_time) {
+        if let Some(error) = &stopped {
+            let why = format!("not sent, because the source {error}").into();
+            let not_sent = Outcome::Failed { why };
+            outcomes.extend(some.iter().flat_map(|part| same(&items(part), &not_sent)));
+            continue;
+        }
+        for (part, answer) in some.iter().zip(join_all(some.iter().map(&send)).await) {
+            match answer {
+                Ok(told) => outcomes.extend(told),
+                Err(error) if parts.len() == 1 => return Err(error),
+                Err(error) => {
+                    outcomes.extend(same(&items(part), &answer::outcome(&error)));
+                    stopped = Some(error).filter(SourceError::stops_the_rest).or(stopped);
+                }
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+/// One outcome for all of them.
+pub(super) fn same(items: &[&Item], outcome: &Outcome) -> Outcomes {
+    items.iter().map(|item| (item.id.clone(), outcome.clone())).collect()
+}
