@@ -5,9 +5,10 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::audit::{self, AuditHead, Verified};
-use super::auth::{self, Scope, Token, TokenInfo};
+use super::error::GateError;
+use super::state::Gate;
 use super::store::{Actor, Refused, Settled, StoreError};
-use super::{Gate, GateError};
+use super::token::{self, Scope, Token, TokenInfo};
 use crate::contract::audit::AuditBody;
 use crate::domain::{PendingAction, Untrusted};
 
@@ -34,7 +35,7 @@ impl Gate {
         let millis = lifetime.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
         let expires_at = millis.map(|millis| self.inner.clock.now().plus_millis(millis));
         let (token, secret) = Token::issue(subject, workspace, scopes, expires_at);
-        self.inner.store.add_token(token, auth::hash(&secret)).await?;
+        self.inner.store.add_token(token, token::hash(&secret)).await?;
         Ok(secret)
     }
 

@@ -15,7 +15,6 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::Gate;
 use super::error::ApiError;
 
 /// Bytes of bodies that are read or worked on at once, large and small ones together.
@@ -60,17 +59,20 @@ impl Bodies {
 
 /// Stands behind the guard of every route: makes room for the body, and reads what the route left of it. The connection of a client
 /// that still sends would break, and the answer with it.
-pub(super) async fn bounded(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+pub(super) async fn bounded(
+    State((bodies, limit)): State<(Arc<Bodies>, u64)>,
+    request: Request,
+    next: Next,
+) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
-    let limit = gate.inner.limits.body_bytes;
     let (parts, body) = request.into_parts();
     let declared = HttpBody::size_hint(&body).exact();
     // Who asks first has not sent it yet, and what is too large is not worth reading.
     let worth_reading = !parts.headers.contains_key(EXPECT) && declared.is_none_or(|bytes| bytes <= limit);
     let body = Shared(Arc::new(Mutex::new(body)));
-    let response = match gate.inner.bodies.take(declared.unwrap_or(limit).min(limit)) {
+    let response = match bodies.take(declared.unwrap_or(limit).min(limit)) {
         Ok(room) => {
             let response = next.run(Request::from_parts(parts, Body::new(body.clone()))).await;
             drop(room);

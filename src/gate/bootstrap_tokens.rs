@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::auth::{self, Scope};
-use super::{Gate, GateError};
+use super::error::GateError;
+use super::state::Gate;
+use super::token::{self, Scope};
 use crate::config::TokenFrom;
 use crate::config::secret::SecretError;
 use crate::private;
@@ -40,7 +41,7 @@ impl Gate {
     async fn first(&self, path: &Path, subject: &str, scopes: &[Scope]) -> Result<(), GateError> {
         let kept = TokenFrom::File(path.to_owned()).read();
         if let Ok(secret) = &kept
-            && let Some(token) = self.store().token(&auth::hash(secret), self.inner.clock.now()).await?
+            && let Some(token) = self.store().token(&token::hash(secret), self.inner.clock.now()).await?
             && token.workspace == self.inner.workspace
         {
             return Ok(());
@@ -58,7 +59,7 @@ impl Gate {
     async fn revoke_exposed(&self, path: &Path) -> Result<(), GateError> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
         let secret = SecretString::from(text.trim());
-        if let Some(token) = self.store().token(&auth::hash(&secret), self.inner.clock.now()).await? {
+        if let Some(token) = self.store().token(&token::hash(&secret), self.inner.clock.now()).await? {
             self.revoke_token(&token.id).await?;
             tracing::warn!(path = %path.display(), "others could read this token; it was revoked and replaced");
         }

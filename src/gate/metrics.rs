@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -21,8 +21,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::Gate;
-use super::auth::Named;
 use super::store::Census;
 use crate::domain::{Status, Timestamp};
 
@@ -224,9 +222,12 @@ fn word(method: &Method) -> &'static str {
     }
 }
 
+/// Who called, for whoever stands further outside and has the log to write.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Named(pub(crate) Arc<OnceLock<String>>);
+
 /// Stands before everything else: counts each request and what became of it, and logs it without a word of what it carried.
-pub(crate) async fn observe(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let metrics = &gate.inner.metrics;
+pub(crate) async fn observe(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = word(request.method());
     let matched = request.extensions().get::<MatchedPath>();

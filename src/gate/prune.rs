@@ -4,8 +4,8 @@
 
 use super::audit::WHOLE_GATE;
 use super::error::GateError;
+use super::state::Gate;
 use super::store::{Prunable, StoreError};
-use super::{Gate, Pruned};
 use crate::contract::action;
 use crate::contract::prune::PrunedBody;
 use crate::domain::Timestamp;
@@ -14,6 +14,13 @@ use crate::domain::Timestamp;
 const ROUND: u32 = 200;
 /// And about how many bytes of input, so that a few large ones do not fill memory.
 const ROUND_BYTES: u64 = 8 << 20;
+
+/// What a prune came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Actions that are gone.
+    pub actions: u64,
+}
 
 impl Gate {
     /// Prunes what was settled before this moment, in every workspace. `keep` is given each action as one line of JSON before it

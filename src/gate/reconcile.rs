@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::Gate;
 use super::audit::{AuditHead, WHOLE_GATE};
 use super::error::GateError;
 use super::executor::{restarting, take_up};
+use super::state::Gate;
 use super::store::{Counts, StoreError};
 use crate::domain::Timestamp;
 use crate::fault;

@@ -3,6 +3,7 @@
 //! Nothing is reachable that is not in the table, and the table says what a token must hold: a handler cannot forget to ask.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -15,14 +16,15 @@ use axum::routing::{MethodRouter, get, post};
 use tokio_util::task::TaskTracker;
 use tower_http::timeout::TimeoutLayer;
 
-use super::Gate;
-use super::auth::{self, Access, Scope};
+use super::auth::{self, Access};
 use super::bodies::bounded;
 use super::error::{ApiError, envelope};
 use super::host_guard::{Door, reject_browsers};
 use super::metrics::observe;
 use super::routes::{batch, changes, checkpoint, counts, decide, flows, get as one, list, metrics};
 use super::routes::{openapi, owner, propose, pull, stream, tools};
+use super::state::Gate;
+use super::token::Scope;
 use crate::fault;
 
 /// How long a request may take to arrive and be answered; longer than the longest wait. An open stream is an answer.
@@ -106,7 +108,8 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
     let mut router = Router::new();
     for route in table() {
         let guard = middleware::from_fn_with_state((gate.clone(), route.access), auth::guard);
-        let mut handler = route.handler.layer(middleware::from_fn_with_state(gate.clone(), bounded));
+        let bodies = (Arc::clone(&gate.inner.bodies), gate.inner.limits.body_bytes);
+        let mut handler = route.handler.layer(middleware::from_fn_with_state(bodies, bounded));
         if route.begins {
             handler = handler.layer(middleware::from_fn_with_state(gate.clone(), unless_draining));
         }
@@ -127,6 +130,6 @@ pub(crate) fn router(gate: Gate, address: SocketAddr, requests: TaskTracker) -> 
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, REQUEST))
         .layer(middleware::map_response(envelope))
         .layer(middleware::from_fn(move |request, next| reject_browsers(door.clone(), request, next)))
-        .layer(middleware::from_fn_with_state(gate.clone(), observe))
+        .layer(middleware::from_fn_with_state(gate.inner.metrics.clone(), observe))
         .with_state(gate)
 }

@@ -8,8 +8,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::error::GateError;
 use super::router::router;
-use super::{Gate, GateError, Stop, connections, executor, reconcile};
+use super::state::{Gate, Stop};
+use super::{connections, executor, reconcile};
 
 /// How long requests may take to be answered once nothing runs any more.
 const GRACE: Duration = Duration::from_secs(10);
@@ -18,8 +20,17 @@ const LAST: Duration = Duration::from_secs(2);
 /// How long connections may take to end once nobody waits for an answer: a client may hold an idle one open for ever.
 const GOODBYE: Duration = Duration::from_millis(500);
 
+impl Gate {
+    /// Serves HTTP, runs executors and the reconciler until it is told to stop. Then it drains: nothing new is begun, and what runs is
+    /// waited for, up to `gate.stop_seconds`. Then streams end, requests get 10 seconds, and the database is closed: this gate and its
+    /// clones are done. Commands that still run go on under their supervisors, and the next gate takes up what they come to.
+    pub async fn serve(self, listener: TcpListener, stop: impl Into<Stop>) -> Result<(), GateError> {
+        serve(self, listener, stop.into()).await
+    }
+}
+
 /// Serves until it is told to stop, then finishes what is under way and closes the database.
-pub(crate) async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), GateError> {
+async fn serve(gate: Gate, listener: TcpListener, stop: Stop) -> Result<(), GateError> {
     let address = listener.local_addr()?;
     let (stopping, tasks) = (gate.inner.stopping.clone(), gate.inner.tasks.clone());
     let reconciler = tasks.spawn(reconcile::run(gate.clone()));

@@ -1,15 +1,16 @@
 //! What the gate knows of each tool: its configuration over the built-in definition.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use super::executor;
 use crate::config::{ConfigError, Executor, GateConfig, Retry, ToolConfig};
 use crate::contract::tool::{self, Definition};
 use crate::domain::{Digest, Effect, Risk};
 use crate::gate::terms;
 use crate::net::post::Targets;
+use crate::program;
 use crate::schema::Schema;
 
 /// The configured tools. Every other tool is medium risk, run by the agent, and asks a human after a crash.
@@ -33,7 +34,7 @@ impl Tools {
         let mut schemas = BTreeMap::new();
         for (name, tool) in &config.tools {
             let wrong = |what: String| config.mistake(name, &what);
-            executor::check(tool, &targets).map_err(wrong)?;
+            runnable(tool, &targets).map_err(wrong)?;
             if let Some(path) = &tool.schema {
                 schemas.insert(name.clone(), schema_in(path).map_err(wrong)?);
             }
@@ -167,6 +168,16 @@ pub(crate) fn raised_effect(tool: Option<&Effect>, proposed: Option<&str>) -> Op
     let proposed =
         proposed.map(Effect::parse).filter(|proposed| floor.is_none_or(|floor| proposed.rank() > floor));
     proposed.or_else(|| tool.cloned())
+}
+
+/// Whether a tool could be run from here, as far as it can be told without running it. A program is looked for where it will be: at
+/// its path, else in the folders of the `PATH` that it is given.
+fn runnable(tool: &ToolConfig, targets: &Targets) -> Result<(), String> {
+    match &tool.executor {
+        Executor::Command { argv, env } => program::check(argv, env.get("PATH").map(OsString::from), "argv"),
+        Executor::Http { url } => targets.check(url),
+        Executor::Pull => Ok(()),
+    }
 }
 
 /// Reads and compiles the schema in this file.

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use super::{AuditHead, AuditRow, Hash, Verified, fingerprint, hash, hex};
 use crate::contract::time;
 use crate::domain::{Edits, Status, Timestamp, Untrusted};
-use crate::gate::auth::TokenInfo;
 use crate::gate::store::{KeptToken, Stored};
 use crate::gate::terms;
+use crate::gate::token::TokenInfo;
 
 /// Problems that are told one by one; beyond, they are only counted.
 const TOLD: usize = 100;

@@ -1,7 +1,6 @@
 //! The `command` executor: a fixed program with fixed arguments, the merged input on standard input, no shell.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
@@ -9,16 +8,11 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use tokio::process::Command;
 
-use super::Attempt;
+use super::attempt::Attempt;
 use super::runs::{Run, Runs};
 use crate::gate::store::Work;
 use crate::program;
 use crate::program::supervisor::{self, End, Report};
-
-/// Looks for the program where [`run`] will: at its path, else in the folders of the `PATH` that it is given.
-pub(super) fn check(argv: &[String], env: &BTreeMap<String, String>) -> Result<(), String> {
-    program::check(argv, env.get("PATH").map(OsString::from), "argv")
-}
 
 /// Runs it under a supervisor, which outlives us where it must: dropping this ends nothing.
 pub(super) async fn run(

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Attempt, OUTPUT_MAX};
+use super::attempt::Attempt;
 use crate::gate::store::Work;
 use crate::net::http::HttpError;
 use crate::net::post::Targets;
+use crate::program::supervisor::OUTPUT_MAX;
 
 /// 2xx is done. 408 and 5xx may come from a proxy in between, or after the write: it may have landed. Any other answer is a
 /// failure in the tool's own words.

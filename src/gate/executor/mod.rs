@@ -4,28 +4,24 @@
 //! way and the way after a crash are the same one. An executor that fails, hangs or panics ends as a status of its
 //! action and never takes the gate down.
 
+pub(super) mod attempt;
 mod command;
 mod concurrency;
 mod http;
-mod runs;
+pub(super) mod runs;
 
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use self::attempt::{Attempt, how_it_ended};
 use self::concurrency::{ConcurrencyLimit, Room};
-pub(super) use self::runs::Runs;
 use self::runs::{Run, State};
-use super::Gate;
+use super::state::Gate;
 use super::store::{Dispatched, Finished, Lease, Refused, StoreError, Waiting, Work};
-use crate::config::{Executor, Retry, ToolConfig};
-use crate::domain::RawJson;
-use crate::domain::json::JsonError;
+use crate::config::{Executor, ToolConfig};
 use crate::fault;
-use crate::net::post::Targets;
-use crate::program::supervisor::OUTPUT_MAX;
 
 /// How many actions are run at once.
 const AT_ONCE: usize = 16;
@@ -33,22 +29,6 @@ const AT_ONCE: usize = 16;
 const AT_ONCE_PER_TOOL: usize = 8;
 /// A lease outlives the tool's timeout by so much: time to write the result down.
 const MARGIN: Duration = Duration::from_secs(5);
-/// Most bytes of an error text that are kept.
-const ERROR_MAX: usize = 4_096;
-
-/// How one attempt came out.
-#[derive(Debug, PartialEq, Eq)]
-enum Attempt {
-    /// What it printed or answered.
-    Done(Vec<u8>),
-    /// It said no, or could not be started: nothing landed as far as anybody knows.
-    Failed(String),
-    /// It was stopped or lost on the way: it may have landed.
-    Lost(String),
-    /// It may still go on: nobody watches it any more.
-    Vanished(String),
-}
-
 /// How long a broken task rests before it is begun again.
 const REST: Duration = Duration::from_secs(1);
 
@@ -162,23 +142,6 @@ async fn perform(gate: &Gate, tool: ToolConfig, work: Work) {
     fault::point("run.kept");
 }
 
-/// `None`: it may still go on, so that its lease has to run out first.
-fn how_it_ended(ran: Attempt, retry: Retry) -> Option<Finished> {
-    Some(match (ran, retry) {
-        (Attempt::Done(output), _) => match result(&output) {
-            Ok(result) => Finished::Executed(result),
-            Err(error) => Finished::Lost(format!("it ran, but its output cannot be kept: {error}")),
-        },
-        (Attempt::Failed(error), _) => Finished::Failed(clip(&error)),
-        (Attempt::Lost(error), Retry::Safe) => Finished::Again(clip(&error)),
-        (Attempt::Lost(error), Retry::Manual) => Finished::Lost(clip(&error)),
-        (Attempt::Vanished(error), _) => {
-            tracing::warn!(error, "nobody knows how a run ended; its lease runs out first");
-            return None;
-        }
-    })
-}
-
 /// Takes up what runs of an earlier gate came to. Returns the actions of which a run still goes on, also of this gate's.
 pub(super) async fn take_up(gate: &Gate) -> Vec<String> {
     let mut going_on = Vec::new();
@@ -216,15 +179,6 @@ pub(super) async fn take_up(gate: &Gate) -> Vec<String> {
     going_on
 }
 
-/// Whether a tool could be run from here, as far as it can be told without running it.
-pub(crate) fn check(tool: &ToolConfig, targets: &Targets) -> Result<(), String> {
-    match &tool.executor {
-        Executor::Command { argv, env } => command::check(argv, env),
-        Executor::Http { url } => targets.check(url),
-        Executor::Pull => Ok(()),
-    }
-}
-
 /// Writes down how a run ended; again and again while the database fails, because what is known must not become unknown. False when
 /// the gate gave up before that.
 async fn keep(gate: &Gate, id: &str, fence: u64, how: Finished) -> bool {
@@ -255,41 +209,12 @@ async fn attempt(gate: &Gate, tool: &ToolConfig, work: &Work) -> Attempt {
     }
 }
 
-/// The output as it is when it is JSON, else as a JSON string.
-fn result(output: &[u8]) -> Result<RawJson, JsonError> {
-    let text = String::from_utf8_lossy(output);
-    // Stricter than RawJson, which tolerates words like NaN: a reply of ours must be JSON to everybody.
-    let strict = serde_json::from_str::<&RawValue>(&text).ok().and_then(|raw| RawJson::parse(raw.get()).ok());
-    match strict {
-        Some(json) => Ok(json),
-        None => RawJson::parse(serde_json::to_string(&text).unwrap_or_default()),
-    }
-}
-
-/// An error text, cut at a character to what is kept.
-pub(crate) fn clip(text: &str) -> String {
-    let mut end = text.len().min(ERROR_MAX);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-
-    #[test]
-    fn output_is_kept_as_json_or_as_a_string() {
-        assert_eq!(result(b" {\"n\": 1.10}\n").unwrap().as_str(), "{\"n\": 1.10}");
-        assert_eq!(result(b"done\n").unwrap().as_str(), "\"done\\n\"");
-        assert_eq!(result(b"NaN").unwrap().as_str(), "\"NaN\"");
-        assert_eq!(result(b"").unwrap().as_str(), "\"\"");
-        assert_eq!(result(b"\xff").unwrap().as_str(), "\"\u{fffd}\"");
-    }
 
     #[tokio::test(start_paused = true)]
     async fn a_broken_background_task_is_begun_again() {
@@ -302,11 +227,5 @@ mod tests {
         restarting(&CancellationToken::new(), begin).await;
 
         assert_eq!(starts.load(Ordering::Relaxed), 3);
-    }
-
-    #[test]
-    fn a_long_error_is_cut_at_a_character() {
-        assert_eq!(clip(&"é".repeat(4_000)).len(), ERROR_MAX);
-        assert_eq!(clip(&format!("a{}", "é".repeat(4_000))).len(), ERROR_MAX - 1);
     }
 }

@@ -5,12 +5,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::decide::reason;
+use super::reply::{payload, reply};
 use super::sent::Sent;
-use super::{payload, reply};
 use crate::contract::batch::{BatchApprove, BatchItem};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::{Group, Ruling, Verdict};
 
 /// Most items in one request.

@@ -7,9 +7,9 @@ use serde::Deserialize;
 
 use super::list::light;
 use crate::contract::changes::{Change, ChangesReply};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ChangesQuery {

@@ -7,14 +7,14 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
 use super::batch::rulings;
-use super::reply;
+use super::reply::reply;
 use super::sent::Sent;
 use super::tools::Items;
 use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::contract::checkpoint::{CheckpointBody, CheckpointReject, RejectItem};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::{Checkpoint, Group};
 
 #[derive(Debug, Deserialize)]

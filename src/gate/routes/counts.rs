@@ -6,9 +6,9 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
 use crate::contract::briefing::CountsBody;
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct CountsQuery {

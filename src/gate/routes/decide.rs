@@ -5,12 +5,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::propose::is_longer;
+use super::reply::{full_response, payload, reply};
 use super::sent::MaybeSent;
-use super::{full_response, payload, reply};
 use crate::contract::batch::{Approve, Reject};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::{Keyed, Ruling, Verdict};
 
 /// Longest reason, in characters.

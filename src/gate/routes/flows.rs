@@ -8,10 +8,10 @@ use serde::Deserialize;
 use crate::contract::flows::FlowsBody;
 use crate::contract::time;
 use crate::domain::{Minute, Timestamp};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::reconcile::FLOWS_ASKED_MILLIS;
+use crate::gate::state::Gate;
 use crate::gate::store::AskedFlows;
 
 /// How far back, where nobody says it.

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::full_response;
+use super::reply::full_response;
 use crate::contract::time;
 use crate::domain::Status;
-use crate::gate::Gate;
 use crate::gate::audit::AuditRow;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::{Refused, Stored, decision_rules};
 
 /// Longest wait in one request.

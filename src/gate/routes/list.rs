@@ -6,13 +6,13 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::full;
+use super::reply::full;
 use crate::contract::action::RowBody;
 use crate::contract::changes::ListReply;
 use crate::domain::{Row, Status};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::{Filter, StoreError};
 
 /// Most ids in one `ids=`.

@@ -4,9 +4,9 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 
 /// Prometheus has read it since version 2.5, and falls back to it by itself.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

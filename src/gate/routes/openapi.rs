@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::json;
+use super::reply::json;
 
 /// Written by hand.
 pub(crate) const DOCUMENT: &str = include_str!("../../../assets/contract/openapi.json");

@@ -6,14 +6,14 @@ use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 
 use super::decide::reason;
-use super::full_response;
+use super::reply::full_response;
 use super::sent::Sent;
 use crate::contract::audit::{AuditBody, AuditHeadBody, AuditReply};
 use crate::contract::settle::{Settle, SettleAs};
-use crate::gate::Gate;
 use crate::gate::audit::AuditHead;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::Settled;
 
 /// Most audit rows in one reply.

@@ -8,16 +8,16 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use uuid::Uuid;
 
+use super::reply::{payload, reply};
 use super::sent::Sent;
-use super::{payload, reply};
 use crate::contract::fields::Fields;
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::time;
 use crate::contract::tool::Definition;
 use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 use crate::gate::store::NewAction;
 use crate::gate::tool::{raised_effect, raised_risk};
 

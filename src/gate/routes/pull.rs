@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::get::find;
+use super::reply::{full_response, payload};
 use super::sent::{MaybeSent, Sent};
-use super::{full_response, payload};
 use crate::config::Executor;
 use crate::contract::{time, whole};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
-use crate::gate::executor::clip;
+use crate::gate::executor::attempt::clip;
+use crate::gate::state::Gate;
 use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError};
 
 /// Longest lease, in seconds.

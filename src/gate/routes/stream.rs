@@ -18,11 +18,11 @@ use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::briefings::{Counted, Desk};
 use crate::gate::error::ApiError;
 use crate::gate::limits::OpenStream;
+use crate::gate::state::Gate;
 use crate::gate::store::Counts;
 
 /// Between two briefings of one stream: at most 4 a second.
@@ -142,7 +142,7 @@ impl Briefings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::auth::{Scope, Token, hash};
+    use crate::gate::token::{Scope, Token, hash};
 
     #[tokio::test]
     async fn ticks_are_numbered_and_end_with_the_token() {

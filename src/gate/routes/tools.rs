@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use crate::config::{Executor, Retry};
 use crate::domain::{Effect, PreviewShape};
-use crate::gate::Gate;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
+use crate::gate::state::Gate;
 
 /// A list that is short enough to come as a whole.
 #[derive(Debug, Serialize)]

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
-use super::auth::{Token, TokenInfo};
+use super::token::{Token, TokenInfo};
 use crate::contract::briefing::{BatchBody, BriefingBody};
 use crate::domain::{
     Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::contract::{CONTRACT, check_event, documented, operations, validator};
 use super::support::{TestGate, answer, plain, script, with_tool};
-use crate::gate::auth::{Access, Scope};
+use crate::gate::auth::Access;
 use crate::gate::router;
+use crate::gate::token::Scope;
 
 /// What a route asks, in the words of the document.
 fn asked(access: Access) -> Value {

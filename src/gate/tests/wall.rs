@@ -7,8 +7,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::support::{LIMIT, answer, config, plain, start};
 use crate::config::GateConfig;
-use crate::gate::auth::{Access, Scope};
+use crate::gate::auth::Access;
 use crate::gate::router;
+use crate::gate::token::Scope;
 use crate::rounds::rounds;
 
 #[tokio::test]

@@ -7,12 +7,13 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection, SqlitePool};
 use super::advance::{Change, StepRow, advance};
 use super::outstanding::narrow;
 use super::row;
-use super::run::SWEEP;
 use super::writer::Tx;
 use crate::domain::{Status, StatusStep, Timestamp};
 use crate::gate::store::{Counts, Refused, StoreError, Stored};
 use crate::gate::tool::{Tools, Which};
 
+/// How many rows one sweep settles; the rest waits for the next.
+pub(super) const SWEEP: i64 = 500;
 /// When the first version that lets approvals lapse opened this database: those from before have their whole time from then on.
 const BEGUN: &str = "SELECT at FROM begun WHERE what = 'lapse'";
 

@@ -16,7 +16,7 @@ mod run;
 mod tests;
 mod tokens;
 mod verify;
-mod writer;
+pub(crate) mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,9 +27,7 @@ use sqlx::SqlitePool;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-pub(crate) use self::writer::Context;
-
-use self::writer::Writer;
+use self::writer::{Context, Writer};
 use super::{
     Actor, AskedFlows, Census, Changes, Checkpoint, Counts, Dispatched, Filter, Finished, Group, Keyed,
     Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
@@ -37,8 +35,8 @@ use super::{
 use crate::contract::briefing::BriefingBody;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
-use crate::gate::auth::{Token, TokenInfo};
 use crate::gate::clock::Clock;
+use crate::gate::token::{Token, TokenInfo};
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 

@@ -4,6 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _};
 
 use super::advance::{Change, Payloads, StepRow, advance, load};
+use super::lapse::SWEEP;
 use super::record::{keep, kept};
 use super::row;
 use super::writer::Tx;
@@ -13,8 +14,6 @@ use crate::gate::store::{
     Actor, Dispatched, Finished, Keyed, Lease, Refused, StoreError, Stored, Work, decision_rules,
 };
 
-/// How many rows one sweep settles; the rest waits for the next.
-pub(super) const SWEEP: i64 = 500;
 const LOST: &str = "the executor was lost in mid-run; nobody knows whether the write landed";
 
 /// So many runs of one approval may be lost; then a human is asked, whatever the tool says of itself.

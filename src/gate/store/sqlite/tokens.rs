@@ -9,8 +9,8 @@ use super::writer::Tx;
 use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::gate::audit;
-use crate::gate::auth::{Scope, Token, TokenInfo};
 use crate::gate::store::{KeptToken, Refused, StoreError};
+use crate::gate::token::{Scope, Token, TokenInfo};
 
 /// What the audit keeps of a token. Its hash is no secret: the token has 244 random bits.
 #[derive(Serialize)]

@@ -7,8 +7,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::gate::Scope;
 use crate::gate::audit::hex;
-use crate::gate::auth::hash;
 use crate::gate::tests::support::{LIMIT, TestGate, answer, plain};
+use crate::gate::token::hash;
 
 /// Longer than a stream goes without a sign of life, shorter than two.
 const TICK: Duration = Duration::from_secs(16);

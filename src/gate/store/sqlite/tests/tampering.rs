@@ -6,9 +6,9 @@ use sqlx::Executor as _;
 use super::*;
 use crate::domain::Effect;
 use crate::gate::audit::AuditHead;
-use crate::gate::auth::{Scope, Token};
 use crate::gate::store::Settled;
 use crate::gate::tests::rounds::{Random, rounds};
+use crate::gate::token::{Scope, Token};
 
 /// A proposal that says everything that can be said.
 fn full(id: &str) -> NewAction {

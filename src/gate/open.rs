@@ -1,0 +1,117 @@
+//! Opens a gate, and says beforehand whether it could be opened.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::bootstrap_tokens;
+use super::briefings::Briefings;
+use super::clock::Clock;
+use super::error::GateError;
+use super::events::Events;
+use super::executor::runs::Runs;
+use super::limits::{Rate, Streams};
+use super::metrics::Metrics;
+use super::router;
+use super::state::{Gate, Inner};
+use super::store::sqlite::SqliteStore;
+use super::store::sqlite::writer::Context;
+use super::tls::{self, Tls};
+use super::tool::Tools;
+use crate::config::{ConfigError, GateConfig, ToolConfig};
+use crate::contract::time;
+use crate::sqlite;
+
+/// Looks whether a gate of this configuration could start, and whether clients would accept its certificate: programs and files that
+/// its tools need, and the certificate's dates. Touches nothing.
+pub fn check(config: &GateConfig) -> Result<(), ConfigError> {
+    mistakes(config).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Everything for which a gate of this configuration could not start, or for which no client would accept it. Touches nothing.
+pub fn mistakes(config: &GateConfig) -> Vec<ConfigError> {
+    let bare = GateConfig { tools: BTreeMap::new(), ..config.clone() };
+    let mut found = vec![config.reach().map_err(|why| config.error(why)), Tools::open(&bare).map(drop)];
+    // One by one: each may be wrong. Where the targets are wrong, every tool would say so again.
+    if found.iter().skip(1).all(Result::is_ok) {
+        let one = |(name, tool): (&String, &ToolConfig)| [(name.clone(), tool.clone())].into();
+        let alone = config.tools.iter().map(|tool| GateConfig { tools: one(tool), ..bare.clone() });
+        found.extend(alone.map(|config| Tools::open(&config).map(drop)));
+    }
+    found.push(tls(config).and_then(|tls| {
+        let outdated = tls.and_then(|tls| tls.outdated(time::now()));
+        outdated.map_or(Ok(()), |why| Err(config.error(why)))
+    }));
+    found.into_iter().filter_map(Result::err).collect()
+}
+
+fn tls(config: &GateConfig) -> Result<Option<Tls>, ConfigError> {
+    let loaded = config.tls.as_ref().map(tls::load).transpose();
+    loaded.map_err(|what| config.error(what))
+}
+
+impl Gate {
+    /// Opens the database and brings it up to date. Does not listen and runs nothing yet.
+    ///
+    /// Fails when the database cannot be opened or a tool lacks what it needs; the message says which file and why.
+    pub async fn open(config: &GateConfig) -> Result<Self, GateError> {
+        Self::over(config, false).await
+    }
+
+    /// Opens the database to read it, also where nothing can be written. There, it must be up to date and its log empty.
+    pub async fn open_to_read(config: &GateConfig) -> Result<Self, GateError> {
+        Self::over(config, sqlite::is_read_only(&config.database)).await
+    }
+
+    async fn over(config: &GateConfig, read_only: bool) -> Result<Self, GateError> {
+        let (tools, tls) = (Arc::new(Tools::open(config)?), tls(config)?);
+        let routes: Vec<_> = router::table().into_iter().map(|route| (route.method, route.path)).collect();
+        let metrics = Metrics::new(&routes);
+        let (events, clock) = (Events::new(metrics.clone()), Clock::default());
+        let context = Context { events: events.clone(), clock: clock.clone(), tools: Arc::clone(&tools) };
+        let store = if read_only {
+            SqliteStore::open_to_read(&config.database, context).await?
+        } else {
+            SqliteStore::open(&config.database, context).await?
+        };
+        let inner = Inner {
+            store: Box::new(store),
+            events,
+            briefings: Briefings::default(),
+            metrics,
+            clock,
+            tools,
+            tls,
+            hosts: config.hosts.clone(),
+            trusted_proxies: config.trusted_proxies.clone(),
+            limits: config.limits.clone(),
+            workspace: config.workspace.clone(),
+            keep_settled: config.keep_settled,
+            token_prefix: bootstrap_tokens::prefix(&config.database),
+            rate: Rate::default(),
+            streams: Streams::default(),
+            bodies: Arc::default(),
+            runs: Runs::of(&config.database),
+            under_way: TaskTracker::new(),
+            tasks: TaskTracker::new(),
+            stop_within: config.stop_within,
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            giving_up: CancellationToken::new(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Reads the certificate, its key and the files of the first tokens in `folder` anew, for connections from now on. Ends nothing. What
+    /// cannot be used stays as it was; returns a sentence for each problem.
+    pub async fn reload(&self, folder: &Path) -> Vec<String> {
+        let renewed = self.inner.tls.as_ref().map(Tls::renew);
+        let mut problems: Vec<String> = renewed.and_then(Result::err).into_iter().collect();
+        problems.extend(self.outdated());
+        problems.extend(self.first_tokens(folder).await.err().map(|error| error.to_string()));
+        problems
+    }
+}
