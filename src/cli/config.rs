@@ -7,7 +7,8 @@ use crate::inbox::notify;
 use crate::sources;
 use crate::text;
 
-use super::{Exit, output};
+use super::exit::Exit;
+use super::output;
 
 /// Prints where the configuration is read from, whether it is there or not.
 pub fn path(paths: &Paths) -> anyhow::Result<Exit> {

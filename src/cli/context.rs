@@ -8,7 +8,7 @@ use crate::domain::{ContextEntry, Fact, FactValue, json};
 use crate::inbox::Problem;
 use crate::text;
 
-use super::{output, problem};
+use super::output::{self, problem};
 
 #[derive(Serialize)]
 pub(super) struct PassageJson<'a> {

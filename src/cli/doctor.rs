@@ -11,7 +11,8 @@ use crate::domain::{Check, Untrusted, Verdict};
 use crate::sources::{self, Source};
 
 use super::args::DoctorArgs;
-use super::{Exit, Usage, VERSION, output};
+use super::exit::{Exit, Usage};
+use super::output;
 
 /// No source is waited for longer.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -44,7 +45,6 @@ struct SourceLabel {
 
 #[derive(Serialize)]
 struct FindingsJson<'a> {
-    version: u32,
     placet: &'static str,
     bad: usize,
     warn: usize,
@@ -96,7 +96,7 @@ impl Findings {
         if self.json {
             let checks = self.sections.iter().flat_map(Section::json).collect();
             let placet = env!("CARGO_PKG_VERSION");
-            output::json(&FindingsJson { version: VERSION, placet, bad, warn, checks })?;
+            output::versioned(&FindingsJson { placet, bad, warn, checks })?;
         } else {
             output::line(&match (bad, warn) {
                 (0, 0) => "all is well".to_owned(),

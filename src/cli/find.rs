@@ -10,9 +10,8 @@ use crate::domain::{ActionId, ActionKey, PendingAction, SourceName, Untrusted};
 use crate::inbox::{Inbox, Problem};
 use crate::text;
 
-use super::list::chosen;
+use super::exit::{Exit, Usage};
 use super::output;
-use super::{Exit, Usage};
 
 /// For the only source to look.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -22,6 +21,22 @@ const SOME: Duration = Duration::from_secs(15);
 const BEGINNING: Duration = Duration::from_secs(5);
 /// For the others, once everything that is looked for is found.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// The sources to ask.
+pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
+    let names = inbox.source_names();
+    match name {
+        None => Ok(names),
+        Some(wanted) => {
+            let known: Vec<_> = names.iter().map(|name| name.as_str().to_owned()).collect();
+            let found = names.into_iter().find(|name| name.as_str() == wanted);
+            let found = found.ok_or_else(|| {
+                Usage(format!("there is no source {wanted:?}; the sources are: {}", known.join(", ")))
+            })?;
+            Ok(vec![found])
+        }
+    }
+}
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]

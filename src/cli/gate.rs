@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ use crate::private;
 use crate::sqlite;
 
 use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, SettleAs, TokenCommand};
+use super::exit::{Exit, Usage};
 use super::find::ambiguous;
-use super::{Exit, Usage, VERSION};
-use super::{log, output};
+use super::{input, output};
 
 impl OwnerCommand {
     /// The database that the command line names.
@@ -126,7 +126,7 @@ async fn prune(
 ) -> anyhow::Result<Exit> {
     let now = time::now();
     let before = match (&args.before, keep_settled) {
-        (Some(text), _) => log::moment(text, now)?,
+        (Some(text), _) => input::moment(text, now)?,
         (None, Some(keep)) => now.plus_millis(-i64::try_from(keep.as_millis()).unwrap_or(i64::MAX)),
         (None, None) => {
             let how = "gate.keep_settled is off; say what to prune with --before, like --before 90d";
@@ -164,7 +164,6 @@ fn kept(file: Option<&mut File>, lines: &[String]) -> anyhow::Result<()> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VerifiedJson<'a> {
-    version: u32,
     ok: bool,
     rows: u64,
     actions: u64,
@@ -202,8 +201,7 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
     let verified = gate.verify_audit(kept).await?;
     let ok = verified.problems.is_empty();
     if json {
-        output::json(&VerifiedJson {
-            version: VERSION,
+        output::versioned(&VerifiedJson {
             ok,
             rows: verified.rows,
             actions: verified.actions,
@@ -233,12 +231,7 @@ fn head_json(head: &AuditHead) -> AuditHeadBody<'_> {
 }
 
 fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
-    let mut text = String::new();
-    if path == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-    } else {
-        text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    }
+    let text = input::read(path)?;
     let head = |line: &str| {
         let fields = Fields::of(line)?;
         let text = |name| fields.text(name).map(|text| text.as_raw().to_owned());
@@ -260,7 +253,6 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct TokenJson<'a> {
-    version: u32,
     id: &'a str,
     subject: &'a str,
     workspace: &'a str,
@@ -275,7 +267,7 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
         TokenCommand::Create { scopes, subject, workspace, expires_in } => {
             let scopes = scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, UnknownScope>>();
             let scopes = scopes.map_err(|unknown| Usage(unknown.to_string()))?;
-            let lifetime = expires_in.as_deref().map(output::duration).transpose()?;
+            let lifetime = expires_in.as_deref().map(input::duration).transpose()?;
             let token = gate.create_token(&subject, &workspace, &scopes, lifetime).await?;
             output::line(token.expose_secret())?;
             Ok(Exit::Done)
@@ -305,8 +297,7 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
 fn print(token: &TokenInfo, json: bool) -> anyhow::Result<()> {
     let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     if json {
-        return output::json(&TokenJson {
-            version: VERSION,
+        return output::versioned(&TokenJson {
             id: &token.id,
             subject: &token.subject,
             workspace: &token.workspace,

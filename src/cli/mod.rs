@@ -11,6 +11,7 @@ mod doctor;
 mod exit;
 mod find;
 mod gate;
+mod input;
 mod list;
 mod log;
 mod output;
@@ -34,6 +35,3 @@ pub use propose::propose;
 pub use schema::schema;
 pub use show::show;
 pub use watch::{Watching, watch};
-
-/// Of every JSON that a command prints; grows when a member changes its meaning or goes.
-const VERSION: u32 = 1;

@@ -5,13 +5,10 @@ use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 
-use crate::config::time_span;
 use crate::contract::time;
 use crate::domain::{Timestamp, Untrusted};
 use crate::inbox::Problem;
 use crate::text::{self, Shown};
-
-use super::Usage;
 
 /// One line of text that is ours or went through the door, on standard output. A closed pipe (`| head`) is a normal end.
 pub fn line(text: &str) -> io::Result<()> {
@@ -57,6 +54,27 @@ pub(super) fn unread() -> bool {
 /// One line of JSON, the same on a terminal and in a pipe.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(records(&json_line(value)?)?)
+}
+
+/// The same, with the version in front that every JSON of a command has.
+pub(super) fn versioned(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    json(&Versioned::of(value))
+}
+
+/// Of every JSON that a command prints; grows when a member changes its meaning or goes.
+const VERSION: u32 = 1;
+
+#[derive(serde::Serialize)]
+pub(super) struct Versioned<T> {
+    version: u32,
+    #[serde(flatten)]
+    value: T,
+}
+
+impl<T> Versioned<T> {
+    pub(super) const fn of(value: T) -> Self {
+        Self { version: VERSION, value }
+    }
 }
 
 /// The same, to be written elsewhere.
@@ -173,12 +191,6 @@ pub(super) fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     then.strftime(form).to_string()
 }
 
-/// `45s`, `90m`, `12h` or `30d`.
-pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
-    let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
-    time_span(text).ok_or_else(wrong)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,16 +227,5 @@ mod tests {
     fn foreign_text_in_a_table_cannot_drive_the_terminal() {
         assert_eq!(cell(&Untrusted::from("a\u{1b}[2J"), 12), "a⟦ESC⟧[2J   ");
         assert_eq!(cell(&Untrusted::from("世界世界"), 6), "世界… ");
-    }
-
-    #[test]
-    fn a_lifetime_is_a_number_and_a_unit() {
-        assert_eq!(duration("12h").unwrap(), Duration::from_hours(12));
-        assert_eq!(duration("30d").unwrap(), Duration::from_hours(720));
-        for text in
-            ["", "12", "h", "0s", "-1h", "1.5h", "99999999999999999999d", "18446744073709551615d", "1é"]
-        {
-            assert!(duration(text).is_err(), "{text}");
-        }
     }
 }

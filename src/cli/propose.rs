@@ -5,26 +5,17 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::contract::propose::{Propose, Queued};
+use crate::contract::propose::Propose;
 use crate::domain::{PendingAction, Status, Untrusted};
 use crate::sources::{Proposer, SourceError, TokenOpens};
 
 use super::args::ProposeArgs;
-use super::output;
-use super::{Exit, Usage, VERSION, decide};
-
-/// What the gate answered, as it is on the wire.
-#[derive(Serialize)]
-struct QueuedJson<'a> {
-    version: u32,
-    #[serde(flatten)]
-    queued: &'a Queued,
-}
+use super::exit::{Exit, Usage};
+use super::{input, output};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SettledJson<'a> {
-    version: u32,
     pending_action_id: &'a str,
     status: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +30,7 @@ struct SettledJson<'a> {
 
 /// Proposes, and with `--wait` stays until a human decided and the action has run.
 pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<Exit> {
-    let input = decide::read(&args.input)?;
+    let input = input::given(&args.input)?;
     let tool_input: Box<RawValue> = serde_json::from_str(input.trim())
         .map_err(|error| anyhow::anyhow!("the input is not JSON: {error}"))?;
     let workspace = match &args.workspace {
@@ -68,7 +59,7 @@ pub async fn propose(proposer: &Proposer, args: &ProposeArgs) -> anyhow::Result<
     // First of all: whoever does not learn the id proposes the same again.
     let id = Untrusted::from(queued.pending_action_id.as_str());
     if args.json {
-        output::json(&QueuedJson { version: VERSION, queued: &queued })?;
+        output::versioned(&queued)?;
     } else {
         output::line(&format!(
             "queued {}; nothing runs until somebody approves it",
@@ -127,8 +118,7 @@ fn print(action: &PendingAction, json: bool) -> anyhow::Result<()> {
     if json {
         let result =
             action.result.as_ref().map(|result| serde_json::from_str(result.as_str())).transpose()?;
-        return output::json(&SettledJson {
-            version: VERSION,
+        return output::versioned(&SettledJson {
             pending_action_id: row.id.as_raw(),
             status: row.status.as_raw(),
             resolved_by: row.resolved_by.as_ref().map(Untrusted::as_raw),

@@ -1,6 +1,6 @@
 //! `placet log verify|export`: the receipts themselves.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -13,15 +13,14 @@ use crate::journal::{Checked, Head, Journal, Receipt, SavedHead};
 use crate::private;
 use crate::text::csv::record;
 
-use super::output;
-use super::{Exit, Usage, VERSION};
+use super::exit::{Exit, Usage};
+use super::{input, output};
 
 /// Receipts read at a time.
 const PAGE: u32 = 1_000;
 
 #[derive(Serialize)]
 struct CheckedJson<'a> {
-    version: u32,
     ok: bool,
     receipts: u64,
     decisions: u64,
@@ -41,8 +40,7 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
     let Checked { receipts, decisions, without, head, wrong } = &checked;
     let ok = wrong.is_none();
     if json {
-        output::json(&CheckedJson {
-            version: VERSION,
+        output::versioned(&CheckedJson {
             ok,
             receipts: *receipts,
             decisions: *decisions,
@@ -74,12 +72,7 @@ fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     if Digest::parse(given).is_some() {
         return Ok(SavedHead::Hash(given.to_owned()));
     }
-    let mut text = String::new();
-    if given == "-" {
-        std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
-    } else {
-        text = std::fs::read_to_string(given).with_context(|| format!("cannot read {given}"))?;
-    }
+    let text = input::read(Path::new(given))?;
     let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let head = Fields::of(last).and_then(|fields| {
         let seq = i64::try_from(fields.number("seq")?).ok()?;

@@ -3,7 +3,8 @@
 use anyhow::Context as _;
 use serde_json::{Map, Value};
 
-use super::{Exit, Usage, output};
+use super::exit::{Exit, Usage};
+use super::output;
 
 const SCHEMA: &str = include_str!("../../assets/contract/cli.schema.json");
 

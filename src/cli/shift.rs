@@ -11,7 +11,8 @@ use crate::journal::Journal;
 use crate::text;
 
 use super::args::ShiftArgs;
-use super::{Exit, Usage, log, output};
+use super::exit::{Exit, Usage};
+use super::{input, output};
 
 /// Submissions read at a time.
 const PAGE: u32 = 100;
@@ -19,8 +20,6 @@ const PAGE: u32 = 100;
 const SOURCES: usize = 5;
 const TOOLS: usize = 8;
 const GAPS: usize = 4;
-/// Of the JSON; grows when a member changes its meaning.
-const VERSION: u32 = 1;
 /// Of the table for spreadsheets.
 const HEAD: [&str; 15] = [
     "of",
@@ -47,8 +46,8 @@ pub(super) async fn shift(
     now: Timestamp,
 ) -> anyhow::Result<Exit> {
     let begin = args.from.as_deref().unwrap_or(&args.since);
-    let from = log::moment(begin, now)?;
-    let until = args.until.as_deref().map_or(Ok(now), |text| log::moment(text, now))?;
+    let from = input::moment(begin, now)?;
+    let until = args.until.as_deref().map_or(Ok(now), |text| input::moment(text, now))?;
     if from >= until {
         return Err(Usage("the shift ends before it begins; correct --from or --until".to_owned()).into());
     }
@@ -61,7 +60,7 @@ pub(super) async fn shift(
     }
     let shift = counting.end(&minutes);
     if args.json {
-        output::json(&json(&shift))?;
+        output::versioned(&json(&shift))?;
     } else if args.csv {
         csv(&shift).iter().try_for_each(|row| output::records(&text::csv::record(row)))?;
     } else {
@@ -219,7 +218,6 @@ fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShiftJson<'a> {
-    version: u32,
     from: String,
     until: String,
     reviewers: Vec<&'a str>,
@@ -298,7 +296,6 @@ fn json(shift: &Shift) -> ShiftJson<'_> {
     let sources =
         shift.sources.iter().map(|(name, of)| NamedJson { name: name.as_str(), decided: of.into() });
     ShiftJson {
-        version: VERSION,
         from: time::write(shift.from),
         until: time::write(shift.until),
         reviewers: shift.reviewers.iter().map(Untrusted::as_raw).collect(),

@@ -10,14 +10,13 @@ use crate::text;
 
 use super::args::ShowArgs;
 use super::context::{self, PassageJson};
+use super::exit::Exit;
 use super::find::{SearchedId, find};
-use super::output;
-use super::{Exit, VERSION, problem};
+use super::output::{self, problem};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShowJson<'a> {
-    version: u32,
     source: &'a str,
     /// Computed here from the bytes of `toolInput`: what `decide --from` takes as `digest`.
     digest: String,
@@ -86,8 +85,7 @@ async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool)
     }
     if json {
         let raw: Box<RawValue> = serde_json::from_str(action.raw.as_str().trim())?;
-        return output::json(&ShowJson {
-            version: VERSION,
+        return output::versioned(&ShowJson {
             source: key.source.as_str(),
             digest: action.digest().to_string(),
             action: &raw,

@@ -11,6 +11,7 @@ mod telling;
 
 pub use super::show::{Field, Form, Reversible, Showing, Unit};
 
+use self::telling::said;
 use super::show::FileField;
 use crate::domain::{Effect, PreviewShape, Risk, json};
 
@@ -169,12 +170,6 @@ fn fill(template: &str, input: &str) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
-}
-
-/// A string's meaning or a number as written; nothing for containers, nulls and empty strings.
-fn said(value: &str) -> Option<String> {
-    let plain = !value.starts_with(['{', '[']) && value != "null";
-    plain.then(|| json::decode(value).text.into_owned()).filter(|text| !text.trim().is_empty())
 }
 
 /// The value at a dotted path; numbers index arrays.

@@ -2,7 +2,8 @@
 
 use sqlx::{Sqlite, Transaction};
 
-use super::{EditText, Journal, JournalError, Restored, Says, Write, shape};
+use super::shape;
+use super::state::{EditText, Journal, JournalError, Restored, Says, Write};
 use crate::contract::time;
 use crate::domain::{ActionKey, Change, Digest, Draft, Seen, Staged, Step};
 

@@ -4,7 +4,8 @@
 use sqlx::{Sqlite, Transaction};
 
 use super::receipt::Begun;
-use super::{Journal, JournalError, shape};
+use super::shape;
+use super::state::{Journal, JournalError};
 use crate::domain::{Submission, SubmissionId};
 
 type Tx = Transaction<'static, Sqlite>;

@@ -1,14 +1,10 @@
 //! How often a newcomer used what the hints speak of, in a small text file beside the journal: `<journal>.hints`. Losing it
 //! costs some hints that are shown again, so that nothing about it is ever in the way.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::Journal;
-
-/// Names of commands, and how often each was used.
-pub type Learned = BTreeMap<String, u8>;
+use super::state::{Journal, Learned};
 
 /// No such file is longer. Bytes.
 const MOST: u64 = 64 * 1024;

@@ -2,7 +2,7 @@
 
 use sqlx::{Row as _, Sqlite, Transaction};
 
-use super::{Journal, JournalError};
+use super::state::{Journal, JournalError};
 use crate::domain::{Flow, KeptMinute, KeptQueue, Minute, Queue, SourceName};
 
 /// So many minutes are kept; older ones go with the next that are written.

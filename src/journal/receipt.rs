@@ -11,7 +11,8 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, Sqlite, Transaction};
 
-use super::{Journal, JournalError, shape};
+use super::shape;
+use super::state::{Journal, JournalError};
 use crate::contract::time;
 use crate::domain::{ActionKey, DecisionKind, Digest, Item, SourceName, Submission, SubmissionId};
 

@@ -4,11 +4,18 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LastSeen, Says};
+use super::state::Says;
 use crate::domain::{
     ActionId, ActionKey, BatchId, BatchKey, Decision, Digest, Edits, Outcome, RawJson, Seen, SourceName,
     Staged, Status, Timestamp, Untrusted,
 };
+
+/// Where an action that was approved was last seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastSeen {
+    pub status: Status,
+    pub error: Option<Untrusted>,
+}
 
 /// `edits` is the text of the object, byte for byte.
 #[derive(Serialize, Deserialize)]

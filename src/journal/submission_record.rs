@@ -1,10 +1,12 @@
 //! What was sent: written down before it is sent, and what became of it.
 
-use super::{Journal, JournalError, receipt, shape};
+use super::shape::LastSeen;
+use super::state::{Journal, JournalError};
+use super::{receipt, shape};
 use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, PendingAction, Report, ReportLine, Risk,
-    SourceName, Status, Submission, SubmissionId, Timestamp, Untrusted,
+    SourceName, Submission, SubmissionId, Timestamp, Untrusted,
 };
 
 /// So many are enough to tell that a beginning is not the only one.
@@ -39,13 +41,6 @@ pub struct Sent {
     pub outcome: Option<Outcome>,
     /// What the newest receipt says of the action; `None`: nothing was heard of it since.
     pub followed: Option<LastSeen>,
-}
-
-/// Where an action that was approved was last seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LastSeen {
-    pub status: Status,
-    pub error: Option<Untrusted>,
 }
 
 /// How a submission ends for now.

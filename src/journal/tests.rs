@@ -1,13 +1,17 @@
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
+use super::state::MIGRATIONS;
 use super::*;
 use crate::contract::action;
 use crate::domain::{
-    ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, Edits, Outcome, PendingAction, RawJson,
-    ReasonRule, SourceName, Staged, Status, Submission, SubmissionId, Timestamp, freeze,
+    ActionId, ActionKey, BatchId, BatchKey, Binding, Capabilities, Decision, Digest, Draft, Edits, Outcome,
+    PendingAction, RawJson, ReasonRule, Seen, SeenLog, SourceName, Staged, Status, Submission, SubmissionId,
+    Timestamp, freeze,
 };
+use crate::sqlite;
 
 mod desks;
 mod held;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::receipt::{FORM, Receipt, word};
-use super::{Journal, JournalError, Sent, SubmissionRecord, shape};
+use super::shape;
+use super::state::{Journal, JournalError};
+use super::submission_record::{Sent, SubmissionRecord};
 use crate::domain::{BatchKey, Risk, SubmissionId};
 
 /// Receipts read at a time.

@@ -15,16 +15,16 @@ use secrecy::SecretString;
 use super::Bearer;
 use crate::domain::Timestamp;
 
+mod exchange;
 mod quiet;
 mod scheme;
 mod tls;
 
+pub use exchange::{Ask, HttpError, REPLY_MAX, Reply};
 use quiet::Quiet;
 pub use scheme::Scheme;
 pub use tls::{is_about_certificate, needs_https};
 
-/// Largest reply that is read, in bytes. A larger one is refused, not cut.
-pub const REPLY_MAX: usize = 64 << 20;
 /// Largest body of an answer that is no success. Of a larger one only the status is kept.
 pub const ERROR_MAX: usize = 64 << 10;
 /// Longest `Retry-After` that is believed.
@@ -66,44 +66,6 @@ impl Default for Way<'_> {
         let (ca, scheme, headers, longest) = (None, Scheme::Bearer, &[][..], Duration::MAX);
         Self { ca, env_proxy: false, insecure_http: false, scheme, headers, longest }
     }
-}
-
-/// One request. `path` starts with `/` and holds the query; its parts were encoded with [`super::url`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
-    pub path: String,
-    /// JSON to POST; `None` is a GET.
-    pub body: Option<String>,
-    /// The header `Idempotency-Key`.
-    pub key: Option<String>,
-    /// For the whole exchange, from the first byte sent to the last byte read.
-    pub limit: Duration,
-}
-
-/// Any answer, whatever its status.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
-    pub status: u16,
-    /// A byte that is no UTF-8 is replaced by U+001A and its two hex digits. JSON allows no such character anywhere, so that
-    /// what held the byte is never taken for whole.
-    pub text: String,
-    pub retry_after: Option<Duration>,
-}
-
-/// There was no answer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum HttpError {
-    /// No connection came about: nothing was sent.
-    #[error("{0}")]
-    NotSent(String),
-    /// The request may have arrived.
-    #[error("{0}")]
-    Lost(String),
-    /// The request arrived; the answer is beyond [`REPLY_MAX`].
-    #[error("the reply is larger than {} MiB", REPLY_MAX >> 20)]
-    TooLarge,
-    #[error("{0}")]
-    Token(String),
 }
 
 /// The base URL or the TLS set-up does not do.

@@ -9,7 +9,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tempfile::NamedTempFile;
 
-use super::{OpenError, Words, is_read_only, unwritten};
+use super::database::{OpenError, is_read_only, unwritten};
+use super::words::Words;
 
 /// There is no copy.
 #[derive(Debug, thiserror::Error)]

@@ -21,7 +21,7 @@ use crate::gate::{Gate, Stop};
 use crate::net::http::{Ask, Http};
 use crate::private;
 
-use super::serve::EndSignals;
+use super::signals::EndSignals;
 
 /// How long a started gate may take to say where it is.
 const ATTACH_LIMIT: Duration = Duration::from_secs(10);

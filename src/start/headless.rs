@@ -15,7 +15,6 @@ use crate::sources::{self, Proposer, Source};
 
 use super::embedded::{self, Embedded, OnGateEnd};
 use super::logging;
-use super::screen::login_name;
 
 /// An inbox that is open, with the gate that it may stand on.
 pub(super) struct Open {
@@ -178,4 +177,10 @@ pub(super) async fn propose(paths: &Paths, args: ProposeArgs) -> anyhow::Result<
 
 fn gate(url: String, token: TokenFrom) -> SourceConfig {
     SourceConfig { token: Some(token), ..SourceConfig::of("gate", SourceKind::Gate, url) }
+}
+
+pub(super) fn login_name() -> Option<String> {
+    ["USER", "LOGNAME", "USERNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()))
 }

@@ -25,6 +25,7 @@ mod logging;
 mod man;
 mod screen;
 mod serve;
+mod signals;
 mod watch;
 
 use screen::Shell;
@@ -106,7 +107,7 @@ async fn dispatch(args: Args) -> anyhow::Result<Exit> {
         }
         Some(Command::Gate { command: GateCommand::Owner(command) }) => {
             let config = serve::with_database(Config::load(&paths)?.gate, command.database(), &paths)?;
-            cli::owner(config, command, screen::login_name()).await
+            cli::owner(config, command, headless::login_name()).await
         }
         Some(Command::List(args)) => headless::list(&paths, &args).await,
         Some(Command::Show(args)) => {

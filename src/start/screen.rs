@@ -60,13 +60,13 @@ pub(super) async fn show(
     let sources = headless::sources_of(config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
     let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
-        .or_login(login_name())
+        .or_login(headless::login_name())
         .with_risks(headless::risks(config));
     let durable = demo.is_none();
     let place = SessionInfo {
         reviewer: config.reviewer.clone().unwrap_or_default(),
         state: paths.state.clone(),
-        login: login_name().unwrap_or_default(),
+        login: headless::login_name().unwrap_or_default(),
         gate: embedded.as_ref().map(|embedded| GatePlace {
             url: embedded.note.url.clone(),
             serving: embedded.is_serving(),
@@ -117,10 +117,4 @@ fn say_what_is_left(left: &Left) {
             "the journal could not be written in time; what was staged last may be missing at the next start",
         );
     }
-}
-
-pub(super) fn login_name() -> Option<String> {
-    ["USER", "LOGNAME", "USERNAME"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()))
 }

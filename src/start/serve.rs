@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use serde::Serialize;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::{self, Exit};
@@ -15,6 +13,7 @@ use crate::gate::Stop;
 
 use super::embedded::{self, PortRule, Served};
 use super::logging;
+use super::signals::{Asked, EndSignals};
 
 /// How long another placet may take to let go of the database.
 const LOCK_LIMIT: Duration = Duration::from_secs(3);
@@ -123,48 +122,4 @@ pub(super) fn with_database(
         gate.database = crate::config::database(text, &folder).map_err(anyhow::Error::msg)?;
     }
     Ok(gate)
-}
-
-/// What a signal asks of a served gate.
-enum Asked {
-    End,
-    Reload,
-}
-
-/// SIGINT, SIGTERM and SIGHUP, listened to from before the gate says that it is ready.
-pub(super) struct EndSignals([Signal; 3]);
-
-impl EndSignals {
-    pub(super) fn listen() -> anyhow::Result<Self> {
-        let on = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self([on(SignalKind::interrupt())?, on(SignalKind::terminate())?, on(SignalKind::hangup())?]))
-    }
-
-    pub(super) async fn next(&mut self) {
-        let [interrupt, terminate, hangup] = &mut self.0;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-    }
-
-    /// The next signal, and what it asks of a served gate.
-    async fn asked(&mut self) -> Asked {
-        let [interrupt, terminate, hangup] = &mut self.0;
-        tokio::select! {
-            _ = interrupt.recv() => Asked::End,
-            _ = terminate.recv() => Asked::End,
-            _ = hangup.recv() => Asked::Reload,
-        }
-    }
-
-    /// Somebody asks once more. A terminal that goes away does not: it sends SIGHUP several times.
-    pub(super) async fn again(&mut self) {
-        let [interrupt, terminate, _] = &mut self.0;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    }
 }

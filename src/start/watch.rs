@@ -6,7 +6,7 @@ use crate::config::paths::Paths;
 use crate::inbox::notify::Caller;
 
 use super::headless;
-use super::serve::EndSignals;
+use super::signals::EndSignals;
 
 /// Until SIGINT, SIGTERM or SIGHUP, or until nobody reads it any more.
 pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit> {

@@ -3,7 +3,8 @@
 use crate::domain::json::{self, Scanner, TokenKind};
 use crate::domain::{BatchId, Effect, PendingAction, Risk, Row, Untrusted};
 
-use super::{Badge, Badges, badges, badges_of_identifier, badges_of_line, hidden};
+use super::badge::{Badge, Badges, badges, badges_of_identifier, badges_of_line};
+use super::rows::hidden;
 
 /// What asks for a second look at an action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

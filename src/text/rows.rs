@@ -75,7 +75,7 @@ pub fn hidden(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | 0x20..0x7f)) {
         return 0;
     }
-    let lines = text.split_inclusive('\n').map(super::line_of);
+    let lines = text.split_inclusive('\n').map(super::lines::line_of);
     let units = lines.flat_map(|line| units(line, 0..line.len(), Mode::Text));
     let hidden = units.map(|unit| match unit.face {
         Face::Token(c) if !super::class::is_ours(c) => 1,

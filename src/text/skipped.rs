@@ -1,6 +1,8 @@
 //! Why a decision was skipped, in words: the same on every screen and in the shell.
 
-use super::{Shown, line, name};
+use super::identifier::name;
+use super::lines::line;
+use super::shown::Shown;
 use crate::domain::{DecisionKind, Outcome, Status, Untrusted};
 
 /// `executed by lee`, `decided by someone else: rejected`, `approved already, by you or by someone else`, `expired`,

@@ -7,6 +7,7 @@
     clippy::string_slice
 )]
 
+mod circles;
 mod deploy;
 mod docs;
 mod door;

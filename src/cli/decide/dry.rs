@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
+use crate::cli::exit::Exit;
 use crate::cli::find::NotFound;
-use crate::cli::{Exit, VERSION, output, problem, report};
+use crate::cli::output::{self, problem};
+use crate::cli::report;
 use crate::contract::tool::{self, Reversible};
 use crate::domain::{
     ActionKey, BatchId, Binding, Capabilities, Decision, Item, Refusal, Submission, Untrusted,
@@ -11,7 +13,7 @@ use crate::domain::{
 use crate::inbox::{outcome_words, settled_as};
 use crate::text;
 
-use super::Plan;
+use super::plan::Plan;
 
 /// What freezing everything came to.
 pub(super) struct DryRun {
@@ -24,7 +26,6 @@ pub(super) struct DryRun {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DryJson<'a> {
-    version: u32,
     dry_run: bool,
     /// `false`: something is refused or missing, so that the whole would be refused.
     would_send: bool,
@@ -143,8 +144,7 @@ fn as_json(
         id: key.as_ref().map(|key| key.id.as_raw()),
         why: refusal.to_string(),
     });
-    output::json(&DryJson {
-        version: VERSION,
+    output::versioned(&DryJson {
         dry_run: true,
         would_send,
         batches: batches.collect(),

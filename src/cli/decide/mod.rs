@@ -1,47 +1,27 @@
 //! `placet decide`: the same path as the inbox, draft, freeze, journal, source, report, without a screen.
 
+mod dry;
+mod plan;
+mod requested;
+
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
-use std::io::Read as _;
-use std::path::Path;
 use std::time::Duration;
 
-use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use self::dry::DryRun;
+use self::plan::{Plan, plan};
+use super::args::DecideArgs;
+use super::exit::Exit;
+use super::output::{self, problem};
+use super::report;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry,
-    Followed, Outcome, PendingAction, RawJson, Refusal, Report, ReportLine, SourceName, Staged, Status,
-    Submission, SubmissionId, Timestamp, Untrusted, freeze, in_sending_order,
+    ActionKey, BatchKey, Capabilities, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report,
+    ReportLine, Status, Submission, SubmissionId, Timestamp, freeze, in_sending_order,
 };
 use crate::inbox::{Inbox, Problem, Rows};
 use crate::text;
-
-use super::args::DecideArgs;
-use super::find::{NotFound, SearchedId, find};
-use super::output;
-use super::{Exit, Usage, problem, report};
-
-mod dry;
-mod requested;
-
-use dry::DryRun;
-use requested::{RequestedDecision, Word, requested_decisions, twice};
-
-/// What is to be decided, read from the sources and staged.
-#[derive(Default)]
-struct Plan {
-    draft: Draft,
-    /// Of the decisions, as they were given.
-    order: Vec<ActionKey>,
-    /// A file's own order is the order of sending.
-    as_given: bool,
-    loaded: HashMap<ActionKey, PendingAction>,
-    /// Approvals that name no content, of actions that ask for a second look; with the reasons for that.
-    flagged: Vec<(ActionKey, String)>,
-    /// Settled by somebody else before anything was sent: skipped.
-    settled: Vec<ReportLine>,
-}
 
 /// Decides, and prints the report that the inbox would show.
 pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<Exit> {
@@ -120,13 +100,6 @@ fn frozen(
     freeze(id, staged, &plan.loaded, can, pending_in, now)
 }
 
-/// Why a bare id does not approve this action. A digest comes from `show --json`, which tells the same.
-fn asks_for_a_look(wish: &RequestedDecision, action: &PendingAction) -> Option<String> {
-    let bare = matches!(wish.decision, Word::Approve) && wish.digest.is_none();
-    let reasons = if bare { text::Flags::of(action).reasons() } else { Vec::new() };
-    (!reasons.is_empty()).then(|| reasons.join(", "))
-}
-
 /// Freezes as often as it takes to know everything that is refused, and why.
 fn rehearse(
     plan: &mut Plan,
@@ -182,130 +155,6 @@ async fn tell_of_earlier(inbox: &Inbox) {
             }
         }
     }
-}
-
-async fn plan(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow::Result<(Plan, Vec<NotFound>)> {
-    let mut plan = Plan { as_given: args.from.is_some(), ..Plan::default() };
-    let mut missing = Vec::new();
-    let wishes = requested_decisions(args)?;
-    let source = args.source.as_deref();
-    let sought: Vec<_> = wishes
-        .iter()
-        .map(|wish| SearchedId {
-            id: &wish.id,
-            source: wish.source.as_deref().or(source),
-            may_begin: wish.typed,
-        })
-        .collect();
-    let found = find(inbox, &sought).await?;
-    let mut keys = HashSet::new();
-    for (wish, found) in wishes.into_iter().zip(found) {
-        let (key, action) = match found {
-            Ok(found) => found,
-            Err(NotFound { gone: Some(source), .. }) => {
-                plan.settled.push(vanished(source, &wish));
-                continue;
-            }
-            Err(not_found) => {
-                missing.push(not_found);
-                continue;
-            }
-        };
-        // One may have named the source, and the other not.
-        if !keys.insert(key.clone()) {
-            return Err(twice(key.id.untrusted()).into());
-        }
-        let flagged = asks_for_a_look(&wish, &action);
-        let staged = stage(&key, &action, wish, now)?;
-        if !action.row.status.is_pending() || action.row.has_expired(now) {
-            plan.settled.push(settled(key, &action, &staged));
-            continue;
-        }
-        plan.draft.stage([(key.clone(), Some(staged))]);
-        plan.flagged.extend(flagged.map(|why| (key.clone(), why)));
-        plan.order.push(key.clone());
-        plan.loaded.insert(key, action);
-    }
-    Ok((plan, missing))
-}
-
-fn settled(key: ActionKey, action: &PendingAction, staged: &Staged) -> ReportLine {
-    // Pending in the source's books, and over by the clock.
-    let expired = action.row.status.is_pending();
-    ReportLine {
-        batch: staged.batch.clone(),
-        tool: action.row.tool.clone(),
-        title: action.row.title.clone(),
-        decision: staged.decision.kind(),
-        outcome: Outcome::Skipped {
-            status: Some(if expired { Status::Expired } else { action.row.status.clone() }),
-            by: action.row.resolved_by.clone(),
-        },
-        key,
-    }
-}
-
-/// No source has it any more: it is named, and stops no other.
-fn vanished(source: SourceName, wish: &RequestedDecision) -> ReportLine {
-    let key = ActionKey { source, id: ActionId::new(wish.id.as_str()) };
-    ReportLine {
-        batch: BatchKey::Alone(key.clone()),
-        tool: Untrusted::default(),
-        title: Untrusted::default(),
-        decision: match (wish.decision, &wish.user_edits) {
-            (Word::Approve, None) => DecisionKind::Approve,
-            (Word::Approve, Some(_)) => DecisionKind::ApproveWithEdits,
-            (Word::Reject, _) => DecisionKind::Reject,
-        },
-        outcome: Outcome::Skipped { status: None, by: None },
-        key,
-    }
-}
-
-/// A file, or standard input for `-`.
-pub(super) fn read(path: &Path) -> anyhow::Result<String> {
-    if path.as_os_str() == "-" {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(path)
-        .map_err(|error| Usage(format!("cannot read {}: {error}", path.display())).into())
-}
-
-/// `userEdits` as they were given.
-fn edits(key: &ActionKey, given: &RawValue) -> Result<Edits, Usage> {
-    let wrong =
-        |why: String| Usage(format!("userEdits of {}: {why}", output::identifier(key.id.untrusted())));
-    let object = RawJson::parse(given.get()).map_err(|error| wrong(error.to_string()))?;
-    Edits::new(object).map_err(|error| wrong(error.to_string()))
-}
-
-fn stage(
-    key: &ActionKey,
-    action: &PendingAction,
-    wish: RequestedDecision,
-    at: Timestamp,
-) -> anyhow::Result<Staged> {
-    let edits = match wish.user_edits {
-        None => None,
-        Some(given) => Some(edits(key, &given)?),
-    };
-    let label = |text: String| {
-        Digest::parse(&text)
-            .ok_or_else(|| Usage(format!("{text:?} is no digest; `placet show --json` prints one")))
-    };
-    let digest = wish.digest.map_or_else(|| Ok(action.digest()), label)?;
-    let terms = wish.terms.map_or(Ok(action.terms), |text| label(text).map(Some))?;
-    let decision = match wish.decision {
-        Word::Approve => Decision::Approve { edits, comment: wish.reason },
-        Word::Reject if edits.is_some() => {
-            return Err(Usage("a rejection takes no userEdits".to_owned()).into());
-        }
-        Word::Reject => Decision::Reject { reason: wish.reason },
-    };
-    let batch = Entry { key: key.clone(), row: action.row.clone(), can: Capabilities::READ_ONLY }.batch();
-    Ok(Staged { decision, batch, digest: Some(digest), terms, at })
 }
 
 /// What is pending in the sources that are touched: for capabilities, and to count what is left.
@@ -365,31 +214,4 @@ async fn follow(inbox: &Inbox, report: &mut Report, seconds: Option<u64>) -> Has
         }
     }
     latest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::{ActionId, Row};
-
-    fn wish(text: &str) -> RequestedDecision {
-        serde_json::from_str(text).unwrap()
-    }
-
-    #[test]
-    fn bare_id_approves_no_action_that_asks_for_a_look() {
-        let input = RawJson::parse(r#"{"to":"a"}"#).unwrap();
-        let of = |tool: &str| {
-            let row = Row::new(ActionId::new("1"), tool.into(), "Plain".into());
-            PendingAction::new(row, input.clone(), RawJson::null())
-        };
-        let (plain, odd) = (of("save_document"), of("save_docum\u{435}nt"));
-        let bare = wish(r#"{"id":"1","decision":"approve"}"#);
-
-        assert_eq!(asks_for_a_look(&bare, &plain), None);
-        assert_eq!(asks_for_a_look(&bare, &odd).as_deref(), Some("mixed-script"));
-        assert_eq!(asks_for_a_look(&wish(r#"{"id":"1","decision":"reject"}"#), &odd), None);
-        let bound = format!(r#"{{"id":"1","decision":"approve","digest":"{}"}}"#, odd.digest());
-        assert_eq!(asks_for_a_look(&wish(&bound), &odd), None);
-    }
 }

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::cli::args::DecideArgs;
-use crate::cli::{Usage, output};
+use crate::cli::exit::Usage;
+use crate::cli::{input, output};
 use crate::domain::Untrusted;
 
 /// One decision of `--from`.
@@ -55,7 +56,7 @@ pub(super) fn requested_decisions(args: &DecideArgs) -> anyhow::Result<Vec<Reque
         args.approve.iter().map(|id| plain(id, Word::Approve, None)).collect();
     wishes.extend(args.reject.iter().map(|id| plain(id, Word::Reject, args.reason.clone())));
     if let Some(path) = &args.from {
-        wishes.extend(listed(&super::read(path)?, path)?);
+        wishes.extend(listed(&input::given(path)?, path)?);
     }
     let mut ids: Vec<_> = wishes.iter().map(|wish| (&wish.id, &wish.source)).collect();
     ids.sort();
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn file_that_cannot_be_read_is_a_wrong_argument() {
-        let error = crate::cli::decide::read(Path::new("/no/such/file")).unwrap_err();
+        let error = anyhow::Error::from(input::given(Path::new("/no/such/file")).unwrap_err());
 
         assert!(error.is::<Usage>(), "{error}");
         assert_eq!(error.to_string(), "cannot read /no/such/file: No such file or directory (os error 2)");

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use crate::cli::{Exit, output};
+use crate::cli::exit::Exit;
+use crate::cli::output;
 use crate::domain::{Entry, Outstanding, SourceName, Timestamp};
 use crate::inbox::{Inbox, Rows};
 

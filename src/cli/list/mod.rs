@@ -11,8 +11,9 @@ use crate::inbox::{GRACE, Inbox, Problem, Rows, Synced, in_time};
 use crate::text;
 
 use super::args::{ListArgs, Listed, Order};
-use super::output::{self, Progress};
-use super::{Exit, Usage, VERSION, problem};
+use super::exit::Exit;
+use super::find::chosen;
+use super::output::{self, Progress, problem};
 
 mod columns;
 mod line;
@@ -27,7 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Serialize)]
 struct ListJson<'a> {
-    version: u32,
     items: Vec<ItemJson<'a>>,
     /// There are more than `--limit` lets through.
     more: bool,
@@ -97,8 +97,7 @@ pub async fn list(
             .entries
             .iter()
             .map(|it| ItemJson { source: it.key.source.as_str(), row: RowBody::from(&it.row) });
-        output::json(&ListJson {
-            version: VERSION,
+        output::versioned(&ListJson {
             items: items.collect(),
             more: found.more,
             total: found.total,
@@ -266,22 +265,6 @@ async fn synced<'a>(
         why: None,
     };
     (source, synced.unwrap_or_else(|_| Err(silent())))
-}
-
-/// The sources to ask.
-pub(super) fn chosen(inbox: &Inbox, name: Option<&str>) -> anyhow::Result<Vec<SourceName>> {
-    let names = inbox.source_names();
-    match name {
-        None => Ok(names),
-        Some(wanted) => {
-            let known: Vec<_> = names.iter().map(|name| name.as_str().to_owned()).collect();
-            let found = names.into_iter().find(|name| name.as_str() == wanted);
-            let found = found.ok_or_else(|| {
-                Usage(format!("there is no source {wanted:?}; the sources are: {}", known.join(", ")))
-            })?;
-            Ok(vec![found])
-        }
-    }
 }
 
 /// `2 of 89 pending`, `nothing is pending`.

@@ -1,7 +1,7 @@
 //! Which actions: the inbox's own filter language, without a screen.
 
-use crate::cli::Usage;
 use crate::cli::args::ListArgs;
+use crate::cli::exit::Usage;
 use crate::config::NamedFilter;
 use crate::domain::{DecisionKind, Entry, SourceName, Status, Timestamp};
 use crate::inbox::filter::{Filter, Finder, Is, Subject};

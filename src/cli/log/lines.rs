@@ -4,18 +4,43 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::cli::columns::{self, Column};
-use crate::cli::{VERSION, output, report};
+use crate::cli::{output, report};
 use crate::contract::time;
-use crate::domain::{Decision, Risk, Timestamp, Untrusted};
+use crate::domain::{Decision, Risk, SubmissionId, Timestamp, Untrusted};
 use crate::inbox::{outcome_words, settled_as};
-use crate::journal::Receipt;
+use crate::journal::{Receipt, Sent, SubmissionRecord};
 use crate::text::{self, Shown};
 
-use super::Line;
+/// One decision, with what its receipts tell.
+pub(super) struct Line {
+    pub(super) at: Timestamp,
+    pub(super) submission: SubmissionId,
+    pub(super) reviewer: Option<String>,
+    pub(super) sent: Sent,
+    pub(super) receipt: Option<Receipt>,
+}
+
+impl Line {
+    /// What its receipt covers is shown, and the title marked where it is not.
+    pub(super) fn of(past: &SubmissionRecord, sent: Sent, receipt: Option<Receipt>) -> Self {
+        let covered = receipt.as_ref().is_some_and(Receipt::covers_all);
+        Self {
+            at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),
+            submission: past.id.clone(),
+            reviewer: past.reviewer.clone(),
+            sent: Sent { risk: sent.risk.clone().filter(|_| covered), ..sent },
+            receipt,
+        }
+    }
+
+    /// All of it is under the hash of its receipt.
+    fn is_covered(&self) -> bool {
+        self.receipt.as_ref().is_some_and(Receipt::covers_all)
+    }
+}
 
 #[derive(Serialize)]
 struct LogJson<'a> {
-    version: u32,
     items: Vec<LineJson<'a>>,
 }
 
@@ -60,7 +85,7 @@ struct ProofJson<'a> {
 }
 
 pub(super) fn json(lines: &[Line]) -> anyhow::Result<()> {
-    output::json(&LogJson { version: VERSION, items: lines.iter().map(line_json).collect() })
+    output::versioned(&LogJson { items: lines.iter().map(line_json).collect() })
 }
 
 fn line_json(line: &Line) -> LineJson<'_> {

@@ -1,27 +1,26 @@
 //! `placet log`: what was decided from here, and the receipts that prove it.
 
-use std::time::Duration;
-
-use crate::contract::time;
-use crate::domain::{
-    ActionKey, DecisionKind, Outcome, SourceName, Status, SubmissionId, Timestamp, Untrusted,
-};
+use crate::domain::{DecisionKind, Outcome, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::Inbox;
-use crate::journal::{Journal, Receipt, Sent, SubmissionRecord};
+use crate::journal::{Journal, Receipt, Sent};
 
 use super::args::{CameTo, Decided, LogArgs, LogCommand};
+use super::exit::{Exit, Usage};
+use super::input::moment;
 use super::output::{self, Progress};
-use super::{Exit, Usage, receipts, shift};
+use super::{receipts, shift};
 
 mod lines;
 mod submission;
 
+use self::lines::Line;
+use self::submission::look;
+
 /// Submissions read at a time.
 const PAGE: u32 = 100;
 
-/// So many actions are asked about before a list is printed, and for so long.
+/// So many actions are asked about before a list is printed.
 const LOOKED_AT: u32 = 200;
-const LOOKING: Duration = Duration::from_secs(3);
 
 /// `journal` is `None` where nothing was ever decided. With an inbox, what may have ended since is asked for first.
 pub async fn log(
@@ -41,34 +40,6 @@ pub async fn log(
         }
         Some(LogCommand::Shift(args)) => shift::shift(journal, args, now).await,
         Some(LogCommand::Report(args)) => submission::print(journal.ok_or_else(missing)?, inbox, args).await,
-    }
-}
-
-/// One decision, with what its receipts tell.
-struct Line {
-    at: Timestamp,
-    submission: SubmissionId,
-    reviewer: Option<String>,
-    sent: Sent,
-    receipt: Option<Receipt>,
-}
-
-impl Line {
-    /// What its receipt covers is shown, and the title marked where it is not.
-    fn of(past: &SubmissionRecord, sent: Sent, receipt: Option<Receipt>) -> Self {
-        let covered = receipt.as_ref().is_some_and(Receipt::covers_all);
-        Self {
-            at: receipt.as_ref().map_or(past.begun_at, |receipt| Timestamp::from_millis(receipt.at)),
-            submission: past.id.clone(),
-            reviewer: past.reviewer.clone(),
-            sent: Sent { risk: sent.risk.clone().filter(|_| covered), ..sent },
-            receipt,
-        }
-    }
-
-    /// All of it is under the hash of its receipt.
-    fn is_covered(&self) -> bool {
-        self.receipt.as_ref().is_some_and(Receipt::covers_all)
     }
 }
 
@@ -128,19 +99,6 @@ fn nothing(inbox: Option<&Inbox>, args: &LogArgs) -> String {
             )
         }
         _ => "no decision matches".to_owned(),
-    }
-}
-
-/// What was approved may have ended since. Never for long; what is not heard stays as it was last seen.
-async fn look<'a>(inbox: &Inbox, sent: impl Iterator<Item = &'a Sent>) {
-    let keys: Vec<ActionKey> =
-        sent.filter(|sent| sent.may_have_ended()).map(|sent| sent.key.clone()).collect();
-    match tokio::time::timeout(LOOKING, inbox.look_at(&keys)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(problem)) => {
-            tracing::warn!(what = problem.what, "what became of approved actions cannot be kept");
-        }
-        Err(_) => tracing::warn!("what became of approved actions could not be read in time"),
     }
 }
 
@@ -225,20 +183,10 @@ fn newest<'a>(receipts: &'a [Receipt], sent: &Sent) -> Option<&'a Receipt> {
     })
 }
 
-/// A time ago like `12h` or `30d`, or a moment.
-pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
-    if let Ok(ago) = output::duration(text) {
-        let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
-        return Ok(now.plus_millis(millis.saturating_neg()));
-    }
-    let wrong = || Usage(format!("{text:?} is no time; write it like 12h, 30d or 2026-11-22T08:00:00Z"));
-    time::read(text).ok_or_else(wrong)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, BatchKey, Decision, Digest, SourceName};
+    use crate::domain::{ActionId, ActionKey, BatchKey, Decision, Digest, SourceName};
     use crate::journal::LastSeen;
 
     #[test]

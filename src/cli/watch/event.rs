@@ -9,13 +9,10 @@ use crate::inbox::Connection;
 use crate::inbox::figures::json::{QueueName, connection};
 use crate::inbox::figures::{About, Happening, HappeningKind};
 
-use crate::cli::VERSION;
-
 /// As `assets/contract/cli.schema.json` has it. Which fields are there depends on `event`.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EventJson<'a> {
-    version: u32,
     #[serde(rename = "type")]
     kind: &'static str,
     at: String,
@@ -70,18 +67,11 @@ pub(super) fn news<'a>(now: &'a [Happening], told: &[Happening]) -> (&'a [Happen
 
 /// More happened than is known: what follows begins with this one. How much it was nobody counted.
 pub(super) fn missed(first: &Happening) -> EventJson<'static> {
-    EventJson {
-        version: VERSION,
-        kind: "event",
-        at: time::write(first.at),
-        event: "missed",
-        ..EventJson::default()
-    }
+    EventJson { kind: "event", at: time::write(first.at), event: "missed", ..EventJson::default() }
 }
 
 pub(super) fn json(happening: &Happening) -> EventJson<'_> {
     let base = EventJson {
-        version: VERSION,
         kind: "event",
         at: time::write(happening.at),
         source: Some(happening.source.as_str()),

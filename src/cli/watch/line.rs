@@ -1,6 +1,6 @@
 //! One line for a status bar.
 
-use crate::cli::Usage;
+use crate::cli::exit::Usage;
 use crate::config::Targets;
 use crate::domain::Rate;
 use crate::inbox::figures::{Board, words};

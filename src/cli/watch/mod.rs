@@ -14,8 +14,10 @@ use crate::inbox::figures::{Board, BoardRequest, Figures, Happening};
 use crate::inbox::notify::Caller;
 
 use super::args::WatchArgs;
-use super::list::{chosen, settle};
-use super::{Exit, output, problem};
+use super::exit::Exit;
+use super::find::chosen;
+use super::list::settle;
+use super::output::{self, problem};
 
 mod changes;
 mod event;
@@ -161,10 +163,10 @@ impl Form {
                 if goes_on {
                     let (new, is_missed) = event::news(&board.events, told);
                     if let Some(first) = new.last().filter(|_| is_missed) {
-                        output::json(&event::missed(first))?;
+                        output::versioned(&event::missed(first))?;
                     }
                     for happening in new.iter().rev() {
-                        output::json(&event::json(happening))?;
+                        output::versioned(&event::json(happening))?;
                     }
                     told.clone_from(&board.events);
                 }

@@ -8,7 +8,7 @@ use crate::text::{self, Shown};
 
 use super::line;
 use super::observer::Problems;
-use crate::cli::{output, problem};
+use crate::cli::output::{self, problem};
 
 /// Columns of a name, at most.
 const NAME: usize = 40;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::line::Format;
 use super::observer::Problems;
 use super::*;
+use crate::cli::output::Versioned;
 use crate::cli::schema;
 use crate::domain::{
     ActionId, ActionKey, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
@@ -300,7 +301,7 @@ fn only_what_is_new_is_told() {
 fn that_some_is_missed_is_told_and_before_what_follows() {
     let first = happening(7_000, HappeningKind::Paused);
     let want = json!({"version": 1, "type": "event", "at": "1970-01-01T00:00:07.000Z", "event": "missed"});
-    assert_eq!(value(&event::missed(&first)), want);
+    assert_eq!(value(&Versioned::of(event::missed(&first))), want);
 }
 
 #[test]
@@ -359,6 +360,6 @@ fn each_kind_of_event_has_its_fields() {
         let common =
             json!({"version": 1, "type": "event", "at": "1970-01-01T00:00:07.000Z", "source": "team"});
         all.extend(common.as_object().unwrap().clone());
-        assert_eq!(value(&event::json(&happening(7_000, what))), want);
+        assert_eq!(value(&Versioned::of(event::json(&happening(7_000, what)))), want);
     }
 }

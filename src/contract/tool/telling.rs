@@ -1,6 +1,5 @@
 //! What tells one call of a tool from another: a few fields that most tools have, by the names that most tools give them.
 
-use super::said;
 use crate::domain::json::{self, Member};
 
 const LABELS: [&str; 9] =
@@ -113,4 +112,10 @@ fn short(value: &str) -> Option<String> {
         let compact = json::compact(&json::legible(value));
         (compact.starts_with('[') && compact.len() > 2 && compact.len() <= SHORT).then_some(compact)
     })
+}
+
+/// A string's meaning or a number as written; nothing for containers, nulls and empty strings.
+pub(super) fn said(value: &str) -> Option<String> {
+    let plain = !value.starts_with(['{', '[']) && value != "null";
+    plain.then(|| json::decode(value).text.into_owned()).filter(|text| !text.trim().is_empty())
 }

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{Scanner, TokenKind, decode};
+use super::scan::{Scanner, TokenKind};
+use super::value::decode;
 
 /// So many of a kind are named; nobody reads more, and a text of nothing else would cost the square of its length.
 const MOST: usize = 100;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Scanner, Token, TokenKind};
+use super::scan::{Scanner, Token, TokenKind};
 
 /// So many levels are indented; what is deeper stands below each other. Else a text that is small on the wire would be
 /// gigabytes of spaces: ten megabytes of `1,` at 500 levels.

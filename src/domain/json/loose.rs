@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::scan::Scanner;
-use super::{Member, TokenKind, decode};
+use super::scan::{Scanner, TokenKind};
+use super::value::{Member, decode};
 
 /// A list, alone or in an object, with its items as they came: each is a value, or whatever stands in a value's place.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,14 @@
 
 use std::ops::Range;
 
-use super::JsonError;
+/// Why a text is not one JSON value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not valid JSON at byte {at}: {what}")]
+pub struct JsonError {
+    /// Offset in bytes from the start.
+    pub at: usize,
+    pub what: &'static str,
+}
 
 /// Deepest nesting that is read. Deeper text is refused, not cut.
 pub const MAX_DEPTH: usize = 512;
@@ -204,7 +211,7 @@ impl<'a> Scanner<'a> {
         }
         let said = self.text.get(self.at..self.at + length).unwrap_or_default();
         let known = matches!(said, "null" | "true" | "false") || ODD_WORDS.contains(&said);
-        if !known && !super::is_number(said) {
+        if !known && !is_number(said) {
             // Behind it: there somebody would go on typing.
             return Err(JsonError { at: self.at + length, what: NO_VALUE });
         }
@@ -240,6 +247,27 @@ fn escape_length(rest: &[u8]) -> Option<usize> {
         b'u' => rest.get(1..5)?.iter().all(u8::is_ascii_hexdigit).then_some(5),
         _ => None,
     }
+}
+
+/// A number as JSON writes it; words such as `NaN` are none.
+pub fn is_number(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = text.strip_prefix('-').unwrap_or(text);
+    let whole = digits(rest);
+    if whole == 0 || (whole > 1 && rest.starts_with('0')) {
+        return false;
+    }
+    let mut rest = rest.get(whole..).unwrap_or_default();
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let places = digits(fraction);
+        rest = match fraction.get(places..) {
+            Some(rest) if places > 0 => rest,
+            _ => return false,
+        };
+    }
+    let Some(power) = rest.strip_prefix(['e', 'E']) else { return rest.is_empty() };
+    let power = power.strip_prefix(['+', '-']).unwrap_or(power);
+    !power.is_empty() && digits(power) == power.len()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::Reply;
+use super::exchange::Reply;
 
 /// Longest wait inside one request: somebody may be looking at it.
 const PATIENCE: Duration = Duration::from_secs(10);

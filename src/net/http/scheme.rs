@@ -3,7 +3,7 @@
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::HttpError;
+use super::exchange::HttpError;
 
 /// How the token travels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,59 @@
+//! What commands are given: files, spans of time and moments.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use super::exit::Usage;
+use crate::config::time_span;
+use crate::contract::time;
+use crate::domain::Timestamp;
+
+/// A file, or standard input for `-`.
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
+    if path.as_os_str() != "-" {
+        return std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()));
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("cannot read standard input")?;
+    Ok(text)
+}
+
+/// The same where a file that cannot be read is a wrong argument.
+pub(super) fn given(path: &Path) -> Result<String, Usage> {
+    read(path).map_err(|error| Usage(format!("{error:#}")))
+}
+
+/// `45s`, `90m`, `12h` or `30d`.
+pub(super) fn duration(text: &str) -> Result<Duration, Usage> {
+    let wrong = || Usage(format!("{text:?} is no time; write it like 12h or 30d"));
+    time_span(text).ok_or_else(wrong)
+}
+
+/// A time ago like `12h` or `30d`, or a moment.
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
+    if let Ok(ago) = duration(text) {
+        let millis = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
+        return Ok(now.plus_millis(millis.saturating_neg()));
+    }
+    let wrong = || Usage(format!("{text:?} is no time; write it like 12h, 30d or 2026-11-22T08:00:00Z"));
+    time::read(text).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lifetime_is_a_number_and_a_unit() {
+        assert_eq!(duration("12h").unwrap(), Duration::from_hours(12));
+        assert_eq!(duration("30d").unwrap(), Duration::from_hours(720));
+        for text in
+            ["", "12", "h", "0s", "-1h", "1.5h", "99999999999999999999d", "18446744073709551615d", "1é"]
+        {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

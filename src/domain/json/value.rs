@@ -1,0 +1,243 @@
+//! One JSON value with its exact bytes, and its parts.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::scan::{JsonError, Scanner, TokenKind};
+use crate::domain::Untrusted;
+
+/// One JSON value, byte for byte as it was received. Cloning is cheap.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RawJson(Arc<str>);
+
+/// A key and its value inside an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member<'a> {
+    /// The key as written, with its quotes.
+    pub raw_key: &'a str,
+    /// The key as meant.
+    pub key: Decoded<'a>,
+    /// The value as written.
+    pub value: &'a str,
+    /// Where the value stands, in bytes from the start of the object's text.
+    pub span: Range<usize>,
+}
+
+/// A string's meaning.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Decoded<'a> {
+    pub text: Cow<'a, str>,
+    /// A lone surrogate was replaced by U+FFFD: the text is not all there is.
+    pub lossy: bool,
+}
+
+impl RawJson {
+    /// Takes a text that must be one JSON value; white space around it is kept.
+    pub fn parse(text: impl Into<Arc<str>>) -> Result<Self, JsonError> {
+        let text = text.into();
+        Scanner::new(&text).check()?;
+        Ok(Self(text))
+    }
+
+    /// The value `null`.
+    pub fn null() -> Self {
+        Self("null".into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The members of an object in written order, duplicates included; `None` when this is no object.
+    pub fn members(&self) -> Option<Vec<Member<'_>>> {
+        members(&self.0)
+    }
+
+    /// The value of the last member called `key`, as most parsers would take it.
+    pub fn member(&self, key: &str) -> Option<&str> {
+        self.members()?.into_iter().rev().find(|member| member.key.text == key).map(|member| member.value)
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", Untrusted::new(Arc::clone(&self.0)))
+    }
+}
+
+/// The members of the object `text`; `None` when it is no object or malformed.
+pub fn members(text: &str) -> Option<Vec<Member<'_>>> {
+    let (members, whole) = members_until_broken(text)?;
+    whole.then_some(members)
+}
+
+/// The members of the object `text` as far as it can be read, and whether that is all of it; `None` when it begins no object.
+pub fn members_until_broken(text: &str) -> Option<(Vec<Member<'_>>, bool)> {
+    let mut scanner = Scanner::new(text);
+    if scanner.next_token().ok()??.kind != TokenKind::ObjectStart {
+        return None;
+    }
+    let mut members = Vec::new();
+    while let Ok(Some(token)) = scanner.next_token() {
+        if token.kind == TokenKind::ObjectEnd {
+            let whole = scanner.next_token() == Ok(None);
+            return Some((members, whole));
+        }
+        let Ok(span) = scanner.value_span() else { break };
+        let Some(value) = text.get(span.clone()) else { break };
+        members.push(Member { raw_key: token.text, key: decode(token.text), value, span });
+    }
+    Some((members, false))
+}
+
+/// The elements of the array `text`; `None` when it is no array or malformed.
+pub fn elements(text: &str) -> Option<Vec<&str>> {
+    let mut scanner = Scanner::new(text);
+    let mut elements = Vec::new();
+    if scanner.next_token().ok()??.kind != TokenKind::ArrayStart {
+        return None;
+    }
+    while let Some(span) = scanner.element_span().ok()? {
+        elements.push(text.get(span)?);
+    }
+    (scanner.next_token() == Ok(None)).then_some(elements)
+}
+
+/// What the string literal `raw` (with its quotes) means; any other text means itself.
+pub fn decode(raw: &str) -> Decoded<'_> {
+    let inner = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(raw);
+    if !inner.contains('\\') {
+        return Decoded { text: Cow::Borrowed(inner), lossy: false };
+    }
+    let (mut text, mut lossy) = (String::with_capacity(inner.len()), false);
+    let mut rest = inner.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r') => text.push('\r'),
+            Some('b') => text.push('\u{8}'),
+            Some('f') => text.push('\u{c}'),
+            Some('u') => {
+                let unit = unicode_escape(&mut rest);
+                text.push(unit.unwrap_or_else(|| {
+                    lossy = true;
+                    char::REPLACEMENT_CHARACTER
+                }));
+            }
+            Some(other) => text.push(other),
+            None => lossy = true,
+        }
+    }
+    Decoded { text: Cow::Owned(text), lossy }
+}
+
+/// The string literal, with its quotes, that means `text`. Only what must be escaped is.
+pub fn encode(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' => {
+                let _ = write!(out, "\\u{:04x}", c as u32); // writing to a String cannot fail
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Reads what follows `\u`, with the second half of a surrogate pair when there is one.
+fn unicode_escape(rest: &mut std::str::Chars<'_>) -> Option<char> {
+    let first = four_hex(rest)?;
+    if !(0xD800..0xDC00).contains(&first) {
+        return char::from_u32(first);
+    }
+    let mut ahead = rest.clone();
+    if ahead.next() != Some('\\') || ahead.next() != Some('u') {
+        return None;
+    }
+    let second = four_hex(&mut ahead).filter(|unit| (0xDC00..0xE000).contains(unit))?;
+    *rest = ahead;
+    char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+}
+
+fn four_hex(chars: &mut std::str::Chars<'_>) -> Option<u32> {
+    (0..4).try_fold(0, |value, _| Some(value << 4 | chars.next()?.to_digit(16)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::json::is_number;
+
+    #[test]
+    fn members_keep_numbers_keys_and_order() {
+        let json =
+            RawJson::parse(r#" {"b": 1.10, "a":18446744073709551616,"b":[1, 2] , "t\u006f":"x"} "#).unwrap();
+
+        let members: Vec<_> =
+            json.members().unwrap().into_iter().map(|m| (m.raw_key.to_owned(), m.value.to_owned())).collect();
+
+        let want = [
+            ("\"b\"", "1.10"),
+            ("\"a\"", "18446744073709551616"),
+            ("\"b\"", "[1, 2]"),
+            ("\"t\\u006f\"", "\"x\""),
+        ];
+        assert_eq!(members, want.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        assert_eq!(json.member("to"), Some("\"x\""));
+    }
+
+    #[test]
+    fn elements_are_the_written_texts() {
+        assert_eq!(elements(r#"[ 1.0 ,{"a":[1]}, "x" ]"#), Some(vec!["1.0", r#"{"a":[1]}"#, "\"x\""]));
+        assert_eq!(elements("[]"), Some(vec![]));
+        assert_eq!(elements("{}"), None);
+    }
+
+    #[test]
+    fn strings_decode_and_say_when_they_cannot() {
+        assert_eq!(decode(r#""a\n\u00e9\ud83d\ude00\/""#).text, "a\né😀/");
+        assert!(!decode(r#""\ud83d\ude00""#).lossy);
+        let lone = decode(r#""x\ud800y""#);
+        assert_eq!((lone.text.as_ref(), lone.lossy), ("x\u{fffd}y", true));
+        assert_eq!(decode(r#""\ud800\u0041""#).text, "\u{fffd}A");
+    }
+
+    #[test]
+    fn what_is_encoded_decodes_to_itself_and_numbers_are_told_from_words() {
+        let text = "a\"b\\c\n\r\t\u{1}é\u{202e}😀/";
+
+        assert_eq!(decode(&encode(text)).text, text);
+        assert!(RawJson::parse(encode(text)).is_ok());
+        for number in ["0", "-0", "12", "1.10", "18446744073709551616", "1e5", "-1.5E+10"] {
+            assert!(is_number(number), "{number}");
+        }
+        for none in ["", "-", "01", "1.", ".5", "1e", "NaN", "null", "1,2", "+1", " 1", "0x1"] {
+            assert!(!is_number(none), "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_broken_is_read_up_to_there() {
+        let (members, whole) = members_until_broken(r#"{"id":"7","a":[1,],"status":"pending"}"#).unwrap();
+
+        assert!(!whole);
+        assert_eq!(members.iter().map(|member| member.value).collect::<Vec<_>>(), ["\"7\""]);
+        assert_eq!(members_until_broken("[]"), None);
+    }
+}

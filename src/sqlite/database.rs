@@ -1,0 +1,378 @@
+//! Opens databases, and brings them to the newest version.
+
+use std::cmp::Ordering;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{Connection as _, SqlSafeStr as _};
+
+use super::turn::Turn;
+use super::words::{MigrateWords, Words};
+use crate::fault;
+use crate::private;
+
+/// How every write transaction begins: `pool.begin_with(sqlite::BEGIN)`.
+pub const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// The log beside the database is cut to this length when it begins anew.
+const LOG_KEPT: &str = "16777216";
+/// A log that is longer is emptied as soon as nobody reads from it.
+const LOG_MAX: u64 = 64 << 20;
+/// How long a write may wait for a lock that another program holds.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Two pools on one database.
+#[derive(Clone, Debug)]
+pub struct Database {
+    path: PathBuf,
+    /// One connection: writers wait for each other here and not in SQLite.
+    pub write: SqlitePool,
+    pub read: SqlitePool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("cannot create the folder {path}: {error}")]
+    Folder { path: PathBuf, error: std::io::Error },
+    #[error("cannot write the database {path}: {error}; check that its folder is yours and writable")]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("{0} is a symbolic link; a database is never opened through one")]
+    Link(PathBuf),
+    #[error(
+        "the database {0} has a second name (a hard link); two programs that open it by two names destroy it. Delete the other name, \
+         or copy the file"
+    )]
+    Names(PathBuf),
+    #[error("cannot open the database {path}: {}", Words(error))]
+    Database { path: PathBuf, error: sqlx::Error },
+    #[error("cannot open the database {path}: {}", MigrateWords(error))]
+    Migration { path: PathBuf, error: MigrateError },
+    #[error(
+        "the database {0} can only be read, and an older placet wrote it; copy it to a folder of yours and name the copy"
+    )]
+    Older(PathBuf),
+    #[error(
+        "the database {0} can only be read, and its log {0}-wal holds changes that are not in it yet; copy both to a folder of yours \
+         and name the copy"
+    )]
+    Log(PathBuf),
+}
+
+/// Opens the database at `path`, creates it with mode 0600 when it is missing, and brings it to the newest of `migrations`
+/// (append-only: the first has number 1). Any number of processes may do so at once: they take turns, for at most a minute.
+pub async fn open(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
+    folder(path)?;
+    let file = |error| OpenError::File { path: path.to_owned(), error };
+    let _turn = Turn::at(path).await.map_err(file)?;
+    create(path).map_err(file)?;
+    let failed = |error| OpenError::Database { path: path.to_owned(), error };
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("journal_size_limit", LOG_KEPT)
+        .busy_timeout(BUSY);
+    let write = SqlitePoolOptions::new()
+        .max_connections(1)
+        // When the disk is full SQLite rolls back by itself, and the driver then counts a transaction that is not there, for ever.
+        // Such a connection is closed and replaced, so that writing goes on when there is room again.
+        .before_acquire(|connection, _| {
+            let usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(usable) })
+        })
+        .connect_with(options.clone())
+        .await
+        .map_err(failed)?;
+    fault::point("open.locked");
+    migrator(migrations)
+        .run(&write)
+        .await
+        .map_err(|error| OpenError::Migration { path: path.to_owned(), error })?;
+    fault::point("open.migrated");
+    let read = SqlitePoolOptions::new()
+        .max_connections(4)
+        .connect_with(options.read_only(true))
+        .await
+        .map_err(failed)?;
+    Ok(Database { path: path.to_owned(), write, read })
+}
+
+fn migrator(migrations: &[&'static str]) -> Migrator {
+    let numbered = (1..).zip(migrations).map(|(version, sql)| {
+        Migration::new(version, "".into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(numbered.collect())
+}
+
+/// Opens a database that must already be at the newest of `migrations`, and writes nothing at all, not even beside it: for media that
+/// can only be read. Its log must be empty.
+pub async fn open_to_read(path: &Path, migrations: &[&'static str]) -> Result<Database, OpenError> {
+    let failed = |error| OpenError::Database { path: path.to_owned(), error };
+    let options = unwritten(path)?;
+    let read = SqlitePoolOptions::new().max_connections(4).connect_with(options).await.map_err(failed)?;
+    let known = sqlx::query_scalar::<_, i64>("SELECT MAX(version) FROM _sqlx_migrations");
+    let version = known.fetch_one(&read).await.map_err(failed)?;
+    match version.cmp(&(migrations.len() as i64)) {
+        Ordering::Less => Err(OpenError::Older(path.to_owned())),
+        Ordering::Greater => {
+            let error = MigrateError::VersionMissing(version);
+            Err(OpenError::Migration { path: path.to_owned(), error })
+        }
+        Ordering::Equal => Ok(Database { path: path.to_owned(), write: read.clone(), read }),
+    }
+}
+
+/// Whether nothing can be written where the database is, so that SQLite could not open it as usual.
+pub fn is_read_only(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err()
+}
+
+/// How to read a database that nobody writes. A log with changes in it would be left out, so it is refused.
+pub(super) fn unwritten(path: &Path) -> Result<SqliteConnectOptions, OpenError> {
+    if log_length(path) > 0 {
+        return Err(OpenError::Log(path.to_owned()));
+    }
+    Ok(SqliteConnectOptions::new().filename(path).read_only(true).immutable(true))
+}
+
+/// The length of the log beside the database.
+fn log_length(path: &Path) -> u64 {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).map_or(0, |log| log.len())
+}
+
+impl Database {
+    /// Empties the log where it became too long, which SQLite does not do while readers take turns. It waits for a reader only for a
+    /// moment: the next call tries again.
+    pub async fn shorten_log(&self) -> Result<(), sqlx::Error> {
+        if log_length(&self.path) <= LOG_MAX {
+            return Ok(());
+        }
+        let mut connection = self.write.acquire().await?;
+        sqlx::query("PRAGMA busy_timeout = 100").execute(&mut *connection).await?;
+        let emptied = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *connection).await;
+        let waits = format!("PRAGMA busy_timeout = {}", BUSY.as_millis());
+        sqlx::query(sqlx::AssertSqlSafe(waits)).execute(&mut *connection).await?;
+        emptied.map(drop)
+    }
+
+    /// Closes both pools; waits for what is under way.
+    pub async fn close(&self) {
+        self.read.close().await;
+        self.write.close().await;
+    }
+}
+
+/// Creates the folder, which is its owner's alone. A link in the file's place is refused, and so is a file with two names.
+fn folder(path: &Path) -> Result<(), OpenError> {
+    if path.is_symlink() {
+        return Err(OpenError::Link(path.to_owned()));
+    }
+    // The log and the locks stand beside the name: by another name they would be others.
+    if path.metadata().is_ok_and(|file| file.nlink() > 1) {
+        return Err(OpenError::Names(path.to_owned()));
+    }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        private::folder(folder).map_err(|error| OpenError::Folder { path: folder.to_owned(), error })?;
+    }
+    Ok(())
+}
+
+/// Creates the file with mode 0600 before SQLite does, since it would leave that to the umask.
+///
+/// A file that is there is not opened: closing it again would take SQLite's locks on it from this whole process.
+fn create(path: &Path) -> std::io::Result<()> {
+    match private::options().create_new(true).write(true).open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        created => created.map(drop),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::ConnectOptions as _;
+
+    use super::*;
+    use crate::sqlite::is_usual;
+
+    const V1: &str = "CREATE TABLE t (a TEXT) STRICT";
+
+    #[tokio::test]
+    async fn a_database_is_made_private_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/x.db");
+
+        let database = open(&path, &[V1]).await.unwrap();
+        sqlx::query("INSERT INTO t VALUES ('kept')").execute(&database.write).await.unwrap();
+        database.close().await;
+        let database = open(&path, &[V1, "ALTER TABLE t ADD COLUMN b TEXT"]).await.unwrap();
+        let kept: (String, Option<String>) =
+            sqlx::query_as("SELECT a, b FROM t").fetch_one(&database.read).await.unwrap();
+
+        assert_eq!(kept, ("kept".to_owned(), None));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            for file in ["x.db", "x.db-wal"] {
+                let mode = std::fs::metadata(path.with_file_name(file)).unwrap().permissions().mode();
+                assert_eq!(mode & 0o077, 0, "{file}");
+            }
+        }
+    }
+
+    /// Less would be faster, and lose the last commits when the power goes.
+    #[tokio::test]
+    async fn what_is_committed_is_on_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(&folder.path().join("x.db"), &[V1]).await.unwrap();
+
+        let (mode, full): (String, i64) =
+            sqlx::query_as("SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous")
+                .fetch_one(&database.write)
+                .await
+                .unwrap();
+
+        assert_eq!((mode.as_str(), full), ("wal", 2));
+    }
+
+    #[tokio::test]
+    async fn writing_goes_on_when_a_full_disk_has_room_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(&folder.path().join("x.db"), &[V1]).await.unwrap();
+        let insert = async |size: usize| {
+            let mut tx = database.write.begin_with(BEGIN).await?;
+            sqlx::query("INSERT INTO t VALUES (?)").bind("x".repeat(size)).execute(&mut *tx).await?;
+            tx.commit().await
+        };
+
+        sqlx::query("PRAGMA max_page_count = 10").execute(&database.write).await.unwrap();
+        let full = insert(1_000_000).await;
+        let again = insert(1_000_000).await;
+        sqlx::query("PRAGMA max_page_count = 1000000").execute(&database.write).await.unwrap();
+
+        assert!(full.unwrap_err().to_string().contains("full"));
+        drop(again);
+        insert(1_000_000).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_link_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.db"), folder.path().join("link.db"));
+        std::fs::write(&real, "").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+
+        assert!(matches!(open(&link, &[]).await, Err(OpenError::Link(_))));
+    }
+
+    #[tokio::test]
+    async fn a_second_name_of_the_same_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, other) = (folder.path().join("real.db"), folder.path().join("other.db"));
+        let first = open(&real, &[V1]).await.unwrap();
+        std::fs::hard_link(&real, &other).unwrap();
+
+        let second = open(&other, &[V1]).await.unwrap_err();
+
+        assert!(matches!(second, OpenError::Names(_)), "{second}");
+        assert!(!folder.path().join("other.db-wal").exists());
+        sqlx::query("INSERT INTO t VALUES ('goes on')").execute(&first.write).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_newer_database_is_told_in_plain_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        open(&path, &[V1, "CREATE TABLE u (a TEXT) STRICT"]).await.unwrap().close().await;
+
+        for refused in [open(&path, &[V1]).await, open_to_read(&path, &[V1]).await] {
+            let said = refused.unwrap_err().to_string();
+            assert!(said.contains("newer placet") && said.contains("update placet"), "{said}");
+            assert!(!said.contains("migration"), "{said}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_can_only_be_read_is_opened_without_writing_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let database = open(&path, &[V1]).await.unwrap();
+        sqlx::query("INSERT INTO t VALUES ('kept')").execute(&database.write).await.unwrap();
+
+        let unfinished = open_to_read(&path, &[V1]).await.unwrap_err();
+        database.close().await;
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap().path();
+            if entry != path {
+                std::fs::remove_file(entry).unwrap();
+            }
+        }
+        let database = open_to_read(&path, &[V1]).await.unwrap();
+        let kept: String = sqlx::query_scalar("SELECT a FROM t").fetch_one(&database.read).await.unwrap();
+        let refused = sqlx::query("INSERT INTO t VALUES ('new')").execute(&database.write).await.unwrap_err();
+
+        assert!(matches!(unfinished, OpenError::Log(_)), "{unfinished}");
+        assert_eq!(kept, "kept");
+        assert!(Words(&refused).to_string().contains("read-only"), "{}", Words(&refused));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let older = open_to_read(&path, &[V1, V1]).await.unwrap_err();
+        assert!(matches!(older, OpenError::Older(_)), "{older}");
+    }
+
+    #[tokio::test]
+    async fn a_long_log_is_emptied_when_its_reader_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let database = open(&path, &[V1]).await.unwrap();
+        let insert = async |megabytes: usize| {
+            let long = "x".repeat(megabytes << 20);
+            sqlx::query("INSERT INTO t VALUES (?)").bind(long).execute(&database.write).await.unwrap();
+        };
+        insert(1).await;
+        let mut reader = database.read.begin_with("BEGIN").await.unwrap();
+        sqlx::query("SELECT COUNT(*) FROM t").execute(&mut *reader).await.unwrap();
+        for _ in 0..3 {
+            insert(32).await;
+        }
+
+        database.shorten_log().await.unwrap();
+        let beside_a_reader = log_length(&path);
+        reader.rollback().await.unwrap();
+        database.shorten_log().await.unwrap();
+
+        assert!(beside_a_reader > LOG_MAX, "{beside_a_reader}");
+        assert_eq!(log_length(&path), 0);
+        insert(1).await;
+    }
+
+    #[tokio::test]
+    async fn a_lock_and_a_full_disk_are_told_in_plain_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let database = open(&path, &[V1]).await.unwrap();
+        let mut connection = database.write.acquire().await.unwrap();
+        let other = SqliteConnectOptions::new().filename(&path).connect().await;
+        let mut other = other.unwrap();
+        sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+        sqlx::query("PRAGMA busy_timeout = 0").execute(&mut *connection).await.unwrap();
+
+        let locked = sqlx::query("INSERT INTO t VALUES ('x')").execute(&mut *connection).await.unwrap_err();
+        sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+        sqlx::query("PRAGMA max_page_count = 5").execute(&mut *connection).await.unwrap();
+        let long = "x".repeat(1 << 20);
+        let full =
+            sqlx::query("INSERT INTO t VALUES (?)").bind(long).execute(&mut *connection).await.unwrap_err();
+
+        assert!(Words(&locked).to_string().contains("another program has locked it"), "{locked}");
+        assert!(Words(&full).to_string().contains("the disk is full"), "{full}");
+        assert!([&locked, &full].iter().all(|error| is_usual(&Words(error).to_string())));
+    }
+}

@@ -1,0 +1,231 @@
+//! No file imports one that imports it, directly or around several corners: each can be read after those that it stands on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tidy::{Source, code, report, sources};
+
+/// Rooms without import circles.
+const ROOMS: &[&str] = &[
+    "cli", "contract", "domain", "fault", "fuzz", "gate", "journal", "net", "private", "program", "schema",
+    "sqlite", "start", "text",
+];
+
+/// The path of a module or of something in it, from the top of the crate.
+type Path = Vec<String>;
+
+/// What one file says, as far as imports go.
+struct File {
+    items: BTreeSet<String>,
+    /// What is known under this name, and the path that it stands for.
+    imports: Vec<(String, Path)>,
+    /// Everything else that is named by a path.
+    paths: Vec<Path>,
+}
+
+type Files = BTreeMap<Path, File>;
+
+fn words(path: &str) -> Path {
+    path.split("::").map(|word| word.trim().to_owned()).collect()
+}
+
+/// `src/gate/mod.rs` is `gate`, `src/gate/auth.rs` is `gate::auth`.
+fn module(path: &str) -> Option<Path> {
+    let path = path.strip_prefix("src/")?.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    Some(path.split('/').map(str::to_owned).collect())
+}
+
+/// The code of a file without its test modules, and without words in quotes.
+fn text_of(source: &Source) -> String {
+    let mut text = String::new();
+    let (mut tests, mut skip) = (false, false);
+    for (_, line) in code(source) {
+        tests |= line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(any(test");
+        if tests && !line.starts_with('#') {
+            // A declaration or an import is one line, a module ends where its brace does.
+            skip = line.ends_with('{');
+            tests = false;
+            continue;
+        }
+        if skip {
+            skip = line != "}";
+            continue;
+        }
+        let unquoted = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+        let (before, seen_in) = unquoted.split_once("pub(in ").unwrap_or((&unquoted, ""));
+        let after = seen_in.split_once(')').map_or("", |(_, after)| after);
+        text.push_str(format!("{before}{after}").split("//").next().unwrap());
+        text.push('\n');
+    }
+    text
+}
+
+/// `a::{b, c::{d, e as f}}` taken apart: the name it is known under, and its path.
+fn leaves(tree: &str, before: &str, found: &mut Vec<(String, String)>) {
+    let (mut depth, mut start) = (0, 0);
+    let mut parts = Vec::new();
+    for (at, c) in tree.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&tree[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&tree[start..]);
+    for part in parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()) {
+        if let Some((path, inner)) = part.split_once('{') {
+            leaves(inner.trim().trim_end_matches('}'), &format!("{before}{path}"), found);
+            continue;
+        }
+        let (path, name) = part.split_once(" as ").unwrap_or((part, part.rsplit("::").next().unwrap()));
+        let path = format!("{before}{}", path.trim());
+        let path = path.strip_suffix("::self").unwrap_or(&path);
+        let name = if name == "self" { path.rsplit("::").next().unwrap() } else { name };
+        found.push((name.trim().to_owned(), path.to_owned()));
+    }
+}
+
+/// A path as it is written in `module`, from the top of the crate; `None` for another crate's.
+fn absolute(module: &Path, children: &BTreeSet<String>, path: &str) -> Option<Path> {
+    let mut words = words(path);
+    let first = words.remove(0);
+    let above = match first.as_str() {
+        "crate" => Vec::new(),
+        "self" => module.clone(),
+        "super" => module[..module.len() - 1].to_vec(),
+        child if children.contains(child) => [module.clone(), vec![first]].concat(),
+        _ => return None,
+    };
+    Some([above, words].concat())
+}
+
+fn name_after<'a>(line: &'a str, word: &str) -> Option<&'a str> {
+    let rest = line.split_once(word)?.1;
+    Some(&rest[..rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len())])
+}
+
+const KINDS: [&str; 7] = ["fn ", "struct ", "enum ", "trait ", "const ", "static ", "type "];
+
+fn read(module: &Path, text: &str, children: &BTreeSet<String>) -> File {
+    let mut file = File { items: BTreeSet::new(), imports: Vec::new(), paths: Vec::new() };
+    let (mut rest, mut plain) = (text, String::new());
+    while let Some((before, after)) = rest.split_once("use ").filter(|(_, after)| after.contains(';')) {
+        plain.push_str(before);
+        let is_import = before.trim_end_matches([' ', '\n']).ends_with([';', '}', ']', '{', ')'])
+            || before.trim().is_empty()
+            || before.ends_with("pub ");
+        if !is_import {
+            rest = after;
+            continue;
+        }
+        let (tree, after) = after.split_once(';').unwrap();
+        rest = after;
+        let mut found = Vec::new();
+        leaves(&tree.replace('\n', " "), "", &mut found);
+        let known =
+            found.into_iter().filter_map(|(name, path)| Some((name, absolute(module, children, &path)?)));
+        file.imports.extend(known);
+    }
+    plain.push_str(rest);
+    for line in plain.lines().filter(|line| !line.starts_with([' ', '}', '#'])) {
+        file.items.extend(KINDS.iter().filter_map(|kind| name_after(line, kind)).map(str::to_owned));
+    }
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    for path in plain.split(|c| !is_path(c)).filter(|path| path.contains("::")) {
+        file.paths.extend(absolute(module, children, path.trim_matches(':')));
+    }
+    file
+}
+
+fn files() -> Files {
+    let texts: BTreeMap<Path, String> = sources("src")
+        .iter()
+        .filter(|source| !source.path.contains("/test"))
+        .filter_map(|source| Some((module(&source.path)?, text_of(source))))
+        .collect();
+    let children = |of: &Path| -> BTreeSet<String> {
+        let below = texts.keys().filter(|path| path.len() == of.len() + 1 && path.starts_with(of));
+        below.filter_map(|path| path.last().cloned()).collect()
+    };
+    texts.iter().map(|(module, text)| (module.clone(), read(module, text, &children(module)))).collect()
+}
+
+/// The file in which something is, through all that only passes it on.
+fn home(files: &Files, path: &[String], hops: usize) -> Option<Path> {
+    let end = (1..=path.len()).rev().find(|end| files.contains_key(&path[..*end]))?;
+    let (module, rest) = path.split_at(end);
+    let file = &files[module];
+    let Some(name) = rest.first().filter(|name| !file.items.contains(*name)) else {
+        return Some(module.to_vec());
+    };
+    let passed = file.imports.iter().filter(|_| hops > 0).find(|(known, _)| known == name);
+    match passed {
+        Some((_, to)) => home(files, to, hops - 1),
+        None => Some(module.to_vec()),
+    }
+}
+
+/// The files that each file of a room needs.
+fn needs(files: &Files, room: &str) -> BTreeMap<Path, BTreeSet<Path>> {
+    let of_room = files.iter().filter(|(module, _)| module[0] == room);
+    let needs = |module: &Path, file: &File| -> BTreeSet<Path> {
+        let imported = file.imports.iter().map(|(_, path)| path);
+        let homes = imported.chain(&file.paths).filter_map(|path| home(files, path, 9));
+        homes.filter(|home| home != module && home[0] == room).collect()
+    };
+    of_room.map(|(module, file)| (module.clone(), needs(module, file))).collect()
+}
+
+/// Takes away what stands on nothing that is left, until nothing can be taken away: what stays goes round, or stands on what does.
+fn circle(mut needs: BTreeMap<Path, BTreeSet<Path>>) -> Vec<String> {
+    loop {
+        let free: Vec<Path> = needs
+            .iter()
+            .filter(|(_, on)| !on.iter().any(|it| needs.contains_key(it)))
+            .map(|(it, _)| it.clone())
+            .collect();
+        if free.is_empty() {
+            return needs.into_keys().map(|module| module.join("::")).collect();
+        }
+        needs.retain(|module, _| !free.contains(module));
+    }
+}
+
+#[test]
+fn rooms_have_no_import_circles() {
+    let files = files();
+    let circles = ROOMS.iter().map(|room| (room, circle(needs(&files, room))));
+    let found = circles.filter(|(_, circle)| !circle.is_empty());
+    let problems: Vec<String> = found
+        .map(|(room, circle)| format!("{room}: these import each other in a circle: {}", circle.join(", ")))
+        .collect();
+    report(&problems);
+}
+
+#[test]
+fn import_circle_is_found_through_what_only_passes_on() {
+    let of = |module: &str, text: &str, children: &[&str]| {
+        let children = children.iter().map(|child| (*child).to_owned()).collect();
+        let module: Path = words(module);
+        let file = read(&module, text, &children);
+        (module, file)
+    };
+    let top = of("room", "pub use a::A;\npub use self::b::{B, C as D};\n", &["a", "b"]);
+    let round = [
+        of("room::a", "use super::D;\npub struct A;\n", &[]),
+        of("room::b", "struct B;\nstruct C(super::a::A);\n", &[]),
+    ];
+    let straight =
+        [of("room::a", "struct A;\n", &[]), of("room::b", "use crate::room::A;\nstruct B(A);\n", &[])];
+    let found = |parts: [(Path, File); 2], top: (Path, File)| {
+        circle(needs(&parts.into_iter().chain([top]).collect(), "room"))
+    };
+
+    let again = of("room", "pub use a::A;\npub use self::b::{B, C as D};\n", &["a", "b"]);
+    assert_eq!(found(round, top), ["room", "room::a", "room::b"]);
+    assert!(found(straight, again).is_empty());
+}
