@@ -1,9 +1,15 @@
-//! The configuration of notices: rules, and where they are sent.
+//! The tables `[[notify]]`: rules, and where notices are sent.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::TokenFrom;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::check::{DAY, Mistakes, authority, line_of, misplaced, nearest, seconds};
+use super::secret::TokenFrom;
+use super::ui::Notify;
 use crate::domain::{AlertKind, SourceName};
 
 /// One `[[notify]]` table: told when something of this kind comes up or grows.
@@ -127,4 +133,247 @@ impl Quiet {
         // Until the morning after: what began yesterday goes on.
         on(day) && minute >= self.from || on(day + 6) && minute < self.until
     }
+}
+
+/// Between two notices of one rule, unless it says otherwise. Minutes.
+const EVERY: u64 = 10;
+/// Longest that a command may take, and how long it may without a word. Seconds.
+const LONGEST: u64 = 10;
+const USUAL: u64 = 5;
+
+/// What the gate of one's own is called, where no source is configured.
+const OWN: &str = "gate";
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRule {
+    on: Vec<String>,
+    to: RawTo,
+    source: Option<String>,
+    queue: Option<String>,
+    at_least: Option<u64>,
+    every_minutes: Option<u64>,
+    quiet: Option<String>,
+    quiet_days: Option<Vec<String>>,
+    unfocused_only: Option<bool>,
+    // command
+    command: Option<Vec<String>>,
+    stdin: Option<RawStdin>,
+    limit_seconds: Option<u64>,
+    // webhook
+    url: Option<String>,
+    secret_env: Option<String>,
+    secret_file: Option<PathBuf>,
+    secret_command: Option<Vec<String>>,
+    allow_private: Option<bool>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum RawTo {
+    Terminal,
+    Bell,
+    Command,
+    Webhook,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum RawStdin {
+    Text,
+    Json,
+}
+
+/// What a rule may refer to.
+pub(super) struct Around<'a> {
+    /// The whole file: it tells the line of a mistake.
+    pub(super) text: &'a str,
+    /// Where a relative path begins.
+    pub(super) folder: &'a Path,
+    /// Empty: the gate of one's own.
+    pub(super) sources: &'a [&'a SourceName],
+    /// The terminal's way.
+    pub(super) way: &'a Notify,
+}
+
+pub(super) fn rules(
+    raw: Vec<Spanned<RawRule>>,
+    around: &Around<'_>,
+    mistakes: &mut Mistakes,
+) -> Vec<NotifyRule> {
+    let numbered = raw.into_iter().zip(1..);
+    let rules = numbered.filter_map(|(raw, number)| {
+        let line = line_of(around.text, raw.span().start);
+        let wrong = |what: String| format!("line {line}, notify rule {number}: {what}");
+        mistakes.take(raw.into_inner().validate(number, line, around).map_err(wrong))
+    });
+    rules.collect()
+}
+
+impl RawRule {
+    fn validate(self, number: usize, line: usize, around: &Around<'_>) -> Result<NotifyRule, String> {
+        self.check_keys()?;
+        let on = words(&self.on)?;
+        if let (Some(_), Some(whole)) = (&self.queue, on.iter().find(|on| !on.is_of_queues())) {
+            return Err(format!(
+                "{:?} is known of whole sources only; take it out of `on`, or leave out `queue`",
+                whole.name()
+            ));
+        }
+        let source = self.source.as_deref().map(|name| known_source(name, around.sources)).transpose()?;
+        let quiet = quiet(self.quiet.as_deref(), self.quiet_days.as_deref())?;
+        let of_screen = matches!(self.to, RawTo::Terminal | RawTo::Bell);
+        if self.to == RawTo::Terminal && *around.way == Notify::Off {
+            return Err("to = \"terminal\" goes the way of ui.notify, which is \"off\"; change one of them"
+                .to_owned());
+        }
+        let every = seconds("every_minutes", self.every_minutes.unwrap_or(EVERY), DAY / 60)? * 60;
+        match self.at_least {
+            Some(0) => {
+                return Err("at_least is 0; the least is 1, and without it any number is told".to_owned());
+            }
+            Some(_) if on.contains(&NotifyOn::First) => {
+                return Err("at_least says nothing of \"first\"; give \"first\" a rule of its own".to_owned());
+            }
+            _ => {}
+        }
+        Ok(NotifyRule {
+            number,
+            line,
+            on,
+            source,
+            queue: self.queue.clone(),
+            at_least: self.at_least.unwrap_or(0),
+            every,
+            quiet,
+            unfocused_only: of_screen && self.unfocused_only.unwrap_or(true),
+            to: self.to(around.folder)?,
+        })
+    }
+
+    fn to(self, folder: &Path) -> Result<NotifyTo, String> {
+        match self.to {
+            RawTo::Terminal => Ok(NotifyTo::Terminal),
+            RawTo::Bell => Ok(NotifyTo::Bell),
+            RawTo::Command => {
+                let argv = self.command.unwrap_or_default();
+                if argv.first().is_none_or(String::is_empty) {
+                    return Err("to = \"command\" needs command = [\"program\", …]".to_owned());
+                }
+                let limit = seconds("limit_seconds", self.limit_seconds.unwrap_or(USUAL), LONGEST)?;
+                Ok(NotifyTo::Command { argv, json: self.stdin == Some(RawStdin::Json), limit })
+            }
+            RawTo::Webhook => self.webhook(folder).map(NotifyTo::Webhook),
+        }
+    }
+
+    fn webhook(self, folder: &Path) -> Result<Webhook, String> {
+        let url = self.url.unwrap_or_default();
+        let private = self.allow_private.unwrap_or(false);
+        let authority = authority(&url).ok_or("to = \"webhook\" needs url = \"https://…\"")?;
+        if authority.contains('@') {
+            return Err("url must not carry a user or password; what is sent is signed".to_owned());
+        }
+        if url.starts_with("http://") && !private {
+            return Err("url is not https; set allow_private = true if the way there is safe".to_owned());
+        }
+        let needs = "to = \"webhook\" needs one of secret_env, secret_file and secret_command: what is sent is signed with it";
+        let file = self.secret_file.map(|path| folder.join(path));
+        let secret = TokenFrom::one_of("secret", (self.secret_env, file, self.secret_command), needs)?;
+        let secret = secret.ok_or(needs)?;
+        Ok(Webhook { url, secret, private })
+    }
+
+    /// What is set for another way of telling is a mistake, not a wish.
+    fn check_keys(&self) -> Result<(), String> {
+        use RawTo as T;
+        let of: [(&str, bool, &[RawTo], &str); 9] = [
+            ("unfocused_only", self.unfocused_only.is_some(), &[T::Terminal, T::Bell], "terminal and bell"),
+            ("command", self.command.is_some(), &[T::Command], "command"),
+            ("stdin", self.stdin.is_some(), &[T::Command], "command"),
+            ("limit_seconds", self.limit_seconds.is_some(), &[T::Command], "command"),
+            ("url", self.url.is_some(), &[T::Webhook], "webhook"),
+            ("secret_env", self.secret_env.is_some(), &[T::Webhook], "webhook"),
+            ("secret_file", self.secret_file.is_some(), &[T::Webhook], "webhook"),
+            ("secret_command", self.secret_command.is_some(), &[T::Webhook], "webhook"),
+            ("allow_private", self.allow_private.is_some(), &[T::Webhook], "webhook"),
+        ];
+        match misplaced(&of, &self.to) {
+            Some((key, to)) => Err(format!("{key} belongs to rules to {to}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Each once, in the order that they are written in.
+fn words(given: &[String]) -> Result<Vec<NotifyOn>, String> {
+    let mut on = Vec::new();
+    for word in given {
+        let meant = NotifyOn::all().find(|it| it.name() == word).ok_or_else(|| unknown("on", word))?;
+        if !on.contains(&meant) {
+            on.push(meant);
+        }
+    }
+    if on.is_empty() {
+        Err("`on` is empty; it says what to tell of, as in [\"over-target\"]".to_owned())
+    } else {
+        Ok(on)
+    }
+}
+
+fn unknown(key: &str, word: &str) -> String {
+    let known = || NotifyOn::all().map(NotifyOn::name);
+    let hint = nearest(word, known()).map_or_else(String::new, |it| format!("; did you mean {it:?}?"));
+    let known: Vec<_> = known().collect();
+    format!("{word:?} in `{key}` is no word for an event{hint} There are {}", known.join(", "))
+}
+
+fn known_source(name: &str, sources: &[&SourceName]) -> Result<SourceName, String> {
+    let mut names: Vec<_> = sources.iter().map(|source| source.as_str()).collect();
+    if names.is_empty() {
+        names.push(OWN);
+    }
+    if names.contains(&name) {
+        return Ok(SourceName::new(name));
+    }
+    Err(format!("source {name:?} is none of those that there are: {}", names.join(", ")))
+}
+
+fn quiet(hours: Option<&str>, days: Option<&[String]>) -> Result<Option<Quiet>, String> {
+    let Some(hours) = hours else {
+        return match days {
+            Some(_) => {
+                Err("quiet_days says on which days quiet begins; give quiet = \"22:00-07:00\", too"
+                    .to_owned())
+            }
+            None => Ok(None),
+        };
+    };
+    let wrong =
+        || format!("quiet is {hours:?}; it is two times of a day, as in \"22:00-07:00\" or \"00:00-24:00\"");
+    let (from, until) = hours.split_once('-').ok_or_else(wrong)?;
+    let (from, until) = (minute(from).ok_or_else(wrong)?, minute(until).ok_or_else(wrong)?);
+    if from == until || from == 1_440 || until == 0 {
+        return Err(wrong());
+    }
+    let mut on = [days.is_none(); 7];
+    for day in days.unwrap_or_default() {
+        let at = DAYS.iter().position(|it| it == day);
+        let place = at.and_then(|at| on.get_mut(at));
+        *place.ok_or_else(|| format!("{day:?} in quiet_days is none of {}", DAYS.join(", ")))? = true;
+    }
+    if on == [false; 7] {
+        return Err("quiet_days is empty; leave it out for every day".to_owned());
+    }
+    Ok(Some(Quiet { from, until, days: on }))
+}
+
+/// Of the day; `24:00` is its end.
+fn minute(text: &str) -> Option<u16> {
+    let (hours, minutes) = text.trim().split_once(':')?;
+    let number = |text: &str| text.parse::<u16>().ok().filter(|_| text.len() == 2 && text.is_ascii());
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let all = hours * 60 + minutes;
+    (minutes < 60 && all <= 1_440).then_some(all)
 }

@@ -35,6 +35,23 @@ pub enum SecretError {
 }
 
 impl TokenFrom {
+    /// One of `NAME_env`, `NAME_file` and `NAME_command`, or none of them. Fails with a sentence for the operator: `several` where there is
+    /// more than one.
+    pub(super) fn one_of(
+        name: &str,
+        given: (Option<String>, Option<PathBuf>, Option<Vec<String>>),
+        several: &str,
+    ) -> Result<Option<Self>, String> {
+        match given {
+            (None, None, None) => Ok(None),
+            (Some(variable), None, None) => Ok(Some(Self::Env(variable))),
+            (None, Some(path), None) => Ok(Some(Self::File(path))),
+            (None, None, Some(argv)) if !argv.is_empty() => Ok(Some(Self::Command(argv))),
+            (None, None, Some(_)) => Err(format!("{name}_command is empty")),
+            _ => Err(several.to_owned()),
+        }
+    }
+
     /// Reads the token now. Blocks: a file, or a command that may take a while.
     pub fn read(&self) -> Result<SecretString, SecretError> {
         let (token, place) = match self {

@@ -49,7 +49,7 @@ async fn open_with(
     let embedded = Embedded::unless_configured(&config, OnGateEnd::Nobody).await?;
     let sources = sources_of(&config, embedded.as_ref())?;
     let journal = journal.await?;
-    let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
+    let inbox = Inbox::open(sources, journal, config.watch.targets.poll, config.reviewer.clone())
         .or_login(login_name())
         .with_risks(risks(&config));
     Ok(Open { inbox, config, embedded, _log: log })
@@ -128,7 +128,7 @@ async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     // The gate on this machine is asked where it runs, and not started for it.
     let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
     sources.extend(running.and_then(|gate| sources::open(&gate).ok()));
-    let inbox = Inbox::open(sources, journal.clone(), config.watch.poll, config.reviewer.clone());
+    let inbox = Inbox::open(sources, journal.clone(), config.watch.targets.poll, config.reviewer.clone());
     if journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
         return Some(inbox);
     }

@@ -59,7 +59,7 @@ pub(super) async fn show(
 ) -> anyhow::Result<Exit> {
     let sources = headless::sources_of(config, embedded.as_ref())?;
     let journal = Journal::open(&paths.journal()).await?;
-    let inbox = Inbox::open(sources, journal, config.watch.poll, config.reviewer.clone())
+    let inbox = Inbox::open(sources, journal, config.watch.targets.poll, config.reviewer.clone())
         .or_login(headless::login_name())
         .with_risks(headless::risks(config));
     let durable = demo.is_none();

@@ -12,18 +12,10 @@ use super::signals::EndSignals;
 pub(super) async fn run(paths: &Paths, args: &WatchArgs) -> anyhow::Result<Exit> {
     let mut end = EndSignals::listen()?;
     let open = headless::open(paths).await?;
-    let watch = &open.config().watch;
+    let watch = open.config().watch.clone();
     let watched =
         match if args.once { Ok(None) } else { Caller::new(open.config(), open.inbox().undelivered()) } {
-            Ok(caller) => {
-                let watching = Watching {
-                    targets: watch.targets,
-                    queue_targets: watch.queue_targets.clone(),
-                    reviewers: watch.reviewers,
-                    caller,
-                };
-                cli::watch(open.inbox(), args, watching, end.next()).await
-            }
+            Ok(caller) => cli::watch(open.inbox(), args, Watching { watch, caller }, end.next()).await,
             Err(refused) => Err(refused.into()),
         };
     open.close(watched).await

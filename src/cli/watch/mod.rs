@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::config::{QueueTargets, Targets};
+use crate::config::Watch;
 use crate::contract::time;
 use crate::domain::SourceName;
 use crate::inbox::Inbox;
@@ -44,12 +44,10 @@ const SOON: Duration = Duration::from_secs(3);
 /// And so long where they are all that is printed.
 const ALL: Duration = Duration::from_secs(10);
 
-/// What the configuration says of watching.
+/// What the configuration says of watching, and who is told.
 #[derive(Debug)]
 pub struct Watching {
-    pub targets: Targets,
-    pub queue_targets: QueueTargets,
-    pub reviewers: bool,
+    pub watch: Watch,
     /// The rules that need no screen. What is printed once tells nobody.
     pub caller: Option<Caller>,
 }
@@ -110,8 +108,8 @@ async fn until(
         _ => Form::Table,
     };
     let sources = chosen(inbox, args.source.as_deref())?;
-    let figures = Figures::new(watching.targets, watching.reviewers, &sources)
-        .with_queue_targets(&watching.queue_targets);
+    let figures = Figures::new(watching.watch.targets, watching.watch.reviewers, &sources)
+        .with_queue_targets(&watching.watch.queue_targets);
     let mut observer = Observer::start(inbox.clone(), figures, args.window.unwrap_or(HOUR), &sources).await;
     let limit = if args.once && !args.line { ALL } else { SOON };
     tokio::pin!(end);
@@ -149,7 +147,7 @@ impl Form {
         if goes_on && let Some(caller) = &mut watching.caller {
             caller.look(&board);
         }
-        let targets = watching.targets;
+        let targets = watching.watch.targets;
         match self {
             Self::Table => table::print(&board, observer.problems(), targets)?,
             Self::Line { format, last } => {

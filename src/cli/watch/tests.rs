@@ -9,6 +9,7 @@ use super::observer::Problems;
 use super::*;
 use crate::cli::output::Versioned;
 use crate::cli::schema;
+use crate::config::Targets;
 use crate::domain::{
     ActionId, ActionKey, Decider, Flow, LastMinute, Queue, QueueState, Rate, SourceName, Status, Timestamp,
     ToolDecided, Trend,

@@ -1,4 +1,4 @@
-//! Reads and validates the table `[gate]`.
+//! The table `[gate]`: the gate, embedded or served.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -8,10 +8,104 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::tool::RawTool;
-use super::{DAY, Mistakes, line_of, span};
-use crate::config::paths::Paths;
-use crate::config::{GateConfig, Limits, Network, TlsFiles};
+use super::check::{ConfigError, DAY, Mistakes, line_of, span};
+use super::network::Network;
+use super::paths::Paths;
+use super::tool::{RawTool, ToolConfig};
+
+/// The gate, embedded or served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateConfig {
+    /// The configuration file, for messages.
+    pub file: PathBuf,
+    /// The embedded gate takes the next free port when this one is taken; `gate serve` does not.
+    pub listen: SocketAddr,
+    pub database: PathBuf,
+    /// The workspace that the first tokens belong to.
+    pub workspace: String,
+    pub limits: Limits,
+    /// Tools whose proposals are refused; none of them is in `tools`.
+    pub denied: BTreeSet<String>,
+    /// `host` or `host:port`: where executors may send to although it is not https, or not public.
+    pub allow_targets: Vec<String>,
+    /// Names that callers may use for this gate, in lower case, besides its addresses and `localhost`.
+    pub hosts: Vec<String>,
+    /// `None`: plain HTTP.
+    pub tls: Option<TlsFiles>,
+    /// Something in front of the gate speaks TLS.
+    pub behind_proxy: bool,
+    /// How long an approval waits for an agent to claim the action, unless its tool says otherwise.
+    pub approval_ttl: Duration,
+    /// For how long settled actions are kept; `None`: for ever.
+    pub keep_settled: Option<Duration>,
+    /// Proxies of ours: each speaks for many clients.
+    pub trusted_proxies: Vec<Network>,
+    /// How long a gate that is told to stop waits for what runs.
+    pub stop_within: Duration,
+    pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// Certificate chain and private key, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
+/// What one gate takes; a request beyond is refused with a message.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    pub pending_per_workspace: u64,
+    pub proposals_per_minute: u32,
+    pub proposal_burst: u32,
+    pub page_rows: u32,
+    pub page_bytes: u64,
+    pub body_bytes: u64,
+    pub streams: u32,
+    pub streams_per_token: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            pending_per_workspace: 200_000,
+            proposals_per_minute: 6_000,
+            proposal_burst: 500,
+            page_rows: 5_000,
+            page_bytes: 8 << 20,
+            body_bytes: 16 << 20,
+            streams: 256,
+            streams_per_token: 16,
+        }
+    }
+}
+
+impl GateConfig {
+    /// A mistake in the table of `tool` that shows only when the gate starts: a file that is not there, a refused target.
+    pub fn mistake(&self, tool: &str, what: &str) -> ConfigError {
+        let line = self.tools.get(tool).map_or(0, |tool| tool.line);
+        self.error(format!("line {line}, gate.tools.{tool}: {what}"))
+    }
+
+    /// Whether the gate may listen where it is told to: beyond this machine only when nobody on the way can read along.
+    /// Fails with a sentence for the operator.
+    pub fn reach(&self) -> Result<(), String> {
+        if self.listen.ip().is_loopback() || self.tls.is_some() || self.behind_proxy {
+            return Ok(());
+        }
+        Err(format!(
+            "{} can be reached from other machines, and this gate would speak plain HTTP; set gate.tls_cert and gate.tls_key, \
+             or let it listen on 127.0.0.1, or say --behind-proxy (gate.behind_proxy = true) when a proxy in front of it speaks TLS",
+            self.listen
+        ))
+    }
+
+    /// Any other mistake that shows only then.
+    pub fn error(&self, message: String) -> ConfigError {
+        ConfigError::Meaning { path: self.file.clone(), message }
+    }
+}
 
 /// Nothing is pruned.
 const OFF: &str = "off";
@@ -24,7 +118,7 @@ pub(super) struct RawGate {
     listen: SocketAddr,
     database: String,
     workspace: String,
-    limits: RawLimits,
+    limits: Limits,
     denied: BTreeSet<String>,
     allow_targets: Vec<String>,
     hosts: Vec<String>,
@@ -38,26 +132,13 @@ pub(super) struct RawGate {
     tools: BTreeMap<Spanned<String>, RawTool>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawLimits {
-    pending_per_workspace: u64,
-    proposals_per_minute: u32,
-    proposal_burst: u32,
-    page_rows: u32,
-    page_bytes: u64,
-    body_bytes: u64,
-    streams: u32,
-    streams_per_token: u32,
-}
-
 impl Default for RawGate {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 7878)),
             database: "sqlite:gate.db".to_owned(),
             workspace: "default".to_owned(),
-            limits: RawLimits::default(),
+            limits: Limits::default(),
             denied: BTreeSet::new(),
             allow_targets: Vec::new(),
             hosts: Vec::new(),
@@ -69,37 +150,6 @@ impl Default for RawGate {
             trusted_proxies: Vec::new(),
             stop_seconds: 60,
             tools: BTreeMap::new(),
-        }
-    }
-}
-
-impl Default for RawLimits {
-    fn default() -> Self {
-        let limits = Limits::default();
-        Self {
-            pending_per_workspace: limits.pending_per_workspace,
-            proposals_per_minute: limits.proposals_per_minute,
-            proposal_burst: limits.proposal_burst,
-            page_rows: limits.page_rows,
-            page_bytes: limits.page_bytes,
-            body_bytes: limits.body_bytes,
-            streams: limits.streams,
-            streams_per_token: limits.streams_per_token,
-        }
-    }
-}
-
-impl RawLimits {
-    fn validate(self) -> Limits {
-        Limits {
-            pending_per_workspace: self.pending_per_workspace,
-            proposals_per_minute: self.proposals_per_minute,
-            proposal_burst: self.proposal_burst,
-            page_rows: self.page_rows.max(1),
-            page_bytes: self.page_bytes,
-            body_bytes: self.body_bytes,
-            streams: self.streams,
-            streams_per_token: self.streams_per_token,
         }
     }
 }
@@ -148,7 +198,7 @@ impl RawGate {
             listen: self.listen,
             database: mistakes.take(database(&self.database, &paths.state)).unwrap_or_default(),
             workspace: self.workspace,
-            limits: self.limits.validate(),
+            limits: Limits { page_rows: self.limits.page_rows.max(1), ..self.limits },
             denied,
             allow_targets: self.allow_targets,
             hosts,

@@ -1,13 +1,78 @@
-//! Reads and validates the tables `[gate.tools.NAME]`.
+//! The tables `[gate.tools.NAME]`: what the gate does with each tool.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{DAY, seconds, span};
-use crate::config::{Executor, Retry, ToolConfig};
+use super::check::{DAY, seconds, span};
 use crate::domain::{Effect, PreviewShape, Risk};
+
+/// What the gate does with one tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolConfig {
+    /// Where its table begins in the configuration file, counted from 1, for messages; 0 is nowhere.
+    pub line: usize,
+    /// `None`: the built-in definition, else medium.
+    pub risk: Option<Risk>,
+    pub effect: Option<Effect>,
+    /// Title template, as in `assets/tools`.
+    pub title: Option<String>,
+    pub executor: Executor,
+    pub retry: Retry,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// Proposals expire after so long unless they say otherwise; `None` is never.
+    pub expires_after: Option<Duration>,
+    /// How long an approval waits for an agent to claim the action; `None`: as the gate has it.
+    pub approval_ttl: Option<Duration>,
+    /// The file with the JSON Schema of its input.
+    pub schema: Option<PathBuf>,
+    /// `None`: the built-in one; an empty one: the proposer's own.
+    pub preview: Option<PreviewShape>,
+}
+
+/// How an approved action is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// The agent claims it and runs it itself.
+    Pull,
+    /// POST of the merged input to a fixed URL.
+    Http { url: String },
+    /// A fixed command; the merged input on standard input, no shell.
+    Command { argv: Vec<String>, env: BTreeMap<String, String> },
+}
+
+/// What happens when an executor was lost in mid-run: a crash, a timeout, an answer 5xx.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retry {
+    /// Running it twice does no harm: run it again, up to five times in all.
+    Safe,
+    /// A human decides: the action becomes `unknown`.
+    #[default]
+    Manual,
+}
+
+impl Default for ToolConfig {
+    /// A tool without configuration: the agent runs it itself, and a crash in mid-run asks a human.
+    fn default() -> Self {
+        Self {
+            line: 0,
+            risk: None,
+            effect: None,
+            title: None,
+            executor: Executor::Pull,
+            retry: Retry::Manual,
+            timeout: Duration::from_mins(1),
+            expires_after: None,
+            approval_ttl: None,
+            schema: None,
+            preview: None,
+        }
+    }
+}
 
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
@@ -19,7 +84,7 @@ pub(super) struct RawTool {
     url: Option<String>,
     argv: Option<Vec<String>>,
     env: Option<BTreeMap<String, String>>,
-    retry: RawRetry,
+    retry: Retry,
     timeout_seconds: Option<u64>,
     expires_after_seconds: Option<u64>,
     approval_ttl: Option<String>,
@@ -42,14 +107,6 @@ enum RawExecutor {
     Pull,
     Http,
     Command,
-}
-
-#[derive(Deserialize, Clone, Copy, Default)]
-#[serde(rename_all = "kebab-case")]
-enum RawRetry {
-    Safe,
-    #[default]
-    Manual,
 }
 
 impl RawTool {
@@ -88,18 +145,15 @@ impl RawTool {
             effect,
             title: self.title,
             executor,
-            retry: match self.retry {
-                RawRetry::Safe => Retry::Safe,
-                RawRetry::Manual => Retry::Manual,
-            },
+            retry: self.retry,
             timeout: match self.timeout_seconds {
                 Some(given) => seconds("timeout_seconds", given, DAY)?,
                 None => ToolConfig::default().timeout,
             },
-            expires_after: match self.expires_after_seconds {
-                Some(given) => Some(seconds("expires_after_seconds", given, 365 * DAY)?),
-                None => None,
-            },
+            expires_after: self
+                .expires_after_seconds
+                .map(|given| seconds("expires_after_seconds", given, 365 * DAY))
+                .transpose()?,
             approval_ttl: match self.approval_ttl {
                 Some(_) if self.executor != RawExecutor::Pull => {
                     return Err(

@@ -1,61 +1,63 @@
-//! Reads the configuration file, validates it and converts it to [`Config`].
+//! The configuration file: read, validated, and converted to a [`Config`].
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use serde::Deserialize;
 
+use super::check::{ConfigError, Mistakes, line_of, nearest};
+use super::gate::{GateConfig, RawGate};
+use super::notify::{self, Around, NotifyRule, RawRule};
 use super::paths::Paths;
-use super::{Bound, Config, Keys, NamedFilter, Targets, Watch, time_span};
-
-mod gate;
-mod notify;
-mod source;
-mod tool;
-mod ui;
-
-pub use gate::database;
-
-use self::gate::RawGate;
-use self::notify::{Around, RawRule};
-use self::source::RawSource;
-use self::ui::RawUi;
-
-/// In seconds.
-const DAY: u64 = 24 * 60 * 60;
-
-/// A configuration that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    #[error("cannot read the configuration {path}: {error}")]
-    Read { path: PathBuf, error: std::io::Error },
-    /// The message names the line, and the nearest known key for an unknown one.
-    #[error("the configuration {path} has a mistake:\n{message}")]
-    Parse { path: PathBuf, message: String },
-    #[error("the configuration {path} has a mistake: {message}")]
-    Meaning { path: PathBuf, message: String },
-    #[error("the configuration {path} has {} mistakes:\n{}", mistakes.len(), listed(mistakes))]
-    Several { path: PathBuf, mistakes: Vec<String> },
-}
+use super::source::{RawSource, SourceConfig};
+use super::ui::{Preset, RawUi, Ui};
+use super::watch::{RawWatch, Watch};
 
 /// Mistakes that are told at once; beyond, most of them follow from others.
 const TOLD: usize = 30;
 
-/// Mistakes that were found so far. What is wrong is left out, so that the next one is found, too.
-#[derive(Debug, Default)]
-struct Mistakes(Vec<String>);
-
-impl Mistakes {
-    fn take<T>(&mut self, result: Result<T, String>) -> Option<T> {
-        result.map_err(|mistake| self.0.push(mistake)).ok()
-    }
+/// Everything a run of placet needs to know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Who decides, for the journal and the screen; else the token's subject, else the login name.
+    pub reviewer: Option<String>,
+    /// Reasons that are often given, to be chosen with a key; one line each.
+    pub reasons: Vec<String>,
+    /// Empty: the embedded gate is the only source.
+    pub sources: Vec<SourceConfig>,
+    pub ui: Ui,
+    /// At most nine have a key.
+    pub filters: Vec<NamedFilter>,
+    pub keys: Keys,
+    pub watch: Watch,
+    /// Empty: the few things that `[ui] notify` tells of.
+    pub notify: Vec<NotifyRule>,
+    pub gate: GateConfig,
 }
 
-/// One a line; what a mistake has to say beyond a line stands under it.
-fn listed(mistakes: &[String]) -> String {
-    let one = |mistake: &String| format!("- {}", mistake.trim_end().replace('\n', "\n  "));
-    mistakes.iter().map(one).collect::<Vec<_>>().join("\n")
+/// A filter with a name, as it is written; the inbox reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedFilter {
+    pub name: String,
+    pub text: String,
+}
+
+/// Which keys give which command; what the names mean is the screen's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    pub preset: Preset,
+    /// By command name, replacing the keys that the preset has for it.
+    pub bound: BTreeMap<String, Bound>,
+}
+
+/// The keys of one command, as `[keys]` has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// None unbinds it.
+    pub keys: Vec<String>,
+    /// Where that stands in the configuration file, counted from 1, for messages.
+    pub line: usize,
 }
 
 #[derive(Deserialize, Default)]
@@ -64,7 +66,7 @@ struct RawConfig {
     reviewer: RawReviewer,
     source: Vec<RawSource>,
     ui: RawUi,
-    filter: Vec<RawFilter>,
+    filter: Vec<NamedFilter>,
     keys: BTreeMap<String, toml::Spanned<Vec<String>>>,
     watch: RawWatch,
     notify: Vec<toml::Spanned<RawRule>>,
@@ -76,47 +78,6 @@ struct RawConfig {
 struct RawReviewer {
     name: Option<String>,
     reasons: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawFilter {
-    name: String,
-    text: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct RawWatch {
-    poll_seconds: u64,
-    stale_seconds: u64,
-    target_minutes: u64,
-    high_risk_minutes: u64,
-    expiring_minutes: u64,
-    growing_minutes: u64,
-    reviewers: bool,
-    queue: BTreeMap<String, RawQueue>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawQueue {
-    target_minutes: u64,
-}
-
-impl Default for RawWatch {
-    fn default() -> Self {
-        Self {
-            poll_seconds: 10,
-            stale_seconds: 45,
-            target_minutes: 60,
-            high_risk_minutes: 15,
-            expiring_minutes: 10,
-            growing_minutes: 15,
-            reviewers: false,
-            queue: BTreeMap::new(),
-        }
-    }
 }
 
 impl Config {
@@ -141,26 +102,6 @@ impl Config {
         let raw = readable(text, &mut mistakes);
         let config = raw.validate(text, paths, &mut mistakes);
         (config, mistakes.0)
-    }
-}
-
-impl ConfigError {
-    /// What is wrong, without the file's name.
-    pub fn into_message(self) -> String {
-        match self {
-            Self::Parse { message, .. } | Self::Meaning { message, .. } => message,
-            other => other.to_string(),
-        }
-    }
-
-    /// There must be one at least.
-    pub fn of(mut mistakes: Vec<String>, paths: &Paths) -> Self {
-        let path = paths.config.clone();
-        if mistakes.len() > 1 {
-            return Self::Several { path, mistakes };
-        }
-        let message = mistakes.pop().unwrap_or_default();
-        if message.contains('\n') { Self::Parse { path, message } } else { Self::Meaning { path, message } }
     }
 }
 
@@ -227,7 +168,7 @@ impl RawConfig {
                 mistakes.0.push(format!("two sources are named {name:?}; give each its own name"));
             }
         }
-        let keys = Keys { preset: self.ui.preset(), bound: bound(self.keys, text) };
+        let keys = Keys { preset: self.ui.keymap, bound: bound(self.keys, text) };
         let ui = self.ui.validate(text, folder, mistakes);
         let names: Vec<_> = sources.iter().map(|source| &source.name).collect();
         let around = Around { text, folder, sources: &names, way: &ui.notify };
@@ -237,42 +178,12 @@ impl RawConfig {
             reasons: mistakes.take(reasons(self.reviewer.reasons)).unwrap_or_default(),
             keys,
             ui,
-            filters: self
-                .filter
-                .into_iter()
-                .map(|RawFilter { name, text }| NamedFilter { name, text })
-                .collect(),
+            filters: self.filter,
             watch: self.watch.validate(mistakes),
             notify,
             gate: self.gate.validate(text, paths, mistakes),
             sources,
         }
-    }
-}
-
-impl RawWatch {
-    fn validate(self, mistakes: &mut Mistakes) -> Watch {
-        const WEEK: u64 = 7 * DAY / 60;
-        let mut seconds =
-            |key: &str, given, most| mistakes.take(seconds(key, given, most)).unwrap_or_default();
-        let poll = seconds("watch.poll_seconds", self.poll_seconds, 3_600);
-        let stale_after = seconds("watch.stale_seconds", self.stale_seconds, DAY);
-        let mut minutes = |key: &str, given| seconds(key, given, WEEK) * 60;
-        let targets = Targets {
-            age: minutes("watch.target_minutes", self.target_minutes),
-            high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes),
-            expiring: minutes("watch.expiring_minutes", self.expiring_minutes),
-            growing: minutes("watch.growing_minutes", self.growing_minutes),
-            poll,
-            stale_after,
-            by_queue: !self.queue.is_empty(),
-        };
-        let target = |(name, queue): (String, RawQueue)| {
-            let age = minutes(&format!("watch.queue.{name:?}.target_minutes"), queue.target_minutes);
-            (name, age)
-        };
-        let queue_targets = self.queue.into_iter().map(target).collect();
-        Watch { poll, stale_after, targets, queue_targets, reviewers: self.reviewers }
     }
 }
 
@@ -293,46 +204,18 @@ fn reasons(given: Vec<String>) -> Result<Vec<String>, String> {
     }
 }
 
-/// A time like `7d` that makes sense: `least` seconds at least, and ten years at most.
-fn span(key: &str, given: &str, least: u64) -> Result<Duration, String> {
-    let span = time_span(given)
-        .ok_or_else(|| format!("{key} {given:?} is no time; write it like \"12h\" or \"30d\""))?;
-    match span.as_secs() {
-        short if short < least => {
-            Err(format!("{key} is {given}; the least is {}", if least < DAY { "1m" } else { "1d" }))
-        }
-        long if long > 3_650 * DAY => Err(format!("{key} is {given}; the most is 3650d")),
-        _ => Ok(span),
-    }
-}
-
-/// A time that makes sense: with none at all nothing would ever end well, and one beyond `most` is a typing mistake.
-fn seconds(key: &str, given: u64, most: u64) -> Result<Duration, String> {
-    match given {
-        0 => Err(format!("{key} is 0; the least is 1")),
-        given if given > most => Err(format!("{key} is {given}; the most is {most}")),
-        given => Ok(Duration::from_secs(given)),
-    }
-}
-
-/// The line, counted from 1, of the byte `at`.
-fn line_of(text: &str, at: usize) -> usize {
-    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
-}
-
 /// The parser's message, which has line and column, and the nearest known key for an unknown one.
 fn with_nearest(error: &toml::de::Error) -> String {
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
     let nearest = match quoted.split_first() {
         Some((unknown, known)) if error.message().starts_with("unknown") => {
-            let scored = known.iter().map(|key| (strsim::jaro_winkler(unknown, key), key));
-            scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.6)
+            nearest(unknown, known.iter().copied())
         }
         _ => None,
     };
     let said = without_secrets(&error.to_string());
     match nearest {
-        Some((_, key)) => format!("{said}did you mean `{key}`?"),
+        Some(key) => format!("{said}did you mean `{key}`?"),
         None => said,
     }
 }

@@ -1,0 +1,244 @@
+//! The table `[ui]`: how the screen looks and behaves.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::check::{Mistakes, line_of, nearest};
+use crate::domain::ReadFirst;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ui {
+    pub borders: Borders,
+    pub theme: ThemeChoice,
+    /// After confirming, decisions wait so long before they are sent, and can be recalled; zero sends at once.
+    pub hold: Duration,
+    /// How the list begins.
+    pub group: GroupBy,
+    pub sort: SortBy,
+    /// Newcomers are told the first keys.
+    pub hints: bool,
+    /// The wheel scrolls and a click selects; else the terminal keeps the mouse.
+    pub mouse: bool,
+    /// Counts in the terminal's title.
+    pub title: bool,
+    pub notify: Notify,
+    pub keyboard: Keyboard,
+    /// Nothing on the screen changes by itself every second.
+    pub reduced_motion: bool,
+    /// Sixteen colours, ASCII borders, five frames a second, and no preview until it is asked for.
+    pub low_bandwidth: bool,
+    /// What must be read to its end before it can be approved.
+    pub read_before_approve: ReadFirst,
+}
+
+/// How a reviewer who looks elsewhere is told that something waits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notify {
+    /// OSC 9 where the terminal is known to take it, else the bell; both inside tmux.
+    Auto,
+    Osc9,
+    Osc777,
+    Osc99,
+    Bell,
+    /// A program and its arguments; the text on its standard input.
+    Command(#[serde(skip)] Vec<String>),
+    Off,
+}
+
+/// Which way the terminal reports keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keyboard {
+    /// The kitty protocol in terminals that are known to have it.
+    Auto,
+    Kitty,
+    Legacy,
+}
+
+/// Which colours the screen has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ThemeChoice {
+    /// The terminal's own sixteen.
+    Terminal,
+    /// `Dark` or `Light`, by the terminal's background.
+    Auto,
+    Dark,
+    Light,
+    HighContrast,
+    ColourBlind,
+    ColourBlindLight,
+    File(PathBuf),
+}
+
+/// By what actions stand together in the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupBy {
+    #[default]
+    Batch,
+    Mission,
+    Checkpoint,
+    Agent,
+    Source,
+    /// Near-identical actions.
+    Shape,
+}
+
+/// What stands first in the list. The oldest does among equals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortBy {
+    /// The oldest.
+    #[default]
+    Age,
+    /// The most harmful.
+    Risk,
+    /// What expires next.
+    Expiry,
+    Tool,
+    Source,
+}
+
+/// What the keys are before `[keys]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    #[default]
+    Default,
+    Vim,
+    Web,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Borders {
+    Line,
+    Ascii,
+}
+
+/// Longest time that decisions wait for second thoughts. Seconds.
+const HOLD: u64 = 60;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct RawUi {
+    borders: Borders,
+    theme: Spanned<String>,
+    hold_seconds: u64,
+    group: GroupBy,
+    sort: SortBy,
+    pub(super) keymap: Preset,
+    hints: bool,
+    mouse: bool,
+    title: bool,
+    notify: Notify,
+    notify_command: Vec<String>,
+    keyboard: Keyboard,
+    reduced_motion: bool,
+    low_bandwidth: bool,
+    #[serde(with = "ReadBeforeApprove")]
+    read_before_approve: ReadFirst,
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "ReadFirst", rename_all = "kebab-case")]
+enum ReadBeforeApprove {
+    Risky,
+    Everything,
+}
+
+const THEMES: [(&str, ThemeChoice); 7] = [
+    ("terminal", ThemeChoice::Terminal),
+    ("auto", ThemeChoice::Auto),
+    ("dark", ThemeChoice::Dark),
+    ("light", ThemeChoice::Light),
+    ("high-contrast", ThemeChoice::HighContrast),
+    ("colour-blind", ThemeChoice::ColourBlind),
+    ("colour-blind-light", ThemeChoice::ColourBlindLight),
+];
+
+impl Default for RawUi {
+    fn default() -> Self {
+        Self {
+            borders: Borders::Line,
+            theme: Spanned::new(0..0, "terminal".to_owned()),
+            hold_seconds: 3,
+            group: GroupBy::Batch,
+            sort: SortBy::Age,
+            keymap: Preset::Default,
+            hints: true,
+            mouse: true,
+            title: true,
+            notify: Notify::Auto,
+            notify_command: Vec::new(),
+            keyboard: Keyboard::Auto,
+            reduced_motion: false,
+            low_bandwidth: false,
+            read_before_approve: ReadFirst::Risky,
+        }
+    }
+}
+
+impl RawUi {
+    /// `folder` is where a relative path begins.
+    pub(super) fn validate(self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Ui {
+        Ui {
+            borders: self.borders,
+            theme: mistakes.take(theme(&self.theme, text, folder)).unwrap_or(ThemeChoice::Terminal),
+            hold: mistakes.take(hold(self.hold_seconds)).unwrap_or_default(),
+            group: self.group,
+            sort: self.sort,
+            hints: self.hints,
+            mouse: self.mouse,
+            title: self.title,
+            notify: mistakes.take(notify(self.notify, self.notify_command)).unwrap_or(Notify::Auto),
+            keyboard: self.keyboard,
+            reduced_motion: self.reduced_motion,
+            low_bandwidth: self.low_bandwidth,
+            read_before_approve: self.read_before_approve,
+        }
+    }
+}
+
+fn hold(seconds: u64) -> Result<Duration, String> {
+    match seconds {
+        0..=HOLD => Ok(Duration::from_secs(seconds)),
+        given => Err(format!("ui.hold_seconds is {given}; the most is {HOLD}, and 0 sends at once")),
+    }
+}
+
+fn notify(way: Notify, command: Vec<String>) -> Result<Notify, String> {
+    match way {
+        Notify::Command(_) if command.is_empty() => {
+            Err("ui.notify is \"command\", and ui.notify_command names none".to_owned())
+        }
+        Notify::Command(_) => Ok(Notify::Command(command)),
+        _ if !command.is_empty() => {
+            Err("ui.notify_command is used with ui.notify = \"command\" only".to_owned())
+        }
+        way => Ok(way),
+    }
+}
+
+/// A name, or the path of a file: what has a slash or ends in `.toml`.
+fn theme(given: &Spanned<String>, text: &str, folder: &Path) -> Result<ThemeChoice, String> {
+    let name = given.get_ref().as_str();
+    if let Some((_, choice)) = THEMES.into_iter().find(|(known, _)| *known == name) {
+        return Ok(choice);
+    }
+    if name.contains('/') || Path::new(name).extension().is_some_and(|it| it == "toml") {
+        return Ok(ThemeChoice::File(folder.join(PathBuf::from(name))));
+    }
+    let nearest = nearest(name, THEMES.iter().map(|(known, _)| *known));
+    let hint = nearest.map_or_else(String::new, |known| format!("; did you mean {known:?}?"));
+    let line = line_of(text, given.span().start);
+    let known: Vec<&str> = THEMES.iter().map(|(known, _)| *known).collect();
+    Err(format!(
+        "line {line}, ui.theme: {name:?} is no theme{hint} There are {}, and a path to a file",
+        known.join(", ")
+    ))
+}
