@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{Digest, Timestamp};
-use crate::journal::{Checked, Head, Journal, Receipt, SavedHead};
+use crate::journal::{Checked, Field, Head, Journal, Receipt, SavedHead};
 use crate::private;
 use crate::text::csv::record;
 
@@ -86,46 +86,6 @@ fn read_head(given: &str) -> anyhow::Result<SavedHead> {
     Ok(head.ok_or_else(wrong)?)
 }
 
-/// A receipt as it is exported. The hash covers `at` as milliseconds since 1970, and the exact bytes of `outcome`.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ReceiptJson<'a> {
-    format: String,
-    seq: i64,
-    kind: &'a str,
-    at: i64,
-    submission: &'a str,
-    source: &'a str,
-    action: &'a str,
-    client: &'a str,
-    reviewer: Option<&'a str>,
-    login: Option<&'a str>,
-    tool: Option<&'a str>,
-    decision: Option<&'a str>,
-    said: Option<&'a str>,
-    digest: Option<&'a str>,
-    effective: Option<&'a str>,
-    terms: Option<&'a str>,
-    seen: Option<&'a str>,
-    dwell_ms: Option<i64>,
-    outcome: Option<&'a str>,
-    /// `None`: its form does not cover them.
-    #[serde(flatten)]
-    more: Option<MoreJson<'a>>,
-    hash: &'a str,
-}
-
-/// What receipts cover since `placet-receipt/v2`, in the order of the hash.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct MoreJson<'a> {
-    title: Option<&'a str>,
-    batch: Option<&'a str>,
-    risk: Option<&'a str>,
-    owner: Option<&'a str>,
-    left_pending: Option<i64>,
-}
-
 /// Every receipt, oldest first: one JSON object a line, or as CSV; on standard output, or in a new file that only its owner can
 /// read.
 pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> anyhow::Result<Exit> {
@@ -141,7 +101,8 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
         None => output::records(text),
     };
     if csv {
-        put(&record(&CSV.map(str::to_owned)))?;
+        let names = Receipt::default().fields().map(|(name, _)| name.to_owned());
+        put(&record(&[&names[..], &["format".to_owned(), "hash".to_owned()]].concat()))?;
     }
     let mut last = 0;
     loop {
@@ -152,7 +113,7 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
             if csv {
                 put(&record(&receipt_csv(receipt)))?;
             } else {
-                put(&output::json_line(&receipt_json(receipt))?)?;
+                put(&output::json_line(receipt)?)?;
             }
         }
     }
@@ -162,95 +123,12 @@ pub(super) async fn export(journal: &Journal, to: Option<&Path>, csv: bool) -> a
     Ok(Exit::Done)
 }
 
-const CSV: [&str; 25] = [
-    "seq",
-    "kind",
-    "at",
-    "submission",
-    "source",
-    "action",
-    "client",
-    "reviewer",
-    "login",
-    "tool",
-    "decision",
-    "said",
-    "digest",
-    "effective",
-    "terms",
-    "seen",
-    "dwell_ms",
-    "outcome",
-    "title",
-    "batch",
-    "risk",
-    "owner",
-    "left_pending",
-    "format",
-    "hash",
-];
-
-/// In the order of the head; text as it is shown.
-fn receipt_csv(receipt: &Receipt) -> [String; 25] {
-    let text = |text: &str| output::shown(&text.into());
-    let maybe = |it: &Option<String>| it.as_deref().map(text).unwrap_or_default();
-    [
-        receipt.seq.to_string(),
-        text(&receipt.kind),
-        time::write(Timestamp::from_millis(receipt.at)),
-        text(&receipt.submission),
-        text(&receipt.source),
-        text(&receipt.action),
-        text(&receipt.client),
-        maybe(&receipt.reviewer),
-        maybe(&receipt.login),
-        maybe(&receipt.tool),
-        maybe(&receipt.decision),
-        maybe(&receipt.said),
-        maybe(&receipt.digest),
-        maybe(&receipt.effective),
-        maybe(&receipt.terms),
-        maybe(&receipt.seen),
-        receipt.dwell_ms.map(|millis| millis.to_string()).unwrap_or_default(),
-        maybe(&receipt.outcome),
-        maybe(&receipt.title),
-        maybe(&receipt.batch),
-        maybe(&receipt.risk),
-        maybe(&receipt.owner),
-        receipt.left_pending.map(|left| left.to_string()).unwrap_or_default(),
-        receipt.format(),
-        text(&receipt.hash),
-    ]
-}
-
-fn receipt_json(receipt: &Receipt) -> ReceiptJson<'_> {
-    ReceiptJson {
-        format: receipt.format(),
-        seq: receipt.seq,
-        kind: &receipt.kind,
-        at: receipt.at,
-        submission: &receipt.submission,
-        source: &receipt.source,
-        action: &receipt.action,
-        client: &receipt.client,
-        reviewer: receipt.reviewer.as_deref(),
-        login: receipt.login.as_deref(),
-        tool: receipt.tool.as_deref(),
-        decision: receipt.decision.as_deref(),
-        said: receipt.said.as_deref(),
-        digest: receipt.digest.as_deref(),
-        effective: receipt.effective.as_deref(),
-        terms: receipt.terms.as_deref(),
-        seen: receipt.seen.as_deref(),
-        dwell_ms: receipt.dwell_ms,
-        outcome: receipt.outcome.as_deref(),
-        more: receipt.covers_all().then_some(MoreJson {
-            title: receipt.title.as_deref(),
-            batch: receipt.batch.as_deref(),
-            risk: receipt.risk.as_deref(),
-            owner: receipt.owner.as_deref(),
-            left_pending: receipt.left_pending,
-        }),
-        hash: &receipt.hash,
-    }
+/// A record of a table: what [`Receipt::fields`] has, then the label of the form and the hash. Text as it is shown.
+fn receipt_csv(receipt: &Receipt) -> Vec<String> {
+    let cell = |(name, field): (&str, Field<'_>)| match (name, field) {
+        ("at", Field::Number(Some(at))) => time::write(Timestamp::from_millis(at)),
+        (_, field) => field.text().map(|text| output::shown(&text.into_owned().into())).unwrap_or_default(),
+    };
+    let last = [receipt.format(), output::shown(&receipt.hash.as_str().into())];
+    receipt.fields().into_iter().map(cell).chain(last).collect()
 }

@@ -7,6 +7,7 @@ mod action;
 mod alert;
 mod briefing;
 mod capability;
+pub mod chain;
 mod confirm;
 mod context;
 mod decision;

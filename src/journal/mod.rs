@@ -16,7 +16,7 @@ mod submission_record;
 mod tests;
 mod verify;
 
-pub use receipt::Receipt;
+pub use receipt::{Field, Receipt};
 pub use shape::LastSeen;
 pub use state::{EditText, Journal, JournalError, Learned, Restored, Says, Write};
 pub use submission_record::{Sent, State, SubmissionRecord};

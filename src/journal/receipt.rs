@@ -1,20 +1,18 @@
-//! Receipts: what was decided, what had been seen of it and what came of it, chained by hashes, so that what is changed
-//! afterwards is found.
+//! Receipts: what was decided, what had been seen of it and what came of it, chained by hashes ([`chain`]).
 //!
-//! A receipt's hash is SHA-256 over `placet-receipt/v2` and the fields in the order of [`Receipt`], the hash of the receipt
-//! before it last (absent before the first). `at` of a `sent` one is when its submission began. Receipts of form 1 say
-//! `placet-receipt/v1` and end with `outcome`: they do not cover what stands behind it. Numbers are decimal, moments in milliseconds since 1970. Each has its length in
-//! front (unsigned 64-bit, big-endian); each after the first begins with one byte, which is counted: 1, or 0 and nothing
-//! behind it for what is absent, so that absent is not empty. The chain shows what somebody changed who could not also change
-//! a head that was exported before.
+//! The label is `placet-receipt/v2`, and the fields are those of [`Receipt::fields`]. `at` of a `sent` one is when its submission
+//! began. Receipts of form 1 say `placet-receipt/v1` and end with `outcome`: they do not cover what stands behind it.
 
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, Sqlite, Transaction};
+use sqlx::{QueryBuilder, Row as _, Sqlite, Transaction};
 
 use super::shape;
 use super::state::{Journal, JournalError};
 use crate::contract::time;
-use crate::domain::{ActionKey, DecisionKind, Digest, Item, SourceName, Submission, SubmissionId};
+use crate::domain::{ActionKey, DecisionKind, Item, SourceName, Submission, SubmissionId, chain};
 
 pub(super) type Tx = Transaction<'static, Sqlite>;
 
@@ -66,48 +64,50 @@ pub struct Receipt {
     pub hash: String,
 }
 
-const COLUMNS: &str = "seq, kind, at, submission, source, action, client, reviewer, login, tool, decision, said, digest, \
-                       effective, terms, seen, dwell_ms, outcome, hash, title, batch, risk, owner, left_pending, form";
-
 /// Of the receipts that are written now.
 pub(super) const FORM: i64 = 2;
 
 impl Receipt {
+    /// What a hash covers, in its order, each under the name of its column; of form 1 only what stands before the title.
+    pub fn fields(&self) -> [(&'static str, Field<'_>); 23] {
+        use Field::{Number, Text};
+        [
+            ("seq", Number(Some(self.seq))),
+            ("kind", Text(Some(&self.kind))),
+            ("at", Number(Some(self.at))),
+            ("submission", Text(Some(&self.submission))),
+            ("source", Text(Some(&self.source))),
+            ("action", Text(Some(&self.action))),
+            ("client", Text(Some(&self.client))),
+            ("reviewer", Text(self.reviewer.as_deref())),
+            ("login", Text(self.login.as_deref())),
+            ("tool", Text(self.tool.as_deref())),
+            ("decision", Text(self.decision.as_deref())),
+            ("said", Text(self.said.as_deref())),
+            ("digest", Text(self.digest.as_deref())),
+            ("effective", Text(self.effective.as_deref())),
+            ("terms", Text(self.terms.as_deref())),
+            ("seen", Text(self.seen.as_deref())),
+            ("dwell_ms", Number(self.dwell_ms)),
+            ("outcome", Text(self.outcome.as_deref())),
+            ("title", Text(self.title.as_deref())),
+            ("batch", Text(self.batch.as_deref())),
+            ("risk", Text(self.risk.as_deref())),
+            ("owner", Text(self.owner.as_deref())),
+            ("left_pending", Number(self.left_pending)),
+        ]
+    }
+
+    /// How many of the fields its hash covers.
+    const fn covers(&self) -> usize {
+        if self.covers_all() { 23 } else { 18 }
+    }
+
     /// The hash that it must have behind `before`.
     pub fn hash_after(&self, before: Option<&str>) -> String {
-        let (seq, at) = (self.seq.to_string(), self.at.to_string());
-        let dwell = self.dwell_ms.map(|millis| millis.to_string());
-        let left = self.left_pending.map(|left| left.to_string());
-        let all = [
-            Some(seq.as_str()),
-            Some(&self.kind),
-            Some(&at),
-            Some(&self.submission),
-            Some(&self.source),
-            Some(&self.action),
-            Some(&self.client),
-            self.reviewer.as_deref(),
-            self.login.as_deref(),
-            self.tool.as_deref(),
-            self.decision.as_deref(),
-            self.said.as_deref(),
-            self.digest.as_deref(),
-            self.effective.as_deref(),
-            self.terms.as_deref(),
-            self.seen.as_deref(),
-            dwell.as_deref(),
-            self.outcome.as_deref(),
-        ];
-        let more = [
-            self.title.as_deref(),
-            self.batch.as_deref(),
-            self.risk.as_deref(),
-            self.owner.as_deref(),
-            left.as_deref(),
-        ];
-        let more = more.into_iter().filter(|_| self.covers_all());
-        let fields = all.into_iter().chain(more).chain([before]);
-        Digest::of_fields(&self.format(), fields).to_string()
+        let fields = self.fields().map(|(_, field)| field.text());
+        let covered = fields.iter().take(self.covers()).map(Option::as_deref);
+        chain::link(&self.format(), covered, before).to_string()
     }
 
     /// The label of its form, under its hash.
@@ -121,13 +121,8 @@ impl Receipt {
     }
 
     /// It has a field that its form does not cover: nobody wrote that with it.
-    pub(super) const fn holds_more_than_it_covers(&self) -> bool {
-        let any = self.title.is_some()
-            || self.batch.is_some()
-            || self.risk.is_some()
-            || self.owner.is_some()
-            || self.left_pending.is_some();
-        any && !self.covers_all()
+    pub(super) fn holds_more_than_it_covers(&self) -> bool {
+        self.fields().into_iter().skip(self.covers()).any(|(_, field)| field.text().is_some())
     }
 
     fn about(kind: &str, submission: &SubmissionId, source: &SourceName, action: &str) -> Self {
@@ -171,6 +166,41 @@ impl Receipt {
             left_pending: row.try_get("left_pending")?,
             form: row.try_get("form")?,
         })
+    }
+}
+
+/// One field of a receipt; `None` is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Field<'a> {
+    Number(Option<i64>),
+    Text(Option<&'a str>),
+}
+
+impl<'a> Field<'a> {
+    /// As a hash covers it.
+    pub fn text(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Number(number) => number.map(|number| Cow::Owned(number.to_string())),
+            Self::Text(text) => text.map(Cow::Borrowed),
+        }
+    }
+}
+
+/// As it is exported: the label of its form, the fields that its hash covers, and the hash. The hash covers `at` as milliseconds since
+/// 1970, and the exact bytes of `outcome`.
+impl Serialize for Receipt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let format = self.format();
+        let fields = self.fields();
+        let covered = fields.into_iter().take(self.covers()).map(|(name, field)| match name {
+            "dwell_ms" => ("dwellMs", field),
+            "left_pending" => ("leftPending", field),
+            name => (name, field),
+        });
+        let first = [("format", Field::Text(Some(&format)))];
+        serializer
+            .collect_map(first.into_iter().chain(covered).chain([("hash", Field::Text(Some(&self.hash)))]))
     }
 }
 
@@ -250,15 +280,15 @@ impl Journal {
 
     /// The receipts of one submission, in order.
     pub async fn receipts_of(&self, id: &SubmissionId) -> Result<Vec<Receipt>, JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM receipt WHERE submission = $1 ORDER BY seq");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id.as_str()).fetch_all(self.read()).await;
+        let query = sqlx::query("SELECT * FROM receipt WHERE submission = $1 ORDER BY seq").bind(id.as_str());
+        let rows = query.fetch_all(self.read()).await;
         rows.and_then(|rows| rows.iter().map(Receipt::read).collect()).map_err(|error| self.failed(error))
     }
 
     /// At most `limit` receipts behind the one with number `seq`, in order.
     pub async fn receipts(&self, seq: i64, limit: u32) -> Result<Vec<Receipt>, JournalError> {
-        let sql = format!("SELECT {COLUMNS} FROM receipt WHERE seq > $1 ORDER BY seq LIMIT $2");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(seq).bind(limit).fetch_all(self.read()).await;
+        let query = sqlx::query("SELECT * FROM receipt WHERE seq > $1 ORDER BY seq LIMIT $2");
+        let rows = query.bind(seq).bind(limit).fetch_all(self.read()).await;
         rows.and_then(|rows| rows.iter().map(Receipt::read).collect()).map_err(|error| self.failed(error))
     }
 }
@@ -309,39 +339,20 @@ async fn append(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
 }
 
 pub(super) async fn insert(tx: &mut Tx, receipt: Receipt) -> sqlx::Result<()> {
-    let sql = format!(
-        "INSERT INTO receipt ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-         $18, $19, $20, $21, $22, $23, $24, $25)"
-    );
-    sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(receipt.seq)
-        .bind(receipt.kind)
-        .bind(receipt.at)
-        .bind(receipt.submission)
-        .bind(receipt.source)
-        .bind(receipt.action)
-        .bind(receipt.client)
-        .bind(receipt.reviewer)
-        .bind(receipt.login)
-        .bind(receipt.tool)
-        .bind(receipt.decision)
-        .bind(receipt.said)
-        .bind(receipt.digest)
-        .bind(receipt.effective)
-        .bind(receipt.terms)
-        .bind(receipt.seen)
-        .bind(receipt.dwell_ms)
-        .bind(receipt.outcome)
-        .bind(receipt.hash)
-        .bind(receipt.title)
-        .bind(receipt.batch)
-        .bind(receipt.risk)
-        .bind(receipt.owner)
-        .bind(receipt.left_pending)
-        .bind(receipt.form)
-        .execute(&mut **tx)
-        .await
-        .map(drop)
+    let (form, hash) =
+        (("form", Field::Number(Some(receipt.form))), ("hash", Field::Text(Some(&receipt.hash))));
+    let fields: Vec<_> = receipt.fields().into_iter().chain([form, hash]).collect();
+    let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
+    let mut insert = QueryBuilder::new("INSERT INTO receipt (");
+    insert.push(names.join(", ")).push(") VALUES (");
+    let mut values = insert.separated(", ");
+    for (_, field) in fields {
+        match field {
+            Field::Number(number) => values.push_bind(number),
+            Field::Text(text) => values.push_bind(text),
+        };
+    }
+    insert.push(")").build().execute(&mut **tx).await.map(drop)
 }
 
 /// How much of exactly this content was on screen, and for how many milliseconds.

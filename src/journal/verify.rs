@@ -6,6 +6,7 @@ use super::receipt::{FORM, Receipt, word};
 use super::shape;
 use super::state::{Journal, JournalError};
 use super::submission_record::{Sent, SubmissionRecord};
+use crate::domain::chain::{Chain, Misfit};
 use crate::domain::{BatchKey, Risk, SubmissionId};
 
 /// Receipts read at a time.
@@ -63,7 +64,7 @@ impl Journal {
         let mut checked = Checked::default();
         let mut told = Rows::new();
         let mut unmet: Vec<&SavedHead> = kept.iter().collect();
-        let mut form = 0;
+        let (mut chain, mut form) = (Chain::default(), 0);
         // What is decided from now on is not looked for: its receipts may be behind what was read.
         let sent = self.sent_ids().await?;
         loop {
@@ -73,9 +74,8 @@ impl Journal {
                 break;
             }
             for receipt in page {
-                if checked.wrong.is_none() {
-                    checked.wrong = link(checked.head.as_ref(), &receipt).or_else(|| formed(form, &receipt));
-                }
+                let wrong = misfit(&mut chain, &receipt).or_else(|| formed(form, &receipt));
+                checked.wrong = checked.wrong.or(wrong);
                 form = form.max(receipt.form);
                 unmet.retain(|kept| !is(kept, &receipt));
                 checked.receipts += 1;
@@ -175,15 +175,16 @@ impl Journal {
     }
 }
 
-fn link(before: Option<&Head>, receipt: &Receipt) -> Option<Wrong> {
-    let expected = before.map_or(1, |head| head.seq + 1);
-    if receipt.seq != expected {
+/// What does not fit between a receipt and the one before it.
+fn misfit(chain: &mut Chain, receipt: &Receipt) -> Option<Wrong> {
+    let number = u64::try_from(receipt.seq).unwrap_or_default();
+    let Misfit { missing, changed } = chain.take(number, &receipt.hash, |before| receipt.hash_after(before));
+    if let Some(expected) = missing {
         let what = format!("it is missing; the next one there is {}", receipt.seq);
-        return Some(Wrong { seq: Some(expected), what });
+        return Some(Wrong { seq: i64::try_from(expected).ok(), what });
     }
-    let hash = receipt.hash_after(before.map(|head| head.hash.as_str()));
     let what = "it is not what it was when it was written, or the one before it is not".to_owned();
-    (receipt.hash != hash).then_some(Wrong { seq: Some(receipt.seq), what })
+    changed.then_some(Wrong { seq: Some(receipt.seq), what })
 }
 
 /// A form goes up and never down, and a receipt holds no more than its form covers.

@@ -1,22 +1,16 @@
-//! The audit: one row a revision, chained by hashes, so that what is changed afterwards is found.
+//! The audit: one row a revision, chained by hashes ([`chain`]).
 //!
-//! A row's hash is SHA-256 over `placet-audit/v1`, the workspace, the revision, the moment in milliseconds, the kind, the
-//! action, who, the details, and the hash of the row before (hex digits; absent before the first). Numbers are decimal.
-//! Each has its length in front (unsigned 64-bit, big-endian); each after the first begins with one byte, which is counted:
-//! 1, or 0 and nothing behind it for what is absent, so that absent is not empty. The chain shows what somebody changed who
-//! could not also change a head that was exported before: keep heads elsewhere (`placet gate audit head`).
+//! The label is `placet-audit/v1`. The fields are the workspace, the revision, the moment in milliseconds, the kind, the action, who,
+//! and the details; the hash of the row before is told as hex digits. Keep heads elsewhere (`placet gate audit head`).
 
 pub(crate) mod replay;
 
 use crate::contract::audit::AuditBody;
 use crate::contract::time;
-use crate::domain::{Digest, RawJson, Timestamp};
+use crate::domain::{Digest, RawJson, Timestamp, chain};
 
 /// The workspace under which the gate itself is audited, and paused as a whole.
 pub(crate) const WHOLE_GATE: &str = "*";
-
-/// A hash in the chain.
-pub(crate) type Hash = [u8; 32];
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,10 +51,9 @@ pub struct Verified {
     pub problems: Vec<String>,
 }
 
-/// The hash of a row that follows `before`; `None`: the chain begins with it.
-pub(crate) fn hash(row: &AuditRow, before: Option<&[u8]>) -> Hash {
+/// The hash of a row that follows the one with the hash `before`.
+pub(crate) fn hash(row: &AuditRow, before: Option<&str>) -> [u8; 32] {
     let (revision, at) = (row.revision.to_string(), row.at.as_millis().to_string());
-    let before = before.map(hex);
     let fields = [
         Some(row.workspace.as_str()),
         Some(&revision),
@@ -69,9 +62,8 @@ pub(crate) fn hash(row: &AuditRow, before: Option<&[u8]>) -> Hash {
         row.action.as_deref(),
         row.who.as_deref(),
         row.details.as_deref(),
-        before.as_deref(),
     ];
-    *Digest::of_fields("placet-audit/v1", fields).as_bytes()
+    *chain::link("placet-audit/v1", fields, before).as_bytes()
 }
 
 impl<'a> From<&'a AuditRow> for AuditBody<'a> {
@@ -128,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_published_one() {
-        assert_eq!(hex(&hash(&paused(), Some(&[0; 32]))), KNOWN);
+        assert_eq!(hex(&hash(&paused(), Some(&"00".repeat(32)))), KNOWN);
     }
 
     #[test]
@@ -136,14 +128,14 @@ mod tests {
         let with = |change: fn(&mut AuditRow, Option<String>), value: Option<&str>| {
             let mut row = paused();
             change(&mut row, value.map(str::to_owned));
-            hash(&row, Some(&[0; 32]))
+            hash(&row, Some(&"00".repeat(32)))
         };
         let changes: [fn(&mut AuditRow, Option<String>); 3] =
             [|row, it| row.action = it, |row, it| row.who = it, |row, it| row.details = it];
         for change in changes {
             assert_ne!(with(change, None), with(change, Some("")));
         }
-        assert_ne!(hash(&paused(), None), hash(&paused(), Some(&[])));
-        assert_ne!(hash(&paused(), None), hash(&paused(), Some(&[0; 32])));
+        assert_ne!(hash(&paused(), None), hash(&paused(), Some("")));
+        assert_ne!(hash(&paused(), None), hash(&paused(), Some(&"00".repeat(32))));
     }
 }

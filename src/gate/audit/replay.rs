@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Deserialize;
 
-use super::{AuditHead, AuditRow, Hash, Verified, fingerprint, hash, hex};
+use super::{AuditHead, AuditRow, Verified, fingerprint, hash, hex};
 use crate::contract::time;
+use crate::domain::chain::{Chain, Misfit};
 use crate::domain::{Edits, Status, Timestamp, Untrusted};
 use crate::gate::store::{KeptToken, Stored};
 use crate::gate::terms;
@@ -28,13 +29,6 @@ pub(crate) struct Replay {
     prunes: bool,
     tokens: HashMap<String, ExpectedToken>,
     paused: BTreeSet<String>,
-}
-
-/// How far one workspace's chain is read.
-#[derive(Debug, Default)]
-struct Chain {
-    revision: u64,
-    hash: Option<Hash>,
 }
 
 /// What the audit says an action is.
@@ -117,26 +111,30 @@ impl Replay {
         self.verified.rows += 1;
         let place = format!("audit {:?} revision {}", row.workspace, row.revision);
         let chain = self.chains.entry(row.workspace.clone()).or_default();
-        let (expected, before) = (chain.revision.saturating_add(1), chain.hash);
-        chain.revision = row.revision;
-        if row.hash.is_some() || before.is_some() {
-            let computed = hash(row, before.as_ref().map(Hash::as_slice));
-            // One changed row is one problem: what follows is held against the hash that it had.
-            let follows = row.hash.as_deref().and_then(|hash| hash.try_into().ok()).unwrap_or(computed);
-            chain.hash = Some(follows);
-            if row.hash.as_deref() != Some(computed.as_slice()) {
+        let misfit = if row.hash.is_some() || chain.hash.is_some() {
+            let computed = |before: Option<&str>| hex(&hash(row, before));
+            let told = row.hash.as_deref().filter(|hash| hash.len() == 32).map(hex);
+            let is_told = told.is_some();
+            // What follows a row whose hash was taken away is held against the one that should be there.
+            let own = told.unwrap_or_else(|| computed(chain.hash.as_deref()));
+            let misfit = chain.take(row.revision, &own, computed);
+            if misfit.changed || !is_told {
                 self.problem(format!("{place}: the row was changed, or the one before it"));
             }
             if let Some(kept) = self.kept.remove(&(row.workspace.clone(), row.revision))
-                && kept != hex(&follows)
+                && kept != own
             {
                 self.problem(format!("{place}: it is not the row whose head was kept"));
             }
+            misfit
         } else {
             self.verified.unchained += 1;
-        }
-        if row.revision != expected {
-            self.problem(format!("{place}: {expected} is missing before it"));
+            let next = chain.number.saturating_add(1);
+            chain.number = row.revision;
+            Misfit { missing: (row.revision != next).then_some(next), changed: false }
+        };
+        if let Some(missing) = misfit.missing {
+            self.problem(format!("{place}: {missing} is missing before it"));
         }
         match Details::of(row) {
             None => self.problem(format!("{place}: its details cannot be read")),
@@ -238,8 +236,8 @@ impl Replay {
     pub(crate) fn head(&mut self, head: &AuditHead) {
         self.verified.heads.push(head.clone());
         let chain = self.chains.remove(&head.workspace).unwrap_or_default();
-        let hash = chain.hash.map(|hash| hex(&hash)).unwrap_or_default();
-        if (chain.revision, &hash) != (head.revision, &head.hash) {
+        let hash = chain.hash.unwrap_or_default();
+        if (chain.number, &hash) != (head.revision, &head.hash) {
             self.problem(format!("workspace {:?}: its head is not its newest audit row", head.workspace));
         }
     }

@@ -64,7 +64,7 @@ pub(super) async fn note(
         hash: None,
     };
     tx.happened(note.kind);
-    let hash = audit::hash(&row, head.before.as_deref());
+    let hash = audit::hash(&row, head.before.as_deref().map(audit::hex).as_deref());
     sqlx::query(
         "INSERT INTO audit (workspace, revision, action, kind, at, who, details, hash) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
