@@ -18,9 +18,10 @@ use super::SessionInfo;
 use super::chrome::theme::Depth;
 use super::core::draw::view;
 use super::core::keymap::{Keymap, KeymapError};
-use super::core::model::{Model, Settings};
+use super::core::model::Model;
 use super::core::msg::{Msg, What};
 use super::core::router::update;
+use super::core::settings::Settings;
 use super::dashboard::state::StartView;
 use super::queue::filter_state::Triage;
 
@@ -69,7 +70,7 @@ impl List {
         let at = Timestamp::from_millis(at);
         let rows = Rows::Changes { entries: vec![entry(&self.source, 1)], gone: Vec::new() };
         let synced = self.synced(rows, Revision(2), at);
-        self.model.figures.listed(&synced, at);
+        self.model.dashboard.figures.listed(&synced, at);
     }
 
     /// Presses a key, so many milliseconds after the last one.
@@ -85,14 +86,14 @@ impl List {
 
     /// Goes on until the rows are those that the filter asks for.
     pub fn finish_filter(&mut self) {
-        while self.model.filtering.scan.is_some() {
+        while self.model.list.filtering.scan.is_some() {
             self.say(self.model.now, What::Wake);
         }
     }
 
     #[must_use]
     pub fn staged(&self) -> usize {
-        self.model.draft.len()
+        self.model.decide.draft.len()
     }
 
     pub fn draw(&self, area: Rect, buffer: &mut Buffer) {
@@ -102,7 +103,7 @@ impl List {
     /// Puts every figure of the watch view together.
     pub fn board(&self) {
         let now = self.model.now.plus_millis(60_000);
-        black_box(self.model.figures.board(BoardRequest { window: 1_440, columns: 60 }, now));
+        black_box(self.model.dashboard.figures.board(BoardRequest { window: 1_440, columns: 60 }, now));
     }
 
     fn say(&mut self, at: Timestamp, what: What) {

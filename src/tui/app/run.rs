@@ -15,8 +15,9 @@ use crate::inbox::notify::Channels;
 use crate::tui::SessionInfo;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
-use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::settings::Settings;
 use crate::tui::core::{draw, router};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::preview::state::PreviewPlace;
@@ -82,11 +83,11 @@ pub async fn run(
     let screen = Screen::take(switched)?;
     let settings = Settings { depth, opens, ..settings };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
-    model.theme = theme;
-    for source in &mut model.sources {
+    model.screen.theme = theme;
+    for source in &mut model.list.sources {
         source.records = inbox.records(&source.name);
     }
-    model.window.mouse = ui.mouse;
+    model.screen.window.mouse = ui.mouse;
     if ui.low_bandwidth {
         model.preview.place = PreviewPlace::Hidden;
     }
@@ -145,7 +146,7 @@ impl App {
         // The first frame waits for nothing.
         self.draw()?;
         if asks_background {
-            self.model.window.asked(now());
+            self.model.screen.window.asked(now());
             self.screen.ask_background()?;
         }
         let (mut heartbeat, mut second) = (every(HEARTBEAT), every(Duration::from_secs(1)));
@@ -167,7 +168,7 @@ impl App {
                 () = shutdown.cancelled() => Woken::End(LeftBy::Signal),
                 _ = heartbeat.tick() => Woken::Heartbeat,
                 _ = second.tick() => Woken::Second,
-                () = next_frame(self.model.dirty && !self.lent, self.frames, self.frame) => Woken::Frame,
+                () = next_frame(self.model.screen.dirty && !self.lent, self.frames, self.frame) => Woken::Frame,
             };
             let end = match woken {
                 Woken::Key(None) => Some(LeftBy::Hangup),
@@ -263,7 +264,7 @@ impl App {
     }
 
     fn draw(&mut self) -> std::io::Result<()> {
-        self.model.dirty = false;
+        self.model.screen.dirty = false;
         self.frames.rotate_left(1);
         self.frames[1] = Some(Instant::now());
         self.screen.draw(&self.model)

@@ -32,15 +32,15 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// Whether there is nothing, or nothing is known.
 fn said(model: &Model, body: Rect, buf: &mut Buffer) -> u16 {
     let mut nth = 0;
-    let listed = model.sources.iter().all(|source| source.listed);
-    let headline = match (model.sources.is_empty(), listed) {
+    let listed = model.list.sources.iter().all(|source| source.listed);
+    let headline = match (model.list.sources.is_empty(), listed) {
         (true, _) => "No source is configured.",
         (false, true) => "Nothing is pending.",
         (false, false) => "Asking what is pending…",
     };
     Pen::new(buf, body, nth).ours(headline, theme::BOLD);
     nth += 2;
-    for source in &model.sources {
+    for source in &model.list.sources {
         let (word, good) = words::connection(source, model.now);
         let style = if good { theme::GOOD } else { theme::WARN };
         let mut pen = Pen::new(buf, body, nth);

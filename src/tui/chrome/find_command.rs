@@ -9,7 +9,7 @@ use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::{above_message, sheet, sheet_text};
 use crate::tui::core::model::Model;
 use crate::tui::core::router;
-use crate::tui::preview::warnings::told_in;
+use crate::tui::preview::state::told_in;
 
 /// A row of the palette.
 #[derive(Clone, Debug)]

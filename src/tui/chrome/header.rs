@@ -31,8 +31,8 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let roomy = layout.header.width >= 64;
     let paused = paused(model, roomy, "  ", &mut pen);
     pen.ours("  ", theme::PLAIN);
-    let listed = model.sources.iter().any(|source| source.listed);
-    let pending = if listed { model.stats.pending.to_string() } else { "?".to_owned() };
+    let listed = model.list.sources.iter().any(|source| source.listed);
+    let pending = if listed { model.list.stats.pending.to_string() } else { "?".to_owned() };
     pen.ours(&format!("{pending} pending"), theme::PLAIN);
     unknown(model, "  ", &mut pen);
     let trouble = trouble(model);
@@ -42,7 +42,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
             pen.ours(&said, theme::PLAIN);
         }
     };
-    let staged = model.tally.total().total();
+    let staged = model.decide.tally.total().total();
     if roomy && listed && !paused {
         count(format!("  {} undecided", model.undecided()));
     }
@@ -73,15 +73,15 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let clock = words::clock(model, model.now).get(..5).unwrap_or_default().to_owned();
     let mut pen = Pen::new(buf, layout.header, 0);
     pen.ours(" placet", theme::BOLD).ours("   ", theme::PLAIN);
-    let well = model.sources.iter().filter(|source| words::connection(source, model.now).1).count();
-    match model.sources.as_slice() {
+    let well = model.list.sources.iter().filter(|source| words::connection(source, model.now).1).count();
+    match model.list.sources.as_slice() {
         [only] => pen.ours(only.name.as_str(), theme::PLAIN),
         many => pen.ours(&format!("{well}/{} sources ok", many.len()), style(well == many.len())),
     };
     paused(model, true, "   ", &mut pen);
-    if model.sources.iter().any(|source| source.listed) {
+    if model.list.sources.iter().any(|source| source.listed) {
         pen.ours(
-            &format!("   pending {}   undecided {}", model.stats.pending, model.undecided()),
+            &format!("   pending {}   undecided {}", model.list.stats.pending, model.undecided()),
             theme::PLAIN,
         );
     } else {
@@ -89,7 +89,7 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
         pen.ours("   pending ?", theme::WARN);
     }
     unknown(model, "   ", &mut pen);
-    let counts = model.tally.total();
+    let counts = model.decide.tally.total();
     if counts.total() > 0 {
         let short = format!("   staged {}", counts.total());
         let long = format!("{short} ({})", words::staged(counts));
@@ -116,7 +116,7 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if model.queue.n_held() > 0 {
         pen.ours(&format!(" {} new above", model.queue.n_held()), theme::WARN);
     }
-    for source in model.sources.iter().filter(|_| model.sources.len() > 1) {
+    for source in model.list.sources.iter().filter(|_| model.list.sources.len() > 1) {
         let (word, good) = words::connection(source, model.now);
         if !good {
             pen.ours(&format!("   {} {word}", source.name), theme::WARN);
@@ -131,11 +131,15 @@ fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 /// Which sources run nothing, and since when. It stands before the counts: what is approved now is not run.
 fn paused(model: &Model, roomy: bool, gap: &str, pen: &mut Pen<'_>) -> bool {
-    let since =
-        model.sources.iter().filter_map(|source| Some((source, source.paused?))).min_by_key(|(_, at)| *at);
+    let since = model
+        .list
+        .sources
+        .iter()
+        .filter_map(|source| Some((source, source.paused?)))
+        .min_by_key(|(_, at)| *at);
     let Some((source, at)) = since else { return false };
     let at = words::moment(model, at);
-    let text = match model.sources.len() {
+    let text = match model.list.sources.len() {
         _ if !roomy => "PAUSED".to_owned(),
         1 => format!("PAUSED since {at}"),
         _ => format!("PAUSED {} since {at}", source.name),
@@ -146,8 +150,8 @@ fn paused(model: &Model, roomy: bool, gap: &str, pen: &mut Pen<'_>) -> bool {
 
 /// What nobody knows the outcome of is no pending action, and is not left out either.
 fn unknown(model: &Model, gap: &str, pen: &mut Pen<'_>) {
-    if model.stats.unknown > 0 {
-        pen.ours(gap, theme::PLAIN).ours(&format!("{} UNKNOWN", model.stats.unknown), theme::WARN);
+    if model.list.stats.unknown > 0 {
+        pen.ours(gap, theme::PLAIN).ours(&format!("{} UNKNOWN", model.list.stats.unknown), theme::WARN);
     }
 }
 
@@ -158,7 +162,7 @@ struct Who {
 }
 
 fn who(model: &Model) -> Who {
-    let names = model.reviewers(model.sources.iter().map(|source| &source.name));
+    let names = model.reviewers(model.list.sources.iter().map(|source| &source.name));
     let first = names.first().map(|(name, _)| name);
     let others: HashSet<_> = names.iter().map(|(name, _)| name).filter(|name| Some(*name) != first).collect();
     let more = if others.is_empty() { String::new() } else { format!(" +{}", others.len()) };
@@ -186,7 +190,7 @@ impl Who {
 /// The worst of all sources, because one bad source makes the counts wrong.
 fn state(model: &Model) -> (String, bool) {
     let all: Vec<(&SourceName, (String, bool))> =
-        model.sources.iter().map(|it| (&it.name, words::connection(it, model.now))).collect();
+        model.list.sources.iter().map(|it| (&it.name, words::connection(it, model.now))).collect();
     let bad: Vec<_> = all.iter().filter(|(_, (_, good))| !good).collect();
     match (bad.as_slice(), all.as_slice()) {
         ([], [(_, first), ..]) => first.clone(),
@@ -200,12 +204,12 @@ fn state(model: &Model) -> (String, bool) {
 /// The same in so many columns, where nothing else says how many sources there are.
 fn several(model: &Model, room: usize) -> (String, bool) {
     let (word, good) = state(model);
-    let all = model.sources.len();
+    let all = model.list.sources.len();
     if all < 2 {
         let fits = word.len() + 2 <= room;
         return (if fits { word } else { beginning(&word).to_owned() }, good);
     }
-    let well = model.sources.iter().filter(|source| words::connection(source, model.now).1).count();
+    let well = model.list.sources.iter().filter(|source| words::connection(source, model.now).1).count();
     let short = format!("{well}/{all} sources ok");
     let word = if all - well == 1 { word } else { String::new() };
     // How old its data is goes first, where there is no room for all.
@@ -227,7 +231,7 @@ fn trouble(model: &Model) -> usize {
 }
 
 fn oldest(model: &Model) -> String {
-    model.stats.oldest.map_or_else(String::new, |at| format!("oldest {}", words::age(at, model.now)))
+    model.list.stats.oldest.map_or_else(String::new, |at| format!("oldest {}", words::age(at, model.now)))
 }
 
 fn style(good: bool) -> ratatui::style::Style {
@@ -237,18 +241,18 @@ fn style(good: bool) -> ratatui::style::Style {
 // A screen too small for a list: counts only.
 
 pub(crate) fn draw_counts(model: &Model, area: Rect, buf: &mut Buffer) {
-    let staged = model.tally.total().total();
-    let states = model.sources.iter().map(|source| words::connection(source, model.now).0);
+    let staged = model.decide.tally.total().total();
+    let states = model.list.sources.iter().map(|source| words::connection(source, model.now).0);
     let rows = [
-        format!("{} pending", model.stats.pending),
+        format!("{} pending", model.list.stats.pending),
         format!("{} undecided", model.undecided()),
         format!("{staged} staged"),
-        format!("{} high-risk", model.stats.high_risk()),
+        format!("{} high-risk", model.list.stats.high_risk()),
         states.collect::<Vec<_>>().join(", "),
         "too small to decide:".to_owned(),
         "enlarge to 40x10".to_owned(),
     ];
-    let unknown = model.stats.unknown;
+    let unknown = model.list.stats.unknown;
     let unknown = (unknown > 0).then(|| format!("{unknown} outcome unknown"));
     for (nth, row) in unknown.iter().chain(&rows).enumerate() {
         let style = if nth == 0 { theme::BOLD } else { theme::PLAIN };

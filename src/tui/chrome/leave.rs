@@ -4,10 +4,11 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::Modal;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide::{reason, stage};
 use crate::tui::queue::filter;
@@ -32,25 +33,25 @@ pub(crate) fn back(model: &mut Model) -> Vec<Effect> {
             model.modal = None;
         }
         None if model.preview.search.is_some() => return preview::search::end(model),
-        None if model.zoom => model.zoom = false,
-        None if model.focus == Focus::Preview => model.focus = Focus::List,
-        None if model.view.is_some() => return history::update::close(model),
+        None if model.screen.zoom => model.screen.zoom = false,
+        None if model.screen.focus == Focus::Preview => model.screen.focus = Focus::List,
+        None if model.history.open.is_some() => return history::update::close(model),
         None if model.queue.has_range() => model.queue.drop_range(),
         None if !model.queue.marks.is_empty() => model.queue.unmark_all(),
-        None if model.filtering.applied.is_some() => filter::clear(model),
-        None => model.message = None,
+        None if model.list.filtering.applied.is_some() => filter::clear(model),
+        None => model.screen.message = None,
     }
     Vec::new()
 }
 
 /// Closes what is open; from the list it quits, and asks first when something would be left behind.
 pub(crate) fn quit(model: &mut Model) -> Vec<Effect> {
-    let beneath = model.zoom || model.focus == Focus::Preview || model.view.is_some();
+    let beneath = model.screen.zoom || model.screen.focus == Focus::Preview || model.history.open.is_some();
     // From the watch view, what is beneath it closes nothing.
     if model.modal.is_some() || (beneath && !model.watches()) {
         return back(model);
     }
-    if model.draft.is_empty() && !model.is_sending() {
+    if model.decide.draft.is_empty() && !model.is_sending() {
         return now(model);
     }
     model.modal = Some(Modal::Quit(None));
@@ -104,11 +105,11 @@ pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
 
 /// Closes a sheet; twice within a second keeps everything and quits.
 pub(crate) fn interrupt(model: &mut Model) -> Vec<Effect> {
-    if model.guard.interrupted(model.now) {
+    if model.decide.guard.interrupted(model.now) {
         return now(model);
     }
     let mut effects = Vec::new();
-    if model.overlay.take().is_none() && model.modal.is_some() {
+    if model.screen.overlay.take().is_none() && model.modal.is_some() {
         effects = back(model);
     }
     let key = model.settings.keymap.key(Command::Interrupt);
@@ -127,7 +128,7 @@ pub(crate) fn suspend(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn now(model: &mut Model) -> Vec<Effect> {
     let mut effects = hold::recall(model).unwrap_or_default();
     effects.extend(close_form(model));
-    model.leaving = true;
+    model.screen.leaving = true;
     effects.push(Effect::Quit);
     effects
 }
@@ -154,7 +155,7 @@ pub(crate) fn draw(model: &Model, typed: Option<&str>, area: Rect, buf: &mut Buf
         let then = if demo { "gone with the demo." } else { "kept for next time." };
         lines.push(format!("{} staged and not sent; {then}", words::count(staged, "decision")));
     }
-    if model.held.is_some() {
+    if model.submit.held.is_some() {
         lines.push("Quitting now recalls what is about to be sent.".to_owned());
     }
     if model.is_sending() {

@@ -4,6 +4,7 @@ pub(crate) mod copy;
 pub(crate) mod empty;
 pub(crate) mod find_command;
 pub(crate) mod header;
+pub(crate) mod hints;
 pub(crate) mod leave;
 pub(crate) mod overlay;
 pub(crate) mod overlay_view;

@@ -20,7 +20,7 @@ use super::{find_command, leave};
 const PAGE: usize = 8;
 
 pub(crate) fn help(model: &mut Model) -> Vec<Effect> {
-    model.overlay = match model.overlay {
+    model.screen.overlay = match model.screen.overlay {
         Some(Overlay::Help(_)) => None,
         _ => Some(Overlay::Help(Finder::default())),
     };
@@ -28,7 +28,7 @@ pub(crate) fn help(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(crate) fn palette(model: &mut Model) -> Vec<Effect> {
-    model.overlay = Some(Overlay::Palette(Finder::default()));
+    model.screen.overlay = Some(Overlay::Palette(Finder::default()));
     Vec::new()
 }
 
@@ -54,15 +54,15 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
 
 /// Clears what is typed, then closes.
 fn back(model: &mut Model) -> Vec<Effect> {
-    match &mut model.overlay {
+    match &mut model.screen.overlay {
         Some(Overlay::Help(finder)) if !finder.text().is_empty() => *finder = Finder::default(),
-        _ => model.overlay = None,
+        _ => model.screen.overlay = None,
     }
     Vec::new()
 }
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    if let Some(overlay) = &mut model.overlay {
+    if let Some(overlay) = &mut model.screen.overlay {
         let finder = overlay.finder_mut();
         finder.area.input(key);
         finder.at = 0;
@@ -71,7 +71,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 }
 
 pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
-    if let Some(overlay) = &mut model.overlay {
+    if let Some(overlay) = &mut model.screen.overlay {
         let finder = overlay.finder_mut();
         finder.area.insert_str(text.split_whitespace().collect::<Vec<_>>().join(" "));
         finder.at = 0;
@@ -82,7 +82,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
 /// A character is text here, but for the help key in an empty help, which closes it.
 pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
     let places = router::places(model);
-    match &model.overlay {
+    match &model.screen.overlay {
         Some(Overlay::Palette(_)) => true,
         Some(Overlay::Help(finder)) => {
             let closes = Lookup::Command(Command::Help);
@@ -94,7 +94,7 @@ pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
 
 pub(crate) fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
     let last = last(model);
-    if let Some(overlay) = &mut model.overlay {
+    if let Some(overlay) = &mut model.screen.overlay {
         let finder = overlay.finder_mut();
         finder.at = shift(finder.at, way, by).min(last);
     }
@@ -103,7 +103,7 @@ pub(crate) fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
 
 /// The last row that can be chosen, or the first line of the last page.
 fn last(model: &Model) -> usize {
-    match &model.overlay {
+    match &model.screen.overlay {
         Some(Overlay::Help(finder)) => {
             let list = help_list(model);
             let lines = find_command::help(model, &finder.text(), usize::from(list.width)).len();
@@ -117,12 +117,13 @@ fn last(model: &Model) -> usize {
 }
 
 fn help_list(model: &Model) -> Rect {
-    let (_, _, list) = find_command::help_parts(model, Rect::new(0, 0, model.size.width, model.size.height));
+    let (_, _, list) =
+        find_command::help_parts(model, Rect::new(0, 0, model.screen.size.width, model.screen.size.height));
     list
 }
 
 fn page(model: &Model) -> usize {
-    match &model.overlay {
+    match &model.screen.overlay {
         Some(Overlay::Help(_)) => usize::from(help_list(model).height).saturating_sub(1).max(1),
         _ => PAGE,
     }
@@ -130,13 +131,13 @@ fn page(model: &Model) -> usize {
 
 /// The palette's chosen row.
 fn chosen(model: &Model) -> Option<Entry> {
-    let Some(Overlay::Palette(finder)) = &model.overlay else { return None };
+    let Some(Overlay::Palette(finder)) = &model.screen.overlay else { return None };
     find_command::entries(model, &finder.text()).into_iter().nth(finder.at)
 }
 
 fn complete(model: &mut Model) -> Vec<Effect> {
     if let Some(entry) = chosen(model) {
-        model.overlay = Some(Overlay::Palette(Finder::with(&entry.completed())));
+        model.screen.overlay = Some(Overlay::Palette(Finder::with(&entry.completed())));
     }
     Vec::new()
 }
@@ -145,7 +146,7 @@ fn complete(model: &mut Model) -> Vec<Effect> {
 fn accept(model: &mut Model) -> Vec<Effect> {
     match chosen(model) {
         Some(Entry::Command { spec, here: true }) => {
-            model.overlay = None;
+            model.screen.overlay = None;
             router::seeing(model, spec.command)
         }
         Some(Entry::Command { spec, here: false }) => {
@@ -155,7 +156,7 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Entry::ArgumentCommand(_, argument)) if argument.is_empty() => complete(model),
         Some(Entry::ArgumentCommand(spec, argument)) => asked(model, spec, &argument),
         None => {
-            if matches!(model.overlay, Some(Overlay::Palette(_))) {
+            if matches!(model.screen.overlay, Some(Overlay::Palette(_))) {
                 model.warn("there is no such command");
             }
             Vec::new()
@@ -172,7 +173,7 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) -> Vec<Effect> {
         model.warn(format!("{} means nothing here", spec.name));
         return Vec::new();
     }
-    model.overlay = None;
+    model.screen.overlay = None;
     ask(model, spec.ask, argument)
 }
 
@@ -183,7 +184,7 @@ fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) -> Vec<Effect> {
         ArgumentCommand::Sort => queue::update::sort_word(model, argument),
         ArgumentCommand::Group => queue::update::group_word(model, argument),
         ArgumentCommand::Help => {
-            model.overlay = Some(Overlay::Help(Finder::with(argument)));
+            model.screen.overlay = Some(Overlay::Help(Finder::with(argument)));
             Vec::new()
         }
     }

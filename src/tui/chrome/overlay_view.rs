@@ -23,12 +23,12 @@ const PALETTE: u16 = 13;
 
 /// Returns where the terminal's cursor is to stand: in the line that is typed in.
 pub(crate) fn draw(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) -> Option<Position> {
-    let typed = match &model.overlay {
+    let typed = match &model.screen.overlay {
         Some(Overlay::Help(finder)) => help(model, finder, screen, buf),
         Some(Overlay::Palette(finder)) => palette(model, finder, above_message(layout, screen), buf),
         None => None,
     };
-    if !model.chords.is_empty() {
+    if !model.screen.chords.is_empty() {
         following(model, layout, screen, buf);
     }
     typed
@@ -132,7 +132,7 @@ fn choice(model: &Model, entry: &Entry, pen: &mut Pen<'_>) {
 /// preview, in one line at the foot.
 fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
     let places = router::places(model);
-    let follows = model.settings.keymap.following(&model.chords, places);
+    let follows = model.settings.keymap.following(&model.screen.chords, places);
     let rows: Vec<(String, &str)> = follows
         .iter()
         .filter_map(|(key, command)| {
@@ -141,7 +141,7 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
         })
         .collect();
     let leaves = format!("{} leaves", model.settings.keymap.key(Command::Back));
-    let begun: String = model.chords.iter().map(ToString::to_string).collect();
+    let begun: String = model.screen.chords.iter().map(ToString::to_string).collect();
     let over = if layout.preview.is_empty() { above_message(layout, screen) } else { layout.preview };
     // As many columns as it takes, where each has room for a few words.
     let room = usize::from(over.height.saturating_sub(2));

@@ -1,14 +1,13 @@
-//! The window that the terminal is in: whether somebody looks at it, and what they are told when nobody does.
+//! What is on the terminal that belongs to no feature: the window, what lies over everything, the message, the mode.
 
 use tui_textarea::TextArea;
 
 use crate::domain::Timestamp;
 use crate::journal::Learned;
 use crate::text::Shown;
-use crate::tui::core::command::{COMMANDS, Command};
-use crate::tui::core::keymap::Keymap;
-use crate::tui::core::model::Model;
-use crate::tui::queue::slots::Slot;
+use crate::tui::chrome::theme::palette::Theme;
+use crate::tui::core::keymap::Chord;
+use ratatui::layout::Size;
 
 /// A click this soon after the window came to the front was meant for the window.
 const FOCUSING: i64 = 200;
@@ -137,99 +136,6 @@ impl Overlay {
     }
 }
 
-// Hints for newcomers: one short line at a time, each gone for good once its commands were used twice.
-
-const ENOUGH: u8 = 2;
-
-struct Hint {
-    /// What it teaches.
-    commands: &'static [Command],
-    fits: fn(&Model) -> bool,
-    text: fn(&Keymap) -> String,
-}
-
-/// The first that fits and is not learned is shown.
-const HINTS: [Hint; 4] = [
-    Hint {
-        commands: &[Command::ReviewBatch, Command::ReviewAll],
-        fits: |model| model.unsent() > 0,
-        text: |keys| {
-            let (batch, undo) = (keys.key(Command::ReviewBatch), keys.key(Command::Undo));
-            format!("{batch} shows what would be sent, and asks; {undo} takes the last step back")
-        },
-    },
-    Hint {
-        commands: &[Command::Approve, Command::Exclude],
-        fits: |model| {
-            model.here().is_some_and(|slot: &Slot| slot.is_pending() && slot.entry.can.can_decide())
-        },
-        text: |keys| {
-            let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
-            format!(
-                "{approve} approves, {exclude} excludes; nothing is sent before {}",
-                keys.key(Command::ReviewBatch)
-            )
-        },
-    },
-    Hint {
-        commands: &[Command::NextUndecided, Command::Mark],
-        fits: |model| model.undecided() > 1,
-        text: |keys| {
-            let (next, mark) = (keys.key(Command::NextUndecided), keys.key(Command::Mark));
-            format!("{next} goes to the next undecided action; {mark} marks several for one decision")
-        },
-    },
-    Hint {
-        commands: &[Command::Help, Command::Palette],
-        fits: |_| true,
-        text: |keys| {
-            let (help, palette) = (keys.key(Command::Help), keys.key(Command::Palette));
-            format!("{help} says what every key does here; {palette} gives any command by its name")
-        },
-    },
-];
-
-impl Model {
-    /// What a newcomer may want to know now.
-    pub(crate) fn hint(&self) -> Option<String> {
-        if !self.settings.hints
-            || !self.restored
-            || self.modal.is_some()
-            || self.overlay.is_some()
-            || self.watches()
-        {
-            return None;
-        }
-        let hint = HINTS.iter().find(|hint| !self.knows(hint) && (hint.fits)(self))?;
-        Some((hint.text)(&self.settings.keymap))
-    }
-
-    fn knows(&self, hint: &Hint) -> bool {
-        let used = hint.commands.iter().filter_map(|command| self.learned.get(name(*command))).copied();
-        used.fold(0, u8::saturating_add) >= ENOUGH
-    }
-
-    /// Notes that a command was used; true when that is to be kept.
-    pub(crate) fn uses(&mut self, command: Command) -> bool {
-        let hint = HINTS.iter().find(|hint| hint.commands.contains(&command));
-        if !self.settings.hints || !self.restored || hint.is_none_or(|hint| self.knows(hint)) {
-            return false;
-        }
-        let times: &mut u8 = self.learned.entry(name(command).to_owned()).or_default();
-        *times = times.saturating_add(1);
-        true
-    }
-
-    /// What earlier runs know.
-    pub(crate) fn remember(&mut self, learned: Learned) {
-        self.learned = learned;
-    }
-}
-
-fn name(command: Command) -> &'static str {
-    COMMANDS.iter().find(|spec| spec.command == command).map_or("", |spec| spec.name)
-}
-
 // The line that says what happened last, and whether what was decided is on disk.
 
 /// One line that says what happened.
@@ -264,19 +170,51 @@ impl Message {
     }
 }
 
-impl Model {
-    /// Puts one line of our own on the screen.
-    pub(crate) fn say(&mut self, text: impl Into<String>) {
-        self.tell(Tone::Plain, vec![Shown::ours(text)]);
-    }
+/// The terminal as the inbox fills it: what is not part of one feature.
+#[derive(Clone, Debug)]
+pub(crate) struct Screen {
+    pub size: Size,
+    pub focus: Focus,
+    pub zoom: bool,
+    pub overlay: Option<Overlay>,
+    pub message: Option<Message>,
+    pub chords: Vec<Chord>,
+    pub theme: Theme,
+    pub window: Window,
+    pub saved: Saved,
+    /// The journal was read: what is staged and seen is complete.
+    pub restored: bool,
+    /// How often what the hints speak of was used.
+    pub learned: Learned,
+    /// Something on screen may have changed.
+    pub dirty: bool,
+    /// Quitting: no more keys.
+    pub leaving: bool,
+}
 
-    /// Says that something was not done, or went wrong.
-    pub(crate) fn warn(&mut self, text: impl Into<String>) {
-        self.tell(Tone::Bad, vec![Shown::ours(text)]);
-    }
+/// Where movement keys go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Focus {
+    List,
+    Preview,
+}
 
-    /// Puts one line on the screen, foreign parts and all.
-    pub(crate) fn tell(&mut self, tone: Tone, parts: Vec<Shown>) {
-        self.message = Some(Message { parts, tone, at: self.now });
+impl Screen {
+    pub(crate) fn of(size: Size) -> Self {
+        Self {
+            size,
+            focus: Focus::List,
+            zoom: false,
+            overlay: None,
+            message: None,
+            chords: Vec::new(),
+            theme: Theme::Names,
+            window: Window::default(),
+            saved: Saved::default(),
+            restored: false,
+            learned: Learned::default(),
+            dirty: true,
+            leaving: false,
+        }
     }
 }

@@ -4,10 +4,11 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
 use crate::domain::Capabilities;
+use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::core::router;
 use crate::tui::history::state::ViewKind;
 use crate::tui::queue::slots::Slot;
@@ -29,9 +30,9 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// What happened last, and which keys do what.
 pub(crate) fn foot(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let apart = layout.message != layout.hints;
-    let sent =
-        report_view::sent(model, usize::from(layout.message.width)).filter(|_| model.message.is_none());
-    if apart || (model.message.is_none() && sent.is_none()) {
+    let sent = report_view::sent(model, usize::from(layout.message.width))
+        .filter(|_| model.screen.message.is_none());
+    if apart || (model.screen.message.is_none() && sent.is_none()) {
         draw_hints(model, layout, buf);
     }
     match sent {
@@ -41,10 +42,10 @@ pub(crate) fn foot(model: &Model, layout: &Layout, buf: &mut Buffer) {
 }
 
 fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let counts = model.tally.total();
+    let counts = model.decide.tally.total();
     let narrow = layout.staged.width < 90;
     let mut pen = Pen::new(buf, layout.staged, 0);
-    if model.view.is_some() {
+    if model.history.open.is_some() {
         let key = model.settings.keymap.key(Command::Inbox);
         pen.ours(&format!(" FOR READING: {key} goes back to the inbox"), theme::KEY);
         if counts.total() > 0 {
@@ -52,7 +53,7 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
         }
     } else if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.can.can_decide()) {
         pen.ours(" READ-ONLY: this token cannot decide", theme::WARN);
-    } else if let Some(held) = &model.held {
+    } else if let Some(held) = &model.submit.held {
         counting_down(model, held, &mut pen);
     } else if counts.total() == 0 {
         pen.ours(" nothing staged", theme::DIM);
@@ -70,7 +71,7 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
             pen.ours(&format!("  {n}{word}"), theme::PLAIN);
         }
     }
-    let hidden = model.staged_hidden();
+    let hidden = model.decide.spread.hidden();
     if hidden > 0 {
         let words = if narrow { "hidden" } else { "hidden by the filter" };
         pen.ours(&format!("  {hidden} {words}"), theme::WARN);
@@ -81,7 +82,7 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let (saved, style) = saved(model);
     pen.ours(&saved, style);
     if counts.total() > 0 {
-        let unopened = model.tally.unopened();
+        let unopened = model.decide.tally.unopened();
         let style = if unopened > 0 { theme::WARN } else { theme::PLAIN };
         pen.right(&format!("unopened approvals {unopened} "), style);
     }
@@ -102,7 +103,7 @@ fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
 }
 
 fn saved(model: &Model) -> (String, Style) {
-    match (&model.saved.failed, model.saved.open, model.saved.last) {
+    match (&model.screen.saved.failed, model.screen.saved.open, model.screen.saved.last) {
         (Some(why), ..) => (format!("   NOT SAVED: {why}"), theme::BAD),
         (None, 1.., _) => ("   saving".to_owned(), theme::DIM),
         (None, 0, Some(at)) => (format!("   saved {}", words::clock(model, at)), theme::DIM),
@@ -111,7 +112,7 @@ fn saved(model: &Model) -> (String, Style) {
 }
 
 fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let Some(message) = &model.message else {
+    let Some(message) = &model.screen.message else {
         // Only in a line that is free.
         if let Some(hint) = model.hint().filter(|_| layout.message != layout.hints) {
             Pen::new(buf, layout.message, 0).ours(&format!(" {hint}"), theme::DIM);
@@ -167,7 +168,7 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let keymap = &model.settings.keymap;
     let mut pen = Pen::new(buf, layout.hints, 0);
     pen.ours(" ", theme::PLAIN);
-    if model.modal.is_some() || model.overlay.is_some() {
+    if model.modal.is_some() || model.screen.overlay.is_some() {
         hint(keymap, Command::Back, "back", &mut pen);
         return;
     }
@@ -199,7 +200,7 @@ fn hint(keymap: &Keymap, command: Command, word: &str, pen: &mut Pen<'_>) -> boo
 /// What matters most where the cursor is, with the words for it there.
 fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
     use Command as C;
-    let in_list = model.view.is_none() && model.focus == Focus::List && !model.zoom;
+    let in_list = model.history.open.is_none() && model.screen.focus == Focus::List && !model.screen.zoom;
     let marked = model.queue.marks.len();
     let on_header = matches!(model.queue.cursor(), Some(Cursor::Header(_)));
     if model.watches() {
@@ -240,9 +241,9 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
         |allowed: fn(&Capabilities) -> bool| can.as_ref().is_none_or(|can| can.can_decide() && allowed(can));
     let fits = |command: Command| match command {
         Command::Help => false,
-        Command::Inbox => model.view.is_some() || model.watches(),
-        Command::NextUndecided => model.view.is_none(),
-        command if model.view.is_some() && command.is_of_the_queue() => false,
+        Command::Inbox => model.history.open.is_some() || model.watches(),
+        Command::NextUndecided => model.history.open.is_none(),
+        command if model.history.open.is_some() && command.is_of_the_queue() => false,
         Command::ResolveUnknown => lost,
         Command::Approve => !lost && may(|_| true),
         Command::Exclude => !lost && may(|can| can.reject),

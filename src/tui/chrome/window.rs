@@ -7,9 +7,10 @@ use crate::config::NotifyTo;
 use crate::inbox::figures::BoardRequest;
 use crate::inbox::notices::{Notice, Wall};
 use crate::text::count;
+use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
 use crate::tui::core::command::Command;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
 use crate::tui::queue::source_state::SourceState;
@@ -26,7 +27,7 @@ const WHEEL: usize = 3;
 
 pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     // A click that was under way when the mouse was switched off.
-    if !model.window.mouse || model.leaving || router::is_blind(model) {
+    if !model.screen.window.mouse || model.screen.leaving || router::is_blind(model) {
         return Vec::new();
     }
     let at = Position::new(event.column, event.row);
@@ -41,9 +42,9 @@ pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
 
 /// Scrolls what is under the pointer.
 fn wheel(model: &mut Model, at: Position, way: Direction) {
-    model.touched = true;
+    model.list.touched = true;
     let layout = model.layout();
-    if model.overlay.is_some() {
+    if model.screen.overlay.is_some() {
         drop(overlay::go(model, way, WHEEL));
     } else if model.modal.is_some() {
         queue::update::scroll_sheet(model, way, WHEEL);
@@ -58,21 +59,21 @@ fn wheel(model: &mut Model, at: Position, way: Direction) {
 
 /// Selects a row, or the pane. Never opens, folds or decides, and the click that brought the window to the front does nothing.
 fn click(model: &mut Model, at: Position) {
-    if model.window.is_focusing(model.now) || model.modal.is_some() || model.overlay.is_some() {
+    if model.screen.window.is_focusing(model.now) || model.modal.is_some() || model.screen.overlay.is_some() {
         return;
     }
-    model.touched = true;
-    model.chords.clear();
+    model.list.touched = true;
+    model.screen.chords.clear();
     let layout = model.layout();
     if model.watches() {
         dashboard::update::click(model, at);
     } else if layout.rows.contains(at) {
         queue::update::select(model, usize::from(at.y - layout.rows.y));
-        model.focus = Focus::List;
+        model.screen.focus = Focus::List;
     } else if layout.preview.contains(at) {
-        model.focus = Focus::Preview;
+        model.screen.focus = Focus::Preview;
     }
-    if !std::mem::replace(&mut model.window.clicked, true) {
+    if !std::mem::replace(&mut model.screen.window.clicked, true) {
         let key = model.settings.keymap.key(Command::Mouse);
         model.say(format!("hold Shift (Option on a Mac) to select text, or switch the mouse off: {key}"));
     }
@@ -80,24 +81,24 @@ fn click(model: &mut Model, at: Position) {
 
 /// The mouse is the terminal's again, or ours.
 pub(crate) fn toggle_mouse(model: &mut Model) -> Vec<Effect> {
-    model.window.mouse = !model.window.mouse;
-    model.say(if model.window.mouse {
+    model.screen.window.mouse = !model.screen.window.mouse;
+    model.say(if model.screen.window.mouse {
         "mouse on: the wheel scrolls, a click selects a row; hold Shift to select text"
     } else {
         "mouse off: the terminal selects text with it"
     });
-    vec![Effect::Mouse(model.window.mouse)]
+    vec![Effect::Mouse(model.screen.window.mouse)]
 }
 
 pub(crate) fn focus(model: &mut Model, in_front: bool) -> Vec<Effect> {
-    model.window.focus(in_front, model.now);
+    model.screen.window.focus(in_front, model.now);
     Vec::new()
 }
 
 /// The terminal says which colour is behind the text.
 pub(crate) fn background(model: &mut Model, colour: Rgb) -> Vec<Effect> {
-    if model.window.takes_answer(model.now) {
-        model.theme = Theme::on(colour, model.settings.depth);
+    if model.screen.window.takes_answer(model.now) {
+        model.screen.theme = Theme::on(colour, model.settings.depth);
     }
     Vec::new()
 }
@@ -118,13 +119,13 @@ pub(crate) fn call(model: &mut Model) -> Vec<Effect> {
 
 /// The figures are made for it, so at most once a second.
 fn call_by_rules(model: &mut Model) -> Vec<Effect> {
-    if !model.notices.is_due(model.now) {
+    if !model.dashboard.notices.is_due(model.now) {
         return Vec::new();
     }
     // Who opens the watch view must not change who is called.
-    let board = model.figures.board_as_seen(BoardRequest { window: WINDOW, columns: 1 }, model.now);
+    let board = model.dashboard.figures.board_as_seen(BoardRequest { window: WINDOW, columns: 1 }, model.now);
     let wall = Wall::at(model.now, &model.settings.zone);
-    let due = model.notices.look(&board, wall, model.window.is_in_front());
+    let due = model.dashboard.notices.look(&board, wall, model.screen.window.is_in_front());
     let rules = &model.settings.rules;
     let effect = |notice: Notice| {
         let rule = rules.iter().find(|rule| rule.number == notice.rule)?;
@@ -139,7 +140,7 @@ fn call_by_rules(model: &mut Model) -> Vec<Effect> {
 
 /// A rule that fails is told of once, until it gets through again.
 pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) -> Vec<Effect> {
-    let is_news = model.notices.came_to(rule, answer.as_ref().err().map(String::as_str));
+    let is_news = model.dashboard.notices.came_to(rule, answer.as_ref().err().map(String::as_str));
     if let Err(why) = answer
         && is_news
     {
@@ -151,15 +152,15 @@ pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>
 /// Without rules: for the first action after an empty inbox, for high risks, and for sources that are down.
 fn call_as_usual(model: &mut Model) -> Option<Effect> {
     // What waits at the start is no news.
-    if !model.sources.iter().any(|source| source.listed) {
+    if !model.list.sources.iter().any(|source| source.listed) {
         return None;
     }
     let waiting = Waiting {
-        pending: model.stats.pending,
-        high_risk: model.stats.high_risk(),
-        down: model.sources.iter().filter(|source| is_down(source, model)).count(),
+        pending: model.list.stats.pending,
+        high_risk: model.list.stats.high_risk(),
+        down: model.list.sources.iter().filter(|source| is_down(source, model)).count(),
     };
-    if !model.window.calls(waiting, model.now) {
+    if !model.screen.window.calls(waiting, model.now) {
         return None;
     }
     let mut parts = vec![format!("{} pending", waiting.pending)];

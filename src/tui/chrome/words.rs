@@ -151,9 +151,10 @@ pub(crate) fn blocked(model: &Model) -> String {
 /// Missions and agents with pending actions. The list is the truth; a source that was not read yet may have counted its own
 /// missions.
 pub(crate) fn blocked_counts(model: &Model) -> (usize, usize) {
-    let unread = model.sources.iter().filter(|source| !source.listed).filter_map(|source| source.blocked);
+    let unread =
+        model.list.sources.iter().filter(|source| !source.listed).filter_map(|source| source.blocked);
     let unread = usize::try_from(unread.sum::<u64>()).unwrap_or(usize::MAX);
-    (model.stats.missions.saturating_add(unread), model.stats.agents)
+    (model.list.stats.missions.saturating_add(unread), model.list.stats.agents)
 }
 
 fn short(from: Timestamp, now: Timestamp) -> String {
@@ -163,11 +164,11 @@ fn short(from: Timestamp, now: Timestamp) -> String {
 
 /// The terminal's title: counts only, because anything foreign could fake one.
 pub(crate) fn title(model: &Model) -> String {
-    let lost = match model.stats.unknown {
+    let lost = match model.list.stats.unknown {
         0 => String::new(),
         lost => format!("{lost} unknown, "),
     };
-    match (model.stats.high_risk(), model.stats.pending) {
+    match (model.list.stats.high_risk(), model.list.stats.pending) {
         (0, pending) => format!("{lost}{pending} pending - placet"),
         (high, pending) => format!("({high}!) {lost}{pending} pending - placet"),
     }

@@ -12,13 +12,14 @@ use crate::tui::{dashboard, decide, edit, history, preview, queue};
 
 use super::command::Command;
 use super::modal::Modal;
-use super::model::{Focus, Model};
+use super::model::Model;
 use super::msg::Effect;
+use crate::tui::chrome::state::Focus;
 
 /// The router of commands: one line each, exhaustive.
 #[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
 pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
-    if model.overlay.is_some() {
+    if model.screen.overlay.is_some() {
         return overlay::run(model, command);
     }
     if model.watches()
@@ -91,7 +92,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
             history::update::close(model)
         }
         Command::Watch => dashboard::update::open(model),
-        Command::Reload if model.view.is_some() => history::update::reload(model),
+        Command::Reload if model.history.open.is_some() => history::update::reload(model),
         Command::Reload => sync::reload(model),
         Command::ScrollDown => preview::update::scroll(model, Direction::Down, 1),
         Command::ScrollUp => preview::update::scroll(model, Direction::Up, 1),
@@ -101,7 +102,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::PreviousTab => preview::update::tab(model, Direction::Up),
         Command::NextTab => preview::update::tab(model, Direction::Down),
         Command::Diff => preview::update::diff(model),
-        Command::Zoom => queue::update::zoom(model, !model.zoom),
+        Command::Zoom => queue::update::zoom(model, !model.screen.zoom),
         Command::FoldHere => reader::fold(model),
         Command::Wrap => reader::wrap(model),
         Command::GoLeft => reader::sideways(model, Direction::Up),

@@ -12,8 +12,9 @@ use crate::tui::{dashboard, edit, history, preview, queue};
 
 use super::layout::{Layout, Shape, above_message};
 use super::modal::Modal;
-use super::model::{Focus, Model};
+use super::model::Model;
 use super::msg::SheetLines;
+use crate::tui::chrome::state::Focus;
 
 /// Draws everything. Returns where the terminal's cursor is to stand: in the text that is typed, else on the row under the
 /// cursor. Screen readers and input methods look for it there.
@@ -32,24 +33,24 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
         let filter = filter::draw(model, &layout, buf);
         // What happened last stays in sight.
         let typed = filter.or(sheet(model, above_message(&layout, area), buf));
-        let bare = model.modal.is_none() && model.overlay.is_none();
+        let bare = model.modal.is_none() && model.screen.overlay.is_none();
         let over = overlay_view::draw(model, &layout, area, buf);
         let here = || watching.unwrap_or_else(|| reading(model, &layout));
         over.or(typed).or_else(|| if bare { here() } else { None })
     };
-    model.theme.paint(buf);
+    model.screen.theme.paint(buf);
     cursor
 }
 
 /// The row under the cursor; in the preview, where its text begins.
 fn reading(model: &Model, layout: &Layout) -> Option<Position> {
     let text = Position::new(layout.text.x, layout.text.y);
-    let in_preview = model.zoom || model.focus == Focus::Preview;
+    let in_preview = model.screen.zoom || model.screen.focus == Focus::Preview;
     if in_preview && !layout.text.is_empty() { Some(text) } else { queue::view::cursor(model, layout) }
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    if let Some(view) = &model.view {
+    if let Some(view) = &model.history.open {
         left_pane::draw(model, layout, buf);
         history::view::draw(model, view, layout, buf);
         preview::view::draw(model, layout, buf);
@@ -68,7 +69,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 /// How far the open sheet can be scrolled, and by how much at once.
 pub(crate) fn sheet_lines(model: &Model) -> SheetLines {
-    let screen = Rect::new(0, 0, model.size.width, model.size.height);
+    let screen = Rect::new(0, 0, model.screen.size.width, model.screen.size.height);
     let area = above_message(&model.layout(), screen);
     match &model.modal {
         Some(Modal::Review(sheet)) => review_view::extent(model, sheet, area),

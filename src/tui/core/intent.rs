@@ -16,12 +16,12 @@ use super::msg::{Effect, Intent};
 use super::router::seeing;
 
 pub(crate) fn given(model: &mut Model, given: Intent) -> Vec<Effect> {
-    if model.leaving {
+    if model.screen.leaving {
         return Vec::new();
     }
     // How close together keys came says nothing about a line; who reads lines has guards of their own.
-    model.guard = Guard::default();
-    model.arrivals = Arrivals::default();
+    model.decide.guard = Guard::default();
+    model.list.arrivals = Arrivals::default();
     match given {
         Intent::Command(command) => seeing(model, command),
         Intent::Go(key) => go(model, &key),
@@ -37,7 +37,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) -> Vec<Effect> {
 }
 
 fn go(model: &mut Model, key: &ActionKey) -> Vec<Effect> {
-    model.decided_in = None;
+    model.decide.decided_in = None;
     if let Some(index) = model.queue.index(key) {
         model.queue.go_to_action(index);
     }
@@ -97,7 +97,7 @@ fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
 }
 
 fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
-    decide(model, |model, key| match model.draft.get(key).map(|staged| &staged.decision) {
+    decide(model, |model, key| match model.decide.draft.get(key).map(|staged| &staged.decision) {
         Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
         Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
         Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
@@ -132,8 +132,8 @@ fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
     let (input, of) = (cached.action.input.clone(), cached.digest);
     let text = text.filter(|text| *text != json::pretty(input.as_str())).map(|text| EditText { text, of });
     match text.as_ref().map(|text| changed_keys(&input, &text.text)) {
-        Some(Ok(Some(edits))) => drop(model.drafted.insert(key.clone(), edits)),
-        Some(Ok(None)) | None => drop(model.drafted.remove(&key)),
+        Some(Ok(Some(edits))) => drop(model.edit.drafted.insert(key.clone(), edits)),
+        Some(Ok(None)) | None => drop(model.edit.drafted.remove(&key)),
         Some(Err(error)) => {
             model.warn(format!("not edited: {error}"));
             return Vec::new();

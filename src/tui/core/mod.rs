@@ -10,3 +10,4 @@ pub(crate) mod modal;
 pub(crate) mod model;
 pub(crate) mod msg;
 pub(crate) mod router;
+pub(crate) mod settings;

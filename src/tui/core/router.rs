@@ -20,13 +20,14 @@ use super::intent;
 use super::keymap::{Chord, Lookup, short};
 use super::layout::Shape;
 use super::modal::Modal;
-use super::model::{Focus, Model};
+use super::model::Model;
 use super::msg::{Effect, Msg, SheetLines, What};
+use crate::tui::chrome::state::Focus;
 
 /// What to ask of the world before anything has happened.
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
     // What is pending is asked for as soon as the watch says that it began.
-    model.dirty = true;
+    model.screen.dirty = true;
     if model.settings.opens == StartView::Watch {
         drop(dashboard::update::open(model));
     }
@@ -36,7 +37,7 @@ pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
 /// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
 pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
     let mut effects = hold::recall(model).unwrap_or_default();
-    model.leaving = true;
+    model.screen.leaving = true;
     effects.extend(leave::close_form(model));
     effects.extend(preview::update::close_reading_time(model));
     effects.extend(dashboard::update::end(model));
@@ -46,7 +47,7 @@ pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
 /// Takes one message, and says what to ask of the world.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     model.now = model.now.max(msg.at);
-    model.dirty |= !is_quiet(&msg.what);
+    model.screen.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
     dashboard::update::feed(model, &msg.what);
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
@@ -99,7 +100,7 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Intent(given) => intent::given(model, given),
         What::Paste(text) => pasted(model, &text),
         What::Resize(width, height) => {
-            model.size = ratatui::layout::Size::new(width, height);
+            model.screen.size = ratatui::layout::Size::new(width, height);
             Vec::new()
         }
         What::Mouse(event) => window::mouse(model, event),
@@ -163,7 +164,7 @@ fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
         return [review::hidden(model), preview::update::note_on_screen(model, true)].concat();
     }
     // What lies over it hides it.
-    if model.overlay.is_some() || !model.chords.is_empty() || model.watches() {
+    if model.screen.overlay.is_some() || !model.screen.chords.is_empty() || model.watches() {
         preview::update::covered(model);
         return preview::update::note_on_screen(model, true);
     }
@@ -173,15 +174,15 @@ fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
 
 fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     // Some terminals report releases too: a release must never decide a second time.
-    if key.kind == KeyEventKind::Release || model.leaving {
+    if key.kind == KeyEventKind::Release || model.screen.leaving {
         return Vec::new();
     }
-    model.touched = true;
+    model.list.touched = true;
     let chord = Chord::from(key);
-    model.guard.pressed(model.now, chord.char().is_some());
+    model.decide.guard.pressed(model.now, chord.char().is_some());
     let mut effects = confirm_guard::another_key(model);
     effects.extend(decide::update::take_back_burst(model));
-    let before = model.draft.position();
+    let before = model.decide.draft.position();
     effects.extend(taken(model, key, chord));
     decide::update::note_move(model, before);
     effects
@@ -191,24 +192,28 @@ fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
     let mut effects = Vec::new();
     // Who reads help, or types into the palette, does not read the sheet beneath it.
-    if model.overlay.is_some() {
+    if model.screen.overlay.is_some() {
         absorbed(model);
     }
     let places = places(model);
-    if model.chords.is_empty() && chord.char().is_some() && !is_blind(model) && takes_text(model, chord) {
+    if model.screen.chords.is_empty()
+        && chord.char().is_some()
+        && !is_blind(model)
+        && takes_text(model, chord)
+    {
         effects.extend(typed(model, key));
         return effects;
     }
-    model.chords.push(chord);
-    match model.settings.keymap.lookup(&model.chords, places) {
+    model.screen.chords.push(chord);
+    match model.settings.keymap.lookup(&model.screen.chords, places) {
         Lookup::Command(command) => {
-            model.chords.clear();
+            model.screen.chords.clear();
             effects.extend(given(model, command));
         }
         Lookup::Prefix => {}
-        Lookup::Nothing if model.chords.len() > 1 => effects.extend(ended(model, places, chord)),
+        Lookup::Nothing if model.screen.chords.len() > 1 => effects.extend(ended(model, places, chord)),
         Lookup::Nothing => {
-            model.chords.clear();
+            model.screen.chords.clear();
             if !is_blind(model) {
                 effects.extend(typed(model, key));
             }
@@ -247,17 +252,17 @@ pub(crate) fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
             | Command::ReviewBatch
             | Command::Palette
     );
-    if model.overlay.is_none() && !still_deciding {
-        model.decided_in = None;
+    if model.screen.overlay.is_none() && !still_deciding {
+        model.decide.decided_in = None;
     }
-    if model.view.is_some() && model.modal.is_none() && command.is_of_the_queue() {
+    if model.history.open.is_some() && model.modal.is_none() && command.is_of_the_queue() {
         return history::update::refuse(model);
     }
     queue::update::end_range(model, command);
-    let learned = model.overlay.is_none() && model.uses(command);
+    let learned = model.screen.overlay.is_none() && model.uses(command);
     let mut effects = run(model, command);
-    effects.extend(learned.then(|| Effect::Learn(model.learned.clone())));
-    if model.guard.is_wide_again(command) {
+    effects.extend(learned.then(|| Effect::Learn(model.screen.learned.clone())));
+    if model.decide.guard.is_wide_again(command) {
         decide::update::caps_lock(model);
     }
     effects
@@ -276,19 +281,19 @@ fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
 /// A second went by: what depends on the time alone, and texts that wait to be saved.
 fn tick(model: &mut Model) -> Vec<Effect> {
     let minute = |at: crate::domain::Timestamp| at.as_millis() / 60_000;
-    let counted = minute(model.stats_at);
+    let counted = minute(model.list.stats_at);
     if minute(model.now) != counted {
         model.recount();
-        model.dirty = true;
+        model.screen.dirty = true;
     }
     if queue::update::counts_seconds(model)
-        || model.sources.iter().any(|source| source.counts_seconds(model.now))
+        || model.list.sources.iter().any(|source| source.counts_seconds(model.now))
     {
-        model.dirty = true;
+        model.screen.dirty = true;
     }
-    if model.message.as_ref().is_some_and(|message| message.is_over(model.now)) {
-        model.message = None;
-        model.dirty = true;
+    if model.screen.message.as_ref().is_some_and(|message| message.is_over(model.now)) {
+        model.screen.message = None;
+        model.screen.dirty = true;
     }
     let mut effects = edit::update::save(model);
     effects.extend(reason::save(model));
@@ -303,7 +308,7 @@ fn tick(model: &mut Model) -> Vec<Effect> {
 
 /// Where keys go now.
 pub(crate) fn places(model: &Model) -> &'static [KeyContext] {
-    match &model.overlay {
+    match &model.screen.overlay {
         Some(Overlay::Help(_)) => &[KeyContext::Help, KeyContext::Anywhere],
         Some(Overlay::Palette(_)) => &[KeyContext::Palette, KeyContext::Anywhere],
         None => places_beneath(model),
@@ -312,7 +317,7 @@ pub(crate) fn places(model: &Model) -> &'static [KeyContext] {
 
 /// Where they go when nothing lies over it, the innermost place first.
 pub(crate) fn places_beneath(model: &Model) -> &'static [KeyContext] {
-    match (&model.modal, model.focus) {
+    match (&model.modal, model.screen.focus) {
         (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[KeyContext::Edit, KeyContext::Anywhere],
         (Some(Modal::Reason(_)), _) => &[KeyContext::Reason, KeyContext::Anywhere],
         (Some(Modal::Review(_)), _) => &[KeyContext::Review, KeyContext::Anywhere],
@@ -326,7 +331,7 @@ pub(crate) fn places_beneath(model: &Model) -> &'static [KeyContext] {
         (None, _) if preview::search::is_typing(model) => &[KeyContext::Search, KeyContext::Anywhere],
         (Some(Modal::Filter(_) | Modal::Saved), _) => &[KeyContext::Filter, KeyContext::Anywhere],
         (None, _) if model.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
-        (None, _) if model.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+        (None, _) if model.screen.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
         (None, Focus::Preview) => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
         (None, Focus::List) => &[KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere],
     }
@@ -334,7 +339,7 @@ pub(crate) fn places_beneath(model: &Model) -> &'static [KeyContext] {
 
 /// Text is typed here: whatever a character is bound to elsewhere, it is a character.
 pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
-    if model.overlay.is_some() {
+    if model.screen.overlay.is_some() {
         return overlay::takes(model, chord);
     }
     match &model.modal {
@@ -348,7 +353,7 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
 
 /// A key that is no command: text, where text is taken.
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    if model.overlay.is_some() {
+    if model.screen.overlay.is_some() {
         return overlay::typed(model, key);
     }
     match &model.modal {
@@ -370,7 +375,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 }
 
 pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
-    if model.overlay.is_some() {
+    if model.screen.overlay.is_some() {
         return overlay::pasted(model, text);
     }
     match &model.modal {
@@ -408,11 +413,12 @@ pub(crate) fn one_line(text: &str) -> String {
 /// A prefix was followed by a key that nothing is bound to. Esc leaves in silence; what works everywhere still does.
 pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) -> Vec<Effect> {
     let keymap = &model.settings.keymap;
-    let before: Vec<Chord> = model.chords.iter().copied().take(model.chords.len() - 1).collect();
+    let before: Vec<Chord> =
+        model.screen.chords.iter().copied().take(model.screen.chords.len() - 1).collect();
     let alone = keymap.lookup(&[last], places);
     let anywhere = keymap.lookup(&[last], &[KeyContext::Anywhere]);
     let follows = keymap.following(&before, places);
-    model.chords.clear();
+    model.screen.chords.clear();
     absorbed(model);
     match (alone, anywhere) {
         (Lookup::Command(Command::Back), _) => Vec::new(),

@@ -23,7 +23,7 @@ use super::state::Panel;
 use super::view::{on_screen, row};
 
 pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
-    let (rows, events) = (layout.rows(Panel::Events), &model.watch.board.events);
+    let (rows, events) = (layout.rows(Panel::Events), &model.dashboard.watch.board.events);
     if events.is_empty() {
         Pen::new(buf, rows, 0).ours(" nothing happened yet", theme::DIM);
     }
@@ -40,8 +40,9 @@ fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
     let time = clock(model, event.at);
     let time = if narrow { time.get(..5).unwrap_or_default() } else { &time };
     pen.ours(time, theme::DIM).ours(&format!("  {word:<9}"), style).ours(" ", theme::PLAIN);
-    if model.watch.board.sources.len() > 1 {
+    if model.dashboard.watch.board.sources.len() > 1 {
         let width = model
+            .dashboard
             .watch
             .board
             .sources
@@ -172,7 +173,7 @@ fn connected(connection: &Connection, pen: &mut Pen<'_>) {
 
 /// The gravest first, alike ones of several sources together.
 pub(crate) fn line(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
-    let (watch, area) = (&model.watch, layout.alerts);
+    let (watch, area) = (&model.dashboard.watch, layout.alerts);
     let mut kinds: BTreeMap<AlertKind, Vec<&Alert>> = BTreeMap::new();
     let open = watch.board.alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert));
     open.for_each(|alert| kinds.entry(alert.kind).or_default().push(alert));
@@ -221,7 +222,7 @@ pub(crate) fn line(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
 
 /// `not notified: notify rule 1 (webhook, line 5): the receiver cannot be reached`: others may rely on being told.
 fn not_notified(model: &Model) -> Option<String> {
-    let mut failing = model.notices.failing();
+    let mut failing = model.dashboard.notices.failing();
     let (first, more) = (failing.next()?, failing.len());
     Some(if more == 0 {
         format!("not notified: {first}")
@@ -232,7 +233,7 @@ fn not_notified(model: &Model) -> Option<String> {
 
 /// `   2 acknowledged, 1 muted`
 fn quiet(model: &Model) -> String {
-    let watch = &model.watch;
+    let watch = &model.dashboard.watch;
     let muted = watch.board.alerts.iter().filter(|alert| watch.alarms.muted_until(alert).is_some()).count();
     let seen = watch.board.alerts.iter().filter(|alert| watch.alarms.is_quiet(alert)).count() - muted;
     let said = [(seen, "acknowledged"), (muted, "muted")];
@@ -243,7 +244,7 @@ fn quiet(model: &Model) -> String {
 
 fn together(model: &Model, kind: AlertKind, alerts: &[&Alert]) -> String {
     let targets = &model.settings.targets;
-    let several = model.watch.board.sources.len() > 1;
+    let several = model.dashboard.watch.board.sources.len() > 1;
     match alerts {
         [only] if several => format!("{} {}", only.source, words::alert(kind, only.count, targets)),
         [only] => words::alert(kind, only.count, targets),
@@ -269,12 +270,19 @@ const fn style(kind: AlertKind) -> Style {
 
 /// One by one, also those that are acknowledged or muted.
 pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
-    let (watch, rows) = (&model.watch, layout.rows(Panel::Alerts));
+    let (watch, rows) = (&model.dashboard.watch, layout.rows(Panel::Alerts));
     if watch.board.alerts.is_empty() {
         Pen::new(buf, rows, 0).ours(" no alerts", theme::GOOD);
     }
-    let width =
-        model.watch.board.sources.iter().map(|source| source.name.as_str().len()).max().unwrap_or_default();
+    let width = model
+        .dashboard
+        .watch
+        .board
+        .sources
+        .iter()
+        .map(|source| source.name.as_str().len())
+        .max()
+        .unwrap_or_default();
     for (nth, line, here) in on_screen(model, layout, Panel::Alerts, buf) {
         let Some(alert) = watch.board.alerts.get(nth) else { continue };
         let (said, quiet) = standing(model, alert);
@@ -289,7 +297,7 @@ pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
 
 /// What was said of it.
 fn standing(model: &Model, alert: &Alert) -> (String, bool) {
-    let alarms = &model.watch.alarms;
+    let alarms = &model.dashboard.watch.alarms;
     let until = |until: Timestamp| format!("muted until {}", moment(model, until));
     match (alarms.muted_until(alert), alarms.is_acknowledged(alert)) {
         (Some(at), _) => (until(at), true),

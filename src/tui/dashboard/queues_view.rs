@@ -88,7 +88,7 @@ pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (text, rows) = (layout.text(Panel::Queues), layout.rows(Panel::Queues));
     let columns = columns(usize::from(text.width));
     heading(model, &columns, &mut Pen::new(buf, text, 0));
-    let all = model.watch.rows();
+    let all = model.dashboard.watch.rows();
     for (nth, line, here) in on_screen(model, layout, Panel::Queues, buf) {
         if let Some(of) = all.get(nth) {
             one(model, of, &columns, &mut row(rows, line, here, buf));
@@ -109,7 +109,7 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
     }
     if columns.spark > 0 {
         let at = pen.position().x;
-        pen.ours(&format!("  pending, {} min", model.watch.board.window), theme::DIM);
+        pen.ours(&format!("  pending, {} min", model.dashboard.watch.board.window), theme::DIM);
         pen.to(at + columns.spark as u16);
     }
     if columns.source > 0 {
@@ -118,7 +118,7 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
 }
 
 fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
-    let (board, source, standing) = (&model.watch.board, of.source(), of.standing());
+    let (board, source, standing) = (&model.dashboard.watch.board, of.source(), of.standing());
     let old = !source.is_good();
     let trust = words::state(source, board.at, model.settings.reduced_motion);
     match of {

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::domain::{SourceName, Timestamp};
-use crate::inbox::figures::{Alert, AlertKind, Board};
-use crate::tui::core::model::Model;
+use crate::domain::{Minute, SourceName, Timestamp};
+use crate::inbox::figures::{Alert, AlertKind, Board, Figures};
+use crate::inbox::notices::Notices;
 
 use super::rows::RowId;
 
@@ -185,13 +185,6 @@ impl Watch {
     }
 }
 
-impl Model {
-    /// The watch view is on screen, or beneath what lies over it.
-    pub(crate) const fn watches(&self) -> bool {
-        self.watch.open && self.view.is_none()
-    }
-}
-
 // What a lead has said of alerts: seen, or not now.
 
 type Which = (AlertKind, SourceName);
@@ -308,4 +301,15 @@ mod tests {
         assert!(alarms.is_quiet(&alert(AlertKind::Growing, 60)));
         assert!(alarms.look(&[], NOW.plus_millis(Alarms::MUTED_FOR)) && alarms.is_empty());
     }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DashboardState {
+    /// How actions come and go: fed whether the watch view is open or not.
+    pub figures: Figures,
+    /// What the rules know by now.
+    pub notices: Notices,
+    /// The minute in which figures were kept last.
+    pub kept_at: Option<Minute>,
+    pub watch: Watch,
 }

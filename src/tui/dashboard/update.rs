@@ -31,13 +31,13 @@ use super::visible_state::visible_state;
 /// In the place of a list of what is over, too.
 pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
     drop(history::update::close(model));
-    model.message = None;
-    let watch = &mut model.watch;
+    model.screen.message = None;
+    let watch = &mut model.dashboard.watch;
     watch.open = true;
     watch.alerts_only = false;
     // From the newest.
     watch.asking.clear();
-    model.figures.ask_again();
+    model.dashboard.figures.ask_again();
     if watch.frozen.is_none() {
         refresh_now(model);
     }
@@ -46,9 +46,9 @@ pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
 
 /// To the inbox, as it was left.
 pub(crate) fn close(model: &mut Model) {
-    if std::mem::take(&mut model.watch.open) {
+    if std::mem::take(&mut model.dashboard.watch.open) {
         // Its rows may have changed while they were not on screen.
-        model.guard.changed(model.now);
+        model.decide.guard.changed(model.now);
     }
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
         Command::WatchExport => return Some(export(model)),
         Command::Reload => return Some(reload(model)),
         Command::View(kind) => return Some(history::update::open(model, kind)),
-        Command::Back if model.watch.alerts_only => model.watch.alerts_only = false,
+        Command::Back if model.dashboard.watch.alerts_only => model.dashboard.watch.alerts_only = false,
         Command::Quit if model.settings.opens == StartView::Watch => return Some(leave::quit(model)),
         Command::Inbox | Command::Back | Command::Quit => close(model),
         Command::Watch => {}
@@ -105,20 +105,20 @@ fn refuse(model: &mut Model) {
 }
 
 fn step(model: &mut Model, way: Direction, by: usize) {
-    let watch = &mut model.watch;
+    let watch = &mut model.dashboard.watch;
     watch.go_to(shift(watch.at(watch.focus()), way, by.max(1)));
 }
 
 /// Rows of the panel that keys are for.
 fn page(model: &Model) -> usize {
-    let focus = model.watch.focus();
-    model.watch_layout().room(focus, model.watch.len(focus)).max(1)
+    let focus = model.dashboard.watch.focus();
+    model.watch_layout().room(focus, model.dashboard.watch.len(focus)).max(1)
 }
 
 /// The next panel, or the one before, round the end. Where all are on screen, those without rows are left out.
 fn tab(model: &mut Model, way: Direction) {
     let all = model.watch_layout().shape == WatchShape::All;
-    let watch = &mut model.watch;
+    let watch = &mut model.dashboard.watch;
     watch.alerts_only = false;
     let panels: Vec<Panel> = Panel::ALL.into_iter().filter(|panel| !all || panel.has_rows()).collect();
     let at = panels.iter().position(|panel| *panel == watch.panel).unwrap_or_default();
@@ -139,51 +139,52 @@ fn focus(watch: &mut Watch, panel: Panel) {
 /// Keys are for this panel from now on; where only alerts are on screen, they stay.
 fn focus_on(model: &mut Model, panel: Panel) {
     if panel != Panel::Alerts {
-        focus(&mut model.watch, panel);
+        focus(&mut model.dashboard.watch, panel);
     }
 }
 
 fn sort(model: &mut Model) {
-    model.watch.sort = model.watch.sort.next();
-    model.watch.settle();
-    model.say(format!("sorted: {}", model.watch.sort.word()));
+    model.dashboard.watch.sort = model.dashboard.watch.sort.next();
+    model.dashboard.watch.settle();
+    model.say(format!("sorted: {}", model.dashboard.watch.sort.word()));
 }
 
 fn window(model: &mut Model) {
     let windows = Watch::WINDOWS;
-    let at = windows.iter().position(|window| *window == model.watch.window).unwrap_or_default();
-    if model.watch.frozen.is_some() {
+    let at = windows.iter().position(|window| *window == model.dashboard.watch.window).unwrap_or_default();
+    if model.dashboard.watch.frozen.is_some() {
         let key = model.settings.keymap.key(Command::Freeze);
         model.warn(format!("the figures are frozen: {key} makes them live, and then the window can change"));
         return;
     }
-    model.watch.window = windows.get((at + 1) % windows.len()).copied().unwrap_or(model.watch.window);
+    model.dashboard.watch.window =
+        windows.get((at + 1) % windows.len()).copied().unwrap_or(model.dashboard.watch.window);
     // Counts of another time: asked for at once.
-    model.watch.asking.clear();
+    model.dashboard.watch.asking.clear();
     refresh_now(model);
-    model.say(format!("the last {} minutes", model.watch.window));
+    model.say(format!("the last {} minutes", model.dashboard.watch.window));
 }
 
 /// Frozen: every number stays as it is. Live again: as it is now.
 fn freeze(model: &mut Model) {
-    if model.watch.frozen.take().is_some() {
+    if model.dashboard.watch.frozen.take().is_some() {
         refresh_now(model);
         model.say("live");
     } else {
-        model.watch.frozen = Some(model.watch.board.at);
+        model.dashboard.watch.frozen = Some(model.dashboard.watch.board.at);
         let key = model.settings.keymap.key(Command::Freeze);
         model.say(format!("frozen: no number changes until {key} is pressed again"));
     }
 }
 
 fn alerts_only(model: &mut Model) {
-    model.watch.alerts_only = !model.watch.alerts_only;
-    model.watch.settle();
+    model.dashboard.watch.alerts_only = !model.dashboard.watch.alerts_only;
+    model.dashboard.watch.settle();
 }
 
 /// What `K` and `m` are about: the alert under the cursor; where no cursor is on one, all that are not quiet.
 fn meant(model: &Model) -> Vec<Alert> {
-    let (watch, alerts) = (&model.watch, &model.watch.board.alerts);
+    let (watch, alerts) = (&model.dashboard.watch, &model.dashboard.watch.board.alerts);
     if !watch.alerts_only {
         return alerts.iter().filter(|alert| !watch.alarms.is_quiet(alert)).cloned().collect();
     }
@@ -193,7 +194,7 @@ fn meant(model: &Model) -> Vec<Alert> {
 
 fn acknowledge(model: &mut Model) {
     let meant = meant(model);
-    let alarms = &mut model.watch.alarms;
+    let alarms = &mut model.dashboard.watch.alarms;
     match meant.as_slice() {
         [only] if alarms.is_acknowledged(only) => {
             alarms.recall(only);
@@ -211,8 +212,8 @@ fn acknowledge(model: &mut Model) {
 }
 
 fn mute(model: &mut Model) {
-    let (meant, now, only) = (meant(model), model.now, model.watch.alerts_only);
-    let Watch { alarms, board, .. } = &mut model.watch;
+    let (meant, now, only) = (meant(model), model.now, model.dashboard.watch.alerts_only);
+    let Watch { alarms, board, .. } = &mut model.dashboard.watch;
     let muted = |alarms: &Alarms, alert: &Alert| alarms.muted_until(alert).is_some();
     let of: Vec<&Alert> = if meant.is_empty() && !only {
         // Nothing is left to mute: what was muted speaks again.
@@ -238,10 +239,10 @@ fn mute(model: &mut Model) {
 
 /// Everything anew: lists, counts, figures.
 fn reload(model: &mut Model) -> Vec<Effect> {
-    model.watch.asking.clear();
-    model.figures.ask_again();
+    model.dashboard.watch.asking.clear();
+    model.dashboard.figures.ask_again();
     let effects = sync::sync_all(model);
-    if model.watch.frozen.is_none() {
+    if model.dashboard.watch.frozen.is_none() {
         refresh_now(model);
     }
     effects
@@ -249,9 +250,9 @@ fn reload(model: &mut Model) -> Vec<Effect> {
 
 fn export(model: &mut Model) -> Vec<Effect> {
     let folder = model.settings.place.state.clone();
-    match model.watch.board.to_json() {
+    match model.dashboard.watch.board.to_json() {
         Ok(json) => {
-            let csv = model.watch.board.to_csv();
+            let csv = model.dashboard.watch.board.to_csv();
             vec![Effect::ExportBoard { folder, json: format!("{json}\n"), csv }]
         }
         Err(error) => exported(model, Err(error.to_string())),
@@ -277,7 +278,7 @@ pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) 
 
 /// Enter.
 pub(crate) fn open_row(model: &mut Model) -> Vec<Effect> {
-    match model.watch.here() {
+    match model.dashboard.watch.here() {
         Some(RowId::Queue(source, Some(queue))) => narrow(model, Filter::of_queue(&source, &queue)),
         Some(RowId::Queue(source, None)) => narrow(model, Filter::of_source(&source)),
         Some(RowId::Tool(tool)) => narrow(model, Filter::of_tool(&tool)),
@@ -294,7 +295,7 @@ pub(crate) fn open_row(model: &mut Model) -> Vec<Effect> {
 fn narrow(model: &mut Model, filter: Filter) -> Vec<Effect> {
     close(model);
     sync::take_in(model);
-    model.filtering.begin(filter, false, &model.queue, model.now);
+    model.list.filtering.begin(filter, false, &model.queue, model.now);
     let effects = filter::search(model);
     let keys = &model.settings.keymap;
     let (watch, all) = (keys.key(Command::Watch), keys.key(Command::Back));
@@ -372,7 +373,7 @@ fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) -> Vec<Eff
         return Vec::new();
     };
     let effects = history::update::open(model, list);
-    if let Some(view) = &mut model.view {
+    if let Some(view) = &mut model.history.open {
         view.aim(key.clone());
     }
     effects
@@ -390,19 +391,19 @@ pub(crate) fn heard(model: &mut Model, kind: Option<&EventKind>) {
     if matches!(kind, Some(EventKind::Tick)) {
         return;
     }
-    model.watch.news = true;
+    model.dashboard.watch.news = true;
 }
 
 /// After every message.
 pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
-    let (watch, now) = (&model.watch, model.now);
+    let (watch, now) = (&model.dashboard.watch, model.now);
     if !model.watches() {
         // What was acknowledged counts again when it grows meanwhile.
         if !watch.alarms.is_empty() && now.since(watch.board.at) >= STILL && watch.frozen.is_none() {
             refresh_now(model);
         }
         // What was acknowledged must not come back because nobody asked any more.
-        return if model.watch.alarms.is_empty() { Vec::new() } else { ask(model) };
+        return if model.dashboard.watch.alarms.is_empty() { Vec::new() } else { ask(model) };
     }
     let gap = match (model.settings.reduced_motion, watch.news) {
         (true, _) => STILL,
@@ -418,36 +419,36 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
 
 /// Makes the board. The screen is drawn again where it looks otherwise.
 pub(crate) fn refresh_now(model: &mut Model) {
-    let ask = BoardRequest { window: model.watch.window, columns: Watch::COLUMNS };
-    let board = model.figures.board(ask, model.now);
+    let ask = BoardRequest { window: model.dashboard.watch.window, columns: Watch::COLUMNS };
+    let board = model.dashboard.figures.board(ask, model.now);
     let still = model.settings.reduced_motion;
-    let is_other = visible_state(&board, still) != visible_state(&model.watch.board, still);
-    let watch = &mut model.watch;
+    let is_other = visible_state(&board, still) != visible_state(&model.dashboard.watch.board, still);
+    let watch = &mut model.dashboard.watch;
     let alarms = watch.alarms.look(&board.alerts, model.now);
     watch.board = board;
     watch.news = false;
     watch.settle();
-    model.dirty |= (is_other || alarms) && model.watches();
+    model.screen.dirty |= (is_other || alarms) && model.watches();
 }
 
 fn keep_in_view(model: &mut Model) {
     let layout = model.watch_layout();
     for (panel, _) in &layout.panes {
-        let room = layout.room(*panel, model.watch.len(*panel));
-        model.watch.keep_in_view(*panel, room);
+        let room = layout.room(*panel, model.dashboard.watch.len(*panel));
+        model.dashboard.watch.keep_in_view(*panel, room);
     }
 }
 
 /// Asks those that count by themselves, as often as that is due; one question to each at a time.
 fn ask(model: &mut Model) -> Vec<Effect> {
-    let (now, window) = (model.now, model.watch.window);
+    let (now, window) = (model.now, model.dashboard.watch.window);
     let mut effects = Vec::new();
-    for source in model.sources.iter().filter(|source| source.records.flows) {
-        if model.watch.asking.contains(&source.name) {
+    for source in model.list.sources.iter().filter(|source| source.records.flows) {
+        if model.dashboard.watch.asking.contains(&source.name) {
             continue;
         }
-        let Some(asked) = model.figures.flows_due(&source.name, window, now) else { continue };
-        model.watch.asking.insert(source.name.clone());
+        let Some(asked) = model.dashboard.figures.flows_due(&source.name, window, now) else { continue };
+        model.dashboard.watch.asking.insert(source.name.clone());
         effects.push(Effect::Flows { source: source.name.clone(), asked });
     }
     effects
@@ -459,11 +460,11 @@ pub(crate) fn flowed(
     source: &SourceName,
     answer: Result<Option<Flows>, Problem>,
 ) -> Vec<Effect> {
-    model.watch.asking.remove(source);
+    model.dashboard.watch.asking.remove(source);
     match answer {
         Ok(Some(flows)) => {
-            model.figures.told(source, flows, model.now);
-            model.watch.news = true;
+            model.dashboard.figures.told(source, flows, model.now);
+            model.dashboard.watch.news = true;
         }
         Ok(None) => {}
         Err(problem) => {
@@ -475,7 +476,7 @@ pub(crate) fn flowed(
 
 /// Asks for who reads the figures once, from the newest.
 pub(crate) fn ask_now(model: &mut Model) -> Vec<Effect> {
-    model.figures.ask_again();
+    model.dashboard.figures.ask_again();
     ask(model)
 }
 
@@ -494,11 +495,11 @@ pub(crate) fn click(model: &mut Model, at: Position) {
     let Some(panel) = under(&layout, at) else { return };
     focus_on(model, panel);
     let rows = layout.rows(panel);
-    let row = model.watch.top(panel) + usize::from(at.y.saturating_sub(rows.y));
-    let shown = layout.room(panel, model.watch.len(panel));
+    let row = model.dashboard.watch.top(panel) + usize::from(at.y.saturating_sub(rows.y));
+    let shown = layout.room(panel, model.dashboard.watch.len(panel));
     let on_row = rows.contains(at) && usize::from(at.y - rows.y) < shown;
-    if on_row && row < model.watch.len(panel) {
-        model.watch.go_to(row);
+    if on_row && row < model.dashboard.watch.len(panel) {
+        model.dashboard.watch.go_to(row);
     }
 }
 
@@ -513,7 +514,7 @@ fn under(layout: &WatchLayout, at: Position) -> Option<Panel> {
 /// Before a message is taken.
 pub(crate) fn feed(model: &mut Model, what: &What) {
     let now = model.now;
-    let figures = &mut model.figures;
+    let figures = &mut model.dashboard.figures;
     match what {
         What::Source(event) => figures.event(event, now),
         What::Synced(_, Ok(synced)) => figures.listed(synced, now),
@@ -528,15 +529,15 @@ pub(crate) fn feed(model: &mut Model, what: &What) {
 /// Once a minute: what a restart must not lose.
 pub(crate) fn keep(model: &mut Model) -> Option<Effect> {
     let minute = Minute::of(model.now);
-    if model.kept_at.replace(minute) == Some(minute) {
+    if model.dashboard.kept_at.replace(minute) == Some(minute) {
         return None;
     }
-    let kept = model.figures.take_unkept(model.now);
+    let kept = model.dashboard.figures.take_unkept(model.now);
     (!kept.is_empty()).then_some(Effect::KeepMinutes(kept))
 }
 
 /// The inbox ends.
 pub(crate) fn end(model: &mut Model) -> Option<Effect> {
-    model.kept_at = None;
+    model.dashboard.kept_at = None;
     keep(model)
 }

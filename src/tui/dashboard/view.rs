@@ -44,9 +44,9 @@ pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -
 
 /// A frame around it, or a line above where frames cost too much.
 fn title(model: &Model, layout: &WatchLayout, panel: Panel, pane: Rect, buf: &mut Buffer) {
-    let focused = model.watch.focus() == panel;
+    let focused = model.dashboard.watch.focus() == panel;
     let style = if focused { theme::PLAIN } else { theme::DIM };
-    let name = name(&model.watch, panel);
+    let name = name(&model.dashboard.watch, panel);
     if layout.shape == WatchShape::Table {
         if layout.text(panel).y > pane.y {
             let line = Rect { height: 1, ..pane };
@@ -83,7 +83,7 @@ fn name(watch: &Watch, panel: Panel) -> String {
 /// Which keys do what in the panel that keys are for.
 fn note(model: &Model, layout: &WatchLayout, panel: Panel) -> String {
     let keys = &model.settings.keymap;
-    let watch = &model.watch;
+    let watch = &model.dashboard.watch;
     let next =
         (layout.shape != WatchShape::All).then(|| format!("{} next panel", keys.key(Command::WatchPanel)));
     if watch.focus() != panel {
@@ -96,11 +96,11 @@ fn note(model: &Model, layout: &WatchLayout, panel: Panel) -> String {
 
 /// Where screen readers and input methods look: the row, or where the panel begins.
 fn cursor(model: &Model, layout: &WatchLayout) -> Option<Position> {
-    let focus = model.watch.focus();
+    let focus = model.dashboard.watch.focus();
     let (rows, text) = (layout.rows(focus), layout.text(focus));
-    let nth = model.watch.at(focus).checked_sub(model.watch.top(focus))?;
+    let nth = model.dashboard.watch.at(focus).checked_sub(model.dashboard.watch.top(focus))?;
     let nth = u16::try_from(nth).ok()?;
-    if model.watch.len(focus) > 0 && nth < rows.height {
+    if model.dashboard.watch.len(focus) > 0 && nth < rows.height {
         return Some(Position::new(rows.x, rows.y + nth));
     }
     (!text.is_empty()).then(|| Position::new(text.x, text.y))
@@ -113,7 +113,7 @@ pub(crate) fn on_screen(
     panel: Panel,
     buf: &mut Buffer,
 ) -> impl Iterator<Item = (usize, u16, bool)> + use<> {
-    let watch = &model.watch;
+    let watch = &model.dashboard.watch;
     let (rows, all, top) = (layout.rows(panel), watch.len(panel), watch.top(panel));
     let room = layout.room(panel, all);
     let last = all.min(top + room);
@@ -191,7 +191,7 @@ fn width(said: &[(String, Style)]) -> usize {
 
 /// How much waits; what matters most is first.
 fn counts(model: &Model, width: u16) -> Cells {
-    let board = &model.watch.board;
+    let board = &model.dashboard.watch.board;
     let total = &board.total;
     let (gap, long) = if width >= 90 { ("   ", true) } else { ("  ", false) };
     let old = board.sources.iter().any(|source| !source.is_good());
@@ -233,7 +233,7 @@ fn counts(model: &Model, width: u16) -> Cells {
 
 /// Whether it can be believed, and what it covers.
 fn trust(model: &Model, long: bool) -> Cells {
-    let (watch, board) = (&model.watch, &model.watch.board);
+    let (watch, board) = (&model.dashboard.watch, &model.dashboard.watch.board);
     let mut said: Cells = Vec::new();
     if let Some(since) = watch.frozen {
         said.push((format!(" FROZEN since {}  ", clock(model, since)), theme::WARN));
@@ -276,7 +276,7 @@ fn trust(model: &Model, long: bool) -> Cells {
 // How fast actions come and go, and what became of them.
 
 pub(crate) fn draw_rates(model: &Model, area: Rect, buf: &mut Buffer) {
-    let board = &model.watch.board;
+    let board = &model.dashboard.watch.board;
     let (rate, last) = (board.total.rate, board.total.last);
     let arrived = [words::last(last, |last| last.arrived), words::mean(rate, Rate::arrivals)];
     let resolved = [words::last(last, |last| last.resolved), words::mean(rate, Rate::resolves)];
@@ -291,7 +291,7 @@ pub(crate) fn draw_rates(model: &Model, area: Rect, buf: &mut Buffer) {
 
 /// `arrivals/min  peak 22.0 at 14:05  ▁▂▃  now 3  15m 3.1`
 fn flow(model: &Model, values: &[Option<u64>], [now, mean]: &[String; 2], name: &str, pen: &mut Pen<'_>) {
-    let board = &model.watch.board;
+    let board = &model.dashboard.watch.board;
     let minutes = u64::from(board.window).div_ceil(values.len().max(1) as u64).max(1);
     let most = values.iter().enumerate().filter_map(|(nth, value)| Some(((*value)?, nth))).max();
     let peak = match most {
@@ -312,7 +312,7 @@ fn flow(model: &Model, values: &[Option<u64>], [now, mean]: &[String; 2], name: 
 
 /// As many as fit in each line.
 fn outcomes(model: &Model, area: Rect, buf: &mut Buffer) {
-    let board = &model.watch.board;
+    let board = &model.dashboard.watch.board;
     let of = &board.outcomes;
     let edited = if board.edits_told { format!(" ({} edited)", of.edited) } else { String::new() };
     let bad = |n: u64| if n > 0 { theme::WARN } else { theme::PLAIN };
@@ -345,7 +345,8 @@ const TOOL: usize = 6 + 5 + 8;
 const SHARES: usize = 7 + 8;
 
 pub(crate) fn tools(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
-    let (text, rows, board) = (layout.text(Panel::Tools), layout.rows(Panel::Tools), &model.watch.board);
+    let (text, rows, board) =
+        (layout.text(Panel::Tools), layout.rows(Panel::Tools), &model.dashboard.watch.board);
     let shares = usize::from(text.width) >= 16 + TOOL + SHARES;
     let name = usize::from(text.width).saturating_sub(1 + TOOL + if shares { SHARES } else { 0 }).min(48);
     let mut pen = Pen::new(buf, text, 0);
@@ -386,7 +387,7 @@ pub(crate) fn tools(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
 
 /// Against the target: bars with their numbers.
 pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
-    let ages = &model.watch.board.ages;
+    let ages = &model.dashboard.watch.board.ages;
     Pen::new(buf, area, 0).ours(" age       pending", theme::DIM);
     let most = ages.counts.iter().copied().max().unwrap_or_default();
     let names = ["< 5 m", "5-15 m", "15-60 m", "1-4 h", "> 4 h"];
@@ -412,7 +413,7 @@ pub(crate) fn ages(model: &Model, area: Rect, buf: &mut Buffer) {
 /// Who decided, where that is switched on and told.
 pub(crate) fn reviewers(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (text, rows, board) =
-        (layout.text(Panel::Reviewers), layout.rows(Panel::Reviewers), &model.watch.board);
+        (layout.text(Panel::Reviewers), layout.rows(Panel::Reviewers), &model.dashboard.watch.board);
     let said: &[&str] = match &board.reviewers {
         None => &[
             " Off, so that nobody is measured unasked.",

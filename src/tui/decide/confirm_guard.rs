@@ -20,18 +20,18 @@ pub(crate) fn settle(model: &mut Model, finding: Resolution) -> Vec<Effect> {
 }
 
 fn wait(model: &mut Model, what: Confirmed) -> Vec<Effect> {
-    model.confirmed = Some((model.now, what));
+    model.decide.confirmed = Some((model.now, what));
     vec![Effect::WakeIn(Guard::ALONE)]
 }
 
 /// Time went by, or another key comes: what stood alone is done.
 pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
-    let Some((at, what)) = model.confirmed else { return Vec::new() };
+    let Some((at, what)) = model.decide.confirmed else { return Vec::new() };
     if !Guard::is_apart(at, model.now) {
         return Vec::new();
     }
-    model.confirmed = None;
-    model.dirty = true;
+    model.decide.confirmed = None;
+    model.screen.dirty = true;
     match what {
         Confirmed::Review => submit::review::send_confirmed(model),
         Confirmed::Settle(finding) => resolve_unknown::send_confirmed(model, finding),
@@ -41,7 +41,7 @@ pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
 /// Another key comes: after a while, what was confirmed is done first; at once, it is not done at all.
 pub(crate) fn another_key(model: &mut Model) -> Vec<Effect> {
     let effects = look(model);
-    if model.confirmed.take().is_some() {
+    if model.decide.confirmed.take().is_some() {
         model.warn(
             "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
         );

@@ -5,5 +5,6 @@ pub(crate) mod guard;
 pub(crate) mod reason;
 pub(crate) mod reason_view;
 pub(crate) mod stage;
+pub(crate) mod state;
 pub(crate) mod turns;
 pub(crate) mod update;

@@ -67,7 +67,7 @@ pub(crate) fn comment(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     let key = slot.entry.key.clone();
-    let says = match model.draft.get(&key).map(|staged| staged.decision.kind()) {
+    let says = match model.decide.draft.get(&key).map(|staged| staged.decision.kind()) {
         Some(DecisionKind::Reject) => Says::Reason,
         Some(DecisionKind::Retry) => Says::Guidance,
         Some(DecisionKind::Approve | DecisionKind::ApproveWithEdits) => Says::Comment,
@@ -124,13 +124,13 @@ pub(crate) fn known_reason(model: &Model, key: &ActionKey) -> Option<String> {
 
 /// What was typed before, staged or not.
 fn known_text(model: &Model, key: &ActionKey, says: Says) -> Option<String> {
-    let staged = model.draft.get(key).and_then(|staged| match (&staged.decision, says) {
+    let staged = model.decide.draft.get(key).and_then(|staged| match (&staged.decision, says) {
         (Decision::Reject { reason }, Says::Reason) => reason.clone(),
         (Decision::Approve { comment, .. }, Says::Comment) => comment.clone(),
         (Decision::Retry { guidance }, Says::Guidance) => Some(guidance.clone()),
         _ => None,
     });
-    staged.or_else(|| model.reason_texts.get(&(key.clone(), says)).cloned())
+    staged.or_else(|| model.decide.reason_texts.get(&(key.clone(), says)).cloned())
 }
 
 /// A digit in an empty field takes the reason of that number.
@@ -206,7 +206,8 @@ pub(crate) fn accept(model: &mut Model) -> Vec<Effect> {
         return effects;
     }
     // A comment beside what was decided before moves nothing.
-    let decided = says == Says::Comment && wanted.iter().all(|(key, _)| model.draft.get(key).is_some());
+    let decided =
+        says == Says::Comment && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
     let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
     effects.extend(stage(model, wanted));
     say_spared(model, spared);
@@ -246,8 +247,8 @@ pub(crate) fn save(model: &mut Model) -> Vec<Effect> {
     let mut writes = Vec::new();
     for key in keys {
         match &text {
-            Some(text) => drop(model.reason_texts.insert((key.clone(), says), text.clone())),
-            None => drop(model.reason_texts.remove(&(key.clone(), says))),
+            Some(text) => drop(model.decide.reason_texts.insert((key.clone(), says), text.clone())),
+            None => drop(model.decide.reason_texts.remove(&(key.clone(), says))),
         }
         writes.push(Write::ReasonText { key, says, text: text.clone() });
     }

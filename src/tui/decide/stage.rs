@@ -29,24 +29,25 @@ pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
             let slot = model.queue.get(&key)?;
             let batch: BatchKey = slot.entry.batch();
             let opened = |digest| {
-                model.seen.of(&key, digest) >= Some(Seen::Opened) || model.reading.is_on_screen(&key, digest)
+                model.reader.seen.of(&key, digest) >= Some(Seen::Opened)
+                    || model.reader.reading.is_on_screen(&key, digest)
             };
             let seen = model.preview.cached(&key).filter(|cached| opened(&cached.digest));
             let digest = seen.map(|cached| cached.digest);
             let terms = seen.and_then(|cached| cached.action.terms);
             if let Some(cached) = seen.filter(|_| decision.is_some()) {
-                model.sights.staged(&key, cached);
+                model.reader.contents.staged(&key, cached);
             }
             let staged = decision.map(|decision| Staged { decision, batch, digest, terms, at });
             Some((key, staged))
         })
         .collect();
-    let Some(step) = model.draft.stage(staged) else { return Vec::new() };
-    model.tally.done(&step.changes);
-    model.sent_line = false;
+    let Some(step) = model.decide.draft.stage(staged) else { return Vec::new() };
+    model.decide.tally.done(&step.changes);
+    model.submit.sent_line = false;
     // What was said before is not so any more. A journal that cannot be written is told in its own place.
-    if model.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
-        model.message = None;
+    if model.screen.message.as_ref().is_some_and(|said| said.tone == Tone::Bad || said.at < model.now) {
+        model.screen.message = None;
     }
     let turn = turns::words(model, &step);
     let parts = parts(model, &step, turn.is_some());
@@ -55,28 +56,28 @@ pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
         let between = if turn.is_empty() || parts.is_empty() { "" } else { "; " };
         model.tell(Tone::Plain, [turn, vec![Shown::ours(between)], parts].concat());
     }
-    let position = model.draft.position();
+    let position = model.decide.draft.position();
     save(model, vec![Write::Step { position, step }])
 }
 
 /// Everything that is not on its way back to undecided, as one step. Also what no list shows now.
 pub(crate) fn clear_unsent(model: &mut Model) -> Vec<Effect> {
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
-    let keys = model.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
+    let keys = model.decide.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
     let mut cleared: Vec<(ActionKey, Option<Staged>)> = keys.map(|key| (key.clone(), None)).collect();
     cleared.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let Some(step) = model.draft.stage(cleared) else { return Vec::new() };
-    model.tally.done(&step.changes);
-    let position = model.draft.position();
+    let Some(step) = model.decide.draft.stage(cleared) else { return Vec::new() };
+    model.decide.tally.done(&step.changes);
+    let position = model.decide.draft.position();
     save(model, vec![Write::Step { position, step }])
 }
 
 /// Before the journal was read, the first step would take the place of those that are still to come.
 pub(crate) fn is_too_early(model: &mut Model) -> bool {
-    if !model.restored {
+    if !model.screen.restored {
         model.warn("one moment: what was staged before is being read");
     }
-    !model.restored
+    !model.screen.restored
 }
 
 pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
@@ -86,15 +87,15 @@ pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
     if is_too_early(model) || update::is_burst(model) {
         return Vec::new();
     }
-    let Some(step) = model.draft.undo() else {
+    let Some(step) = model.decide.draft.undo() else {
         model.say("nothing to undo");
         return Vec::new();
     };
-    model.tally.undone(&step.changes);
+    model.decide.tally.undone(&step.changes);
     let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
     model.say(if changed == 1 { "undone".to_owned() } else { format!("undone: {changed} actions") });
-    let position = model.draft.position();
+    let position = model.decide.draft.position();
     save(model, vec![Write::Position(position)])
 }
 
@@ -103,15 +104,15 @@ pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
     if hold::is_in_the_way(model) || is_too_early(model) || update::is_burst(model) {
         return Vec::new();
     }
-    let Some(step) = model.draft.redo() else {
+    let Some(step) = model.decide.draft.redo() else {
         model.say("nothing to redo");
         return Vec::new();
     };
-    model.tally.done(&step.changes);
+    model.decide.tally.done(&step.changes);
     let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
     model.say(if changed == 1 { "redone".to_owned() } else { format!("redone: {changed} actions") });
-    let position = model.draft.position();
+    let position = model.decide.draft.position();
     save(model, vec![Write::Position(position)])
 }
 
@@ -126,15 +127,15 @@ fn show(model: &mut Model, key: Option<&ActionKey>) {
 pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, Vec<Effect>) {
     let mut dropped = Vec::new();
     for key in keys {
-        if let Some(staged) = model.draft.settle(key) {
-            model.tally.remove(&staged);
+        if let Some(staged) = model.decide.draft.settle(key) {
+            model.decide.tally.remove(&staged);
             dropped.push(key.clone());
         }
-        model.edit_texts.remove(key);
-        model.sights.forget(key);
-        model.drafted.remove(key);
+        model.edit.texts.remove(key);
+        model.reader.contents.forget(key);
+        model.edit.drafted.remove(key);
         for says in [Says::Reason, Says::Comment, Says::Guidance] {
-            model.reason_texts.remove(&(key.clone(), says));
+            model.decide.reason_texts.remove(&(key.clone(), says));
         }
     }
     let effects = if keys.is_empty() { Vec::new() } else { save(model, vec![Write::Settle(keys.to_vec())]) };
@@ -144,7 +145,8 @@ pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, 
 /// Takes back decisions on another content than the source lists now. What was typed stays: the reason, and the edits for comparing.
 pub(crate) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
     let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
-    let keys = model.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
+    let keys =
+        model.decide.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
     let mut keys: Vec<ActionKey> = keys.cloned().collect();
     if keys.is_empty() {
         return Vec::new();
@@ -152,15 +154,15 @@ pub(crate) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
     keys.sort();
     let mut writes = vec![Write::Settle(keys.clone())];
     for key in &keys {
-        if let Some(staged) = model.draft.settle(key) {
-            model.tally.remove(&staged);
-            model.sights.took_back(key, staged.digest);
+        if let Some(staged) = model.decide.draft.settle(key) {
+            model.decide.tally.remove(&staged);
+            model.reader.contents.took_back(key, staged.digest);
             keep_typed(model, key, &staged);
         }
-        let text = model.edit_texts.get(key).cloned();
+        let text = model.edit.texts.get(key).cloned();
         writes.extend(text.map(|text| Write::EditText { key: key.clone(), text: Some(text) }));
         for says in [Says::Reason, Says::Comment, Says::Guidance] {
-            let text = model.reason_texts.get(&(key.clone(), says)).cloned();
+            let text = model.decide.reason_texts.get(&(key.clone(), says)).cloned();
             writes.extend(text.map(|text| Write::ReasonText { key: key.clone(), says, text: Some(text) }));
         }
     }
@@ -188,35 +190,35 @@ fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
         Decision::Retry { guidance } => (Says::Guidance, Some(guidance.clone())),
     };
     if let Some(words) = words {
-        model.reason_texts.insert((key.clone(), says), words);
+        model.decide.reason_texts.insert((key.clone(), says), words);
     }
     let (Some(edits), Some(of)) = (staged.decision.edits(), staged.digest) else { return };
-    let input = model.sights.find(key, &of).and_then(|content| content.input.as_ref());
+    let input = model.reader.contents.find(key, &of).and_then(|content| content.input.as_ref());
     if let Some(merged) = input.and_then(|input| merge(input, edits).ok()) {
         let text = EditText { text: json::pretty(merged.as_str()), of };
-        model.edit_texts.insert(key.clone(), text);
+        model.edit.texts.insert(key.clone(), text);
     }
-    model.drafted.insert(key.clone(), edits.clone());
+    model.edit.drafted.insert(key.clone(), edits.clone());
 }
 
 pub(crate) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
-    model.saved.open += 1;
+    model.screen.saved.open += 1;
     vec![Effect::Save(writes)]
 }
 
 pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) -> Vec<Effect> {
-    model.saved.open = model.saved.open.saturating_sub(saves);
+    model.screen.saved.open = model.screen.saved.open.saturating_sub(saves);
     match answer {
         // What failed before went first: now all of it is on disk.
         Ok(()) => {
-            model.dirty |= model.saved.failed.take().is_some();
+            model.screen.dirty |= model.screen.saved.failed.take().is_some();
             if saves > 0 {
-                model.saved.last = Some(model.now);
+                model.screen.saved.last = Some(model.now);
             }
         }
         // It is tried again, and again; that is news only once.
         Err(problem) => {
-            let known = model.saved.failed.replace(problem.what.clone());
+            let known = model.screen.saved.failed.replace(problem.what.clone());
             if known.as_ref() != Some(&problem.what) {
                 tell_problem(model, "not saved yet: ", &problem);
             }
@@ -228,7 +230,7 @@ pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
 /// What the journal knows from before. Nothing can have been decided before it came. Where it cannot be read, this run goes
 /// on at an empty desk, and leaves the other one as it is.
 pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) -> Vec<Effect> {
-    model.restored = true;
+    model.screen.restored = true;
     let restored = match answer {
         Ok(restored) => *restored,
         Err(problem) => {
@@ -236,15 +238,15 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
             return vec![Effect::Reconcile];
         }
     };
-    model.draft = restored.draft;
-    model.tally = StagedTotals::of(&model.draft);
-    model.seen = restored.seen;
+    model.decide.draft = restored.draft;
+    model.decide.tally = StagedTotals::of(&model.decide.draft);
+    model.reader.seen = restored.seen;
     model.remember(restored.learned);
-    model.edit_texts.extend(restored.edit_texts);
-    model.reason_texts.extend(restored.reason_texts);
-    if !model.draft.is_empty() {
-        let staged = text::count(model.draft.len(), "staged decision");
-        let pronoun = if model.draft.len() == 1 { "it" } else { "them" };
+    model.edit.texts.extend(restored.edit_texts);
+    model.decide.reason_texts.extend(restored.reason_texts);
+    if !model.decide.draft.is_empty() {
+        let staged = text::count(model.decide.draft.len(), "staged decision");
+        let pronoun = if model.decide.draft.len() == 1 { "it" } else { "them" };
         let key = model.settings.keymap.key(Command::ReviewAll);
         model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
     }
@@ -266,14 +268,14 @@ pub(crate) fn taken_back(
             return Vec::new();
         }
     };
-    let free = back.into_iter().filter(|(key, _)| model.draft.get(key).is_none());
+    let free = back.into_iter().filter(|(key, _)| model.decide.draft.get(key).is_none());
     let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
-    let Some(step) = model.draft.stage(free) else { return Vec::new() };
-    model.tally.done(&step.changes);
+    let Some(step) = model.decide.draft.stage(free) else { return Vec::new() };
+    model.decide.tally.done(&step.changes);
     let (back, are) =
         (text::count(step.changes.len(), "decision"), if step.changes.len() == 1 { "is" } else { "are" });
     model.warn(format!("{back} did not land and {are} staged again"));
-    let position = model.draft.position();
+    let position = model.decide.draft.position();
     let mut effects = save(model, vec![Write::Step { position, step }]);
     effects.extend(sync::drop_settled(model));
     effects.extend(unstage_changed(model));

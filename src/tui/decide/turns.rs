@@ -49,7 +49,7 @@ fn calls(model: &Model, turn: &BatchKey) -> Result<Vec<ActionKey>, String> {
         return Err(format!("its turn grew: {new} above; {key} shows it, then decide the whole turn"));
     }
     let calls: Vec<&Slot> = model.queue.calls(turn);
-    let new = calls.iter().filter(|call| model.arrivals.is_unseen(&call.entry.key, model.now)).count();
+    let new = calls.iter().filter(|call| model.list.arrivals.is_unseen(&call.entry.key, model.now)).count();
     if new > 0 {
         let new = text::count(new, "new call");
         return Err(format!("its turn grew: {new} just arrived; look, then decide the whole turn"));
@@ -110,8 +110,11 @@ pub(crate) fn all_staged(model: &Model, targets: Vec<ActionKey>) -> Vec<ActionKe
         return targets;
     }
     let known: HashSet<ActionKey> = targets.iter().cloned().collect();
-    let others =
-        model.draft.iter().filter(|(key, staged)| turns.contains(&staged.batch) && !known.contains(*key));
+    let others = model
+        .decide
+        .draft
+        .iter()
+        .filter(|(key, staged)| turns.contains(&staged.batch) && !known.contains(*key));
     let mut others: Vec<ActionKey> = others.map(|(key, _)| key.clone()).collect();
     others.sort();
     targets.into_iter().chain(others).collect()

@@ -35,7 +35,7 @@ fn asks(model: &Model, key: &ActionKey) -> bool {
 /// Approves what is aimed at; back to undecided when all of it was.
 pub(crate) fn approve(model: &mut Model) -> Vec<Effect> {
     let Some(targets) = ready(model) else { return Vec::new() };
-    if !model.guard.may_repeat(model.now) {
+    if !model.decide.guard.may_repeat(model.now) {
         return Vec::new();
     }
     let mut wanted = Vec::new();
@@ -90,7 +90,7 @@ pub(crate) fn spare(model: &Model, wanted: &mut Vec<(ActionKey, Option<Decision>
     }
     let before = wanted.len();
     let keeps = |(key, decision): &(ActionKey, Option<Decision>)| {
-        let staged = model.draft.get(key).map(|staged| &staged.decision);
+        let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
         staged.is_some_and(|staged| staged.has_words() && Some(staged) != decision.as_ref())
     };
     let kept: Vec<(ActionKey, String)> =
@@ -107,7 +107,7 @@ pub(crate) fn say_spared(model: &mut Model, spared: usize) {
     }
     let verb = if spared == 1 { "stays" } else { "stay" };
     let said = format!("{spared} with words or edits {verb} as before; decide such ones one by one");
-    match model.message.as_mut().filter(|message| message.at == model.now) {
+    match model.screen.message.as_mut().filter(|message| message.at == model.now) {
         Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
         None => model.warn(said),
     }
@@ -137,7 +137,7 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
     let cached = model.preview.cached(key);
     let is_of = |digest: Option<Digest>| cached.is_some_and(|cached| Some(cached.digest) == digest);
     let other = || "its edits were typed over another content; open the form and look again".to_owned();
-    let (edits, comment) = match model.draft.get(key) {
+    let (edits, comment) = match model.decide.draft.get(key) {
         Some(Staged { decision: Decision::Approve { edits, comment }, digest, .. }) => {
             if edits.is_some() && !is_of(*digest) {
                 return Err(other());
@@ -147,7 +147,7 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
         _ => (None, None),
     };
     let asks = slot.entry.can.answer;
-    let Some(draft) = model.edit_texts.get(key) else {
+    let Some(draft) = model.edit.texts.get(key) else {
         return if asks && edits.is_none() {
             Err(ANSWER.to_owned())
         } else {
@@ -170,17 +170,17 @@ fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
     let height = usize::from(model.layout().text.height);
     let needed = page.needed().unwrap_or_else(|| page.len());
     let what = Reads::Page(page.of.clone());
-    let line = model.reading.unread(&what, needed, time_for(page, height)).filter(|_| text)?;
+    let line = model.reader.reading.unread(&what, needed, time_for(page, height)).filter(|_| text)?;
     let top = model.preview.top;
     Some((line + 1, (top..top + height).contains(&line)))
 }
 
 fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
-    model.draft.get(key).map(|staged| staged.decision.kind())
+    model.decide.draft.get(key).map(|staged| staged.decision.kind())
 }
 
 fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {
-    model.draft.get(key).map(|staged| &staged.decision) == decision
+    model.decide.draft.get(key).map(|staged| &staged.decision) == decision
 }
 
 /// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
@@ -241,10 +241,10 @@ pub(crate) fn approve_rest(model: &mut Model) -> Vec<Effect> {
     let (mut wanted, mut unopened, mut high, mut new, mut other) = (Vec::new(), 0, 0, 0, 0);
     for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
         let key = &slot.entry.key;
-        if !slot.is_pending() || model.draft.get(key).is_some() {
+        if !slot.is_pending() || model.decide.draft.get(key).is_some() {
             continue;
         }
-        if model.arrivals.is_just_listed(key, model.now) {
+        if model.list.arrivals.is_just_listed(key, model.now) {
             new += 1;
         } else if slot.entry.row.risk.is_high() {
             high += 1;
@@ -326,11 +326,11 @@ fn ready_at_all(model: &mut Model) -> Result<(), ()> {
     if is_burst(model) || is_too_early(model) {
         return Err(());
     }
-    if model.queue.marks.is_empty() && model.guard.just_changed(model.now) {
+    if model.queue.marks.is_empty() && model.decide.guard.just_changed(model.now) {
         model.warn("the row under the cursor just changed: look again, then decide");
         return Err(());
     }
-    let is_new = |slot: &Slot| model.arrivals.is_unseen(&slot.entry.key, model.now);
+    let is_new = |slot: &Slot| model.list.arrivals.is_unseen(&slot.entry.key, model.now);
     if model.queue.marks.is_empty() && model.queue.here().is_some_and(is_new) {
         model.warn("the row under the cursor just arrived: look, then decide");
         return Err(());
@@ -386,7 +386,7 @@ fn say_to_settle(model: &mut Model) {
 /// Two wide verbs in a row: says so beside what was said already.
 pub(crate) fn caps_lock(model: &mut Model) {
     let hint = "Caps Lock?";
-    match &mut model.message {
+    match &mut model.screen.message {
         Some(message) => message.parts.push(text::Shown::ours(format!("   {hint}"))),
         None => model.warn(hint),
     }
@@ -406,7 +406,7 @@ fn settled_by(settled: &Settled) -> Vec<text::Shown> {
 
 /// After a decision on one action: on to the next undecided one. After one on marked actions: they are unmarked.
 pub(crate) fn finish(model: &mut Model) {
-    model.decided_in = model.queue.group_here().map(|group| group.key.clone());
+    model.decide.decided_in = model.queue.group_here().map(|group| group.key.clone());
     if !model.queue.marks.is_empty() {
         let marked = model.queue.marked();
         let hidden = model.queue.marks_hidden();
@@ -416,7 +416,7 @@ pub(crate) fn finish(model: &mut Model) {
         }
         return;
     }
-    let staged_here = |slot: &Slot| model.draft.get(&slot.entry.key).is_some();
+    let staged_here = |slot: &Slot| model.decide.draft.get(&slot.entry.key).is_some();
     if model.here().is_some_and(staged_here)
         && let Err(new) = queue::update::advance(model)
     {
@@ -429,7 +429,11 @@ pub(crate) fn finish(model: &mut Model) {
             new => format!("{new} just arrived: {next} goes there; {batch} or {all} reviews and submits"),
         };
         // What was said of a whole turn an instant ago is still news.
-        match model.message.as_mut().filter(|message| message.at == model.now && message.tone == Tone::Plain)
+        match model
+            .screen
+            .message
+            .as_mut()
+            .filter(|message| message.at == model.now && message.tone == Tone::Plain)
         {
             Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
             None => model.say(said),
@@ -439,15 +443,15 @@ pub(crate) fn finish(model: &mut Model) {
 
 /// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
 pub(crate) fn is_burst(model: &mut Model) -> bool {
-    let Some(keys) = model.guard.burst(model.now) else { return false };
-    let back = if model.guard.took_back() { "; what they staged was taken back" } else { "" };
+    let Some(keys) = model.decide.guard.burst(model.now) else { return false };
+    let back = if model.decide.guard.took_back() { "; what they staged was taken back" } else { "" };
     model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?){back}"));
     true
 }
 
 /// The first keys of a burst were taken for typed ones: what they did to what is staged is taken back. Nothing else is.
 pub(crate) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
-    let moved = model.guard.take_moved(model.now);
+    let moved = model.decide.guard.take_moved(model.now);
     if moved.is_empty() {
         return Vec::new();
     }
@@ -462,8 +466,12 @@ pub(crate) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
 /// Back in the history where the step is its last one still; else as a step of its own.
 fn reverse(model: &mut Model, moved: StagedChange) -> Vec<Effect> {
     let (step, taken_back) = match moved {
-        StagedChange::Done(step) if model.draft.last() == Some(&step) => (model.draft.undo(), true),
-        StagedChange::Undone(step) if model.draft.next() == Some(&step) => (model.draft.redo(), false),
+        StagedChange::Done(step) if model.decide.draft.last() == Some(&step) => {
+            (model.decide.draft.undo(), true)
+        }
+        StagedChange::Undone(step) if model.decide.draft.next() == Some(&step) => {
+            (model.decide.draft.redo(), false)
+        }
         StagedChange::Done(step) => {
             return restage(model, step.changes.into_iter().map(|it| (it.key, it.before)));
         }
@@ -473,31 +481,31 @@ fn reverse(model: &mut Model, moved: StagedChange) -> Vec<Effect> {
     };
     let Some(step) = step else { return Vec::new() };
     if taken_back {
-        model.tally.undone(&step.changes);
+        model.decide.tally.undone(&step.changes);
     } else {
-        model.tally.done(&step.changes);
+        model.decide.tally.done(&step.changes);
     }
-    let position = model.draft.position();
+    let position = model.decide.draft.position();
     save(model, vec![Write::Position(position)])
 }
 
 fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Staged>)>) -> Vec<Effect> {
     let open: Vec<_> = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending)).collect();
-    let Some(step) = model.draft.stage(open) else { return Vec::new() };
-    model.tally.done(&step.changes);
-    let position = model.draft.position();
+    let Some(step) = model.decide.draft.stage(open) else { return Vec::new() };
+    model.decide.tally.done(&step.changes);
+    let position = model.decide.draft.position();
     save(model, vec![Write::Step { position, step }])
 }
 
 /// What the key that was just taken did to what is staged, where `before` is the draft's position before it.
 pub(crate) fn note_move(model: &mut Model, before: usize) {
-    let moved = match model.draft.position() {
-        now if now == before + 1 => model.draft.last().cloned().map(StagedChange::Done),
-        now if now + 1 == before => model.draft.next().cloned().map(StagedChange::Undone),
+    let moved = match model.decide.draft.position() {
+        now if now == before + 1 => model.decide.draft.last().cloned().map(StagedChange::Done),
+        now if now + 1 == before => model.decide.draft.next().cloned().map(StagedChange::Undone),
         _ => None,
     };
     if let Some(moved) = moved {
-        model.guard.moved(moved);
+        model.decide.guard.moved(moved);
     }
 }
 
@@ -517,7 +525,7 @@ pub(crate) fn lock(model: &Model, slot: &Slot) -> Option<Lock> {
 /// The same of what was read for the review, where nothing has to be believed of a list: not its size, and not that nobody had
 /// to look. What was opened in part and is short counts as unopened.
 pub(crate) fn fresh(model: &Model, key: &ActionKey, action: &PendingAction) -> Option<Lock> {
-    if model.seen.of(key, &action.digest()) == Some(Seen::InFull) {
+    if model.reader.seen.of(key, &action.digest()) == Some(Seen::InFull) {
         return None;
     }
     domain::lock(Sight {

@@ -65,13 +65,13 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
     if let Some(why) = lock(model, slot) {
         return BulkOutcome::LeftOut(format!("{why}: read it to its end first"));
     }
-    let staged = model.draft.get(key).map(|staged| &staged.decision);
+    let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
     // The form began with the edits of the first.
     let its_own = |decision: &Decision| key == first && decision.kind().approves();
     if staged.is_some_and(|decision| decision.has_words() && !its_own(decision)) {
         return left_out("its staged decision has words or edits of its own");
     }
-    if key != first && model.edit_texts.contains_key(key) {
+    if key != first && model.edit.texts.contains_key(key) {
         return left_out("it has edits of its own");
     }
     let fate = applied(edits, &form.input, &cached.action.input);
@@ -111,7 +111,7 @@ fn scroll(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
 
 /// What stands beside an approval already.
 pub(crate) fn comment_of(model: &Model, key: &ActionKey) -> Option<String> {
-    match &model.draft.get(key)?.decision {
+    match &model.decide.draft.get(key)?.decision {
         Decision::Approve { comment, .. } => comment.clone(),
         Decision::Reject { .. } | Decision::Retry { .. } => None,
     }
@@ -144,7 +144,7 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     let left_out = list(model).map_or(0, |bulk| bulk.keys.len()).saturating_sub(staged);
     model.modal = None;
     // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
-    model.drafted.remove(&own);
+    model.edit.drafted.remove(&own);
     let mut effects = update::keep(model, own, None);
     effects.extend(stage::stage(model, wanted));
     finish(model);

@@ -94,7 +94,7 @@ pub(crate) fn arrived(model: &mut Model) -> Vec<Effect> {
     }
     let (keys, outside) = (keys.clone(), *outside);
     model.modal = None;
-    model.dirty = true;
+    model.screen.dirty = true;
     try_open(model, keys, outside)
 }
 
@@ -113,16 +113,16 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effec
     }
     let (source, tool) = (key.source.clone(), slot.entry.row.tool.clone());
     let proposed = json::pretty(input.as_str());
-    let text = match model.edit_texts.get(&key) {
+    let text = match model.edit.texts.get(&key) {
         Some(draft) if draft.of == digest => draft.text.clone(),
         Some(_) | None => {
-            let staged = model.draft.get(&key).filter(|staged| staged.digest == Some(digest));
+            let staged = model.decide.draft.get(&key).filter(|staged| staged.digest == Some(digest));
             let edits = staged.and_then(|staged| staged.decision.edits());
             let merged = edits.and_then(|edits| merge(&input, edits).ok());
             merged.map_or(proposed, |merged| json::pretty(merged.as_str()))
         }
     };
-    let known = model.tools.get(&(source.clone(), tool.clone())).cloned();
+    let known = model.edit.tools.get(&(source.clone(), tool.clone())).cloned();
     let asks = slot.entry.can.answer;
     let mut form = EditForm::new(key, digest, input, &text, known);
     if asks {
@@ -153,7 +153,7 @@ pub(crate) fn learnt(
     {
         form.learn(Arc::clone(&known));
     }
-    model.tools.insert((source, tool), known);
+    model.edit.tools.insert((source, tool), known);
     Vec::new()
 }
 
@@ -211,8 +211,8 @@ pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
     let effects = save_now(model);
     if let Some(Modal::Edit(form)) = model.modal.take() {
         match form.check {
-            Ok(Some(edits)) => drop(model.drafted.insert(form.key, edits)),
-            Ok(None) | Err(_) => drop(model.drafted.remove(&form.key)),
+            Ok(Some(edits)) => drop(model.edit.drafted.insert(form.key, edits)),
+            Ok(None) | Err(_) => drop(model.edit.drafted.remove(&form.key)),
         }
     }
     effects
@@ -240,19 +240,19 @@ fn save_now(model: &mut Model) -> Vec<Effect> {
 /// The draft of an edited input, to disk too; `None`: it is as proposed.
 pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) -> Vec<Effect> {
     match &text {
-        Some(text) => drop(model.edit_texts.insert(key.clone(), text.clone())),
-        None => drop(model.edit_texts.remove(&key)),
+        Some(text) => drop(model.edit.texts.insert(key.clone(), text.clone())),
+        None => drop(model.edit.texts.remove(&key)),
     }
     stage::save(model, vec![Write::EditText { key, text }])
 }
 
 /// An action was loaded that has an edit text: works out what it would send.
 pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
-    let (Some(draft), Some(cached)) = (model.edit_texts.get(key), model.preview.cached(key)) else { return };
+    let (Some(draft), Some(cached)) = (model.edit.texts.get(key), model.preview.cached(key)) else { return };
     if draft.of == cached.digest
         && let Ok(Some(edits)) = changed_keys(&cached.action.input, &draft.text)
     {
-        model.drafted.insert(key.clone(), edits);
+        model.edit.drafted.insert(key.clone(), edits);
     }
 }
 

@@ -222,3 +222,11 @@ fn over(row: &Row) -> State {
     let (status, by, at) = (Some(row.status.clone()), row.resolved_by.clone(), row.resolved_at);
     State::Settled(Settled { status, by, at, ours: false, error: None })
 }
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HistoryState {
+    /// A list of what is over, in the place of the queue.
+    pub open: Option<View>,
+    /// How many such lists were asked for.
+    pub asked: u64,
+}

@@ -1,8 +1,9 @@
 //! Lists of what is over: opened, read page by page, and left again. The queue of what is pending is not touched.
 
 use crate::domain::ActionKey;
+use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::preview;
 
@@ -12,46 +13,48 @@ use super::state::{More, View, ViewKind, ViewPage};
 const AHEAD: usize = 50;
 
 pub(crate) fn open(model: &mut Model, kind: ViewKind) -> Vec<Effect> {
-    let listed = model.sources.iter().any(|source| source.records.lists);
+    let listed = model.list.sources.iter().any(|source| source.records.lists);
     if kind != ViewKind::Mine && !listed {
         let key = model.settings.keymap.key(Command::View(ViewKind::Mine));
         model.warn(format!("no source here lists what is over; {key} shows what was decided from here"));
         return Vec::new();
     }
-    model.zoom = false;
-    model.focus = Focus::List;
-    model.views += 1;
-    model.view = Some(View::new(kind, model.views));
-    vec![Effect::List { number: model.views, ask: kind.ask() }]
+    model.screen.zoom = false;
+    model.screen.focus = Focus::List;
+    model.history.asked += 1;
+    model.history.open = Some(View::new(kind, model.history.asked));
+    vec![Effect::List { number: model.history.asked, ask: kind.ask() }]
 }
 
 /// Back to what is pending, as it was left.
 pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
-    model.focus = Focus::List;
-    model.zoom = false;
-    if model.view.take().is_some() {
+    model.screen.focus = Focus::List;
+    model.screen.zoom = false;
+    if model.history.open.take().is_some() {
         // Its rows may have changed while they were not on screen.
-        model.guard.changed(model.now);
+        model.decide.guard.changed(model.now);
     }
     Vec::new()
 }
 
 /// Reads the list again, from its beginning.
 pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
-    model.views += 1;
-    let number = model.views;
-    let Some(view) = &mut model.view else { return Vec::new() };
+    model.history.asked += 1;
+    let number = model.history.asked;
+    let Some(view) = &mut model.history.open else { return Vec::new() };
     view.renew(number);
     let ask = view.kind.ask();
     model.preview.problems.clear();
     preview::update::forget(model);
-    model.message = None;
+    model.screen.message = None;
     vec![Effect::List { number, ask }]
 }
 
 /// A page has come; one of a list that is gone is let go of.
 pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) -> Vec<Effect> {
-    let Some(view) = model.view.as_mut().filter(|view| view.number == number) else { return Vec::new() };
+    let Some(view) = model.history.open.as_mut().filter(|view| view.number == number) else {
+        return Vec::new();
+    };
     // What was read before an action moved on is not what there is.
     for row in &page.rows {
         let key = &row.entry.key;
@@ -63,23 +66,23 @@ pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) -> Vec<Effe
         }
     }
     view.take(page);
-    model.dirty = true;
+    model.screen.dirty = true;
     Vec::new()
 }
 
 /// An action was read in full: its row in the list is as old as the list.
 pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
     let Some(cached) = model.preview.cached(key).cloned() else { return };
-    if let Some(view) = &mut model.view {
+    if let Some(view) = &mut model.history.open {
         view.learn(&cached.action.row, key);
-        model.dirty = true;
+        model.screen.dirty = true;
     }
 }
 
 /// After every message: the next page when the cursor comes near the end, and what the rows on screen say in full.
 pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
-    let Some(view) = &mut model.view else { return Vec::new() };
+    let Some(view) = &mut model.history.open else { return Vec::new() };
     let mut effects = Vec::new();
     if view.at() + height + AHEAD >= view.slots().len()
         && let More::At(ask) = &view.more
@@ -109,7 +112,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn refuse(model: &mut Model) -> Vec<Effect> {
     let keys = &model.settings.keymap;
     let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::ResolveUnknown));
-    match model.view.as_ref().map(|view| view.kind) {
+    match model.history.open.as_ref().map(|view| view.kind) {
         Some(ViewKind::Unknown) => {
             model.warn(format!(
                 "this list is for reading: {inbox} goes back to the inbox, and {settle} settles there"

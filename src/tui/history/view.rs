@@ -9,10 +9,11 @@ use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, bold, frame};
+use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, Shape};
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::queue::slots::Slot;
 
 use super::state::{More, OwnDecision, View, ViewKind};
@@ -38,7 +39,7 @@ pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer
             Pen::new(buf, above, 0).right(&format!(" {} ", note(view)), theme::DIM);
         }
     } else {
-        let style = if model.focus == Focus::List { theme::PLAIN } else { theme::DIM };
+        let style = if model.screen.focus == Focus::List { theme::PLAIN } else { theme::DIM };
         frame(model, layout.list, &title(model, view), &note(view), style, buf);
     }
     let told = problems(view, layout.rows, buf);

@@ -51,7 +51,8 @@ pub(crate) fn again(session: &mut Session) {
 }
 
 pub(crate) fn first_undecided(session: &mut Session) {
-    let undecided = |slot: &&Slot| slot.is_pending() && session.model.draft.get(&slot.entry.key).is_none();
+    let undecided =
+        |slot: &&Slot| slot.is_pending() && session.model.decide.draft.get(&slot.entry.key).is_none();
     let first = actions(&session.model).find(undecided).map(|slot| slot.entry.key.clone());
     if let Some(key) = first {
         session.give(Intent::Go(key));
@@ -162,7 +163,7 @@ pub(crate) fn batch(session: &mut Session) {
     if inside.len() > said.len() {
         said.push(format!("{} more in this batch.", inside.len() - said.len()));
     }
-    let staged = group.key.batch().map_or(0, |batch| model.tally.batch(batch).total());
+    let staged = group.key.batch().map_or(0, |batch| model.decide.tally.batch(batch).total());
     session.say(&format!("This batch has {}; {staged} staged.", text::count(inside.len(), "action")));
     session.say_all(&said);
 }
@@ -172,7 +173,7 @@ pub(crate) fn whereabouts(session: &mut Session) {
     session.say(&counts);
     session.say_all(&troubles(&session.model));
     say_held(session);
-    if let Some(why) = session.model.saved.failed.clone() {
+    if let Some(why) = session.model.screen.saved.failed.clone() {
         session.say(&format!("NOT SAVED: {why}. What is staged would not survive a crash."));
     }
     announce(session);
@@ -183,7 +184,7 @@ pub(crate) fn staged(session: &mut Session) {
     let all = actions(model).enumerate();
     let said: Vec<String> = all
         .filter_map(|(nth, slot)| {
-            let staged = model.draft.get(&slot.entry.key)?;
+            let staged = model.decide.draft.get(&slot.entry.key)?;
             let title = sentences::foreign(&slot.entry.row.title);
             Some(format!(
                 "{}: {}. Title: {title}.",
@@ -195,7 +196,8 @@ pub(crate) fn staged(session: &mut Session) {
     if said.is_empty() {
         return session.say("Nothing is staged.");
     }
-    let (count, saved) = (model.unsent(), model.saved.failed.is_none() && model.saved.open == 0);
+    let (count, saved) =
+        (model.unsent(), model.screen.saved.failed.is_none() && model.screen.saved.open == 0);
     session.say_all(&said);
     let saved = if saved { "saved" } else { "not saved yet" };
     session.say(&format!("{} staged, {saved}, nothing sent.", text::count(count, "decision")));

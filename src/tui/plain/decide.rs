@@ -104,7 +104,7 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     if !may_decide(session, at) {
         return;
     }
-    if browse::here(&session.model).is_none_or(|key| session.model.draft.get(&key).is_none()) {
+    if browse::here(&session.model).is_none_or(|key| session.model.decide.draft.get(&key).is_none()) {
         return session.say(
             "Nothing is staged for this action: say approve because, or exclude because, and the text.",
         );
@@ -132,10 +132,10 @@ pub(crate) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
 /// Stages, says what, and reads out the next undecided action.
 fn stage(session: &mut Session, given: Intent) {
     let Some(key) = browse::here(&session.model) else { return };
-    let before = session.model.draft.get(&key).map(|staged| staged.decision.clone());
+    let before = session.model.decide.draft.get(&key).map(|staged| staged.decision.clone());
     session.give(given);
     let heard = session.heard();
-    let after = session.model.draft.get(&key).map(|staged| staged.decision.clone());
+    let after = session.model.decide.draft.get(&key).map(|staged| staged.decision.clone());
     match after {
         Some(decision) if before.as_ref() != Some(&decision) => {
             let left = session.model.undecided();
@@ -162,7 +162,7 @@ pub(crate) fn rest(session: &mut Session) {
 
 pub(crate) fn clear(session: &mut Session) {
     let Some(key) = browse::here(&session.model) else { return browse::announce(session) };
-    let had = session.model.draft.get(&key).is_some();
+    let had = session.model.decide.draft.get(&key).is_some();
     session.give(Intent::Command(Command::Clear));
     session.heard();
     session.say(if had {
@@ -181,10 +181,10 @@ pub(crate) fn redo(session: &mut Session) {
 }
 
 fn back_or_forth(session: &mut Session, command: Command) {
-    let before = session.model.draft.position();
+    let before = session.model.decide.draft.position();
     session.give(Intent::Command(command));
     let heard = session.heard();
-    let moved = session.model.draft.position() != before;
+    let moved = session.model.decide.draft.position() != before;
     let done = if command == Command::Redo { "Done again." } else { "Undone." };
     session.say(&heard.unwrap_or_else(|| done.to_owned()));
     if moved {

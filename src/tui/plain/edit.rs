@@ -33,7 +33,8 @@ pub(crate) fn edit(session: &mut Session, rest: &str, at: Timestamp) {
 fn kept(session: &mut Session, field: &str) {
     let Some(key) = browse::here(&session.model) else { return };
     let shown = text::line(&field.into()).plain();
-    let value = session.model.drafted.get(&key).and_then(|edits| edits.as_json().member(field).map(short));
+    let value =
+        session.model.edit.drafted.get(&key).and_then(|edits| edits.as_json().member(field).map(short));
     session.say(&match value {
         Some(value) => {
             format!("Edited, not staged yet: {shown} becomes {value}. approve stages it, revert drops it.")
@@ -51,7 +52,7 @@ fn cached(session: &Session) -> Result<&Cached, &'static str> {
 /// What the input would be with the edits that were made before.
 fn drafted(session: &Session) -> Result<RawJson, String> {
     let cached = cached(session)?;
-    let draft = browse::here(&session.model).and_then(|key| session.model.edit_texts.get(&key));
+    let draft = browse::here(&session.model).and_then(|key| session.model.edit.texts.get(&key));
     match draft.filter(|draft| draft.of == cached.digest) {
         Some(draft) => RawJson::parse(draft.text.clone())
             .map_err(|error| format!("The edit that was begun is no JSON: {error}. revert drops it.")),
@@ -148,14 +149,14 @@ fn fields(session: &mut Session, rest: &str) {
 }
 
 pub(crate) fn revert(session: &mut Session) {
-    let had = browse::here(&session.model).is_some_and(|key| session.model.edit_texts.contains_key(&key));
+    let had = browse::here(&session.model).is_some_and(|key| session.model.edit.texts.contains_key(&key));
     if !had {
         return session.say("There are no edits of this action to drop.");
     }
     session.give(Intent::Draft(None));
     session.say_heard();
     let staged = browse::here(&session.model)
-        .and_then(|key| session.model.draft.get(&key))
+        .and_then(|key| session.model.decide.draft.get(&key))
         .is_some_and(|staged| staged.decision.edits().is_some());
     session.say(if staged {
         "The edits are dropped. What is staged still has them: approve stages it without, clear takes it back."

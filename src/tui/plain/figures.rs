@@ -44,7 +44,8 @@ pub(crate) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -
 
 fn read(session: &mut Session) {
     let model = &session.model;
-    let board = model.figures.board(BoardRequest { window: WINDOW, columns: Watch::COLUMNS }, model.now);
+    let board =
+        model.dashboard.figures.board(BoardRequest { window: WINDOW, columns: Watch::COLUMNS }, model.now);
     let said = sentences(model, &board);
     session.say_all(&said);
 }

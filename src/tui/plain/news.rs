@@ -73,7 +73,7 @@ impl Snapshot {
         Self {
             actions: model.queue.slots().len() + model.queue.n_held(),
             settled: if counted { elsewhere() } else { 0 },
-            good: model.sources.iter().map(|source| is_good(model, source)).collect(),
+            good: model.list.sources.iter().map(|source| is_good(model, source)).collect(),
         }
     }
 }
@@ -84,7 +84,8 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
         session.counting.retain(|it| it != source);
     }
     let counted = matches!(msg.what, What::Synced(..));
-    let (was_sending, was_held) = (session.model.sending.is_some(), session.model.held.is_some());
+    let (was_sending, was_held) =
+        (session.model.submit.sending.is_some(), session.model.submit.held.is_some());
     let answered = matches!(msg.what, What::Submitted(..) | What::Partly(..) | What::Resolved(..));
     let report = match &msg.what {
         What::Submitted(id, Ok(_)) | What::Partly(id, _) => Some(id.clone()),
@@ -106,9 +107,9 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
     }
     connections(session, &before, &after);
     review_closed(session);
-    let begun = !was_sending && session.model.sending.is_some();
-    let answered = answered || begun || was_held != session.model.held.is_some();
-    let last = session.model.last_report.as_ref().map(|last| last.report.id.clone());
+    let begun = !was_sending && session.model.submit.sending.is_some();
+    let answered = answered || begun || was_held != session.model.submit.held.is_some();
+    let last = session.model.submit.last_report.as_ref().map(|last| last.report.id.clone());
     let heard = session.heard();
     if report.is_some() && report == last {
         submit::last(session);
@@ -123,7 +124,7 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
 fn connections(session: &mut Session, before: &Snapshot, after: &Snapshot) {
     let changed: Vec<(String, bool)> = session
         .model
-        .sources
+        .list.sources
         .iter()
         .zip(before.good.iter().zip(&after.good))
         // Before it was there first, it is not lost.
@@ -205,7 +206,7 @@ fn counted(session: &mut Session) -> Option<String> {
     if said.is_empty() {
         return None;
     }
-    Some(format!("Actions: {}; {} pending.", said.join(", "), session.model.stats.pending))
+    Some(format!("Actions: {}; {} pending.", said.join(", "), session.model.list.stats.pending))
 }
 
 pub(crate) fn quiet(session: &mut Session, quiet: bool) {
@@ -227,14 +228,14 @@ pub(crate) fn opened(session: &mut Session) -> bool {
     let model = &session.model;
     let answered =
         |source: &SourceState| source.listed || source.problem.is_some() || source.connection.is_over();
-    let known = model.restored && model.sources.iter().all(answered);
+    let known = model.screen.restored && model.list.sources.iter().all(answered);
     if !known && model.now.since(session.began()) < PATIENCE {
         return false;
     }
     session.turn = Turn::Word;
     let message = session.heard();
     let mut said = format!("Plain mode on, because {}. ", session.how.why);
-    said += &if session.model.sources.iter().any(|source| source.listed) {
+    said += &if session.model.list.sources.iter().any(|source| source.listed) {
         sentences::counts(&session.model)
     } else {
         "No source has answered yet.".to_owned()
@@ -246,7 +247,7 @@ pub(crate) fn opened(session: &mut Session) -> bool {
         1 => session.say("1 decision is staged from last time; staged names it."),
         staged => session.say(&format!("{staged} decisions are staged from last time; staged names them.")),
     }
-    if let Some(message) = message.filter(|_| session.model.saved.failed.is_some() || !known) {
+    if let Some(message) = message.filter(|_| session.model.screen.saved.failed.is_some() || !known) {
         session.say(&message);
     }
     if !session.how.interactive {
@@ -272,7 +273,7 @@ pub(crate) fn first(session: &mut Session) {
 /// One sentence for each source that cannot be trusted now, and for each that runs nothing.
 pub(crate) fn troubles(model: &Model) -> Vec<String> {
     let mut all = Vec::new();
-    for source in &model.sources {
+    for source in &model.list.sources {
         if let Some(problem) = &source.problem {
             all.push(format!("Source {}: {}.", source.name, problem.what));
         } else if !source.listed && !source.connection.is_over() {

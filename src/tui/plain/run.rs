@@ -17,8 +17,9 @@ use crate::tui::app::clock::now;
 use crate::tui::app::effects::Effects;
 use crate::tui::app::run::{Left, LeftBy};
 use crate::tui::app::shutdown::{Signalled, Signals, wind_up};
-use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::settings::Settings;
 use crate::tui::dashboard::state::StartView;
 
 use super::session::{How, SIZE, Session};
@@ -49,7 +50,7 @@ pub(crate) async fn run(
         ..Settings::of(config, place)?
     };
     let mut model = Model::new(settings, inbox.source_names(), SIZE, now());
-    for source in &mut model.sources {
+    for source in &mut model.list.sources {
         source.records = inbox.records(&source.name);
     }
     let mut session = Session::new(model, how(why, opens));

@@ -82,7 +82,7 @@ pub(crate) fn place(model: &Model, slot: &Slot) -> String {
 pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     let row = &slot.entry.row;
     let from = row.agent.as_ref().map_or_else(String::new, |agent| format!(" from {}", name(agent)));
-    let several = model.sources.len() > 1;
+    let several = model.list.sources.len() > 1;
     let at = if several { format!(" Source: {}.", slot.entry.key.source) } else { String::new() };
     let mut said = vec![format!(
         "{}. {}. {}{from}. Title: {}. Waiting {}.{at}",
@@ -114,7 +114,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
 
 /// Where it stands, when that is anything but undecided and unread.
 pub(crate) fn standing(model: &Model, slot: &Slot) -> String {
-    let staged = model.draft.get(&slot.entry.key).map(|staged| decision(&staged.decision));
+    let staged = model.decide.draft.get(&slot.entry.key).map(|staged| decision(&staged.decision));
     match &slot.state {
         State::Pending => match (staged, model.seen_of(slot)) {
             (Some(staged), _) => format!("Staged: {staged}."),
@@ -177,7 +177,7 @@ pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
 
 /// `41 pending, 33 undecided, 8 staged, oldest 3 h 12 min, 1 high risk.`
 pub(crate) fn counts(model: &Model) -> String {
-    let stats = &model.stats;
+    let stats = &model.list.stats;
     let mut said = vec![format!("{} pending", stats.pending), format!("{} undecided", model.undecided())];
     let staged = model.unsent();
     if staged > 0 {

@@ -110,7 +110,7 @@ impl Session {
         // The model lays texts out as for a screen without a list. A screen that is too small shows none.
         let width = how.width.map_or(SIZE.width, |width| width.clamp(44, SIZE.width));
         let height = if how.interactive { how.rows.clamp(20, 60) } else { SIZE.height };
-        model.size = Size::new(width, height);
+        model.screen.size = Size::new(width, height);
         model.preview.stacked = true;
         Self {
             news: News::new(&model),
@@ -201,12 +201,12 @@ impl Session {
     fn next_line(&mut self) -> bool {
         // A script hears what became of one line before the next one is read.
         let model = &self.model;
-        let busy = model.held.is_some() || model.is_sending() || model.settling.is_some();
+        let busy = model.submit.held.is_some() || model.is_sending() || model.submit.resolving.is_some();
         if !self.how.interactive && busy {
             return false;
         }
         let Some((at, typed)) = self.lines.pop_front() else { return false };
-        self.model.touched = true;
+        self.model.list.touched = true;
         match typed {
             Typed::End => self.end(),
             Typed::TooLong => self.say("Ignored: the line is longer than 64 kilobytes."),
@@ -283,7 +283,7 @@ impl Session {
         if matches!(self.turn, Turn::Confirming(_) | Turn::Reviewing) {
             self.say("Nothing was sent.");
         }
-        if self.model.held.is_some() {
+        if self.model.submit.held.is_some() {
             self.say("Recalled: nothing was sent. Everything stays staged.");
         }
         self.turn = Turn::Over;
@@ -311,7 +311,7 @@ impl Session {
 
     /// What the model said about it, if anything.
     pub(crate) fn heard(&mut self) -> Option<String> {
-        let message = self.model.message.take()?;
+        let message = self.model.screen.message.take()?;
         Some(sentences::sentence(&message.parts.iter().map(Shown::plain).collect::<String>()))
     }
 

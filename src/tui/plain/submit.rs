@@ -30,7 +30,7 @@ pub(crate) fn submit(session: &mut Session, rest: &str) {
     session.give(Intent::Command(command));
     if matches!(session.model.modal, Some(Modal::Review(_))) {
         session.turn = Turn::Reviewing;
-    } else if session.model.draft.is_empty() {
+    } else if session.model.decide.draft.is_empty() {
         session.heard();
         session.say("Nothing is staged. approve and exclude stage decisions.");
     } else {
@@ -79,10 +79,10 @@ pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: 
     session.give(Intent::Answer(answer.to_owned()));
     session.turn = Turn::Word;
     let heard = session.heard();
-    if session.model.held.is_some() {
+    if session.model.submit.held.is_some() {
         let seconds = session.model.settings.hold.as_secs_f64().ceil();
         session.say(&format!("Confirmed. It is sent in {seconds} seconds; undo recalls it."));
-    } else if session.model.sending.is_some() {
+    } else if session.model.submit.sending.is_some() {
         session.say(&heard.unwrap_or_else(|| "Sending.".to_owned()));
     } else {
         session.say("Nothing was sent. Everything stays staged.");
@@ -91,7 +91,7 @@ pub(crate) fn answer(session: &mut Session, answer: &str, at: Timestamp, asked: 
 
 /// What became of the last submission.
 pub(crate) fn last(session: &mut Session) {
-    match session.model.last_report.clone() {
+    match session.model.submit.last_report.clone() {
         None => session.say("Nothing was sent yet."),
         Some(report) => session.say_all(&report_lines(&session.model, &report)),
     }

@@ -9,4 +9,3 @@ pub(crate) mod seen_contents;
 pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;
-pub(crate) mod warnings;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::domain::json;
+use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Shape;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::queue::update::Direction;
 use crate::tui::{preview, queue};
@@ -52,7 +53,7 @@ pub(crate) fn hide(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     model.preview.place = PreviewPlace::Hidden;
-    (model.zoom, model.focus) = (false, Focus::List);
+    (model.screen.zoom, model.screen.focus) = (false, Focus::List);
     Vec::new()
 }
 
@@ -74,7 +75,9 @@ pub(crate) fn below(model: &mut Model) -> Vec<Effect> {
 
 /// Keys are for the preview, and it shows JSON that can be folded: it has a cursor.
 pub(crate) fn has_cursor(model: &Model) -> bool {
-    model.modal.is_none() && model.preview.tab == Tab::Raw && (model.zoom || model.focus == Focus::Preview)
+    model.modal.is_none()
+        && model.preview.tab == Tab::Raw
+        && (model.screen.zoom || model.screen.focus == Focus::Preview)
 }
 
 /// Moves in the preview: its cursor where there is one, else its text.

@@ -2,7 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::chrome::state::Focus;
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::preview::page::search::Needle;
 use crate::tui::queue::update::Direction;
@@ -27,7 +28,9 @@ pub(crate) fn is_typing(model: &Model) -> bool {
 
 /// A search is on where the keys go.
 pub(crate) fn is_on(model: &Model) -> bool {
-    model.modal.is_none() && model.preview.search.is_some() && (model.zoom || model.focus == Focus::Preview)
+    model.modal.is_none()
+        && model.preview.search.is_some()
+        && (model.screen.zoom || model.screen.focus == Focus::Preview)
 }
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
@@ -95,7 +98,7 @@ pub(crate) fn follow(model: &mut Model) {
     search.of = Some(page.of.clone());
     search.hits = Needle::new(&search.text).map(|needle| page.find(&needle)).unwrap_or_default();
     search.at = search.hits.iter().position(|hit| page.row_of(hit) >= from).unwrap_or_default();
-    model.dirty = true;
+    model.screen.dirty = true;
     show(model);
 }
 

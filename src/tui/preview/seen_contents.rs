@@ -3,7 +3,6 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::domain::{ActionKey, Digest, RawJson};
-use crate::tui::core::model::Model;
 
 use super::state::Cached;
 
@@ -108,17 +107,5 @@ impl SeenContents {
             }
         }
         self.of.entry(key.clone()).or_default()
-    }
-}
-
-impl Model {
-    /// What the reviewer saw of this action, or decided or typed on, when that is another content than this one.
-    pub(crate) fn seen_otherwise(&self, key: &ActionKey, now: &Digest) -> Option<Content> {
-        let bound = self.draft.get(key).and_then(|staged| staged.digest);
-        let bound = bound.or_else(|| self.edit_texts.get(key).map(|text| text.of));
-        let bound = bound.or_else(|| self.sights.decided(key).map(|content| content.digest));
-        let Some(digest) = bound else { return self.sights.other_than(key, now).cloned() };
-        let kept = || self.sights.find(key, &digest).cloned().unwrap_or(Content { digest, input: None });
-        (digest != *now).then(kept)
     }
 }

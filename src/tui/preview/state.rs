@@ -1,16 +1,17 @@
 //! The action under the cursor in full, and those near it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, ContextEntry, Digest, PendingAction, Revision, Status, Timestamp};
+use crate::domain::{ActionKey, ContextEntry, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
 use crate::inbox::{History, Problem};
-use crate::text::Flags;
-use crate::tui::core::model::Model;
+use crate::text::{Flags, Shown};
 use crate::tui::preview::page::search::{Found, Hit};
-use crate::tui::queue::slots::Slot;
 
 use super::page::{Made, Page};
+use super::reading_time::{Reading, ReadingTime};
+use super::seen_contents::SeenContents;
 
 /// So many actions are kept.
 const KEPT: usize = 256;
@@ -131,14 +132,6 @@ impl Preview {
         if self.cache.remove(key).is_some() {
             self.order.retain(|other| other != key);
         }
-    }
-}
-
-impl Model {
-    /// What could be overlooked in an action, as far as it is known here.
-    pub(crate) fn flags_of(&self, slot: &Slot) -> Flags {
-        let cached = self.preview.cached(&slot.entry.key);
-        cached.map_or_else(|| Flags::of_row(&slot.entry.row), |cached| cached.flags.clone())
     }
 }
 
@@ -276,4 +269,21 @@ impl<T> Answers<T> {
         self.told.clear();
         self.order.clear();
     }
+}
+
+/// What the reviewer has read, and what was read for them beside the action itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReaderState {
+    pub seen: SeenLog,
+    pub time: ReadingTime,
+    pub contents: SeenContents,
+    pub histories: Histories,
+    pub contexts: Contexts,
+    pub reading: Reading,
+}
+
+/// What is told of an action, as lines of this width.
+pub(crate) fn told_in(told: &[Cow<'static, str>], width: u16) -> Vec<Shown> {
+    let lines = told.iter().map(|words| Shown::ours(format!("! {words}")));
+    lines.flat_map(|line| line.wrap(usize::from(width.max(20)))).collect()
 }

@@ -43,7 +43,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
     }
     if model.preview.due.is_some_and(|due| due <= model.now) {
         model.preview.due = None;
-        model.dirty |= model.preview.shown != model.preview.target;
+        model.screen.dirty |= model.preview.shown != model.preview.target;
         model.preview.shown = model.preview.target.clone();
         model.preview.top = 0;
         model.preview.left = 0;
@@ -55,7 +55,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
         effects.push(Effect::Load(wanted));
     }
     if model.here().is_none() {
-        model.zoom = false;
+        model.screen.zoom = false;
     }
     effects.extend(fetch_tabs(model));
     make_page(model);
@@ -68,7 +68,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
 /// The shown action and the one after it, unless they are known or on the way.
 fn missing(model: &Model) -> Vec<ActionKey> {
     let Some(shown) = &model.preview.shown else { return Vec::new() };
-    let next = match &model.view {
+    let next = match &model.history.open {
         Some(view) => view.slots().get(view.at() + 1).map(|slot| slot.entry.key.clone()),
         None => next_in_queue(model),
     };
@@ -102,8 +102,8 @@ pub(crate) fn make_page(model: &mut Model) {
             let cached = model.preview.cached(&made.key)?;
             let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
             let known = SourceAnswers {
-                history: model.histories.get(&made.key).map(|told| told.answer.as_ref()),
-                context: model.contexts.get(&made.key).map(|told| told.answer.as_ref()),
+                history: model.reader.histories.get(&made.key).map(|told| told.answer.as_ref()),
+                context: model.reader.contexts.get(&made.key).map(|told| told.answer.as_ref()),
             };
             Some(Page::new(made, cached, row, known, &model.settings.zone))
         });
@@ -114,7 +114,7 @@ pub(crate) fn make_page(model: &mut Model) {
     }
     if let Some(page) = model.preview.page.as_mut().filter(|page| !page.is_counted()) {
         page.count(AT_ONCE);
-        model.dirty = true;
+        model.screen.dirty = true;
     }
     search::follow(model);
     let last = last_top(model);
@@ -145,8 +145,8 @@ fn made(model: &Model) -> Option<Made> {
         status: status.clone(),
         paused: model.is_paused(&key.source),
         told: match model.preview.tab {
-            Tab::History => model.histories.get(key).map(|told| told.number),
-            Tab::Context => model.contexts.get(key).map(|told| told.number),
+            Tab::History => model.reader.histories.get(key).map(|told| told.number),
+            Tab::Context => model.reader.contexts.get(key).map(|told| told.number),
             Tab::Rendered | Tab::Diff | Tab::Raw => None,
         },
         can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.can),
@@ -208,7 +208,7 @@ pub(crate) fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
 pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
     for (key, answer) in actions {
         // What was fetched ahead is not on screen yet.
-        model.dirty |= model.preview.target.as_ref() == Some(&key);
+        model.screen.dirty |= model.preview.target.as_ref() == Some(&key);
         model.preview.loading.remove(&key);
         match answer {
             Ok(action) => {
@@ -224,7 +224,7 @@ pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
 
 /// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
 pub(crate) fn drawn(model: &mut Model) -> Vec<Effect> {
-    model.guard.drawn();
+    model.decide.guard.drawn();
     if let Some(Modal::Review(sheet)) = &mut model.modal
         && sheet.review.is_some()
         && sheet.drawn.is_none()
@@ -234,7 +234,7 @@ pub(crate) fn drawn(model: &mut Model) -> Vec<Effect> {
     resolve_unknown::drawn(model);
     note_sight(model);
     let on = on_screen(model);
-    let left = model.reading.shows(on, model.now);
+    let left = model.reader.reading.shows(on, model.now);
     let mut effects: Vec<Effect> =
         left.map(|millis| Effect::WakeIn(millis.unsigned_abs())).into_iter().collect();
     if model.preview.stacked {
@@ -248,7 +248,7 @@ fn note_sight(model: &mut Model) {
     let Some(page) = model.preview.page.as_ref().filter(|page| is_visible(model, page)) else { return };
     let (key, digest) = (page.of.key.clone(), page.of.digest);
     if let Some(cached) = model.preview.cached(&key).filter(|cached| cached.digest == digest) {
-        model.sights.note(&key, cached);
+        model.reader.contents.note(&key, cached);
     }
 }
 
@@ -264,7 +264,7 @@ fn is_visible(model: &Model, page: &Page) -> bool {
 /// Which lines are on screen, of a page or of a form that shows everything.
 fn on_screen(model: &Model) -> Option<OnScreen> {
     if let Some(Modal::Edit(form)) = &model.modal {
-        let screen = Rect::new(0, 0, model.size.width, model.size.height);
+        let screen = Rect::new(0, 0, model.screen.size.width, model.screen.size.height);
         let all = form.shows_all(above_message(&model.layout(), screen));
         let what = Reads::Form(form.key.clone(), form.digest);
         let lines = std::iter::once(0..1).collect();
@@ -273,7 +273,7 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
     let page = model.preview.page.as_ref().filter(|page| is_visible(model, page))?;
     let what = Reads::Page(page.of.clone());
     let text = matches!(page.of.tab, Tab::Rendered | Tab::Raw) && page.of.folds.is_empty();
-    if !text || model.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
+    if !text || model.reader.seen.of(&page.of.key, &page.of.digest) == Some(Seen::InFull) {
         return Some(OnScreen { what, lines: Vec::new(), needed: None, each: 0, is_part: false });
     }
     let height = usize::from(model.layout().text.height);
@@ -288,14 +288,14 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
 
 /// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
 pub(crate) fn pass(model: &mut Model) -> Vec<Effect> {
-    let Some((key, digest, seen)) = model.reading.pass(model.now) else { return Vec::new() };
+    let Some((key, digest, seen)) = model.reader.reading.pass(model.now) else { return Vec::new() };
     let is_of_now = model.preview.cached(&key).is_some_and(|cached| cached.digest == digest);
     if is_of_now { note(model, key, digest, seen) } else { Vec::new() }
 }
 
 /// Something lies over the text.
 pub(crate) fn covered(model: &mut Model) {
-    model.reading.shows(None, model.now);
+    model.reader.reading.shows(None, model.now);
 }
 
 /// The rows on screen of which nothing is beyond its sides.
@@ -308,10 +308,10 @@ fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize
 }
 
 fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {
-    if !model.seen.note(&key, digest, seen) {
+    if !model.reader.seen.note(&key, digest, seen) {
         return Vec::new();
     }
-    model.dirty = true;
+    model.screen.dirty = true;
     vec![Effect::Save(vec![Write::Seen { key, digest, seen }])]
 }
 
@@ -326,10 +326,10 @@ pub(crate) fn fetch_tabs(model: &mut Model) -> Vec<Effect> {
     let Some(key) = model.preview.shown.clone() else { return Vec::new() };
     let Some(stood) = stood(model, &key) else { return Vec::new() };
     if tab == Tab::History {
-        let asks = model.histories.ask(&key, &stood);
+        let asks = model.reader.histories.ask(&key, &stood);
         return asks.then_some(Effect::History { key, stood }).into_iter().collect();
     }
-    let asks = model.contexts.ask(&key, &stood);
+    let asks = model.reader.contexts.ask(&key, &stood);
     asks.then_some(Effect::Context { key, stood }).into_iter().collect()
 }
 
@@ -347,8 +347,8 @@ pub(crate) fn told(
     stood: AskedState,
     answer: Result<History, Problem>,
 ) -> Vec<Effect> {
-    model.dirty |= is_on_screen(model, &key, Tab::History);
-    model.histories.keep(key, stood, answer);
+    model.screen.dirty |= is_on_screen(model, &key, Tab::History);
+    model.reader.histories.keep(key, stood, answer);
     Vec::new()
 }
 
@@ -358,8 +358,8 @@ pub(crate) fn around(
     stood: AskedState,
     answer: Result<Vec<ContextEntry>, Problem>,
 ) -> Vec<Effect> {
-    model.dirty |= is_on_screen(model, &key, Tab::Context);
-    model.contexts.keep(key, stood, answer);
+    model.screen.dirty |= is_on_screen(model, &key, Tab::Context);
+    model.reader.contexts.keep(key, stood, answer);
     Vec::new()
 }
 
@@ -369,17 +369,17 @@ fn is_on_screen(model: &Model, key: &ActionKey, tab: Tab) -> bool {
 
 /// All of it is asked for again when it is looked at.
 pub(crate) fn forget(model: &mut Model) {
-    model.histories.clear();
-    model.contexts.clear();
+    model.reader.histories.clear();
+    model.reader.contexts.clear();
 }
 
 // Tells the journal for how long each content was on screen.
 
 /// Before a message is taken: the screen stood as it was until now.
 pub(crate) fn time_passed(model: &mut Model, what: &What) -> Vec<Effect> {
-    let looked = model.dwell.pass(model.now);
+    let looked = model.reader.time.pass(model.now);
     if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Intent(_)) {
-        model.dwell.touch(model.now);
+        model.reader.time.touch(model.now);
     }
     save(looked)
 }
@@ -396,12 +396,12 @@ pub(crate) fn note_on_screen(model: &mut Model, covered: bool) -> Vec<Effect> {
         }
         _ => None,
     };
-    save(model.dwell.shows(on))
+    save(model.reader.time.shows(on))
 }
 
 /// Nothing is on screen any more.
 pub(crate) fn close_reading_time(model: &mut Model) -> Vec<Effect> {
-    save(model.dwell.shows(None))
+    save(model.reader.time.shows(None))
 }
 
 fn save(looked: Option<TimeOnScreen>) -> Vec<Effect> {

@@ -10,11 +10,12 @@ use crate::domain::{Risk, Row, Untrusted};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::pen::{Pen, frame, rule};
+use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, Shape};
 use crate::tui::core::modal::by_tool;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::queue::groups::{Group, GroupKey};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::review_view;
@@ -23,8 +24,8 @@ use crate::tui::{chrome, queue};
 
 use super::page::{Kind, Window};
 use super::reader::has_cursor;
+use super::state::told_in;
 use super::state::{Search, Tab};
-use super::warnings::told_in;
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.preview.is_empty() {
@@ -33,7 +34,8 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.shape == Shape::Stacked {
         narrow(model, layout, buf);
     } else {
-        let style = if model.focus == Focus::Preview || model.zoom { theme::PLAIN } else { theme::DIM };
+        let style =
+            if model.screen.focus == Focus::Preview || model.screen.zoom { theme::PLAIN } else { theme::DIM };
         frame(model, layout.preview, "Preview", &note(model, layout), style, buf);
         match model.here() {
             Some(slot) => wide_head(model, slot, layout.head, buf),
@@ -68,7 +70,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut pen = Pen::new(buf, row, 0);
     pen.ours(" ", theme::PLAIN);
     tabs(model, slot, &mut pen);
-    let at = match model.sources.len() {
+    let at = match model.list.sources.len() {
         ..=1 => short_note(model, layout),
         _ => format!("{}  {}", slot.entry.key.source, short_note(model, layout)),
     };
@@ -89,7 +91,7 @@ fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
 
 fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
     let row = &slot.entry.row;
-    let several = model.sources.len() > 1;
+    let several = model.list.sources.len() > 1;
     let source = if several { format!(" {}", slot.entry.key.source) } else { String::new() };
     let mut pen = Pen::new(buf, area, 0);
     pen.shorten(source.len());
@@ -217,7 +219,7 @@ const fn style_of(kind: Kind) -> Style {
 
 /// On a batch's header: what the batch is.
 fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    if model.view.is_some() {
+    if model.history.open.is_some() {
         return;
     }
     let Some(group) = model.queue.group_here() else { return };
@@ -233,7 +235,7 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if group.key.batch().is_none() {
         return queue::view::draw_group(model, group, area, buf);
     }
-    let staged = model.staged_in(group);
+    let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally);
     let keys = &model.settings.keymap;
     let Some(row) =
         group.slots.first().and_then(|index| model.queue.slot(*index)).map(|slot| &slot.entry.row)
@@ -259,7 +261,7 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
 /// A decision from here that was lost sight of, and the source does not show its action.
 fn lost(model: &Model, area: Rect, buf: &mut Buffer) {
     let key = model.settings.keymap.key(Command::ResolveUnknown);
-    let next = match model.look_again {
+    let next = match model.submit.look_again {
         Some(at) => format!("It is read again at {}.", chrome::words::clock(model, at.max(model.now))),
         None => "It is being read now.".to_owned(),
     };
@@ -357,7 +359,7 @@ pub(crate) fn draw_trusted(model: &Model, area: Rect, buf: &mut Buffer) {
         return;
     }
     let here = model.here().map(|slot| &slot.entry.row);
-    let marked = if model.view.is_none() { marked(model) } else { Vec::new() };
+    let marked = if model.history.open.is_none() { marked(model) } else { Vec::new() };
     let mut rows = match here {
         Some(row) => one(row, usize::from(area.width), usize::from(area.height)),
         None => Vec::new(),

@@ -2,16 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::domain::{
-    BatchKey, Change, DecisionKind, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp,
-};
-use crate::tui::core::model::Model;
-
 use super::groups::Group;
 use super::incoming::FrozenUpdates;
 use super::slots::{Slot, State};
 use super::state::Queue;
 use crate::config::GroupBy;
+use crate::domain::{
+    BatchKey, Change, DecisionKind, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp,
+};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {
@@ -180,19 +178,32 @@ pub(crate) struct StagedByGroup {
 }
 
 impl StagedByGroup {
-    pub(crate) fn is_of(&self, model: &Model) -> bool {
-        self.arrangement == model.queue.arrangement()
+    pub(crate) fn is_of(&self, queue: &Queue) -> bool {
+        self.arrangement == queue.arrangement()
     }
 
-    pub(crate) fn of(model: &Model) -> Self {
-        let queue = &model.queue;
+    /// Staged decisions that the filter does not show.
+    pub(crate) const fn hidden(&self) -> usize {
+        self.hidden
+    }
+
+    /// What is staged in a group, as far as the filter shows it.
+    pub(crate) fn of_group(&self, group: &Group, queue: &Queue, tally: &StagedTotals) -> StagedCounts {
+        if self.groups.is_empty() {
+            return group.key.batch().map(|batch| tally.batch(batch)).unwrap_or_default();
+        }
+        let first = group.slots.first().and_then(|index| queue.slot(*index));
+        first.and_then(|slot| self.groups.get(slot.group as usize)).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn of(queue: &Queue, draft: &Draft) -> Self {
         let mut spread = Self { arrangement: queue.arrangement(), ..Self::default() };
         // Batches are tallied step by step.
         if queue.group_by() == GroupBy::Batch && queue.shown().is_none() {
             return spread;
         }
         spread.groups.resize(queue.groups().len(), StagedCounts::default());
-        for (key, staged) in model.draft.iter() {
+        for (key, staged) in draft.iter() {
             let Some(slot) = queue.get(key) else { continue };
             match spread.groups.get_mut(slot.group as usize) {
                 Some(counts) => add(counts, staged),
@@ -200,21 +211,5 @@ impl StagedByGroup {
             }
         }
         spread
-    }
-}
-
-impl Model {
-    /// Staged decisions that the filter does not show.
-    pub(crate) fn staged_hidden(&self) -> usize {
-        self.spread.hidden
-    }
-
-    /// What is staged in a group, as far as the filter shows it.
-    pub(crate) fn staged_in(&self, group: &Group) -> StagedCounts {
-        if self.spread.groups.is_empty() {
-            return group.key.batch().map(|batch| self.tally.batch(batch)).unwrap_or_default();
-        }
-        let first = group.slots.first().and_then(|index| self.queue.slot(*index));
-        first.and_then(|slot| self.spread.groups.get(slot.group as usize)).copied().unwrap_or_default()
     }
 }

@@ -28,7 +28,7 @@ use super::state::Cursor;
 const STRETCH: usize = 20_000;
 
 pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
-    let line = FilterLine::new(model.filtering.applied.as_ref(), &model.queue);
+    let line = FilterLine::new(model.list.filtering.applied.as_ref(), &model.queue);
     model.modal = Some(Modal::Filter(Box::new(line)));
     Vec::new()
 }
@@ -72,13 +72,13 @@ pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
 /// The text is another one. While it cannot be read, the list stays as it was.
 fn changed(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
-    let names: Vec<SourceName> = model.sources.iter().map(|source| source.name.clone()).collect();
+    let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
     let read = Filter::parse(&line.text());
     match read.and_then(|filter| filter.check_sources(&names).map(|()| filter)) {
         Ok(filter) => {
             line.error = None;
             let narrows = line.narrows;
-            model.filtering.begin(filter, narrows, &model.queue, model.now);
+            model.list.filtering.begin(filter, narrows, &model.queue, model.now);
             search(model)
         }
         Err(error) => {
@@ -97,8 +97,8 @@ pub(crate) fn keep(model: &mut Model) -> Vec<Effect> {
         model.modal = Some(Modal::Filter(line));
         return Vec::new();
     }
-    if model.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
-        model.message = None;
+    if model.list.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
+        model.screen.message = None;
         return Vec::new();
     }
     clear(model);
@@ -110,11 +110,11 @@ pub(crate) fn put_back(model: &mut Model) -> Vec<Effect> {
     let Some(Modal::Filter(line)) = model.modal.take() else { return Vec::new() };
     let before = line.before;
     let then = before.cursor.map(|cursor| (cursor, before.top));
-    if model.filtering.applied == before.filter {
-        model.filtering.scan = None;
+    if model.list.filtering.applied == before.filter {
+        model.list.filtering.scan = None;
     } else if let Some(filter) = before.filter {
-        model.filtering.begin(filter, false, &model.queue, model.now);
-        if let Some(scan) = &mut model.filtering.scan {
+        model.list.filtering.begin(filter, false, &model.queue, model.now);
+        if let Some(scan) = &mut model.list.filtering.scan {
             scan.then = then;
         }
         return search(model);
@@ -132,8 +132,8 @@ fn restore(model: &mut Model, then: Option<(Cursor, usize)>) {
 }
 
 fn show_all(model: &mut Model) {
-    model.filtering.scan = None;
-    model.filtering.applied = None;
+    model.list.filtering.scan = None;
+    model.list.filtering.applied = None;
     model.queue.filter(None);
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn apply_saved(model: &mut Model, number: usize) -> Vec<Effect> {
         return Vec::new();
     };
     model.modal = None;
-    model.filtering.begin(saved.filter, false, &model.queue, model.now);
+    model.list.filtering.begin(saved.filter, false, &model.queue, model.now);
     search(model)
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn saved_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         }
         KeyCode::Char('\'' | '0') => {
             model.modal = None;
-            if model.filtering.applied.is_some() {
+            if model.list.filtering.applied.is_some() {
                 clear(model);
             }
             Vec::new()
@@ -190,16 +190,21 @@ pub(crate) fn finish(model: &mut Model) {
 
 /// The list has other rows: the same filter over all of them.
 pub(crate) fn again(model: &mut Model) {
-    let filter =
-        model.filtering.scan.take().map(|scan| scan.filter).or_else(|| model.filtering.applied.clone());
+    let filter = model
+        .list
+        .filtering
+        .scan
+        .take()
+        .map(|scan| scan.filter)
+        .or_else(|| model.list.filtering.applied.clone());
     let Some(filter) = filter else { return };
-    model.filtering.begin(filter, false, &model.queue, model.now);
+    model.list.filtering.begin(filter, false, &model.queue, model.now);
     finish(model);
 }
 
 /// What waits to come into the list, and would not be shown there.
 pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
-    let Some(filter) = &model.filtering.applied else { return HashSet::new() };
+    let Some(filter) = &model.list.filtering.applied else { return HashSet::new() };
     let mut finder = Finder::default();
     let waiting = model.queue.held().map(|entry| Slot::arrived(entry.clone()));
     let hides = waiting.filter(|slot| !finder.holds(filter, &FilteredRow { model, slot }, model.now));
@@ -208,11 +213,11 @@ pub(crate) fn hidden(model: &Model) -> HashSet<ActionKey> {
 
 /// Whether the search is over.
 fn stretch(model: &mut Model, most: usize) -> bool {
-    let Some(mut scan) = model.filtering.scan.take() else { return true };
+    let Some(mut scan) = model.list.filtering.scan.take() else { return true };
     if scan.arrangement != model.queue.arrangement() {
         let then = scan.then.take();
-        model.filtering.begin(scan.filter, false, &model.queue, scan.now);
-        let Some(fresh) = model.filtering.scan.take() else { return true };
+        model.list.filtering.begin(scan.filter, false, &model.queue, scan.now);
+        let Some(fresh) = model.list.filtering.scan.take() else { return true };
         scan = fresh;
         scan.then = then;
     }
@@ -226,16 +231,16 @@ fn stretch(model: &mut Model, most: usize) -> bool {
     }
     scan.next = end;
     if end < scan.rows.len() {
-        model.filtering.scan = Some(scan);
+        model.list.filtering.scan = Some(scan);
         return false;
     }
     model.queue.filter(Some(scan.shown));
-    model.filtering.applied = Some(scan.filter);
+    model.list.filtering.applied = Some(scan.filter);
     if let Some(Modal::Filter(line)) = &mut model.modal {
         line.narrows = true;
     }
     restore(model, scan.then);
-    model.dirty = true;
+    model.screen.dirty = true;
     true
 }
 
@@ -251,7 +256,7 @@ impl Subject for FilteredRow<'_> {
     }
 
     fn staged(&self) -> Option<DecisionKind> {
-        self.model.draft.get(&self.slot.entry.key).map(|staged| staged.decision.kind())
+        self.model.decide.draft.get(&self.slot.entry.key).map(|staged| staged.decision.kind())
     }
 
     fn is(&self, state: Is) -> bool {
@@ -260,15 +265,17 @@ impl Subject for FilteredRow<'_> {
             Is::Unopened => slot.counts_as_pending() && model.seen_of(slot).is_none(),
             Is::Opened => model.seen_of(slot).is_some(),
             Is::Staged => self.staged().is_some(),
-            Is::Undecided => slot.is_pending() && model.draft.get(key).is_none(),
+            Is::Undecided => slot.is_pending() && model.decide.draft.get(key).is_none(),
             Is::Marked => model.queue.marks.contains(key),
             Is::Flagged => model.flags_of(slot).any(),
             Is::High => slot.entry.row.risk.is_high(),
             Is::New => slot.fresh,
             Is::Unknown => matches!(slot.state, State::ToResolve | State::Unknown),
-            Is::Stale => {
-                model.sources.iter().any(|source| source.name == key.source && source.is_stale(model.now))
-            }
+            Is::Stale => model
+                .list
+                .sources
+                .iter()
+                .any(|source| source.name == key.source && source.is_stale(model.now)),
             Is::Settled => matches!(slot.state, State::Settled(_)),
         }
     }
@@ -285,7 +292,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
     let apart = layout.message != layout.hints;
     let said = match &line.error {
         Some(_) if !apart => "  not a filter yet ".to_owned(),
-        _ if model.filtering.scan.is_some() => "  looking… ".to_owned(),
+        _ if model.list.filtering.scan.is_some() => "  looking… ".to_owned(),
         _ => format!("  {} ", counted(model)),
     };
     let style = if line.error.is_some() { theme::WARN } else { theme::DIM };
@@ -331,17 +338,17 @@ fn counted(model: &Model) -> String {
 
 /// Where one line is all there is: ` /12 of 340`.
 pub(crate) fn short(model: &Model, gap: &str, pen: &mut Pen<'_>) {
-    if model.frozen.is_some() {
+    if model.list.frozen.is_some() {
         pen.ours(gap, theme::PLAIN).ours("FROZEN", theme::WARN);
     }
-    if model.filtering.applied.is_some() {
+    if model.list.filtering.applied.is_some() {
         pen.ours(gap, theme::PLAIN).ours(&format!("/{}", counted(model)), theme::WARN);
     }
 }
 
 /// The second line of the header.
 pub(crate) fn long(model: &Model, pen: &mut Pen<'_>) {
-    if let Some(later) = &model.frozen {
+    if let Some(later) = &model.list.frozen {
         let key = model.settings.keymap.key(Command::Freeze);
         pen.ours(" ", theme::PLAIN);
         let words = match later.len() {
@@ -350,7 +357,7 @@ pub(crate) fn long(model: &Model, pen: &mut Pen<'_>) {
         };
         pen.ours(&words, theme::WARN);
     }
-    let Some(filter) = &model.filtering.applied else { return };
+    let Some(filter) = &model.list.filtering.applied else { return };
     let back = model.settings.keymap.key(Command::Back);
     pen.ours(" filter: ", theme::DIM);
     pen.shown(&text::line(&Untrusted::from(filter.text())).cut(48), theme::BOLD);
@@ -359,7 +366,7 @@ pub(crate) fn long(model: &Model, pen: &mut Pen<'_>) {
 
 /// On the rule above a list without a frame.
 pub(crate) fn above(model: &Model, row: Rect, buf: &mut Buffer) {
-    let Some(filter) = &model.filtering.applied else { return };
+    let Some(filter) = &model.list.filtering.applied else { return };
     let row = Rect { x: row.x + 2.min(row.width), width: row.width.saturating_sub(4), ..row };
     let mut pen = Pen::new(buf, row, 0);
     pen.ours(" filter: ", theme::DIM);

@@ -20,7 +20,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let mut nth = sources(model, area, buf);
     nth += unknown(model, area, nth, buf);
     nth += blocked(model, area, nth, buf) + 1;
-    let stats = &model.stats;
+    let stats = &model.list.stats;
     let [low, medium, high, critical] = stats.risks;
     nth = bars(
         area,
@@ -32,7 +32,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let [fresh, hour, hours, older] = stats.ages;
     let ages = [("< 15 m", fresh), ("15-60 m", hour), ("1-4 h", hours), ("> 4 h", older)];
     nth = bars(area, nth + 1, "Age", &ages, buf);
-    let counts = model.tally.total();
+    let counts = model.decide.tally.total();
     let staged = [
         ("approve", counts.approve),
         ("edit", counts.edit),
@@ -52,7 +52,7 @@ fn saved(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) {
     Pen::new(buf, area, nth).ours("Saved filters", theme::DIM);
     let key = model.settings.keymap.key(Command::SavedFilters);
     for (row, saved) in filters.iter().take(9).enumerate() {
-        let stands = model.filtering.applied.as_ref() == Some(&saved.filter);
+        let stands = model.list.filtering.applied.as_ref() == Some(&saved.filter);
         let mut pen = Pen::new(buf, area, nth + 1 + row as u16);
         pen.ours(if stands { "> " } else { "  " }, theme::BOLD);
         pen.ours(&format!("{key}{}  ", row + 1), theme::KEY);
@@ -62,18 +62,18 @@ fn saved(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) {
 
 fn sources(model: &Model, area: Rect, buf: &mut Buffer) -> u16 {
     let mut nth = 0;
-    if model.sources.len() > 1 {
-        total(area, nth, "All sources", model.stats.pending, buf);
+    if model.list.sources.len() > 1 {
+        total(area, nth, "All sources", model.list.stats.pending, buf);
         nth += 1;
     }
-    for source in &model.sources {
+    for source in &model.list.sources {
         let pending =
-            model.stats.by_source.iter().find(|(name, _)| *name == source.name).map_or(0, |(_, n)| *n);
+            model.list.stats.by_source.iter().find(|(name, _)| *name == source.name).map_or(0, |(_, n)| *n);
         total(area, nth, source.name.as_str(), pending, buf);
         nth += 1;
         let (word, good) = chrome::words::connection(source, model.now);
         // With several, each says how it is, where there is room for what stands below.
-        let roomy = model.sources.len() > 1 && area.height >= 30;
+        let roomy = model.list.sources.len() > 1 && area.height >= 30;
         if !good || roomy || !source.unreadable.is_empty() {
             let unreadable = match source.unreadable.len() {
                 0 => String::new(),
@@ -88,7 +88,7 @@ fn sources(model: &Model, area: Rect, buf: &mut Buffer) -> u16 {
 }
 
 fn unknown(model: &Model, area: Rect, nth: u16, buf: &mut Buffer) -> u16 {
-    let count = model.stats.unknown;
+    let count = model.list.stats.unknown;
     if count == 0 {
         return 0;
     }

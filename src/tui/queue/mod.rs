@@ -7,6 +7,7 @@ pub(crate) mod filter_state;
 pub(crate) mod groups;
 pub(crate) mod incoming;
 pub(crate) mod left_pane;
+pub(crate) mod list;
 pub(crate) mod shape;
 pub(crate) mod slots;
 pub(crate) mod source_state;

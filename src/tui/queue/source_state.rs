@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::{Records, Revision, SourceName, Timestamp, Untrusted};
 use crate::inbox::{Connection, Problem};
-use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::settings::Settings;
 
 #[derive(Clone, Debug)]
 pub(crate) struct SourceState {
@@ -99,29 +99,5 @@ impl SourceState {
         if self.syncing == Syncing::No && self.problem.is_none() && self.listed {
             self.heard = Some(now);
         }
-    }
-}
-
-impl Model {
-    /// Who decides at these sources, each source once: the configured name, else the one that the source knows the token by,
-    /// else the login name.
-    pub(crate) fn reviewers<'a>(
-        &self,
-        sources: impl IntoIterator<Item = &'a SourceName>,
-    ) -> Vec<(Untrusted, &'a SourceName)> {
-        let place = &self.settings.place;
-        let mut names: Vec<(Untrusted, &SourceName)> = Vec::new();
-        for source in sources {
-            if names.iter().any(|(_, known)| *known == source) {
-                continue;
-            }
-            let told = self.sources.iter().find(|state| state.name == *source);
-            let told = told.and_then(|state| state.subject.clone());
-            let configured = Some(&place.reviewer).filter(|name| !name.is_empty());
-            let name = configured.map(|name| Untrusted::from(name.as_str())).or(told);
-            let login = if place.login.is_empty() { "you" } else { &place.login };
-            names.push((name.unwrap_or_else(|| Untrusted::from(login)), source));
-        }
-        names
     }
 }

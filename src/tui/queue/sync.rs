@@ -25,7 +25,7 @@ const NOT_READ: &str = "the list could not be read: ";
 pub(crate) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
     let now = model.now;
     let was_stale = model.source(&event.source).is_some_and(|source| source.is_stale(now));
-    model.dirty |= was_stale;
+    model.screen.dirty |= was_stale;
     let Some(source) = model.source(&event.source) else { return Vec::new() };
     match event.kind {
         EventKind::Connection(connection) => {
@@ -45,7 +45,7 @@ pub(crate) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
             if is_known {
                 source.is_there(now);
             }
-            model.dirty |= news;
+            model.screen.dirty |= news;
             if is_known { Vec::new() } else { sync(model, &event.source) }
         }
         EventKind::Changed => sync(model, &event.source),
@@ -68,15 +68,15 @@ pub(crate) fn sync(model: &mut Model, name: &SourceName) -> Vec<Effect> {
 }
 
 pub(crate) fn sync_all(model: &mut Model) -> Vec<Effect> {
-    let names: Vec<SourceName> = model.sources.iter().map(|source| source.name.clone()).collect();
+    let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
     names.iter().flat_map(|name| sync(model, name)).collect()
 }
 
 /// Takes in what waits, lets go of what is settled, and asks again.
 pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
-    model.message = None;
+    model.screen.message = None;
     // Who asks for what is new gets it, frozen or not.
-    let mut effects = match &mut model.frozen {
+    let mut effects = match &mut model.list.frozen {
         Some(later) => {
             let later = std::mem::take(later);
             catch_up(model, later)
@@ -85,11 +85,11 @@ pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
     };
     take_in(model);
     // Who asks again is told again.
-    model.sources.iter_mut().for_each(|source| source.told = false);
+    model.list.sources.iter_mut().for_each(|source| source.told = false);
     model.preview.problems.clear();
     preview::update::forget(model);
-    if model.look_again.is_some() {
-        model.look_again = Some(model.now);
+    if model.submit.look_again.is_some() {
+        model.submit.look_again = Some(model.now);
     }
     effects.extend(report::look_again(model));
     effects.extend(sync_all(model));
@@ -116,15 +116,15 @@ pub(crate) fn take_in(model: &mut Model) {
 /// Takes arrivals into the list: those that move nothing between the top of the screen and the cursor; all of them after a move,
 /// and where nothing is left to do. A list that somebody froze stays as it is.
 pub(crate) fn arrive(model: &mut Model, moved: bool) {
-    if model.queue.n_held() == 0 || model.frozen.is_some() || model.filtering.scan.is_some() {
+    if model.queue.n_held() == 0 || model.list.frozen.is_some() || model.list.filtering.scan.is_some() {
         return;
     }
     let hidden = filter::hidden(model);
     let all = moved || model.queue.is_emptied();
     let came = model.queue.admit(all, &hidden, model.now);
     if !came.is_empty() {
-        model.arrivals.listed(came, model.now);
-        model.dirty = true;
+        model.list.arrivals.listed(came, model.now);
+        model.screen.dirty = true;
         model.recount();
     }
 }
@@ -138,13 +138,13 @@ pub(crate) fn arrive_all(model: &mut Model) -> bool {
 
 /// A frame shows the list as it is.
 pub(crate) fn drawn(model: &mut Model) {
-    if model.arrivals.is_empty() || model.view.is_some() {
+    if model.list.arrivals.is_empty() || model.history.open.is_some() {
         return;
     }
     let rows = model.layout().rows.height;
     let here = model.queue.here().map(|slot| &slot.entry.key);
     let drawn = model.queue.on_lines(model.queue.top, usize::from(rows)).chain(here);
-    model.arrivals.drawn(drawn, model.now);
+    model.list.arrivals.drawn(drawn, model.now);
 }
 
 pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) -> Vec<Effect> {
@@ -177,7 +177,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             if let Some(problem) = problem {
                 readable_again(model, name, &problem);
             }
-            match &mut model.frozen {
+            match &mut model.list.frozen {
                 Some(later) => {
                     later.keep(&model.queue, name, synced.rows);
                     model.recount();
@@ -199,8 +199,8 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
 /// Says no longer that the source could not be read, and lets its actions be read again.
 fn readable_again(model: &mut Model, name: &SourceName, problem: &Problem) {
     let said = problem_parts(NOT_READ, problem);
-    if model.message.as_ref().is_some_and(|message| message.parts == said) {
-        model.message = None;
+    if model.screen.message.as_ref().is_some_and(|message| message.parts == said) {
+        model.screen.message = None;
     }
     model.preview.problems.retain(|key, _| key.source != *name);
 }
@@ -217,16 +217,16 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     say_unmarked(model, merged);
     let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
     if merged.changed.iter().any(touched_here) || merged.settled.iter().any(|(key, _)| touched_here(key)) {
-        model.guard.changed(model.now);
+        model.decide.guard.changed(model.now);
     }
     merged.changed.iter().for_each(|key| model.preview.forget(key));
     merged.settled.iter().for_each(|(key, _)| model.preview.forget(key));
-    if !model.touched || model.queue.slots().is_empty() {
+    if !model.list.touched || model.queue.slots().is_empty() {
         let before = model.queue.cursor().cloned();
         model.queue.take_in();
         filter::again(model);
         if before.is_some() && model.queue.cursor() != before.as_ref() {
-            model.guard.changed(model.now);
+            model.decide.guard.changed(model.now);
         }
     }
     if merged.lost {
@@ -234,7 +234,7 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     }
     model.recount();
     if merged.lost_is_told {
-        model.look_again = Some(model.now);
+        model.submit.look_again = Some(model.now);
     }
     let mut effects = dropped(model, &merged.settled);
     resolve_unknown::settled_elsewhere(model);
@@ -257,7 +257,7 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
 pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec<Effect> {
     let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
     let with_decision: Vec<ActionKey> =
-        keys.into_iter().filter(|key| model.draft.get(key).is_some()).collect();
+        keys.into_iter().filter(|key| model.decide.draft.get(key).is_some()).collect();
     let (dropped, effects) = settle(model, &with_decision);
     let closed = if dropped.is_empty() { "" } else { close_review(model) };
     match dropped.as_slice() {
@@ -306,17 +306,17 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
 
 /// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
 pub(crate) fn drop_settled(model: &mut Model) -> Vec<Effect> {
-    if !model.restored || model.draft.is_empty() {
+    if !model.screen.restored || model.decide.draft.is_empty() {
         return Vec::new();
     }
-    let listed: Vec<&SourceName> = model.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
+    let listed: Vec<&SourceName> = model.list.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
     let held: std::collections::HashSet<&ActionKey> =
         model.queue.held_pending().map(|entry| &entry.key).collect();
     let gone = |key: &&ActionKey| {
         let open = model.queue.get(key).is_some_and(Slot::counts_as_pending);
         listed.contains(&&key.source) && !open && !held.contains(key)
     };
-    let keys: Vec<ActionKey> = model.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
+    let keys: Vec<ActionKey> = model.decide.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
     if keys.is_empty() {
         return Vec::new();
     }
@@ -353,6 +353,6 @@ pub(crate) fn read_ahead(model: &mut Model) -> Vec<Effect> {
 
 /// Actions were read; on the header of such a group the screen shows them.
 pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
-    model.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
+    model.screen.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
     preview::update::loaded(model, actions)
 }

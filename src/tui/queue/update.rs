@@ -2,9 +2,10 @@
 
 use crate::domain::{ActionKey, Status};
 use crate::journal::Write;
+use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::{COMMANDS, Command, Group};
 use crate::tui::core::modal::Modal;
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::history;
 use crate::tui::preview::reader;
@@ -30,10 +31,10 @@ enum Moves {
 }
 
 fn moves(model: &Model) -> Moves {
-    match (&model.modal, model.focus) {
+    match (&model.modal, model.screen.focus) {
         (Some(_), _) => Moves::Sheet,
         (None, Focus::Preview) => Moves::Preview,
-        (None, Focus::List) if model.zoom => Moves::Preview,
+        (None, Focus::List) if model.screen.zoom => Moves::Preview,
         (None, Focus::List) => Moves::List,
     }
 }
@@ -57,7 +58,7 @@ fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
 
 /// Moves the cursor of the list that is on screen, wherever keys go.
 pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
-    match &mut model.view {
+    match &mut model.history.open {
         Some(view) => view.go_to(shift(view.at(), way, by)),
         None => model.queue.go_to(shift(model.queue.at(), way, by)),
     }
@@ -65,7 +66,7 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
 
 /// Puts the cursor on a row of the screen, counted from the list's first; below the last one is nowhere.
 pub(crate) fn select(model: &mut Model, row: usize) {
-    match &mut model.view {
+    match &mut model.history.open {
         Some(view) if view.top + row < view.slots().len() => view.go_to(view.top + row),
         None if model.queue.top + row < model.queue.lines().len() => {
             model.queue.go_to(model.queue.top + row);
@@ -122,7 +123,7 @@ pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
 }
 
 pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
-    if model.view.is_some() {
+    if model.history.open.is_some() {
         return zoom(model, true);
     }
     match model.queue.cursor() {
@@ -143,7 +144,7 @@ fn toggle_fold(model: &mut Model) {
 
 /// On an action: its whole batch is folded, and the cursor goes to the header.
 pub(crate) fn fold(model: &mut Model) -> Vec<Effect> {
-    if model.view.is_some() {
+    if model.history.open.is_some() {
         return Vec::new();
     }
     let group = model.queue.group_here().and_then(|group| model.queue.group_index(&group.key));
@@ -154,7 +155,7 @@ pub(crate) fn fold(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(crate) fn unfold(model: &mut Model) -> Vec<Effect> {
-    if model.view.is_some() {
+    if model.history.open.is_some() {
         return zoom(model, true);
     }
     match model.queue.group_here() {
@@ -169,7 +170,7 @@ pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
     if matches!(moves(model), Moves::Preview) {
         return reader::fold_all(model, folded);
     }
-    if model.view.is_none() {
+    if model.history.open.is_none() {
         model.queue.fold_all(folded);
     }
     Vec::new()
@@ -177,7 +178,7 @@ pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
 
 /// The next undecided action in the order of the list, across batches and folds, and round the end.
 pub(crate) fn next_undecided(model: &mut Model, way: Direction) -> Vec<Effect> {
-    if model.view.is_some() {
+    if model.history.open.is_some() {
         return history::update::refuse(model);
     }
     let found = step_to_undecided(model, way) || (sync::arrive_all(model) && step_to_undecided(model, way));
@@ -197,7 +198,7 @@ fn step_to_undecided(model: &mut Model, way: Direction) -> bool {
 /// On to the next undecided action after a decision, past those that just came on screen. Returns how many of these there are
 /// where there is nothing else.
 pub(crate) fn advance(model: &mut Model) -> Result<(), usize> {
-    let is_stop = |key: &ActionKey| !model.arrivals.is_no_stop(key, model.now);
+    let is_stop = |key: &ActionKey| !model.list.arrivals.is_no_stop(key, model.now);
     if let Some(index) = find_undecided(model, Direction::Down, is_stop) {
         model.queue.go_to_action(index);
         return Ok(());
@@ -208,7 +209,7 @@ pub(crate) fn advance(model: &mut Model) -> Result<(), usize> {
 
 fn is_undecided(model: &Model, index: u32) -> bool {
     let slot = model.queue.slot(index);
-    slot.is_some_and(|slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none())
+    slot.is_some_and(|slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none())
 }
 
 fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) -> bool) -> Option<u32> {
@@ -240,7 +241,7 @@ pub(crate) fn mark(model: &mut Model) -> Vec<Effect> {
 /// Those of them that were in the list when the key was meant, and how many were not.
 fn listed(model: &Model, keys: Vec<ActionKey>) -> (Vec<ActionKey>, usize) {
     let (new, known): (Vec<_>, Vec<_>) =
-        keys.into_iter().partition(|key| model.arrivals.is_just_listed(key, model.now));
+        keys.into_iter().partition(|key| model.list.arrivals.is_just_listed(key, model.now));
     (known, new.len())
 }
 
@@ -256,7 +257,7 @@ fn say_left_out(model: &mut Model, left: usize) {
 }
 
 fn keep_range(model: &mut Model) {
-    let (arrivals, now) = (&model.arrivals, model.now);
+    let (arrivals, now) = (&model.list.arrivals, model.now);
     let left = model.queue.keep_range(|key| !arrivals.is_just_listed(key, now));
     say_left_out(model, left);
 }
@@ -304,22 +305,22 @@ pub(crate) fn mark_shown(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(crate) fn zoom(model: &mut Model, zoom: bool) -> Vec<Effect> {
-    model.zoom = zoom && model.here().is_some();
+    model.screen.zoom = zoom && model.here().is_some();
     Vec::new()
 }
 
 pub(crate) fn switch_focus(model: &mut Model) -> Vec<Effect> {
-    let other = if model.focus == Focus::List { Focus::Preview } else { Focus::List };
+    let other = if model.screen.focus == Focus::List { Focus::Preview } else { Focus::List };
     focus(model, other)
 }
 
 pub(crate) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
-    model.focus = focus;
+    model.screen.focus = focus;
     if focus == Focus::List {
-        model.zoom = false;
+        model.screen.zoom = false;
     } else if model.layout().text.is_empty() {
         // No room for a preview beside the list.
-        model.zoom = true;
+        model.screen.zoom = true;
     }
     Vec::new()
 }
@@ -327,7 +328,7 @@ pub(crate) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
 /// Scrolls so that the cursor is on screen, and with it its batch's header where that is just above.
 pub(crate) fn keep_in_view(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
-    if let Some(view) = &mut model.view {
+    if let Some(view) = &mut model.history.open {
         let last_top = view.slots().len().saturating_sub(height);
         view.top = view.top.clamp((view.at() + 1).saturating_sub(height), view.at()).min(last_top);
     }
@@ -350,8 +351,8 @@ pub(crate) fn count(model: &mut Model, effects: &[Effect]) {
         Effect::Save(writes) => writes.iter().any(changes),
         effect => matches!(effect, Effect::Reconcile),
     };
-    if effects.iter().any(decided) || !model.spread.is_of(model) {
-        model.spread = StagedByGroup::of(model);
+    if effects.iter().any(decided) || !model.decide.spread.is_of(&model.queue) {
+        model.decide.spread = StagedByGroup::of(&model.queue, &model.decide.draft);
     }
 }
 
@@ -381,16 +382,16 @@ pub(crate) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
 
 /// Frozen: counts go on, rows stay as they are. Live again: everything that happened meanwhile.
 pub(crate) fn freeze(model: &mut Model) -> Vec<Effect> {
-    match model.frozen.take() {
+    match model.list.frozen.take() {
         None => {
-            model.frozen = Some(FrozenUpdates::default());
+            model.list.frozen = Some(FrozenUpdates::default());
             model.say("frozen: the rows stay as they are, the counts go on");
             Vec::new()
         }
         Some(later) => {
             let news = later.len();
             let effects = sync::catch_up(model, later);
-            if model.message.as_ref().is_none_or(|message| message.at != model.now) {
+            if model.screen.message.as_ref().is_none_or(|message| message.at != model.now) {
                 model.say(if news == 0 {
                     "live: nothing happened meanwhile".to_owned()
                 } else {
@@ -427,7 +428,7 @@ const SECONDS_FROM: i64 = 120_000;
 /// Around every message: what has run out by now stays in its place, marked as expired, and its staged decision is dropped.
 /// Looks at the queue only when something is due.
 pub(crate) fn sweep(model: &mut Model) -> Vec<Effect> {
-    if model.stats.next_expiry.is_none_or(|at| at > model.now) {
+    if model.list.stats.next_expiry.is_none_or(|at| at > model.now) {
         return Vec::new();
     }
     let over = model.queue.slots().iter().filter(|slot| slot.is_pending());
@@ -435,7 +436,7 @@ pub(crate) fn sweep(model: &mut Model) -> Vec<Effect> {
     let keys: Vec<ActionKey> = over.map(|slot| slot.entry.key.clone()).collect();
     let here = model.here().map(|slot| slot.entry.key.clone());
     if here.is_some_and(|here| keys.contains(&here)) {
-        model.guard.changed(model.now);
+        model.decide.guard.changed(model.now);
     }
     for key in &keys {
         let at = model.queue.get(key).and_then(|slot| slot.entry.row.expires_at);
@@ -443,7 +444,7 @@ pub(crate) fn sweep(model: &mut Model) -> Vec<Effect> {
         model.queue.set_state(key, State::Settled(expired));
     }
     model.recount();
-    model.dirty = true;
+    model.screen.dirty = true;
     let settled: Vec<_> = keys.into_iter().map(|key| (key, None)).collect();
     sync::dropped(model, &settled)
 }

@@ -11,10 +11,11 @@ use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, frame};
+use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{pen, theme};
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, Shape};
-use crate::tui::core::model::{Focus, Model};
+use crate::tui::core::model::Model;
 use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::state::Cached;
 
@@ -40,7 +41,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return;
     }
     if layout.shape != Shape::Stacked {
-        let style = if model.focus == Focus::List { theme::PLAIN } else { theme::DIM };
+        let style = if model.screen.focus == Focus::List { theme::PLAIN } else { theme::DIM };
         frame(model, layout.list, &title(model), &note(model), style, buf);
     }
     if model.queue.lines().is_empty() {
@@ -123,7 +124,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     }
     let mut pen = row.pen(buf);
     let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
-    let staged = model.staged_in(group);
+    let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally);
     let undecided = group.open.saturating_sub(staged.total());
     let wide = row.area.width >= 60;
     let turn = group.key.batch().is_some() && first.entry.can.together != Together::Free;
@@ -168,7 +169,7 @@ fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     if !slots.any(|slot| slot.state == State::Unknown) {
         return format!("outcome unknown: {key} settles these");
     }
-    let at = model.look_again.map(|at| chrome::words::clock(model, at.max(model.now)));
+    let at = model.submit.look_again.map(|at| chrome::words::clock(model, at.max(model.now)));
     match (at, wide) {
         (Some(at), true) => format!("outcome unknown: {key} settles these; read again at {at}"),
         (Some(at), false) => format!("unknown: {key} settles, next look {at}"),
@@ -197,8 +198,11 @@ fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
         }
     };
     let changed = if slot.is_pending() && model.has_changed(key) { "(changed) " } else { "" };
-    let title =
-        if model.drafted.contains_key(key) && model.draft.get(key).is_none() { "(edited) " } else { "" };
+    let title = if model.edit.drafted.contains_key(key) && model.decide.draft.get(key).is_none() {
+        "(edited) "
+    } else {
+        ""
+    };
     let room = pen.left().saturating_sub(right + 1);
     pen.ours(changed, theme::WARN).ours(title, theme::KEY);
     let room = room.saturating_sub(changed.len() + title.len());
@@ -246,7 +250,7 @@ const fn columns(width: u16, single: bool) -> Columns {
 }
 
 fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
-    match (&slot.state, model.draft.get(&slot.entry.key)) {
+    match (&slot.state, model.decide.draft.get(&slot.entry.key)) {
         (State::Settled(settled), _) if settled.ours => pen.ours("=", theme::DIM),
         (State::Settled(_), _) => pen.ours("~", theme::DIM),
         (State::Unknown | State::ToResolve, _) => pen.ours("?", theme::WARN),
@@ -331,7 +335,7 @@ fn batches(group: &Group) -> String {
 pub(crate) fn draw_group(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
     name(group, first, &mut Pen::new(buf, area, 0));
-    let staged = model.staged_in(group).total();
+    let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally).total();
     let undecided = group.open.saturating_sub(staged);
     let line = format!("{} open, {undecided} undecided, {staged} staged, in {}", group.open, batches(group));
     Pen::new(buf, area, 1).ours(&line, theme::PLAIN);
@@ -366,7 +370,7 @@ fn by_batch(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     let room = usize::from(area.height);
     for (nth, (batch, slot)) in order.iter().take(room).enumerate() {
         let open = counts.get(batch).copied().unwrap_or_default();
-        let staged = chrome::words::staged(model.tally.batch(batch));
+        let staged = chrome::words::staged(model.decide.tally.batch(batch));
         let gap = if staged.is_empty() { "" } else { "  staged " };
         let note = format!("{open} open{gap}{staged} ");
         let mut pen = Pen::new(buf, area, nth as u16);
@@ -403,7 +407,8 @@ fn shape(model: &Model, group: &Group, area: Rect, buf: &mut Buffer) {
     }
     for (nth, (slot, cached)) in slots.iter().zip(&cached).enumerate() {
         let mut pen = Pen::new(buf, area, nth as u16 + 1);
-        let letter = model.draft.get(&slot.entry.key).map_or('.', |staged| staged.decision.kind().letter());
+        let letter =
+            model.decide.draft.get(&slot.entry.key).map_or('.', |staged| staged.decision.kind().letter());
         let marked = if model.queue.marks.contains(&slot.entry.key) { '+' } else { ' ' };
         pen.ours(&format!("{marked}{letter}  "), theme::PLAIN);
         match cached.filter(|_| !fields.is_empty()) {

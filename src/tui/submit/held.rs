@@ -1,7 +1,9 @@
-//! A submission that was confirmed and is not sent before its time.
+//! What is being sent: confirmed and held, on its way, answered.
 
-use crate::domain::{Submission, Timestamp};
-use crate::tui::core::model::Model;
+use std::collections::{HashMap, HashSet};
+
+use crate::domain::{ActionKey, Submission, SubmissionId, Timestamp};
+use crate::tui::core::modal::ReportSheet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
@@ -18,9 +20,20 @@ impl Held {
     }
 }
 
-impl Model {
-    /// Something was sent and has no answer yet.
-    pub(crate) fn is_sending(&self) -> bool {
-        self.sending.is_some() || !self.on_the_way.is_empty()
-    }
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SubmitState {
+    /// How many reviews were opened.
+    pub reviews: u64,
+    /// Confirmed, and not sent yet.
+    pub held: Option<Held>,
+    pub sending: Option<SubmissionId>,
+    /// Of submissions that some sources have answered: what the others have not.
+    pub unanswered: HashMap<SubmissionId, HashSet<ActionKey>>,
+    /// What was said of its outcome is on the way.
+    pub resolving: Option<ActionKey>,
+    pub last_report: Option<ReportSheet>,
+    /// One line says what was sent: from the answer until the next decision.
+    pub sent_line: bool,
+    /// When what we lost sight of is looked for again.
+    pub look_again: Option<Timestamp>,
 }

@@ -14,13 +14,13 @@ use super::held::Held;
 
 /// The submission was confirmed.
 pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending: u64) -> Vec<Effect> {
-    model.message = None;
+    model.screen.message = None;
     if model.settings.hold.is_zero() {
         return send(model, submission, left_pending);
     }
     set_states(model, &submission, &State::Held);
     let effect = Effect::Hold { submission: Box::new(submission.clone()), left_pending };
-    model.held = Some(Held { submission, left_pending, until: None });
+    model.submit.held = Some(Held { submission, left_pending, until: None });
     vec![effect]
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending:
 pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Problem>) -> Vec<Effect> {
     let wait = u64::try_from(model.settings.hold.as_millis()).unwrap_or(u64::MAX);
     let until = model.now.plus_millis(i64::try_from(wait).unwrap_or(i64::MAX));
-    match (model.held.as_mut().filter(|held| held.submission.id() == id), answer) {
+    match (model.submit.held.as_mut().filter(|held| held.submission.id() == id), answer) {
         (Some(held), Ok(())) => {
             held.until = Some(until);
             vec![Effect::WakeIn(wait)]
@@ -46,12 +46,12 @@ pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Prob
 
 /// Time went by.
 pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
-    let Some(until) = model.held.as_ref().and_then(|held| held.until) else { return Vec::new() };
-    model.dirty = true;
+    let Some(until) = model.submit.held.as_ref().and_then(|held| held.until) else { return Vec::new() };
+    model.screen.dirty = true;
     if model.now < until {
         return Vec::new();
     }
-    let Some(held) = model.held.take() else { return Vec::new() };
+    let Some(held) = model.submit.held.take() else { return Vec::new() };
     send(model, held.submission, held.left_pending)
 }
 
@@ -65,20 +65,20 @@ pub(crate) fn recall(model: &mut Model) -> Option<Vec<Effect>> {
 
 /// Says that something is held, where one more thing cannot be done before it was sent.
 pub(crate) fn is_in_the_way(model: &mut Model) -> bool {
-    let Some(held) = &model.held else { return false };
+    let Some(held) = &model.submit.held else { return false };
     let (n, key) = (text::count(held.submission.len(), "decision"), model.settings.keymap.key(Command::Undo));
     model.say(format!("{n} about to be sent ({key} recalls); what you stage meanwhile goes next"));
     true
 }
 
 fn give_back(model: &mut Model) -> Option<Held> {
-    let held = model.held.take()?;
+    let held = model.submit.held.take()?;
     set_states(model, &held.submission, &State::Pending);
     Some(held)
 }
 
 fn send(model: &mut Model, submission: Submission, left_pending: u64) -> Vec<Effect> {
-    model.sending = Some(submission.id().clone());
+    model.submit.sending = Some(submission.id().clone());
     set_states(model, &submission, &State::Sending);
     model.say(format!("sending {}", text::count(submission.len(), "decision")));
     vec![Effect::Submit { submission: Box::new(submission), left_pending }]

@@ -26,10 +26,10 @@ pub(crate) fn submitted(
     id: &SubmissionId,
     answer: Result<Report, Problem>,
 ) -> Vec<Effect> {
-    if model.sending.as_ref() == Some(id) {
-        model.sending = None;
+    if model.submit.sending.as_ref() == Some(id) {
+        model.submit.sending = None;
     }
-    let rest = model.on_the_way.remove(id);
+    let rest = model.submit.unanswered.remove(id);
     match answer {
         Ok(report) => take(model, report, rest.as_ref()),
         Err(problem) => {
@@ -53,11 +53,11 @@ pub(crate) fn submitted(
 /// Some sources have answered, and others let wait: what is known is acted on, and everything else goes on.
 pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) -> Vec<Effect> {
     let came: HashSet<ActionKey> = report.lines.iter().map(|line| line.key.clone()).collect();
-    let (news, rest) = match model.on_the_way.get(id) {
+    let (news, rest) = match model.submit.unanswered.get(id) {
         Some(before) => (&came & before, before - &came),
-        None if model.sending.as_ref() == Some(id) => {
-            model.sending = None;
-            let elsewhere = |key: &ActionKey| model.on_the_way.values().any(|rest| rest.contains(key));
+        None if model.submit.sending.as_ref() == Some(id) => {
+            model.submit.sending = None;
+            let elsewhere = |key: &ActionKey| model.submit.unanswered.values().any(|rest| rest.contains(key));
             let sending = model.queue.slots().iter().filter(|slot| slot.state == State::Sending);
             let rest =
                 sending.map(|slot| &slot.entry.key).filter(|key| !came.contains(*key) && !elsewhere(key));
@@ -66,14 +66,14 @@ pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) -> Ve
         }
         None => return Vec::new(),
     };
-    model.on_the_way.insert(id.clone(), rest);
+    model.submit.unanswered.insert(id.clone(), rest);
     take(model, report, Some(&news))
 }
 
 /// How many decisions of a submission each source has not answered yet.
 fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
     let mut waits: BTreeMap<SourceName, usize> = BTreeMap::new();
-    for key in model.on_the_way.get(id).into_iter().flatten() {
+    for key in model.submit.unanswered.get(id).into_iter().flatten() {
         *waits.entry(key.source.clone()).or_default() += 1;
     }
     waits.into_iter().collect()
@@ -113,7 +113,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
 /// Keeps it for `last-report`, and says it in one line. Opens nothing: keys that are pressed now are meant for what is on screen.
 /// A sheet that shows part of it already goes on.
 fn keep(model: &mut Model, mut sheet: ReportSheet) {
-    if let Some(last) = model.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
+    if let Some(last) = model.submit.last_report.as_ref().filter(|last| last.report.id == sheet.report.id) {
         sheet.followed.clone_from(&last.followed);
     }
     if let Some(Modal::Report(open)) = &mut model.modal
@@ -121,16 +121,16 @@ fn keep(model: &mut Model, mut sheet: ReportSheet) {
     {
         **open = ReportSheet { top: open.top, page: open.page, ..sheet.clone() };
     }
-    model.last_report = Some(sheet);
-    model.sent_line = true;
-    model.message = None;
+    model.submit.last_report = Some(sheet);
+    model.submit.sent_line = true;
+    model.screen.message = None;
 }
 
 /// What is pending and undecided in the batches that were sent, as it is now: more may have come while they were on their
 /// way.
 fn left_pending(model: &Model, report: &Report) -> u64 {
     let batches: HashSet<&BatchKey> = report.lines.iter().map(|line| &line.batch).collect();
-    let undecided = |slot: &&Slot| slot.is_pending() && model.draft.get(&slot.entry.key).is_none();
+    let undecided = |slot: &&Slot| slot.is_pending() && model.decide.draft.get(&slot.entry.key).is_none();
     let listed = model.queue.slots().iter().filter(undecided).map(|slot| &slot.entry);
     listed.chain(model.queue.held_pending()).filter(|entry| batches.contains(&entry.batch())).count() as u64
 }
@@ -200,17 +200,17 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
     if let Some(Modal::Report(sheet)) = &mut model.modal {
         let _ = note(sheet, followed);
     }
-    if let Some(sheet) = &mut model.last_report {
+    if let Some(sheet) = &mut model.submit.last_report {
         let ours = note(sheet, followed);
         // The line comes back for what went wrong later.
-        model.sent_line |= ours && matches!(followed.status, Status::Failed | Status::Unknown);
+        model.submit.sent_line |= ours && matches!(followed.status, Status::Failed | Status::Unknown);
     }
     Vec::new()
 }
 
 /// It was accepted, and somebody else's decision is the one that counted.
 fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by: Option<&Untrusted>) {
-    let asked = model.last_report.as_ref().and_then(|sheet| {
+    let asked = model.submit.last_report.as_ref().and_then(|sheet| {
         sheet.report.lines.iter().find(|line| line.key == followed.key).map(|line| line.decision)
     });
     let settled =
@@ -220,9 +220,9 @@ fn not_ours(model: &mut Model, followed: &Followed, status: Option<&Status>, by:
         Some(Modal::Report(sheet)) => Some(&mut **sheet),
         Some(_) | None => None,
     };
-    for sheet in open.into_iter().chain(model.last_report.as_mut()) {
+    for sheet in open.into_iter().chain(model.submit.last_report.as_mut()) {
         // The line comes back for what went wrong later.
-        model.sent_line |= note(sheet, followed);
+        model.submit.sent_line |= note(sheet, followed);
     }
     let why = text::skipped(asked.unwrap_or(DecisionKind::Approve), status, by);
     let title = text::line(&followed.title).cut(40);
@@ -260,13 +260,13 @@ pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Prob
     match answer {
         Err(problem) => {
             tell_problem(model, "earlier submissions could not be checked: ", &problem);
-            model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
+            model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
             Vec::new()
         }
         Ok(all) => {
             let next = all.iter().filter_map(|one| one.next_look).min();
             if let Some(next) = next {
-                model.look_again = Some(model.look_again.map_or(next, |at| at.min(next)));
+                model.submit.look_again = Some(model.submit.look_again.map_or(next, |at| at.min(next)));
             }
             show_lost(model, &all);
             all.into_iter().flat_map(|one| learnt(model, one)).collect()
@@ -298,7 +298,7 @@ pub(crate) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
     model.queue.put_lost_first(without_row);
     filter::again(model);
     if before.is_some() && model.queue.cursor() != before.as_ref() {
-        model.guard.changed(model.now);
+        model.decide.guard.changed(model.now);
     }
     model.recount();
 }
@@ -333,15 +333,15 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) -> V
 
 /// Its decision may still be on its way, though the list knows nothing of it: it must not be sent a second time.
 fn must_wait(model: &Model, line: &ReportLine) -> bool {
-    let free =
-        model.queue.get(&line.key).is_some_and(Slot::is_pending) || model.draft.get(&line.key).is_some();
+    let free = model.queue.get(&line.key).is_some_and(Slot::is_pending)
+        || model.decide.draft.get(&line.key).is_some();
     matches!(line.outcome, Outcome::Unknown { .. }) && free
 }
 
 /// The report on screen, and the last one, say what is known now. Ids sort by time: an older report never takes the place of
 /// a newer one.
 fn note_report(model: &mut Model, mut report: Report) {
-    if let Some(sheet) = model.last_report.as_ref().filter(|sheet| sheet.report.id == report.id) {
+    if let Some(sheet) = model.submit.last_report.as_ref().filter(|sheet| sheet.report.id == report.id) {
         // Counted when the answer came; the journal knows only what was counted before.
         report.left_pending = sheet.report.left_pending;
     }
@@ -350,13 +350,13 @@ fn note_report(model: &mut Model, mut report: Report) {
     {
         sheet.report = report.clone();
     }
-    match &mut model.last_report {
+    match &mut model.submit.last_report {
         Some(sheet) if sheet.report.id == report.id => sheet.report = report,
         Some(sheet) if sheet.report.id > report.id => {}
         Some(_) | None => {
             let (followed, waits) = (HashMap::new(), Vec::new());
             let sheet = ReportSheet { report, at: model.now, followed, top: 0, page: 1, waits };
-            model.last_report = Some(sheet);
+            model.submit.last_report = Some(sheet);
         }
     }
 }
@@ -364,21 +364,21 @@ fn note_report(model: &mut Model, mut report: Report) {
 /// What we lost sight of is looked for again, and again.
 fn note_unknown(model: &mut Model, report: &Report) {
     if report.lines.iter().any(ReportLine::is_open) {
-        model.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
+        model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
     }
 }
 
 pub(crate) fn look_again(model: &mut Model) -> Vec<Effect> {
-    if model.look_again.is_none_or(|at| at > model.now) {
+    if model.submit.look_again.is_none_or(|at| at > model.now) {
         return Vec::new();
     }
-    model.look_again = None;
+    model.submit.look_again = None;
     vec![Effect::Reconcile]
 }
 
 /// Opens the last report again.
 pub(crate) fn reopen(model: &mut Model) -> Vec<Effect> {
-    match model.last_report.clone() {
+    match model.submit.last_report.clone() {
         Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
         None => model.say("nothing was sent yet"),
     }

@@ -72,7 +72,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReportSheet, area: Rect, buf: &mut Buf
 /// `9 approved · 1 rejected · 0 skipped   then 7 ran · 2 failed   gr report`: what was sent, until the next decision. Where that
 /// does not fit, what went wrong stands first.
 pub(crate) fn sent(model: &Model, width: usize) -> Option<Parts> {
-    let sheet = model.last_report.as_ref().filter(|_| model.sent_line && !model.watches())?;
+    let sheet = model.submit.last_report.as_ref().filter(|_| model.submit.sent_line && !model.watches())?;
     let counts = sheet.report.counts();
     let skipped = if counts.skipped > 0 { theme::WARN } else { theme::GOOD };
     let always = [

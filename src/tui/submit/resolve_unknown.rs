@@ -49,7 +49,9 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
             Err("put the cursor on one that is UNKNOWN to settle it")
         }
         None => Err("only an action whose outcome is unknown is settled; this one is not"),
-        Some(_) if model.settling.is_some() => Err("one moment: what you said of the last one is on its way"),
+        Some(_) if model.submit.resolving.is_some() => {
+            Err("one moment: what you said of the last one is on its way")
+        }
         // That is written down here: no source has to take it.
         Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
         Some(slot) if !slot.entry.can.settle => {
@@ -155,7 +157,7 @@ fn tell_source(
     reason: Option<String>,
 ) -> Vec<Effect> {
     let ours = model.queue.get(&key).is_some_and(|slot| slot.state == State::Unknown);
-    model.settling = Some(key.clone());
+    model.submit.resolving = Some(key.clone());
     model.say(if ours { "writing it down" } else { "telling the source" });
     vec![Effect::ResolveUnknown { key, finding, reason }]
 }
@@ -233,7 +235,7 @@ pub(crate) fn answered(
     finding: Resolution,
     answer: Result<Resolved, Problem>,
 ) -> Vec<Effect> {
-    model.settling = None;
+    model.submit.resolving = None;
     let title = model.queue.get(key).map_or_else(|| key.id.untrusted(), |slot| &slot.entry.row.title);
     let title = text::line(title).cut(40);
     let word = |status: &Status| text::line(&status.word());
@@ -288,7 +290,7 @@ fn said_by_hand(model: &mut Model, key: &ActionKey, finding: Resolution, status:
             Outcome::Failed { why: "it did not land, said by hand".into() }
         }
     };
-    if let Some(sheet) = &mut model.last_report
+    if let Some(sheet) = &mut model.submit.last_report
         && let Some(line) = sheet.report.lines.iter_mut().find(|line| line.key == *key)
     {
         line.outcome = outcome;

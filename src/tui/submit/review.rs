@@ -32,13 +32,13 @@ const EXPIRES_SOON: i64 = 600_000;
 pub(crate) fn open_batch(model: &mut Model) -> Vec<Effect> {
     let staged = |group: &Group| {
         let mut batches = model.queue.batches_of(group);
-        batches.retain(|batch| model.tally.batch(batch).total() > 0);
+        batches.retain(|batch| model.decide.tally.batch(batch).total() > 0);
         Some(batches).filter(|batches| !batches.is_empty())
     };
-    let decided_in = model.decided_in.as_ref().and_then(|key| model.queue.find_group(key));
+    let decided_in = model.decide.decided_in.as_ref().and_then(|key| model.queue.find_group(key));
     let here = || model.queue.group_here().and_then(staged);
     let scope = decided_in.and_then(staged).or_else(here);
-    let elsewhere = scope.is_none() && !model.draft.is_empty();
+    let elsewhere = scope.is_none() && !model.decide.draft.is_empty();
     let effects = open(model, scope);
     if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
         model.say("nothing is staged here: this is everything that is staged");
@@ -65,13 +65,13 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
     if hold::is_in_the_way(model) {
         return Vec::new();
     }
-    if model.sending.is_some() {
+    if model.submit.sending.is_some() {
         model.say("still sending the last ones; what you stage meanwhile goes next");
         return Vec::new();
     }
     let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
-    let chosen = model.draft.iter().filter(|(key, staged)| inside(staged) && !sending(key));
+    let chosen = model.decide.draft.iter().filter(|(key, staged)| inside(staged) && !sending(key));
     let mut keys: Vec<ActionKey> = chosen.map(|(key, _)| key.clone()).collect();
     if keys.is_empty() {
         let keys = &model.settings.keymap;
@@ -80,9 +80,9 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
         return Vec::new();
     }
     keys.sort();
-    model.reviews += 1;
+    model.submit.reviews += 1;
     let sheet = ReviewSheet {
-        number: model.reviews,
+        number: model.submit.reviews,
         scope,
         keys: keys.clone(),
         review: None,
@@ -92,7 +92,7 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
         top: 0,
     };
     model.modal = Some(Modal::Review(Box::new(sheet)));
-    vec![Effect::LoadForReview { review: model.reviews, keys }]
+    vec![Effect::LoadForReview { review: model.submit.reviews, keys }]
 }
 
 /// Everything was read afresh: freezes it, and says what will be sent. The answer to a sheet that was closed meanwhile must
@@ -134,7 +134,7 @@ fn staged_in_order<'a>(
     fresh: &HashMap<ActionKey, PendingAction>,
 ) -> Vec<OfDraft<'a>> {
     let mut staged: Vec<OfDraft<'a>> =
-        keys.iter().filter_map(|key| Some((key, model.draft.get(key)?))).collect();
+        keys.iter().filter_map(|key| Some((key, model.decide.draft.get(key)?))).collect();
     staged.sort_by_key(|(key, _)| model.queue.get(key).map(Slot::rank));
     in_sending_order(&mut staged, fresh);
     staged
@@ -171,10 +171,11 @@ fn review(
             .filter(|(_, staged)| staged.decision.kind().approves())
             .filter_map(|(key, _)| Some((*key, fresh.get(*key)?)))
     };
-    let unseen = |key: &ActionKey, action: &PendingAction| model.seen.of(key, &action.digest()).is_none();
+    let unseen =
+        |key: &ActionKey, action: &PendingAction| model.reader.seen.of(key, &action.digest()).is_none();
     let title = |action: &PendingAction| action.row.title.clone();
     let changed = |key: &ActionKey, action: &PendingAction| {
-        model.seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
+        model.reader.seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
     };
     let edits = sent
         .iter()
@@ -366,7 +367,7 @@ pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
 
 /// No key of a paste, or of an answer of the terminal, confirms.
 fn is_hasty(model: &mut Model) -> bool {
-    let hasty = model.guard.is_hasty();
+    let hasty = model.decide.guard.is_hasty();
     if hasty {
         model.warn("nothing was sent: that key came too fast to be typed (pasted?)");
     }
@@ -454,7 +455,7 @@ pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
 pub(crate) fn to_look_at(model: &Model, refused: &Refused) -> ActionKey {
     let slot = model.queue.get(&refused.key).filter(|slot| slot.entry.can.together != Together::Free);
     let calls = slot.map(|slot| model.queue.calls(&slot.entry.batch())).unwrap_or_default();
-    let undecided = calls.iter().find(|call| model.draft.get(&call.entry.key).is_none());
+    let undecided = calls.iter().find(|call| model.decide.draft.get(&call.entry.key).is_none());
     undecided.map_or_else(|| refused.key.clone(), |call| call.entry.key.clone())
 }
 
@@ -464,7 +465,7 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
     let since = batch.iter().map(|(_, staged)| staged.at).max()?;
     let held = model.queue.held_pending().filter(|entry| entry.batch() == staged.batch).count();
     let calls = model.queue.calls(&staged.batch);
-    let open = calls.iter().filter(|call| model.draft.get(&call.entry.key).is_none());
+    let open = calls.iter().filter(|call| model.decide.draft.get(&call.entry.key).is_none());
     let came =
         open.filter(|call| call.fresh && call.came.unwrap_or(call.entry.row.created_at) >= since).count();
     let new = text::count(held + came, "new call");

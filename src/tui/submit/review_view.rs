@@ -124,7 +124,7 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         ours(format!("  {:<16}{:>4}   ", "left alone", review.left_pending), theme::PLAIN),
         ours("stay pending, not part of the request", theme::DIM),
     ]);
-    lines.extend(model.sources.iter().filter_map(|source| doubt(model, review, source)));
+    lines.extend(model.list.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());
     named(model, review, &mut lines);
     by_name(model, review, &mut lines);
@@ -145,7 +145,7 @@ fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> 
 /// What goes with these decisions where they land.
 fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     for goes in &review.told {
-        let on = if model.sources.len() > 1 { format!(" on {}", goes.source) } else { String::new() };
+        let on = if model.list.sources.len() > 1 { format!(" on {}", goes.source) } else { String::new() };
         let words = Shown::ours(format!("! {} {}{on}: {}", goes.does, goes.count, goes.words));
         lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, theme::WARN)]));
     }
@@ -200,7 +200,7 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
             heading
                 .extend([ours("  ", theme::PLAIN), (text::identifier(id.untrusted()).cut(40), theme::DIM)]);
         }
-        if model.sources.len() > 1 {
+        if model.list.sources.len() > 1 {
             heading.push(ours(format!("  on {}", batch.source()), theme::DIM));
         }
         lines.push(heading);

@@ -17,9 +17,10 @@ use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced}
 use crate::journal::{Restored, Write};
 use crate::tui::bench;
 use crate::tui::core::draw::{sheet_lines, view};
-use crate::tui::core::model::{Model, Settings};
+use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::core::router::{start, update};
+use crate::tui::core::settings::Settings;
 use crate::tui::decide::guard::Guard;
 use crate::tui::history::state::ViewPage;
 use crate::tui::queue::slots::Slot;
@@ -84,7 +85,7 @@ impl Desk {
         let settings = Settings { place, ..bench::settings().unwrap() };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
-        for source in &mut model.sources {
+        for source in &mut model.list.sources {
             source.records = Records { lists: true, timeline: true, flows: false };
         }
         Self {
@@ -209,7 +210,7 @@ impl Desk {
             self.drawn();
             self.say(What::Key(key));
             self.drawn();
-            if self.model.confirmed.is_some() {
+            if self.model.decide.confirmed.is_some() {
                 self.wait(16);
                 self.say(What::Wake);
                 self.drawn();
@@ -277,6 +278,7 @@ impl Desk {
     pub(crate) fn staged(&self) -> String {
         let mut staged: Vec<(String, char)> = self
             .model
+            .decide
             .draft
             .iter()
             .map(|(key, staged)| (key.id.as_raw().to_owned(), staged.decision.kind().letter()))
@@ -291,12 +293,12 @@ impl Desk {
     }
 
     pub(crate) fn message(&self) -> String {
-        let parts = self.model.message.iter().flat_map(|message| &message.parts);
+        let parts = self.model.screen.message.iter().flat_map(|message| &message.parts);
         parts.map(crate::text::Shown::plain).collect()
     }
 
     pub(crate) fn buffer(&self) -> Buffer {
-        let area = Rect::new(0, 0, self.model.size.width, self.model.size.height);
+        let area = Rect::new(0, 0, self.model.screen.size.width, self.model.screen.size.height);
         let mut buffer = Buffer::empty(area);
         view(&self.model, area, &mut buffer);
         buffer
@@ -304,7 +306,7 @@ impl Desk {
 
     /// Where the terminal's own cursor stands: column and row.
     pub(crate) fn cursor(&self) -> Option<(u16, u16)> {
-        let area = Rect::new(0, 0, self.model.size.width, self.model.size.height);
+        let area = Rect::new(0, 0, self.model.screen.size.width, self.model.screen.size.height);
         view(&self.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
     }
 

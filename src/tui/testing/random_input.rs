@@ -48,9 +48,9 @@ pub(crate) fn run(data: &[u8]) {
     for (nth, step) in data.chunks_exact(2).take(STEPS).enumerate() {
         let &[what, with] = step else { return };
         let ready = sheet_is_ready(&desk);
-        let (sent, confirmed) = (desk.submitted.len(), desk.model.confirmed);
+        let (sent, confirmed) = (desk.submitted.len(), desk.model.decide.confirmed);
         happen(&mut desk, &mut replies, what, with);
-        if desk.model.confirmed.is_some() && desk.model.confirmed != confirmed {
+        if desk.model.decide.confirmed.is_some() && desk.model.decide.confirmed != confirmed {
             assert!(ready && is_confirming(what, with), "step {nth}: confirmed by {what:#x} {with:#x}");
         }
         for submission in desk.submitted.clone().iter().skip(sent) {
@@ -61,7 +61,7 @@ pub(crate) fn run(data: &[u8]) {
         if nth % 8 == 0 {
             let _ = desk.buffer();
         }
-        assert_eq!(desk.model.tally, StagedTotals::of(&desk.model.draft), "step {nth}");
+        assert_eq!(desk.model.decide.tally, StagedTotals::of(&desk.model.decide.draft), "step {nth}");
         let lines = desk.model.queue.lines().len();
         assert!(lines == 0 || desk.model.queue.at() < lines, "step {nth}: the cursor is nowhere");
     }
@@ -89,7 +89,7 @@ fn world() -> Vec<PendingAction> {
 /// A review that may be confirmed has been on screen for as long as its guard asks for.
 fn sheet_is_ready(desk: &Desk) -> bool {
     let Some(Modal::Review(sheet)) = &desk.model.modal else { return false };
-    sheet.review.is_some() && sheet.drawn.is_some() && desk.model.overlay.is_none()
+    sheet.review.is_some() && sheet.drawn.is_some() && desk.model.screen.overlay.is_none()
 }
 
 fn is_confirming(what: u8, with: u8) -> bool {
@@ -108,7 +108,7 @@ fn was_seen(desk: &Desk, submission: &Submission) {
             continue;
         }
         let key = testing::key(item.id.as_raw());
-        assert_eq!(desk.model.seen.of(&key, &item.digest), Some(Seen::InFull), "{:?}", item.id);
+        assert_eq!(desk.model.reader.seen.of(&key, &item.digest), Some(Seen::InFull), "{:?}", item.id);
         let now = desk.world.get(&key).map(PendingAction::digest);
         assert_eq!(now, Some(item.digest), "{:?} is another one by now", item.id);
     }
@@ -182,8 +182,8 @@ fn reply(desk: &mut Desk, replies: &mut Replies, with: u8) {
 
 fn window(desk: &mut Desk, replies: &mut Replies, with: u8) {
     let at = (
-        u16::from(with) % desk.model.size.width.max(1),
-        u16::from(with >> 3) % desk.model.size.height.max(1),
+        u16::from(with) % desk.model.screen.size.width.max(1),
+        u16::from(with >> 3) % desk.model.screen.size.height.max(1),
     );
     let mouse = |kind| {
         TerminalEvent::Mouse(MouseEvent { kind, column: at.0, row: at.1, modifiers: KeyModifiers::NONE })
@@ -218,7 +218,7 @@ fn news(desk: &mut Desk, with: u8) {
             let kind = EventKind::Connection(Connection::Polling);
             desk.say(What::Source(Event { source: source(), kind }));
         }
-        4 if !desk.submitted.is_empty() && desk.model.sending.is_some() => desk.accepts(),
+        4 if !desk.submitted.is_empty() && desk.model.submit.sending.is_some() => desk.accepts(),
         5 => desk.wait(60_000),
         6 => desk.say(What::Tick),
         _ => desk.say(What::Wake),

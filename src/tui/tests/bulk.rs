@@ -6,7 +6,7 @@ use crate::tui::core::msg::{Effect, What};
 use crate::tui::testing::{Desk, action, decided, few, key};
 
 fn edits(desk: &Desk, id: &str) -> Option<String> {
-    match &desk.model.draft.get(&key(id))?.decision {
+    match &desk.model.decide.draft.get(&key(id))?.decision {
         Decision::Approve { edits, .. } => edits.as_ref().map(|edits| edits.as_json().as_str().to_owned()),
         _ => None,
     }
@@ -34,7 +34,7 @@ fn the_same_edit_on_twelve_actions_costs_ten_keys_and_the_words() {
     desk.wait(500);
     keys += count(&mut desk, "<Enter>");
 
-    assert_eq!(desk.model.draft.len(), 12);
+    assert_eq!(desk.model.decide.draft.len(), 12);
     assert_eq!(edits(&desk, "7").unwrap(), r#"{"title":"Outage in EU"}"#);
     keys += count(&mut desk, "s");
     desk.wait(500);
@@ -125,7 +125,7 @@ fn esc_goes_back_to_the_form_and_a_second_enter_at_once_stages_nothing() {
     desk.press("<Esc>");
 
     assert!(desk.model.modal.is_none());
-    assert_eq!(desk.model.edit_texts.len(), 1, "the words are kept");
+    assert_eq!(desk.model.edit.texts.len(), 1, "the words are kept");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn what_does_not_parse_comes_back_as_text_with_the_place_of_the_error() {
     assert!(desk.screen().contains("\"title\": Mended"), "{}", desk.screen());
     assert!(desk.message().contains("your text is kept"), "{}", desk.message());
     desk.press("<Esc>");
-    assert!(desk.model.edit_texts[&key("1")].text.contains("Mended"));
+    assert!(desk.model.edit.texts[&key("1")].text.contains("Mended"));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn reason_of_a_decision_on_changed_content_is_offered_again() {
     desk.wait(1_000);
     desk.press("X<Enter>");
 
-    let reasons = desk.model.draft.iter().map(|(_, staged)| staged.decision.clone());
+    let reasons = desk.model.decide.draft.iter().map(|(_, staged)| staged.decision.clone());
     assert_eq!(reasons.collect::<Vec<_>>(), [Decision::Reject { reason: Some("twice".into()) }]);
 }
 
@@ -126,7 +126,7 @@ fn what_is_decided_anew_is_compared_no_more() {
 fn after_a_restart_it_says_that_what_was_seen_is_not_at_hand() {
     let mut desk = Desk::new(100, 30, vec![pay("1.10")]);
     desk.press("a");
-    desk.model.sights.forget(&key("p"));
+    desk.model.reader.contents.forget(&key("p"));
     desk.changes(vec![pay("9.90")]);
     desk.wait(1_000);
     desk.press("zd");

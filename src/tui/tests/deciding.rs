@@ -36,7 +36,7 @@ fn every_step_is_saved_with_its_position() {
     assert_eq!(desk.staged(), "1A");
     desk.press("U");
     assert_eq!(desk.staged(), "1A 2X");
-    assert_eq!(desk.model.tally.total().total(), 2);
+    assert_eq!(desk.model.decide.tally.total().total(), 2);
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn a_decision_is_bound_to_what_was_on_screen() {
 
     desk.press("a");
 
-    assert_eq!(desk.model.draft.get(&key("1")).unwrap().digest, Some(digest));
+    assert_eq!(desk.model.decide.draft.get(&key("1")).unwrap().digest, Some(digest));
     // The last one was decided before its content came.
     desk.answers = false;
     desk.press("Ga");
-    assert_eq!(desk.model.draft.get(&key("4")).unwrap().digest, None);
+    assert_eq!(desk.model.decide.draft.get(&key("4")).unwrap().digest, None);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_burst_of_keys_decides_nothing() {
 
     assert_eq!(desk.staged(), "", "what the first keys staged is taken back");
     assert!(desk.message().starts_with("ignored"), "{}", desk.message());
-    assert_eq!(desk.model.tally.total().total(), 0);
+    assert_eq!(desk.model.decide.tally.total().total(), 0);
     desk.press("a");
     assert_ne!(desk.staged(), "", "a typed key counts again");
 }
@@ -145,7 +145,7 @@ fn a_burst_that_undoes_is_taken_back_too() {
         desk.hurry(paste, 2);
         assert_eq!(desk.staged(), "1A 2X", "{paste}");
         assert!(desk.message().ends_with("what they staged was taken back"), "{paste}: {}", desk.message());
-        assert_eq!(desk.model.tally.total().total(), 2, "{paste}");
+        assert_eq!(desk.model.decide.tally.total().total(), 2, "{paste}");
     }
 }
 
@@ -224,7 +224,7 @@ fn a_bulk_key_leaves_words_and_edits_alone() {
     {
         let mut desk = typed_for_each();
         let kept = |desk: &Desk| {
-            let decision = |id| desk.model.draft.get(&key(id)).map(|staged| staged.decision.clone());
+            let decision = |id| desk.model.decide.draft.get(&key(id)).map(|staged| staged.decision.clone());
             ["1", "2", "3"].map(decision)
         };
         let before = kept(&desk);
@@ -257,7 +257,7 @@ fn a_bulk_edit_leaves_words_alone() {
     desk.press("<Enter>");
 
     let reason = Decision::Reject { reason: Some("duplicate".to_owned()) };
-    assert_eq!(desk.model.draft.get(&key("1")).map(|staged| &staged.decision), Some(&reason));
+    assert_eq!(desk.model.decide.draft.get(&key("1")).map(|staged| &staged.decision), Some(&reason));
     assert!(desk.message().contains("left out"), "{}", desk.message());
 }
 
@@ -273,12 +273,12 @@ fn a_single_key_says_what_it_replaced_and_u_brings_it_back() {
     ];
     for (keys, message) in told {
         let mut desk = typed_for_each();
-        let before = desk.model.draft.clone();
+        let before = desk.model.decide.draft.clone();
         desk.press(keys);
         assert_eq!(desk.message(), message, "{keys}");
 
         desk.press("u");
-        let decision = |desk: &Desk, id: &str| desk.model.draft.get(&key(id)).cloned();
+        let decision = |desk: &Desk, id: &str| desk.model.decide.draft.get(&key(id)).cloned();
         for id in ["1", "2", "3", "4"] {
             assert_eq!(decision(&desk, id), before.get(&key(id)).cloned(), "{keys} {id}");
         }
@@ -291,7 +291,7 @@ fn an_edit_keeps_the_comment_beside_it() {
     desk.press("curgent<Enter>");
     desk.press("ke (EU)<Enter>");
 
-    let staged = desk.model.draft.get(&key("1")).map(|staged| &staged.decision);
+    let staged = desk.model.decide.draft.get(&key("1")).map(|staged| &staged.decision);
     let kept = matches!(staged, Some(Decision::Approve { edits: Some(_), comment: Some(_) }));
     assert!(kept, "{staged:?}");
 }
@@ -355,7 +355,7 @@ fn a_reason_is_asked_for_where_the_source_demands_one() {
     desk.press("other team<Enter>");
 
     assert_eq!(
-        desk.model.draft.get(&key("1")).unwrap().decision,
+        desk.model.decide.draft.get(&key("1")).unwrap().decision,
         Decision::Reject { reason: Some("other team".to_owned()) }
     );
     assert_eq!(desk.here(), "2");
@@ -439,7 +439,7 @@ fn comment_on_one_row_is_kept_while_others_are_marked() {
     assert!(!desk.model.queue.marks.is_empty());
     desk.press("c more<Enter>");
 
-    let said = desk.model.draft.get(&first).map(|staged| staged.decision.clone());
+    let said = desk.model.decide.draft.get(&first).map(|staged| staged.decision.clone());
     assert_eq!(said, Some(Decision::Reject { reason: Some("dup more".into()) }), "{}", desk.message());
 }
 
@@ -448,7 +448,7 @@ fn reason_for_all_that_is_marked_is_not_taken_for_one_alone() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("*Xall spam<Esc><Esc>x");
 
-    let said: Vec<_> = desk.model.draft.iter().map(|(_, staged)| staged.decision.clone()).collect();
+    let said: Vec<_> = desk.model.decide.draft.iter().map(|(_, staged)| staged.decision.clone()).collect();
     assert_eq!(said, [Decision::Reject { reason: None }]);
 }
 

@@ -36,7 +36,7 @@ fn edited_raw() -> Desk {
 }
 
 fn edits(desk: &Desk) -> Option<String> {
-    match &desk.model.draft.get(&key("1"))?.decision {
+    match &desk.model.decide.draft.get(&key("1"))?.decision {
         Decision::Approve { edits, .. } => edits.as_ref().map(|edits| edits.as_json().as_str().to_owned()),
         _ => None,
     }
@@ -335,7 +335,7 @@ fn what_does_not_parse_is_kept_and_opens_as_text() {
     let mut desk = one(r#"{"title":"a","n":1.10}"#);
 
     desk.press("e<Down><C-u>-<Esc>");
-    assert!(desk.model.edit_texts[&key("1")].text.contains("\"n\": -"), "{:?}", desk.model.edit_texts);
+    assert!(desk.model.edit.texts[&key("1")].text.contains("\"n\": -"), "{:?}", desk.model.edit.texts);
     desk.press("e");
 
     assert!(form(&desk).is_raw());
@@ -355,7 +355,7 @@ fn json_that_is_more_than_one_value_is_none() {
 
 /// Where the terminal's own cursor is.
 fn caret(desk: &Desk) -> Option<(u16, u16)> {
-    let area = Rect::new(0, 0, desk.model.size.width, desk.model.size.height);
+    let area = Rect::new(0, 0, desk.model.screen.size.width, desk.model.screen.size.height);
     view(&desk.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
 }
 

@@ -53,15 +53,15 @@ fn the_preview_says_when_and_counts_seconds_only_at_the_end() {
     // It is read by then.
     tick(&mut desk, SECOND);
 
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
     tick(&mut desk, SECOND);
-    assert!(!desk.model.dirty, "nothing on screen is another one");
+    assert!(!desk.model.screen.dirty, "nothing on screen is another one");
 
     tick(&mut desk, 3 * MINUTE + 20 * SECOND);
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
     tick(&mut desk, SECOND);
     assert!(desk.screen().contains("expires in 1m 36s"), "{}", desk.screen());
-    assert!(desk.model.dirty, "seconds are counted now");
+    assert!(desk.model.screen.dirty, "seconds are counted now");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_staged_decision_is_dropped_with_a_message_and_the_row_stays() {
     assert!(
         matches!(&desk.slot("2").state, State::Settled(settled) if settled.status == Some(Status::Expired))
     );
-    assert_eq!(desk.model.stats.pending, 2);
+    assert_eq!(desk.model.list.stats.pending, 2);
     desk.press("u");
     assert_eq!(desk.staged(), "", "undo brings no decision back that cannot be made any more");
     desk.press("U");
@@ -165,10 +165,10 @@ fn arrival_that_expires_while_it_waits_is_counted_no_more() {
     let mut late = queue(2, MINUTE).remove(1);
     late.row.created_at = Timestamp::from_millis(NOW - 90 * MINUTE);
     desk.changes(vec![late]);
-    assert_eq!((desk.model.stats.pending, desk.model.queue.n_held()), (2, 1));
+    assert_eq!((desk.model.list.stats.pending, desk.model.queue.n_held()), (2, 1));
 
     tick(&mut desk, MINUTE);
-    assert_eq!(desk.model.stats.pending, 1);
+    assert_eq!(desk.model.list.stats.pending, 1);
 
     desk.press("R");
     assert!(!desk.slot("2").is_pending(), "and it is not offered when it is taken in");

@@ -69,7 +69,7 @@ fn near_identical_actions_are_one_row_until_it_is_opened() {
     assert!(desk.screen().contains("issue_id               note"), "{}", desk.screen());
     assert!(!desk.screen().contains("\"Done\""), "what is the same is not in the table: {}", desk.screen());
     desk.press(" x");
-    assert_eq!(desk.model.draft.len(), 9);
+    assert_eq!(desk.model.decide.draft.len(), 9);
     desk.press("ggl");
     assert_eq!(desk.model.queue.lines().len(), 11);
 }
@@ -81,7 +81,7 @@ fn the_rest_of_a_group_is_what_the_list_shows_of_it() {
     desk.press(",c/login<Enter>A");
 
     assert!(
-        desk.model.draft.iter().all(|(key, _)| ["1", "2"].contains(&key.id.as_raw())),
+        desk.model.decide.draft.iter().all(|(key, _)| ["1", "2"].contains(&key.id.as_raw())),
         "{}",
         desk.staged()
     );

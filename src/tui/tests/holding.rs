@@ -202,8 +202,12 @@ fn what_somebody_else_decides_meanwhile_stays_decided_when_the_rest_is_recalled(
     desk.wait(3_000);
     desk.say(What::Wake);
     desk.reports(|_| Outcome::Skipped { status: Some(Status::Approved), by: Some("lee".into()) });
-    assert_eq!(desk.model.last_report.as_ref().unwrap().report.counts().skipped, 2, "the source says so");
-    assert!(desk.model.draft.get(&key("1")).is_none());
+    assert_eq!(
+        desk.model.submit.last_report.as_ref().unwrap().report.counts().skipped,
+        2,
+        "the source says so"
+    );
+    assert!(desk.model.decide.draft.get(&key("1")).is_none());
 }
 
 #[test]

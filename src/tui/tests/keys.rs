@@ -71,9 +71,9 @@ fn a_key_that_follows_no_prefix_decides_nothing() {
 fn esc_leaves_a_prefix_and_nothing_else() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("zg<Esc>");
-    assert!(desk.model.zoom && desk.model.chords.is_empty());
+    assert!(desk.model.screen.zoom && desk.model.screen.chords.is_empty());
     desk.press("g?");
-    assert!(matches!(desk.model.overlay, Some(Overlay::Help(_))), "what works everywhere still does");
+    assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))), "what works everywhere still does");
 }
 
 #[test]
@@ -87,12 +87,12 @@ fn what_lies_under_a_panel_is_not_taken_for_read() {
     for cover in ["g", "?", ":"] {
         let mut desk = Desk::new(100, 30, long.clone());
         desk.press(cover);
-        let seen = |desk: &Desk| format!("{:?}", desk.model.reading);
+        let seen = |desk: &Desk| format!("{:?}", desk.model.reader.reading);
         let before = seen(&desk);
         desk.model.preview.top += 5;
         desk.drawn();
         assert_eq!(seen(&desk), before, "{cover}");
-        assert_ne!(desk.model.seen.last(&key("1")).map(|(_, seen)| seen), Some(Seen::InFull));
+        assert_ne!(desk.model.reader.seen.last(&key("1")).map(|(_, seen)| seen), Some(Seen::InFull));
     }
 }
 
@@ -151,9 +151,9 @@ fn help_scrolls_to_its_last_line_on_every_screen() {
         desk.press("?");
         let mut all = desk.screen();
         loop {
-            let before = desk.model.overlay.as_mut().map(|overlay| overlay.finder_mut().at);
+            let before = desk.model.screen.overlay.as_mut().map(|overlay| overlay.finder_mut().at);
             desk.press("<PageDown>");
-            if desk.model.overlay.as_mut().map(|overlay| overlay.finder_mut().at) == before {
+            if desk.model.screen.overlay.as_mut().map(|overlay| overlay.finder_mut().at) == before {
                 break;
             }
             all.push_str(&desk.screen());
@@ -164,7 +164,7 @@ fn help_scrolls_to_its_last_line_on_every_screen() {
             assert!(words(&all).contains(last), "{width}x{height}: {} is cut", spec.name);
         }
         desk.press("<Esc>");
-        assert!(desk.model.overlay.is_none());
+        assert!(desk.model.screen.overlay.is_none());
     }
 }
 
@@ -235,7 +235,7 @@ fn a_command_with_a_word_takes_it() {
 
     desk.press(":help undo<Enter>");
 
-    assert!(matches!(desk.model.overlay, Some(Overlay::Help(_))));
+    assert!(matches!(desk.model.screen.overlay, Some(Overlay::Help(_))));
     assert!(desk.screen().contains("undo the last"), "{}", desk.screen());
     desk.press("<Esc><Esc>:sort r<Enter>");
     assert_eq!(desk.model.queue.sort_by().word(), "risk");
@@ -256,7 +256,7 @@ fn a_command_with_a_word_takes_it() {
 fn every_command_is_in_the_palette_under_its_name() {
     let mut desk = Desk::new(100, 30, few(3));
     for spec in COMMANDS {
-        desk.model.overlay = Some(Overlay::Palette(Finder::with(spec.name)));
+        desk.model.screen.overlay = Some(Overlay::Palette(Finder::with(spec.name)));
         let screen = desk.screen();
         let first = screen.lines().find(|line| line.contains("> ") && line.contains(spec.name));
         assert!(first.is_some(), "{}:\n{screen}", spec.name);
@@ -282,7 +282,7 @@ fn a_character_is_a_character_where_text_is_typed() {
 fn suspending_and_leaving_work_over_help() {
     let mut desk = Desk::new(100, 30, few(3));
     desk.press("?<C-c>");
-    assert!(desk.model.overlay.is_none());
+    assert!(desk.model.screen.overlay.is_none());
     desk.press("<C-c>");
     assert!(desk.effects.contains(&Effect::Quit), "{:?}", desk.effects);
     assert!(COMMANDS.iter().any(|spec| spec.command == Command::Palette));

@@ -55,7 +55,7 @@ fn leaving_discards_only_after_the_count_and_as_one_step_that_can_be_undone() {
     assert!(quits(&desk) && desk.staged().is_empty());
     let Some(Write::Step { step, .. }) = desk.saved.last() else { panic!("{:?}", desk.saved) };
     assert_eq!(step.changes.len(), 2);
-    desk.model.draft.undo();
+    desk.model.decide.draft.undo();
     assert_eq!(desk.staged(), "1A 2X");
 }
 
@@ -132,7 +132,7 @@ fn q_closes_what_is_open_first() {
     let mut desk = Desk::new(100, 30, few(2));
 
     desk.press("zq");
-    assert!(!quits(&desk) && !desk.model.zoom);
+    assert!(!quits(&desk) && !desk.model.screen.zoom);
     desk.press("?q");
 
     assert!(!quits(&desk) && desk.model.modal.is_none());
@@ -149,7 +149,7 @@ fn quitting_from_a_form_keeps_its_text() {
     desk.press("<C-c>");
 
     assert!(quits(&desk));
-    assert_eq!(desk.model.edit_texts.len(), 1);
+    assert_eq!(desk.model.edit.texts.len(), 1);
 }
 
 #[test]

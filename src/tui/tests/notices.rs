@@ -34,7 +34,7 @@ fn command() -> NotifyTo {
 /// An empty inbox with these rules, looked at once.
 fn desk(rules: Vec<NotifyRule>) -> Desk {
     let mut desk = Desk::new(100, 30, Vec::new());
-    desk.model.notices = Notices::new(&rules, desk.model.settings.targets);
+    desk.model.dashboard.notices = Notices::new(&rules, desk.model.settings.targets);
     desk.model.settings.rules = rules;
     later(&mut desk, 1_000);
     desk.effects.clear();
@@ -90,7 +90,7 @@ fn keys_make_no_figures_and_two_looks_are_a_second_apart() {
     desk.wait(2_000);
     desk.press("jk");
     assert_eq!(calls(&mut desk), [""; 0]);
-    assert!(desk.model.notices.is_due(desk.model.now), "the keys did not look");
+    assert!(desk.model.dashboard.notices.is_due(desk.model.now), "the keys did not look");
     later(&mut desk, 0);
     assert_eq!(calls(&mut desk).len(), 1);
 }
@@ -109,7 +109,7 @@ fn a_window_in_front_is_not_rung_but_a_command_is_told_all_the_same() {
 fn a_source_that_is_down_at_the_start_is_told() {
     let mut desk = Desk::new(100, 30, Vec::new());
     let rules = vec![rule(1, DOWN, command())];
-    desk.model.notices = Notices::new(&rules, desk.model.settings.targets);
+    desk.model.dashboard.notices = Notices::new(&rules, desk.model.settings.targets);
     desk.model.settings.rules = rules;
     let stopped = Connection::Refused { why: "the token was refused".into() };
     desk.say(What::Source(Event { source: source(), kind: EventKind::Connection(stopped) }));
@@ -120,19 +120,19 @@ fn a_source_that_is_down_at_the_start_is_told() {
 fn a_rule_that_fails_is_told_of_once_until_it_gets_through_again() {
     let mut desk = desk(vec![rule(1, FIRST, command())]);
     let mut noticed = |answer: Result<(), &str>| {
-        desk.model.message = None;
+        desk.model.screen.message = None;
         desk.say(What::Noticed { rule: 1, answer: answer.map_err(str::to_owned) });
-        desk.model.message.is_some().then(|| desk.message())
+        desk.model.screen.message.is_some().then(|| desk.message())
     };
     let failed = Err("notify rule 1 (command, line 1): the command failed: no such file");
     let said = noticed(failed).unwrap();
     assert!(said.contains("not notified: notify rule 1 (command, line 1)"), "{said}");
     assert_eq!(noticed(failed), None);
-    desk.model.message = None;
+    desk.model.screen.message = None;
     desk.press("gw");
     assert!(desk.screen().contains("not notified: notify rule 1 (command, line 1)"), "{}", desk.screen());
     desk.say(What::Noticed { rule: 1, answer: Ok(()) });
     assert!(!desk.screen().contains("not notified"), "{}", desk.screen());
     desk.say(What::Noticed { rule: 1, answer: failed.map_err(str::to_owned) });
-    assert!(desk.model.message.is_some());
+    assert!(desk.model.screen.message.is_some());
 }

@@ -36,13 +36,13 @@ fn the_header_says_so_for_as_long_as_it_is_so() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = Desk::new(width, height, few(3));
         desk.effects.clear();
-        desk.model.dirty = false;
+        desk.model.screen.dirty = false;
 
         briefed(&mut desk, Some(NOW - 3_600_000));
 
         assert!(header(&desk).contains("PAUSED since 13:22  "), "{}", header(&desk));
         assert!(header(&desk).contains("LIVE") && header(&desk).contains(" 3"), "{}", header(&desk));
-        assert!(desk.model.dirty, "it is drawn");
+        assert!(desk.model.screen.dirty, "it is drawn");
         assert!(
             !desk.effects.iter().any(|effect| matches!(effect, Effect::Sync { .. })),
             "nothing else changed"

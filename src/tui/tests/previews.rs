@@ -75,7 +75,7 @@ fn a_search_goes_from_match_to_match_and_ends() {
     desk.press("NN");
     assert!(desk.screen().contains("match 11 of 11"), "{}", desk.screen());
     desk.press("<Esc>");
-    assert!(desk.model.zoom && desk.model.preview.search.is_none());
+    assert!(desk.model.screen.zoom && desk.model.preview.search.is_none());
     desk.press("gg/199<Esc>");
     assert_eq!(desk.model.preview.top, 0, "given up, it goes back");
 }
@@ -182,7 +182,7 @@ fn the_preview_is_hidden_below_or_beside() {
 fn a_hidden_preview_is_not_reading() {
     let mut desk = Desk::new(100, 30, few(2));
     desk.press("p");
-    desk.model.seen = crate::domain::SeenLog::default();
+    desk.model.reader.seen = crate::domain::SeenLog::default();
 
     desk.press("j");
 

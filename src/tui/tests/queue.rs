@@ -313,17 +313,17 @@ fn a_source_in_trouble_says_since_when() {
     desk.say(event(EventKind::Connection(retrying)));
     assert!(desk.screen().contains("RETRY in 12 s, data 71 s old"), "{}", desk.screen());
     desk.wait(5_000);
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
     desk.say(What::Tick);
 
-    assert!(desk.model.dirty, "the count-down is drawn");
+    assert!(desk.model.screen.dirty, "the count-down is drawn");
     assert!(desk.screen().contains("RETRY in 7 s, data 76 s old"));
     desk.say(event(EventKind::Connection(Connection::Live)));
     assert!(desk.screen().contains("STALE, data 76 s old"), "a connection is no data");
     desk.changes(Vec::new());
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
     desk.say(What::Tick);
-    assert!(!desk.model.dirty, "nothing is drawn when nothing changes");
+    assert!(!desk.model.screen.dirty, "nothing is drawn when nothing changes");
 }
 
 #[test]

@@ -308,5 +308,5 @@ fn history_on_screen_is_not_the_content_on_screen() {
     desk.press("ja");
 
     assert_eq!(desk.staged(), "2A", "{}", desk.message());
-    assert_eq!(desk.model.draft.get(&key("2")).and_then(|staged| staged.digest), None);
+    assert_eq!(desk.model.decide.draft.get(&key("2")).and_then(|staged| staged.digest), None);
 }

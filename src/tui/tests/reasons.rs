@@ -6,7 +6,7 @@ use crate::tui::core::msg::What;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 fn decision(desk: &Desk, id: &str) -> Decision {
-    desk.model.draft.get(&key(id)).unwrap().decision.clone()
+    desk.model.decide.draft.get(&key(id)).unwrap().decision.clone()
 }
 
 fn rejected(reason: &str) -> Decision {
@@ -148,7 +148,7 @@ fn a_reason_outlives_the_toggle_and_stands_on_the_sheet() {
     desk.press("gg");
     desk.press("jxx");
 
-    let reason = |desk: &Desk| match &desk.model.draft.get(&key("1")).unwrap().decision {
+    let reason = |desk: &Desk| match &desk.model.decide.draft.get(&key("1")).unwrap().decision {
         Decision::Reject { reason } => reason.clone(),
         other => panic!("{other:?}"),
     };
@@ -171,7 +171,7 @@ fn a_comment_beside_an_approval_asks_for_what_approving_asks_for() {
         desk.slowly("<PageDown>");
     }
     desk.press("<Esc>a");
-    let before = desk.model.draft.get(&key("1")).unwrap().clone();
+    let before = desk.model.decide.draft.get(&key("1")).unwrap().clone();
     let mut changed = long(2);
     changed.row.title = "Risky, too".into();
     desk.changes(vec![changed]);
@@ -180,7 +180,7 @@ fn a_comment_beside_an_approval_asks_for_what_approving_asks_for() {
 
     desk.press("cfine<Enter>");
 
-    assert_eq!(desk.model.draft.get(&key("1")), Some(&before), "{}", desk.message());
+    assert_eq!(desk.model.decide.draft.get(&key("1")), Some(&before), "{}", desk.message());
     assert!(desk.message().starts_with("high-risk"), "{}", desk.message());
     desk.press("<Esc>a");
     assert_eq!(desk.staged(), "", "taking it back asks for nothing");

@@ -28,7 +28,7 @@ fn knows_elsewhere(desk: &mut Desk, subject: &str) {
     let mut other =
         SourceState::new(SourceName::new("woo"), Duration::from_secs(40), Duration::from_secs(10));
     other.subject = Some(subject.into());
-    desk.model.sources.push(other);
+    desk.model.list.sources.push(other);
 }
 
 fn header(desk: &Desk) -> String {

@@ -283,7 +283,7 @@ fn every_size_and_every_sheet_can_be_drawn() {
                 if nth % every != 0 {
                     continue;
                 }
-                desk.model.size = Size::new(width, height);
+                desk.model.screen.size = Size::new(width, height);
                 desk.say(What::Resize(width, height));
                 desk.drawn();
                 assert_eq!(desk.buffer().area.width, width, "{keys:?} at {width}x{height}");

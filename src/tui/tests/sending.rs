@@ -253,9 +253,9 @@ fn a_decision_that_never_landed_is_staged_again() {
     desk.press("as");
     desk.wait(500);
     desk.press("y");
-    let staged = desk.model.draft.get(&key("1")).unwrap().clone();
+    let staged = desk.model.decide.draft.get(&key("1")).unwrap().clone();
     desk.reports(|_| Outcome::Unknown { why: "no answer".into() });
-    let mut report = desk.model.last_report.clone().unwrap().report;
+    let mut report = desk.model.submit.last_report.clone().unwrap().report;
     report.lines[0].outcome = Outcome::Failed { why: "it never arrived".into() };
     let id = report.id.clone();
 
@@ -393,7 +393,11 @@ fn what_arrived_while_it_was_sent_is_left_pending_too() {
     desk.changes(more);
     desk.accepts();
 
-    assert_eq!(desk.model.last_report.as_ref().unwrap().report.left_pending, 3, "4 and 5 came meanwhile");
+    assert_eq!(
+        desk.model.submit.last_report.as_ref().unwrap().report.left_pending,
+        3,
+        "4 and 5 came meanwhile"
+    );
     desk.press("gr");
     assert!(desk.screen().contains("left pending 3"), "{}", desk.screen());
 }
@@ -478,7 +482,7 @@ fn what_went_wrong_stands_first_where_the_line_is_too_long() {
         });
         ends(&mut desk, "2", Status::Failed);
         desk.say(What::Resize(width, height));
-        desk.model.message = None;
+        desk.model.screen.message = None;
 
         assert!(desk.screen().contains(" gr  1 unknown · then 1 failed"), "{}", desk.screen());
     }

@@ -13,7 +13,7 @@ fn mixed() -> (Desk, Report) {
     desk.wait(500);
     desk.press("y");
     desk.reports(|_| Outcome::Approved);
-    let mut report = desk.model.last_report.clone().unwrap().report;
+    let mut report = desk.model.submit.last_report.clone().unwrap().report;
     report.lines[1].outcome = Outcome::Failed { why: "no".into() };
     report.lines[2].outcome = Outcome::Unknown { why: "no answer".into() };
 
@@ -60,8 +60,8 @@ fn another_look_leaves_alone_what_was_known_before() {
     assert_eq!((desk.staged().as_str(), desk.effects.as_slice()), ("", &[][..]));
     assert!(desk.saved.is_empty(), "{:?}", desk.saved);
     assert_eq!(desk.slot("3").state, State::Unknown);
-    assert_eq!(desk.model.last_report.as_ref().unwrap().followed.len(), 1);
-    assert!(desk.model.look_again.is_some(), "3 is looked for again");
+    assert_eq!(desk.model.submit.last_report.as_ref().unwrap().followed.len(), 1);
+    assert!(desk.model.submit.look_again.is_some(), "3 is looked for again");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn only_what_was_learnt_is_applied() {
     assert_eq!(desk.effects, [Effect::TakeBack { id: report.id.clone(), keys: learnt }]);
     assert_eq!(status(&desk, "1"), Some(Status::Executed));
     assert_eq!(desk.slot("3").state, State::Pending);
-    let last = desk.model.last_report.as_ref().unwrap();
+    let last = desk.model.submit.last_report.as_ref().unwrap();
     assert_eq!((&last.report, last.followed.len()), (&report, 1), "updated, not replaced");
 }
 
@@ -174,7 +174,7 @@ fn lost_decision_without_a_row_stands_first_and_says_when_it_is_read_again() {
     let lines: Vec<&str> = screen.lines().skip(3).take(3).collect();
     assert!(lines[0].contains("unknown: t settles, next look "), "{screen}");
     assert!(lines[1].contains("The lost one") && lines[1].contains("UNKNOWN"), "{screen}");
-    assert_eq!((desk.model.stats.unknown, desk.model.stats.pending), (1, 2));
+    assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 2));
     assert_eq!(desk.here(), "1", "the cursor stays on its row");
 
     // Its source lists what it has, which is not this one.
@@ -212,7 +212,7 @@ fn lost_decision_is_settled_by_hand() {
     desk.say(What::Resolved(key("gone"), Resolution::Landed, answer));
 
     assert_eq!(status(&desk, "gone"), Some(Status::Executed));
-    assert_eq!(desk.model.stats.unknown, 0);
+    assert_eq!(desk.model.list.stats.unknown, 0);
     desk.press("R");
     assert!(desk.model.queue.get(&key("gone")).is_none(), "{}", desk.screen());
 }
@@ -237,7 +237,7 @@ fn accepted_decision_that_was_not_ours_is_told_as_skipped() {
         at: Timestamp::default(),
     }));
 
-    let sheet = desk.model.last_report.clone().unwrap();
+    let sheet = desk.model.submit.last_report.clone().unwrap();
     assert_eq!(Some(sheet.report.lines[0].outcome.clone()), outcome);
     assert!(sheet.followed.is_empty());
     assert!(matches!(&desk.slot("1").state, State::Settled(settled) if !settled.ours));

@@ -75,11 +75,11 @@ fn g30_a_live_source_without_a_sign_of_life_is_stale_at_its_limit_and_not_before
 fn g30_a_computer_that_slept_shows_stale_data_with_the_next_second() {
     let mut desk = Desk::new(100, 30, few(1));
     desk.wait(8 * 3_600_000);
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
 
     desk.say(What::Tick);
 
-    assert!(desk.model.dirty, "it must be drawn");
+    assert!(desk.model.screen.dirty, "it must be drawn");
     assert!(head(&mut desk).contains("STALE, data 8h00m old"), "{}", head(&mut desk));
     becomes(&mut desk, Connection::Connecting);
     assert!(head(&mut desk).contains("CONNECTING, data 8h00m old"), "{}", head(&mut desk));
@@ -88,7 +88,7 @@ fn g30_a_computer_that_slept_shows_stale_data_with_the_next_second() {
 #[test]
 fn who_is_only_asked_is_stale_after_three_askings() {
     let mut desk = Desk::new(100, 30, few(1));
-    desk.model.sources[0].poll = Duration::from_mins(1);
+    desk.model.list.sources[0].poll = Duration::from_mins(1);
     becomes(&mut desk, Connection::Polling);
 
     assert!(passes(&mut desk, 179).contains("POLLING"));

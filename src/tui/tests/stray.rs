@@ -267,7 +267,7 @@ fn g8_random_keys_at_the_review_send_nothing() {
             keys += 1;
             at_the_sheet += u32::from(board.reviews());
             assert!(board.0.submitted.is_empty(), "key {keys}");
-            if board.0.model.leaving {
+            if board.0.model.screen.leaving {
                 break;
             }
         }

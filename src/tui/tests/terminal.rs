@@ -63,7 +63,7 @@ fn the_selected_row_is_told_in_every_theme() {
     for (choice, depth) in
         all.iter().flat_map(|it| [Depth::None, Depth::Names, Depth::Indexed, Depth::Full].map(|d| (it, d)))
     {
-        desk.model.theme = Theme::load(choice, depth).unwrap();
+        desk.model.screen.theme = Theme::load(choice, depth).unwrap();
         let buffer = desk.buffer();
         let (here, below) = (&buffer[(x + 8, y)], &buffer[(x + 8, y + 1)]);
         assert_eq!(buffer[(x, y)].symbol(), ">");

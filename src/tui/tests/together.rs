@@ -27,7 +27,7 @@ fn five(width: u16, height: u16, mine: Vec<PendingAction>) -> Desk {
     let mut desk = Desk::new(width, height, Vec::new());
     for name in OTHERS {
         let (stale, poll) = (Duration::from_secs(40), Duration::from_secs(10));
-        desk.model.sources.push(SourceState::new(named(name), stale, poll));
+        desk.model.list.sources.push(SourceState::new(named(name), stale, poll));
     }
     desk.lists(mine);
     for name in OTHERS {
@@ -117,7 +117,7 @@ fn the_same_id_at_two_sources_is_two_actions() {
     let index = desk.model.queue.index(&at("woo", "1")).unwrap();
     desk.model.queue.go_to_action(index);
     desk.press("x");
-    let staged: Vec<_> = desk.model.draft.iter().map(|(key, _)| key.clone()).collect();
+    let staged: Vec<_> = desk.model.decide.draft.iter().map(|(key, _)| key.clone()).collect();
     assert_eq!(staged, [at("woo", "1")]);
 }
 
@@ -188,7 +188,7 @@ fn what_came_is_shown_while_a_slow_source_has_not_answered_and_holds_up_no_other
 #[test]
 fn a_source_that_was_never_read_says_so_and_its_failure_is_told_once() {
     let mut desk = five(160, 45, few(2));
-    desk.model.sources[2].heard = None;
+    desk.model.list.sources[2].heard = None;
     assert!(desk.screen().contains("  READING"), "{}", desk.screen());
     let fails = |desk: &mut Desk| {
         let problem =

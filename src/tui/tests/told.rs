@@ -111,7 +111,7 @@ fn approving_what_asks_for_an_answer_opens_the_form_at_the_answer() {
     // It holds null, so it takes JSON.
     desk.press("<C-u>\"the small one\"<Enter>");
     assert_eq!(desk.staged(), "q-1E", "{}", desk.screen());
-    let edits = desk.model.draft.get(&key("q-1")).unwrap().decision.edits().unwrap().clone();
+    let edits = desk.model.decide.draft.get(&key("q-1")).unwrap().decision.edits().unwrap().clone();
     assert_eq!(edits.as_json().as_str().replace(' ', ""), r#"{"answer":"thesmallone"}"#);
     desk.press("a");
     assert_eq!(desk.staged(), "", "again takes it back");

@@ -93,7 +93,7 @@ fn a_filter_never_hides_in_silence_what_will_be_sent() {
     let mut desk = Desk::new(100, 30, checkpoints());
     desk.press("jax");
     let staged = desk.staged();
-    assert_eq!(desk.model.draft.len(), 2, "{staged}");
+    assert_eq!(desk.model.decide.draft.len(), 2, "{staged}");
 
     desk.press("/oda<Enter>");
     assert!(desk.screen().contains("2 hidden by the filter"), "{}", desk.screen());
@@ -182,7 +182,7 @@ fn a_hundred_thousand_rows_are_searched_in_stretches() {
     desk.hurry("9", 20);
     desk.hurry("999", 200);
     assert_eq!(desk.model.queue.n_shown(), 50_000, "the rows stay until the search is over");
-    while desk.model.filtering.scan.is_some() {
+    while desk.model.list.filtering.scan.is_some() {
         desk.say(What::Wake);
     }
 

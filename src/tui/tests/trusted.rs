@@ -129,7 +129,7 @@ fn every_line_of_the_review_can_be_reached_at_every_size() {
         let decision = Decision::Approve { edits, comment: None };
         let (batch, at) = (desk.slot("1").entry.batch(), desk.model.now);
         let staged = Staged { decision, batch, digest: Some(pay.digest()), terms: pay.terms, at };
-        desk.model.draft.stage([(key("1"), Some(staged))]);
+        desk.model.decide.draft.stage([(key("1"), Some(staged))]);
         desk.press("S");
         desk.press(&"<PageDown>".repeat(30));
         let end = desk.screen();

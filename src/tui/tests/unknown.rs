@@ -47,7 +47,10 @@ fn they_stand_first_in_a_group_of_their_own() {
 │   .  * Issue number 3                  57m │││ approved by l
 ");
     assert_eq!(desk.here(), "4", "what is to be settled comes first");
-    assert_eq!((desk.model.stats.pending, desk.model.undecided(), desk.model.stats.unknown), (3, 3, 2));
+    assert_eq!(
+        (desk.model.list.stats.pending, desk.model.undecided(), desk.model.list.stats.unknown),
+        (3, 3, 2)
+    );
 }
 
 #[test]
@@ -116,7 +119,7 @@ fn a_row_that_becomes_unknown_stands_first_at_once() {
 
     assert_eq!(desk.staged(), "", "somebody else approved it: nothing is left to decide");
     assert_eq!(desk.slot("2").state, State::ToResolve);
-    assert_eq!((desk.model.stats.pending, desk.model.stats.unknown), (2, 1));
+    assert_eq!((desk.model.list.stats.pending, desk.model.list.stats.unknown), (2, 1));
     assert_eq!(desk.here(), stood, "the cursor stays on its row");
     let screen = desk.screen();
     let row = |text: &str| screen.lines().position(|line| line.contains(text));
@@ -151,13 +154,13 @@ fn they_go_when_anybody_settled_them() {
 
     desk.changes(vec![decided(few(4).remove(3), Status::Executed, "lee")]);
 
-    assert_eq!(desk.model.stats.unknown, 1);
+    assert_eq!(desk.model.list.stats.unknown, 1);
     assert!(desk.screen().contains("Issue number 4             executed"), "{}", desk.screen());
     desk.press("R");
     assert!(desk.model.queue.get(&key("4")).is_none());
     desk.lists(few(3));
     desk.press("R");
-    assert_eq!(desk.model.stats.unknown, 0);
+    assert_eq!(desk.model.list.stats.unknown, 0);
     assert!(!desk.screen().contains("outcome unknown"), "{}", desk.screen());
 }
 
@@ -168,10 +171,10 @@ fn new_unknown_above_the_cursor_waits_and_is_counted() {
 
     desk.changes(vec![lost(few(2).remove(1))]);
 
-    assert_eq!((desk.model.stats.unknown, desk.model.stats.pending), (1, 1));
+    assert_eq!((desk.model.list.stats.unknown, desk.model.list.stats.pending), (1, 1));
     assert!(desk.screen().contains(" 1 new above"));
     desk.changes(vec![decided(few(2).remove(1), Status::Failed, "lee")]);
-    assert_eq!(desk.model.stats.unknown, 0);
+    assert_eq!(desk.model.list.stats.unknown, 0);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn g7_nothing_is_approved_before_its_last_line_was_on_screen() {
             desk.press(key);
             // A pane full of text takes its time.
             desk.wait(1_000);
-            if desk.model.zoom {
+            if desk.model.screen.zoom {
                 read(&desk, &mut seen);
             } else {
                 desk.press("z");
@@ -144,14 +144,14 @@ fn g9_no_card_that_came_under_the_finger_just_now_is_decided() {
             }
         }
         desk.hurry(["a", "x"][random.below(2)], 0);
-        for (key, _) in desk.model.draft.iter() {
+        for (key, _) in desk.model.decide.draft.iter() {
             let is = shown.as_ref().filter(|(on_screen, _)| on_screen == key);
             assert!(is.is_some(), "round {round}: {key:?} was not on screen");
             let now = desk.model.queue.get(key).unwrap().entry.row.digest;
             assert_eq!(is.unwrap().1, now, "round {round}: another content was on screen");
             assert!(since >= 300, "round {round}: on screen for {since} ms only");
         }
-        if desk.model.draft.is_empty() { refused += 1 } else { staged += 1 }
+        if desk.model.decide.draft.is_empty() { refused += 1 } else { staged += 1 }
     }
     assert!(staged > 20 && refused > 20, "{staged} staged, {refused} refused: the test sees nothing");
 }

@@ -116,11 +116,11 @@ fn the_queue_is_as_it_was_when_one_comes_back() {
 fn nothing_is_decided_in_a_list_of_what_is_over() {
     for keys in ["a", "x", "X", "e", "A", "u", "U", "s", "S", " ", "n", "N", "t", "<Backspace>"] {
         let mut desk = looking(100, 30);
-        let (staged, steps) = (desk.staged(), desk.model.draft.position());
+        let (staged, steps) = (desk.staged(), desk.model.decide.draft.position());
 
         desk.press(keys);
 
-        assert_eq!((desk.staged(), desk.model.draft.position()), (staged, steps), "{keys}");
+        assert_eq!((desk.staged(), desk.model.decide.draft.position()), (staged, steps), "{keys}");
         assert!(desk.model.modal.is_none(), "{keys}");
         assert!(desk.message().contains("gi goes back to the inbox"), "{keys}: {}", desk.message());
     }
@@ -132,11 +132,11 @@ fn escape_and_q_go_back_to_the_inbox_and_not_out_of_it() {
         let mut desk = looking(100, 30);
         desk.press("z");
         desk.press("<Esc>");
-        assert!(desk.model.view.is_some(), "one level back");
+        assert!(desk.model.history.open.is_some(), "one level back");
 
         desk.press(keys);
 
-        assert!(desk.model.view.is_none() && !desk.model.leaving, "{keys}");
+        assert!(desk.model.history.open.is_none() && !desk.model.screen.leaving, "{keys}");
     }
 }
 
@@ -184,10 +184,10 @@ fn the_next_page_is_asked_for_near_the_end_and_a_late_one_is_let_go_of() {
 
     desk.press("gi");
     desk.say(What::Listed { number, page: Box::new(page(&many(300, 5))) });
-    assert!(desk.model.view.is_none());
+    assert!(desk.model.history.open.is_none());
     desk.press("Vr");
     desk.say(What::Listed { number, page: Box::new(page(&many(300, 5))) });
-    assert!(desk.model.view.as_ref().unwrap().slots().is_empty(), "that was another list");
+    assert!(desk.model.history.open.as_ref().unwrap().slots().is_empty(), "that was another list");
 }
 
 #[test]
@@ -235,14 +235,14 @@ fn only_rows_on_screen_are_read_in_full() {
 #[test]
 fn where_no_source_lists_what_is_over_it_is_said_before_anything_is_asked() {
     let mut desk = Desk::new(100, 30, few(1));
-    desk.model.sources[0].records = Records::NONE;
+    desk.model.list.sources[0].records = Records::NONE;
 
     desk.press("Vf");
 
-    assert!(desk.model.view.is_none() && asks(&desk).is_empty());
+    assert!(desk.model.history.open.is_none() && asks(&desk).is_empty());
     assert_eq!(desk.message(), "no source here lists what is over; gh shows what was decided from here");
     desk.press("gh");
-    assert_eq!(desk.model.view.as_ref().map(|view| view.kind), Some(ViewKind::Mine));
+    assert_eq!(desk.model.history.open.as_ref().map(|view| view.kind), Some(ViewKind::Mine));
 }
 
 #[test]

@@ -41,14 +41,14 @@ fn hostile() -> Vec<PendingAction> {
 fn enter_shows_exactly_the_queue_in_the_inbox_whatever_its_name() {
     let mut desk = Desk::new(160, 60, hostile());
     desk.press("gw");
-    let queues = desk.model.watch.board.sources[0].queues.len();
+    let queues = desk.model.dashboard.watch.board.sources[0].queues.len();
     assert_eq!(queues, 2 * NAMES.len());
     for row in 1..=queues {
         desk.press("gwgg");
         for _ in 0..row {
             desk.press("j");
         }
-        let Some(RowId::Queue(_, Some(queue))) = desk.model.watch.here() else { panic!("{row}") };
+        let Some(RowId::Queue(_, Some(queue))) = desk.model.dashboard.watch.here() else { panic!("{row}") };
         desk.press("<Enter>");
         assert!(!desk.model.watches());
         let is_shown = |id: &ActionId| desk.model.queue.is_shown(&key(id.as_raw()));
@@ -87,31 +87,31 @@ fn enter_opens_what_an_event_an_alert_or_a_tool_is_about() {
     desk.press("gw");
     shows(&mut desk, board.clone());
     desk.press("j<Enter>");
-    assert!(desk.model.view.as_ref().is_some_and(|view| view.kind == ViewKind::Failed));
+    assert!(desk.model.history.open.as_ref().is_some_and(|view| view.kind == ViewKind::Failed));
     desk.press("<Esc>");
     shows(&mut desk, board);
     desk.press("A<Enter>");
-    let filter = desk.model.filtering.applied.as_ref().unwrap().text().to_owned();
+    let filter = desk.model.list.filtering.applied.as_ref().unwrap().text().to_owned();
     assert_eq!(filter, "source:==gate is:high age:>15m");
 }
 
 #[test]
 fn the_mouse_selects_and_does_nothing_else() {
     let mut desk = watching(160, 45, growing());
-    desk.model.window.mouse = true;
+    desk.model.screen.window.mouse = true;
     let mouse = |desk: &mut Desk, kind, column, row| {
         desk.wait(500);
         desk.say(What::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
     };
     mouse(&mut desk, MouseEventKind::Down(MouseButton::Left), 20, 6);
-    assert_eq!(desk.model.watch.at(Panel::Queues), 2);
+    assert_eq!(desk.model.dashboard.watch.at(Panel::Queues), 2);
     mouse(&mut desk, MouseEventKind::ScrollDown, 20, 6);
-    assert_eq!(desk.model.watch.at(Panel::Queues), 5);
+    assert_eq!(desk.model.dashboard.watch.at(Panel::Queues), 5);
     mouse(&mut desk, MouseEventKind::Down(MouseButton::Left), 20, 12);
-    assert_eq!(desk.model.watch.at(Panel::Queues), 5, "below the last row is nowhere");
+    assert_eq!(desk.model.dashboard.watch.at(Panel::Queues), 5, "below the last row is nowhere");
     mouse(&mut desk, MouseEventKind::Down(MouseButton::Left), 20, 36);
-    assert_eq!(desk.model.watch.focus(), Panel::Events);
-    assert!(desk.model.watches() && desk.model.draft.is_empty());
+    assert_eq!(desk.model.dashboard.watch.focus(), Panel::Events);
+    assert!(desk.model.watches() && desk.model.decide.draft.is_empty());
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn ticks(desk: &mut Desk, seconds: i64) {
 fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
     let mut at_work = Desk::new(160, 45, few(6));
     at_work.press("axjjgw");
-    let (staged, steps) = (at_work.staged(), at_work.model.draft.position());
+    let (staged, steps) = (at_work.staged(), at_work.model.decide.draft.position());
     assert!(!staged.is_empty());
     let keys = COMMANDS.iter().filter(|spec| {
         spec.places.iter().any(|it| [KeyContext::Inbox, KeyContext::List, KeyContext::Preview].contains(it))
@@ -49,13 +49,13 @@ fn no_key_of_the_inbox_decides_stages_or_sends_anything_here() {
         }
         let pressed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| written(keys))).unwrap();
         let mut desk = watching(160, 45, calm());
-        desk.model.draft = at_work.model.draft.clone();
-        desk.model.message = None;
+        desk.model.decide.draft = at_work.model.decide.draft.clone();
+        desk.model.screen.message = None;
         desk.saved.clear();
 
         desk.press(&pressed);
 
-        assert_eq!((desk.staged(), desk.model.draft.position()), (staged.clone(), steps), "{keys}");
+        assert_eq!((desk.staged(), desk.model.decide.draft.position()), (staged.clone(), steps), "{keys}");
         assert!(desk.submitted.is_empty() && desk.model.modal.is_none(), "{keys}");
         assert!(desk.saved.is_empty(), "{keys}: {:?}", desk.saved);
         assert!(desk.model.watches(), "{keys}");
@@ -76,21 +76,21 @@ fn the_palette_and_a_paste_decide_nothing_here_either() {
     desk.press("<Esc>:review-all<Enter><Esc>");
     desk.say(What::Paste("aS".to_owned()));
 
-    assert!(desk.model.draft.is_empty() && desk.model.modal.is_none() && desk.model.watches());
+    assert!(desk.model.decide.draft.is_empty() && desk.model.modal.is_none() && desk.model.watches());
 }
 
 #[test]
 fn what_the_view_covers_is_not_called_seen() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("gw");
-    let before = desk.model.seen.clone();
+    let before = desk.model.reader.seen.clone();
     desk.saved.clear();
 
     desk.press("jjkGgg");
     desk.wait(60_000);
     desk.drawn();
 
-    assert_eq!(format!("{:?}", desk.model.seen), format!("{before:?}"));
+    assert_eq!(format!("{:?}", desk.model.reader.seen), format!("{before:?}"));
     desk.press("gi");
     assert!(desk.saved.is_empty(), "nor was it looked at: {:?}", desk.saved);
 }
@@ -113,18 +113,18 @@ fn one_goes_back_to_where_one_came_from() {
         desk.press("A");
         desk.press(keys);
         if keys == "<Esc>" {
-            assert!(desk.model.watches() && !desk.model.watch.alerts_only, "one level back");
+            assert!(desk.model.watches() && !desk.model.dashboard.watch.alerts_only, "one level back");
             desk.press(keys);
         }
-        assert!(!desk.model.watches() && !desk.model.leaving, "{keys}");
+        assert!(!desk.model.watches() && !desk.model.screen.leaving, "{keys}");
     }
     let mut desk = watching(100, 30, calm());
     desk.press("gh");
-    assert!(desk.model.view.is_some() && !desk.model.watches());
+    assert!(desk.model.history.open.is_some() && !desk.model.watches());
     desk.press("<Esc>");
     assert!(desk.model.watches(), "the history was opened from here");
     desk.press("ghgi");
-    assert!(desk.model.view.is_none() && !desk.model.watches(), "this names the inbox");
+    assert!(desk.model.history.open.is_none() && !desk.model.watches(), "this names the inbox");
 }
 
 #[test]
@@ -180,20 +180,23 @@ fn tab_goes_through_the_panels_and_the_terminals_cursor_follows() {
         desk.screen()
     );
     quick(&mut desk, "<Tab>");
-    assert_eq!(desk.model.watch.focus(), Panel::Queues);
+    assert_eq!(desk.model.dashboard.watch.focus(), Panel::Queues);
     assert_eq!(desk.cursor(), Some((1, 6)), "where it was");
     quick(&mut desk, "<BackTab>j");
-    assert_eq!(desk.model.watch.at(Panel::Events), 1);
+    assert_eq!(desk.model.dashboard.watch.at(Panel::Events), 1);
 }
 
 #[test]
 fn the_order_changes_and_the_cursor_stays_on_its_queue() {
     let mut desk = watching(100, 30, growing());
     quick(&mut desk, "jjj");
-    let here = desk.model.watch.here();
+    let here = desk.model.dashboard.watch.here();
     for sort in [WatchSort::Oldest, WatchSort::Net, WatchSort::Name, WatchSort::Pending] {
         quick(&mut desk, ",");
-        assert_eq!((desk.model.watch.sort, desk.model.watch.here()), (sort, here.clone()));
+        assert_eq!(
+            (desk.model.dashboard.watch.sort, desk.model.dashboard.watch.here()),
+            (sort, here.clone())
+        );
     }
     quick(&mut desk, ",gg");
     let sagas = desk.screen().find(" sagas").unwrap();
@@ -201,7 +204,7 @@ fn the_order_changes_and_the_cursor_stays_on_its_queue() {
     quick(&mut desk, ",,");
     quick(&mut desk, "G");
     assert!(
-        matches!(desk.model.watch.here(), Some(RowId::Queue(source, None)) if source.as_str() == "sagas")
+        matches!(desk.model.dashboard.watch.here(), Some(RowId::Queue(source, None)) if source.as_str() == "sagas")
     );
 }
 
@@ -254,7 +257,7 @@ fn an_alert_that_grew_since_it_was_acknowledged_counts_again() {
     quick(&mut desk, "K");
     let mut board = growing();
     board.alerts = vec![alert(AlertKind::HighRisk, "sagas", 3), alert(AlertKind::OverTarget, "gate", 20)];
-    desk.model.watch.alarms.look(&board.alerts, desk.model.now);
+    desk.model.dashboard.watch.alarms.look(&board.alerts, desk.model.now);
     shows(&mut desk, board);
 
     assert!(desk.screen().contains(" ALERTS   gate over 1h: 20   1 acknowledged"), "{}", desk.screen());
@@ -285,15 +288,15 @@ fn nothing_is_drawn_again_while_nothing_looks_otherwise() {
     let mut desk = Desk::new(100, 30, few(6));
     desk.press("gw");
     ticks(&mut desk, 4);
-    desk.model.message = None;
-    desk.model.dirty = false;
+    desk.model.screen.message = None;
+    desk.model.screen.dirty = false;
     ticks(&mut desk, 4);
-    assert!(!desk.model.dirty, "{}", desk.screen());
+    assert!(!desk.model.screen.dirty, "{}", desk.screen());
 
     desk.changes(few(7).split_off(6));
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
     ticks(&mut desk, 1);
-    assert!(desk.model.dirty && desk.screen().contains("pending 7"), "{}", desk.screen());
+    assert!(desk.model.screen.dirty && desk.screen().contains("pending 7"), "{}", desk.screen());
 }
 
 #[test]
@@ -325,7 +328,7 @@ fn asked(desk: &mut Desk) -> Vec<i64> {
 #[test]
 fn a_source_that_counts_is_asked_at_first_and_then_seldom() {
     let mut desk = Desk::new(100, 30, few(6));
-    desk.model.sources[0].records.flows = true;
+    desk.model.list.sources[0].records.flows = true;
     let minute = |minutes: i64| Minute::of(Timestamp::from_millis(testing::NOW)).plus(-minutes).start();
     desk.press("gw");
     assert_eq!(asked(&mut desk), [60]);

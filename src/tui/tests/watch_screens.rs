@@ -16,8 +16,8 @@ pub(crate) fn watching(width: u16, height: u16, board: Board) -> Desk {
 /// The board is this one, until the next look.
 pub(crate) fn shows(desk: &mut Desk, mut board: Board) {
     board.at = desk.model.now;
-    desk.model.watch.board = board;
-    desk.model.watch.settle();
+    desk.model.dashboard.watch.board = board;
+    desk.model.dashboard.watch.settle();
 }
 
 /// Keys that come before the next look.
@@ -249,7 +249,7 @@ fn only_ascii_is_drawn_where_borders_are() {
             assert!(desk.screen().replace('…', "").is_ascii(), "{}", desk.screen());
         }
         if width == 160 {
-            assert!(desk.model.watch.alerts_only);
+            assert!(desk.model.dashboard.watch.alerts_only);
             quick(&mut desk, "A");
             assert!(desk.screen().contains("999999998887"), "{}", desk.screen());
         }

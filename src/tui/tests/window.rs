@@ -3,8 +3,8 @@
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 use crate::inbox::{Connection, Event, EventKind};
+use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
-use crate::tui::core::model::Focus;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::testing::{Desk, action, few, source};
 
@@ -14,7 +14,7 @@ const CLICK: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
 
 fn desk(width: u16, height: u16, n: usize) -> Desk {
     let mut desk = Desk::new(width, height, few(n));
-    desk.model.window.mouse = true;
+    desk.model.screen.window.mouse = true;
     desk
 }
 
@@ -61,7 +61,7 @@ fn a_click_selects_a_row_and_decides_nothing() {
             }
         }
         assert_eq!((desk.staged().as_str(), desk.submitted.len()), ("", 0));
-        assert!(desk.model.modal.is_none() && !desk.model.zoom);
+        assert!(desk.model.modal.is_none() && !desk.model.screen.zoom);
     }
 }
 
@@ -106,7 +106,7 @@ fn the_wheel_scrolls_what_is_under_it() {
     mouse(&mut desk, MouseEventKind::ScrollDown, (95, 15));
     assert_eq!(desk.here(), before, "over the preview the cursor stays");
     mouse(&mut desk, CLICK, (95, 15));
-    assert_eq!(desk.model.focus, Focus::Preview);
+    assert_eq!(desk.model.screen.focus, Focus::Preview);
 }
 
 #[test]
@@ -166,38 +166,38 @@ fn the_background_chooses_the_theme_when_its_answer_comes_in_time() {
     let light = Rgb(0xff, 0xff, 0xff);
     for (after, taken) in [(40, true), (101, false)] {
         let mut desk = Desk::new(100, 30, few(1));
-        desk.model.window.asked(desk.model.now);
+        desk.model.screen.window.asked(desk.model.now);
         desk.wait(after);
         desk.say(What::Background(light));
-        assert_eq!(desk.model.theme != Theme::Names, taken, "{after} ms");
+        assert_eq!(desk.model.screen.theme != Theme::Names, taken, "{after} ms");
     }
     let mut desk = Desk::new(100, 30, few(1));
     desk.say(What::Background(light));
-    assert_eq!(desk.model.theme, Theme::Names, "nobody asked");
+    assert_eq!(desk.model.screen.theme, Theme::Names, "nobody asked");
 }
 
 #[test]
 fn with_reduced_motion_nothing_counts_seconds() {
     let mut desk = Desk::new(160, 45, few(1));
-    desk.model.sources[0].still = true;
+    desk.model.list.sources[0].still = true;
     desk.wait(49_000);
     desk.say(What::Tick);
     desk.wait(1_000);
     desk.say(What::Tick);
-    desk.model.dirty = false;
+    desk.model.screen.dirty = false;
     let before = desk.screen();
     for _ in 0..5 {
         desk.wait(1_000);
         desk.say(What::Tick);
     }
-    assert!(!desk.model.dirty, "nothing is drawn");
+    assert!(!desk.model.screen.dirty, "nothing is drawn");
     assert_eq!(desk.screen(), before);
 }
 
 #[test]
 fn in_a_list_of_what_is_over_the_mouse_moves_that_list_and_not_the_queue_behind_it() {
     let mut desk = views::looking(100, 30);
-    desk.model.window.mouse = true;
+    desk.model.screen.window.mouse = true;
     let queue = desk.model.queue.cursor().cloned();
     let second = find(&desk, "Refund 3 EUR");
 

@@ -46,8 +46,8 @@ impl Client {
         let inbox = Inbox::open(vec![gate], journal, NEVER, None);
         let mut desk = Desk::with(80, 24, Vec::new(), CAN);
         desk.answers = false;
-        desk.model.sources[0].revision = None;
-        desk.model.sources[0].listed = false;
+        desk.model.list.sources[0].revision = None;
+        desk.model.list.sources[0].listed = false;
         desk.effects.clear();
         let (tell, synced) = mpsc::channel(16);
         Self { desk, events: inbox.watch(), inbox, tell, synced, _folder: folder }
@@ -84,7 +84,7 @@ impl Client {
     }
 
     fn is_idle(&self) -> bool {
-        self.desk.model.sources[0].syncing == Syncing::No && self.desk.model.sources[0].listed
+        self.desk.model.list.sources[0].syncing == Syncing::No && self.desk.model.list.sources[0].listed
     }
 }
 
@@ -101,7 +101,7 @@ async fn play(seed: u64) {
         }
         if chance.below(3) == 0 {
             // A reviewer at work: some arrivals wait, and are counted all the same.
-            client.desk.model.touched = !client.desk.model.touched;
+            client.desk.model.list.touched = !client.desk.model.list.touched;
         }
     }
 

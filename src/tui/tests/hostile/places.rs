@@ -35,10 +35,10 @@ fn gutter(case: &Case, place: &str, desk: &Desk, frame: &Frame) {
     let layout = desk.model.layout();
     let Some(page) = &desk.model.preview.page else { return };
     let here = desk.model.here().is_some_and(|slot| slot.entry.key == page.of.key);
-    if !here || !desk.model.preview.problems.is_empty() || !desk.model.chords.is_empty() {
+    if !here || !desk.model.preview.problems.is_empty() || !desk.model.screen.chords.is_empty() {
         return;
     }
-    if layout.text.is_empty() || desk.model.modal.is_some() || desk.model.overlay.is_some() {
+    if layout.text.is_empty() || desk.model.modal.is_some() || desk.model.screen.overlay.is_some() {
         return;
     }
     for nth in 0..layout.text.height {

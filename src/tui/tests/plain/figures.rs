@@ -22,7 +22,7 @@ fn told(talk: &Talk) -> What {
 
 fn counting(how: How) -> Talk {
     let mut talk = Talk::started(how, CAN);
-    talk.session.model.sources[0].records.flows = true;
+    talk.session.model.list.sources[0].records.flows = true;
     talk.connects();
     talk
 }

@@ -233,7 +233,7 @@ impl Talk {
         let letter = |(key, staged): (&ActionKey, &crate::domain::Staged)| {
             format!("{}{}", key.id.as_raw(), staged.decision.kind().letter())
         };
-        let mut staged: Vec<String> = self.model().draft.iter().map(letter).collect();
+        let mut staged: Vec<String> = self.model().decide.draft.iter().map(letter).collect();
         staged.sort();
         staged.join(" ")
     }

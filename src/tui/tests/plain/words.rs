@@ -187,7 +187,7 @@ fn an_edit_keeps_types_and_is_staged_by_approving_only() {
     assert!(talk.types("diff").contains("becomes: 3"));
     talk.types("approve");
 
-    let staged = talk.model().draft.get(&key("r")).unwrap();
+    let staged = talk.model().decide.draft.get(&key("r")).unwrap();
     let edits = staged.decision.edits().unwrap().as_json().as_str().to_owned();
     assert_eq!(edits, r#"{"title":"Close \"3\" tickets","count":3}"#);
     assert!(talk.types("revert").contains("The edits are dropped."));

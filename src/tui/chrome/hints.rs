@@ -1,0 +1,99 @@
+//! Hints for newcomers: one short line at a time, each gone for good once its commands were used twice.
+
+use crate::journal::Learned;
+use crate::tui::core::command::{COMMANDS, Command};
+use crate::tui::core::keymap::Keymap;
+use crate::tui::core::model::Model;
+use crate::tui::queue::slots::Slot;
+
+const ENOUGH: u8 = 2;
+
+struct Hint {
+    /// What it teaches.
+    commands: &'static [Command],
+    fits: fn(&Model) -> bool,
+    text: fn(&Keymap) -> String,
+}
+
+/// The first that fits and is not learned is shown.
+const HINTS: [Hint; 4] = [
+    Hint {
+        commands: &[Command::ReviewBatch, Command::ReviewAll],
+        fits: |model| model.unsent() > 0,
+        text: |keys| {
+            let (batch, undo) = (keys.key(Command::ReviewBatch), keys.key(Command::Undo));
+            format!("{batch} shows what would be sent, and asks; {undo} takes the last step back")
+        },
+    },
+    Hint {
+        commands: &[Command::Approve, Command::Exclude],
+        fits: |model| {
+            model.here().is_some_and(|slot: &Slot| slot.is_pending() && slot.entry.can.can_decide())
+        },
+        text: |keys| {
+            let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
+            format!(
+                "{approve} approves, {exclude} excludes; nothing is sent before {}",
+                keys.key(Command::ReviewBatch)
+            )
+        },
+    },
+    Hint {
+        commands: &[Command::NextUndecided, Command::Mark],
+        fits: |model| model.undecided() > 1,
+        text: |keys| {
+            let (next, mark) = (keys.key(Command::NextUndecided), keys.key(Command::Mark));
+            format!("{next} goes to the next undecided action; {mark} marks several for one decision")
+        },
+    },
+    Hint {
+        commands: &[Command::Help, Command::Palette],
+        fits: |_| true,
+        text: |keys| {
+            let (help, palette) = (keys.key(Command::Help), keys.key(Command::Palette));
+            format!("{help} says what every key does here; {palette} gives any command by its name")
+        },
+    },
+];
+
+impl Model {
+    /// What a newcomer may want to know now.
+    pub(crate) fn hint(&self) -> Option<String> {
+        if !self.settings.hints
+            || !self.screen.restored
+            || self.modal.is_some()
+            || self.screen.overlay.is_some()
+            || self.watches()
+        {
+            return None;
+        }
+        let hint = HINTS.iter().find(|hint| !self.knows(hint) && (hint.fits)(self))?;
+        Some((hint.text)(&self.settings.keymap))
+    }
+
+    fn knows(&self, hint: &Hint) -> bool {
+        let used =
+            hint.commands.iter().filter_map(|command| self.screen.learned.get(name(*command))).copied();
+        used.fold(0, u8::saturating_add) >= ENOUGH
+    }
+
+    /// Notes that a command was used; true when that is to be kept.
+    pub(crate) fn uses(&mut self, command: Command) -> bool {
+        let hint = HINTS.iter().find(|hint| hint.commands.contains(&command));
+        if !self.settings.hints || !self.screen.restored || hint.is_none_or(|hint| self.knows(hint)) {
+            return false;
+        }
+        let times: &mut u8 = self.screen.learned.entry(name(command).to_owned()).or_default();
+        *times = times.saturating_add(1);
+        true
+    }
+
+    /// What earlier runs know.
+    pub(crate) fn remember(&mut self, learned: Learned) {
+        self.screen.learned = learned;
+    }
+}
+
+fn name(command: Command) -> &'static str {
+    COMMANDS.iter().find(|spec| spec.command == command).map_or("", |spec| spec.name)
+}

@@ -1,0 +1,71 @@
+//! Settings: what does not change while the inbox runs.
+
+use std::time::Duration;
+
+use crate::config::{Borders, Config};
+use crate::tui::SessionInfo;
+use crate::tui::chrome::theme::Depth;
+use crate::tui::dashboard::state::StartView;
+use crate::tui::queue::filter_state::Triage;
+
+use super::keymap::Keymap;
+
+/// What does not change while the inbox runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub keymap: Keymap,
+    pub borders: Borders,
+    pub zone: jiff::tz::TimeZone,
+    /// A source that says nothing for so long is called stale.
+    pub stale_after: Duration,
+    /// How often a source is asked that does not push.
+    pub poll: Duration,
+    /// Reasons that are often given.
+    pub reasons: Vec<String>,
+    /// How long a confirmed submission can be recalled; zero sends at once.
+    pub hold: Duration,
+    /// Newcomers are told the first keys.
+    pub hints: bool,
+    pub place: SessionInfo,
+    pub triage: Triage,
+    /// How many colours the terminal has.
+    pub depth: Depth,
+    /// Nothing changes by itself every second.
+    pub reduced_motion: bool,
+    pub read_first: crate::domain::ReadFirst,
+    /// What a lead is told of.
+    pub targets: crate::config::Targets,
+    pub queue_targets: crate::config::QueueTargets,
+    /// Who decided is told, where a source tells it.
+    pub reviewers: bool,
+    pub opens: StartView,
+    /// Who is told of what while they look elsewhere; empty: a few things, as `Window` has them.
+    pub rules: Vec<crate::config::NotifyRule>,
+}
+
+impl Settings {
+    /// As the configuration has them, for a screen of which nothing is known yet: no colours, opened on the inbox.
+    pub(crate) fn of(config: &Config, place: SessionInfo) -> anyhow::Result<Self> {
+        let (ui, watch) = (&config.ui, &config.watch);
+        Ok(Self {
+            keymap: Keymap::new(&config.keys)?,
+            borders: if ui.low_bandwidth { Borders::Ascii } else { ui.borders },
+            zone: jiff::tz::TimeZone::system(),
+            stale_after: watch.targets.stale_after,
+            poll: watch.targets.poll,
+            targets: watch.targets,
+            queue_targets: watch.queue_targets.clone(),
+            reviewers: watch.reviewers,
+            rules: config.notify.clone(),
+            reasons: config.reasons.clone(),
+            hold: ui.hold,
+            hints: ui.hints,
+            place,
+            triage: Triage::of(config)?,
+            depth: Depth::None,
+            reduced_motion: ui.reduced_motion || ui.low_bandwidth,
+            read_first: ui.read_before_approve,
+            opens: StartView::Inbox,
+        })
+    }
+}
