@@ -24,88 +24,87 @@ const LONGEST_TEXT: u64 = 1 << 20;
 /// A key pressed this soon was not meant for a sheet that just opened.
 const SETTLE: i64 = 300;
 
-pub(crate) fn id(model: &mut Model) -> Vec<Effect> {
-    let Some(key) = here(model) else { return Vec::new() };
-    match plain(model, key.id.untrusted()) {
-        Some(text) => vec![Effect::Copy(Clip { what: "the id", text })],
-        None => Vec::new(),
+pub(crate) fn id(model: &mut Model) {
+    let Some(key) = here(model) else { return };
+    if let Some(text) = plain(model, key.id.untrusted()) {
+        model.effects.push(Effect::Copy(Clip { what: "the id", text }));
     }
 }
 
 /// The input as it was proposed, byte for byte.
-pub(crate) fn json(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn json(model: &mut Model) {
     let input = |cached: &Cached| cached.action.input.as_str().to_owned();
-    content(model, input).map(|text| Effect::Copy(Clip { what: "the input", text })).into_iter().collect()
+    let clip = content(model, input).map(|text| Effect::Copy(Clip { what: "the input", text }));
+    model.effects.extend(clip);
 }
 
 /// The tab that is shown, as it is shown: hidden characters visible.
-pub(crate) fn text(model: &mut Model) -> Vec<Effect> {
-    let Some(key) = here(model) else { return Vec::new() };
+pub(crate) fn text(model: &mut Model) {
+    let Some(key) = here(model) else { return };
     let size = model.here().map_or(0, |slot| slot.entry.row.size);
     let Some(page) = model.preview.page.as_mut().filter(|page| page.of.key == key) else {
         model.warn("the preview is not here yet; try again in a moment");
-        return Vec::new();
+        return;
     };
     if size > LONGEST_TEXT {
         model.warn("too long to be copied as text; the JSON can be copied");
-        return Vec::new();
+        return;
     }
     let line = |line: PageLine| {
         let text: String = line.parts.iter().map(|(_, shown)| shown.plain()).collect();
         text.trim_end().to_owned()
     };
     let lines: Vec<String> = page.lines().map(line).collect();
-    vec![Effect::Copy(Clip { what: "the preview", text: lines.join("\n") })]
+    model.effects.push(Effect::Copy(Clip { what: "the preview", text: lines.join("\n") }));
 }
 
 /// `placet show --source NAME ID`
-pub(crate) fn command(model: &mut Model) -> Vec<Effect> {
-    let Some(key) = here(model) else { return Vec::new() };
-    let Some(id) = plain(model, key.id.untrusted()) else { return Vec::new() };
+pub(crate) fn command(model: &mut Model) {
+    let Some(key) = here(model) else { return };
+    let Some(id) = plain(model, key.id.untrusted()) else { return };
     let text = show_command(key.source.as_str(), &id);
-    vec![Effect::Copy(Clip { what: "the command", text })]
+    model.effects.push(Effect::Copy(Clip { what: "the command", text }));
 }
 
 /// The only link; of several the reviewer picks one.
-pub(crate) fn link(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn link(model: &mut Model) {
     match content(model, links_of).as_deref() {
-        None => Vec::new(),
-        Some([only]) => vec![Effect::Copy(Clip { what: "the link", text: only.clone() })],
+        None => {}
+        Some([only]) => model.effects.push(Effect::Copy(Clip { what: "the link", text: only.clone() })),
         Some(_) => links(model),
     }
 }
 
 /// Shows the links before anything is opened.
-pub(crate) fn links(model: &mut Model) -> Vec<Effect> {
-    let Some(links) = content(model, links_of) else { return Vec::new() };
+pub(crate) fn links(model: &mut Model) {
+    let Some(links) = content(model, links_of) else { return };
     if links.is_empty() {
         model.say("there is no http or https link in this action");
     } else {
         model.modal = Some(Modal::Links(LinksSheet { links, at: 0, opened: model.now }));
     }
-    Vec::new()
 }
 
 /// Opens the link that is shown.
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Links(sheet)) = &model.modal else { return Vec::new() };
+pub(crate) fn open(model: &mut Model) {
+    let Some(Modal::Links(sheet)) = &model.modal else { return };
     let (soon, link) = (model.now.since(sheet.opened) < SETTLE, sheet.links.get(sheet.at).cloned());
     if soon || is_burst(model) {
-        return Vec::new();
+        return;
     }
     model.modal = None;
-    link.map(Effect::Open).into_iter().collect()
+    model.effects.extend(link.map(Effect::Open));
 }
 
-pub(crate) fn this_link(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Links(sheet)) = &model.modal else { return Vec::new() };
-    let Some(text) = sheet.links.get(sheet.at).cloned() else { return Vec::new() };
+pub(crate) fn this_link(model: &mut Model) {
+    let Some(Modal::Links(sheet)) = &model.modal else { return };
+    let Some(text) = sheet.links.get(sheet.at).cloned() else { return };
     model.modal = None;
-    vec![Effect::Copy(Clip { what: "the link", text })]
+    model.effects.push(Effect::Copy(Clip { what: "the link", text }));
 }
 
 /// Says how it was copied; where no program could, the terminal is asked.
-pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Option<String>>) -> Vec<Effect> {
+pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Option<String>>) {
     match answer {
         Ok(how) => {
             let hidden = match hidden(&clip.text) {
@@ -115,7 +114,6 @@ pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Optio
             let said =
                 format!("copied {}, {}, by {how}{hidden}", clip.what, text::count(clip.text.len(), "byte"));
             model.tell(Tone::Good, vec![text::Shown::ours(said)]);
-            Vec::new()
         }
         Err(_) if clip.text.len() > LONGEST => {
             model.warn(format!(
@@ -123,13 +121,12 @@ pub(crate) fn copied(model: &mut Model, clip: Clip, answer: Result<String, Optio
                 clip.what,
                 clip.text.len()
             ));
-            Vec::new()
         }
-        Err(_) => vec![Effect::CopyByTerminal(clip)],
+        Err(_) => model.effects.push(Effect::CopyByTerminal(clip)),
     }
 }
 
-pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) -> Vec<Effect> {
+pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) {
     match answer {
         Ok(()) => model.say("the browser was asked to open it"),
         Err(why) => {
@@ -139,7 +136,6 @@ pub(crate) fn opened(model: &mut Model, answer: Result<(), String>) -> Vec<Effec
             model.tell(Tone::Bad, vec![said, text::line(&Untrusted::from(why)), copy]);
         }
     }
-    Vec::new()
 }
 
 /// The action under the cursor.

@@ -19,33 +19,32 @@ use super::pen::{Pen, sheet_frame};
 use super::{theme, words};
 
 /// One level back.
-pub(crate) fn back(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn back(model: &mut Model) {
     match &model.modal {
-        Some(Modal::Edit(_)) => return edit::update::close(model),
-        Some(Modal::Reason(_)) => return reason::close(model),
+        Some(Modal::Edit(_)) => edit::update::close(model),
+        Some(Modal::Reason(_)) => reason::close(model),
         Some(Modal::Review(_)) => {
             model.modal = None;
             model.say("nothing was sent");
         }
         Some(Modal::ResolveUnknown(_)) => resolve_unknown::back(model),
-        Some(Modal::Filter(_)) => return filter::put_back(model),
+        Some(Modal::Filter(_)) => filter::put_back(model),
         Some(Modal::EditSoon { .. } | Modal::Saved | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_)) => {
             model.modal = None;
         }
-        None if model.preview.search.is_some() => return preview::search::end(model),
+        None if model.preview.search.is_some() => preview::search::end(model),
         None if model.screen.zoom => model.screen.zoom = false,
         None if model.screen.focus == Focus::Preview => model.screen.focus = Focus::List,
-        None if model.history.open.is_some() => return history::update::close(model),
+        None if model.history.open.is_some() => history::update::close(model),
         None if model.queue.has_range() => model.queue.drop_range(),
         None if !model.queue.marks.is_empty() => model.queue.unmark_all(),
         None if model.list.filtering.applied.is_some() => filter::clear(model),
         None => model.screen.message = None,
     }
-    Vec::new()
 }
 
 /// Closes what is open; from the list it quits, and asks first when something would be left behind.
-pub(crate) fn quit(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn quit(model: &mut Model) {
     let beneath = model.screen.zoom || model.screen.focus == Focus::Preview || model.history.open.is_some();
     // From the watch view, what is beneath it closes nothing.
     if model.modal.is_some() || (beneath && !model.watches()) {
@@ -55,93 +54,84 @@ pub(crate) fn quit(model: &mut Model) -> Vec<Effect> {
         return now(model);
     }
     model.modal = Some(Modal::Quit(None));
-    Vec::new()
 }
 
 /// Everything that is staged, before leaving.
-pub(crate) fn review(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn review(model: &mut Model) {
     model.modal = None;
     dashboard::update::close(model);
-    submit::review::open_all(model)
+    submit::review::open_all(model);
 }
 
 /// Asks for the count of what would be discarded; nothing is yet.
-pub(crate) fn discard(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn discard(model: &mut Model) {
     if model.unsent() == 0 {
         model.say("nothing is staged that could be discarded");
     } else if let Some(Modal::Quit(typed)) = &mut model.modal {
         *typed = Some(String::new());
     }
-    Vec::new()
 }
 
 /// Digits of the count.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return Vec::new() };
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return };
     match (Chord::from(key).char(), key.code) {
         (Some(digit), _) if digit.is_ascii_digit() && typed.len() < 7 => typed.push(digit),
         (_, KeyCode::Backspace) => drop(typed.pop()),
         _ => {}
     }
-    Vec::new()
 }
 
 /// Keeps everything and quits; where the count was asked for, only the right one discards and quits.
-pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn enter(model: &mut Model) {
     let count = model.unsent();
     let Some(Modal::Quit(Some(typed))) = &mut model.modal else { return now(model) };
     if *typed != count.to_string() {
         typed.clear();
         model.warn(format!("that is not {count}; nothing was discarded"));
-        return Vec::new();
+        return;
     }
     if decide::update::is_burst(model) {
-        return Vec::new();
+        return;
     }
-    let mut effects = stage::clear_unsent(model);
-    effects.extend(now(model));
-    effects
+    stage::clear_unsent(model);
+    now(model);
 }
 
 /// Closes a sheet; twice within a second keeps everything and quits.
-pub(crate) fn interrupt(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn interrupt(model: &mut Model) {
     if model.decide.guard.interrupted(model.now) {
         return now(model);
     }
-    let mut effects = Vec::new();
     if model.screen.overlay.take().is_none() && model.modal.is_some() {
-        effects = back(model);
+        back(model);
     }
     let key = model.settings.keymap.key(Command::Interrupt);
     model.say(format!("{key} again quits and keeps what is staged"));
-    effects
 }
 
 /// Back to the shell. Nobody could recall what is held from there.
-pub(crate) fn suspend(model: &mut Model) -> Vec<Effect> {
-    let mut effects = hold::recall(model).unwrap_or_default();
-    effects.push(Effect::Suspend);
-    effects
+pub(crate) fn suspend(model: &mut Model) {
+    hold::recall(model);
+    model.effects.push(Effect::Suspend);
 }
 
 /// Quits. What is staged is on disk; an open form is kept first.
-pub(crate) fn now(model: &mut Model) -> Vec<Effect> {
-    let mut effects = hold::recall(model).unwrap_or_default();
-    effects.extend(close_form(model));
+pub(crate) fn now(model: &mut Model) {
+    hold::recall(model);
+    close_form(model);
     model.screen.leaving = true;
-    effects.push(Effect::Quit);
-    effects
+    model.effects.push(Effect::Quit);
 }
 
 /// Closes what is open; an edit form's text is kept.
-pub(crate) fn close_form(model: &mut Model) -> Vec<Effect> {
-    let effects = match &model.modal {
+pub(crate) fn close_form(model: &mut Model) {
+    match &model.modal {
         Some(Modal::Edit(_)) => edit::update::close(model),
         Some(Modal::Reason(_)) => reason::close(model),
-        _ => Vec::new(),
-    };
+        _ => {}
+    }
     model.modal = None;
-    effects
 }
 
 // The question before quitting.

@@ -19,21 +19,19 @@ use super::{find_command, leave};
 /// Rows of the palette that a page is.
 const PAGE: usize = 8;
 
-pub(crate) fn help(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn help(model: &mut Model) {
     model.screen.overlay = match model.screen.overlay {
         Some(Overlay::Help(_)) => None,
         _ => Some(Overlay::Help(Finder::default())),
     };
-    Vec::new()
 }
 
-pub(crate) fn palette(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn palette(model: &mut Model) {
     model.screen.overlay = Some(Overlay::Palette(Finder::default()));
-    Vec::new()
 }
 
 /// The commands of what is open; the others mean nothing here.
-pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+pub(crate) fn run(model: &mut Model, command: Command) {
     match command {
         Command::Down => go(model, Direction::Down, 1),
         Command::Up => go(model, Direction::Up, 1),
@@ -46,37 +44,34 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Help => help(model),
         Command::Back => back(model),
         Command::Interrupt => leave::interrupt(model),
-        Command::Repaint => vec![Effect::Repaint],
-        Command::Suspend => vec![Effect::Suspend],
-        _ => Vec::new(),
+        Command::Repaint => model.effects.push(Effect::Repaint),
+        Command::Suspend => model.effects.push(Effect::Suspend),
+        _ => {}
     }
 }
 
 /// Clears what is typed, then closes.
-fn back(model: &mut Model) -> Vec<Effect> {
+fn back(model: &mut Model) {
     match &mut model.screen.overlay {
         Some(Overlay::Help(finder)) if !finder.text().is_empty() => *finder = Finder::default(),
         _ => model.screen.overlay = None,
     }
-    Vec::new()
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     if let Some(overlay) = &mut model.screen.overlay {
         let finder = overlay.finder_mut();
         finder.area.input(key);
         finder.at = 0;
     }
-    Vec::new()
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(overlay) = &mut model.screen.overlay {
         let finder = overlay.finder_mut();
         finder.area.insert_str(text.split_whitespace().collect::<Vec<_>>().join(" "));
         finder.at = 0;
     }
-    Vec::new()
 }
 
 /// A character is text here, but for the help key in an empty help, which closes it.
@@ -92,13 +87,12 @@ pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
     }
 }
 
-pub(crate) fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
+pub(crate) fn go(model: &mut Model, way: Direction, by: usize) {
     let last = last(model);
     if let Some(overlay) = &mut model.screen.overlay {
         let finder = overlay.finder_mut();
         finder.at = shift(finder.at, way, by).min(last);
     }
-    Vec::new()
 }
 
 /// The last row that can be chosen, or the first line of the last page.
@@ -135,23 +129,21 @@ fn chosen(model: &Model) -> Option<Entry> {
     find_command::entries(model, &finder.text()).into_iter().nth(finder.at)
 }
 
-fn complete(model: &mut Model) -> Vec<Effect> {
+fn complete(model: &mut Model) {
     if let Some(entry) = chosen(model) {
         model.screen.overlay = Some(Overlay::Palette(Finder::with(&entry.completed())));
     }
-    Vec::new()
 }
 
 /// Runs the chosen command where the palette was opened, through everything that its key would go through.
-fn accept(model: &mut Model) -> Vec<Effect> {
+fn accept(model: &mut Model) {
     match chosen(model) {
         Some(Entry::Command { spec, here: true }) => {
             model.screen.overlay = None;
-            router::seeing(model, spec.command)
+            router::seeing(model, spec.command);
         }
         Some(Entry::Command { spec, here: false }) => {
             model.warn(format!("{} means nothing here", spec.name));
-            Vec::new()
         }
         Some(Entry::ArgumentCommand(_, argument)) if argument.is_empty() => complete(model),
         Some(Entry::ArgumentCommand(spec, argument)) => asked(model, spec, &argument),
@@ -159,33 +151,31 @@ fn accept(model: &mut Model) -> Vec<Effect> {
             if matches!(model.screen.overlay, Some(Overlay::Palette(_))) {
                 model.warn("there is no such command");
             }
-            Vec::new()
         }
     }
 }
 
-fn asked(model: &mut Model, spec: &AskSpec, argument: &str) -> Vec<Effect> {
+fn asked(model: &mut Model, spec: &AskSpec, argument: &str) {
     if !spec.values.is_empty() && !spec.values.contains(&argument) {
         model.warn(format!("{} takes one of: {}", spec.name, spec.values.join(", ")));
-        return Vec::new();
+        return;
     }
     if !spec.places.iter().any(|place| router::places_beneath(model).contains(place)) {
         model.warn(format!("{} means nothing here", spec.name));
-        return Vec::new();
+        return;
     }
     model.screen.overlay = None;
-    ask(model, spec.ask, argument)
+    ask(model, spec.ask, argument);
 }
 
 /// The router of commands that take an argument: one line each, exhaustive.
-fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) -> Vec<Effect> {
+fn ask(model: &mut Model, ask: ArgumentCommand, argument: &str) {
     match ask {
         ArgumentCommand::Filter => filter::write(model, argument),
         ArgumentCommand::Sort => queue::update::sort_word(model, argument),
         ArgumentCommand::Group => queue::update::group_word(model, argument),
         ArgumentCommand::Help => {
             model.screen.overlay = Some(Overlay::Help(Finder::with(argument)));
-            Vec::new()
         }
     }
 }

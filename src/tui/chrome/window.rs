@@ -25,10 +25,10 @@ const WINDOW: u32 = 60;
 /// Lines for each step of the wheel.
 const WHEEL: usize = 3;
 
-pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+pub(crate) fn mouse(model: &mut Model, event: MouseEvent) {
     // A click that was under way when the mouse was switched off.
     if !model.screen.window.mouse || model.screen.leaving || router::is_blind(model) {
-        return Vec::new();
+        return;
     }
     let at = Position::new(event.column, event.row);
     match event.kind {
@@ -37,7 +37,6 @@ pub(crate) fn mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
         MouseEventKind::Down(MouseButton::Left) => click(model, at),
         _ => {}
     }
-    Vec::new()
 }
 
 /// Scrolls what is under the pointer.
@@ -45,13 +44,13 @@ fn wheel(model: &mut Model, at: Position, way: Direction) {
     model.list.touched = true;
     let layout = model.layout();
     if model.screen.overlay.is_some() {
-        drop(overlay::go(model, way, WHEEL));
+        overlay::go(model, way, WHEEL);
     } else if model.modal.is_some() {
         queue::update::scroll_sheet(model, way, WHEEL);
     } else if model.watches() {
         dashboard::update::wheel(model, at, way, WHEEL);
     } else if layout.preview.contains(at) {
-        drop(preview::update::scroll(model, way, WHEEL));
+        preview::update::scroll(model, way, WHEEL);
     } else if layout.rows.contains(at) {
         queue::update::step(model, way, WHEEL);
     }
@@ -80,27 +79,25 @@ fn click(model: &mut Model, at: Position) {
 }
 
 /// The mouse is the terminal's again, or ours.
-pub(crate) fn toggle_mouse(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn toggle_mouse(model: &mut Model) {
     model.screen.window.mouse = !model.screen.window.mouse;
     model.say(if model.screen.window.mouse {
         "mouse on: the wheel scrolls, a click selects a row; hold Shift to select text"
     } else {
         "mouse off: the terminal selects text with it"
     });
-    vec![Effect::Mouse(model.screen.window.mouse)]
+    model.effects.push(Effect::Mouse(model.screen.window.mouse));
 }
 
-pub(crate) fn focus(model: &mut Model, in_front: bool) -> Vec<Effect> {
+pub(crate) fn focus(model: &mut Model, in_front: bool) {
     model.screen.window.focus(in_front, model.now);
-    Vec::new()
 }
 
 /// The terminal says which colour is behind the text.
-pub(crate) fn background(model: &mut Model, colour: Rgb) -> Vec<Effect> {
+pub(crate) fn background(model: &mut Model, colour: Rgb) {
     if model.screen.window.takes_answer(model.now) {
         model.screen.theme = Theme::on(colour, model.settings.depth);
     }
-    Vec::new()
 }
 
 /// What can be news to somebody who looks elsewhere.
@@ -109,18 +106,18 @@ pub(crate) fn is_news(what: &What) -> bool {
 }
 
 /// Calls whoever looks elsewhere. Counts only: anything foreign could fake a notification.
-pub(crate) fn call(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn call(model: &mut Model) {
     if model.settings.rules.is_empty() {
-        call_as_usual(model).into_iter().collect()
+        call_as_usual(model);
     } else {
-        call_by_rules(model)
+        call_by_rules(model);
     }
 }
 
 /// The figures are made for it, so at most once a second.
-fn call_by_rules(model: &mut Model) -> Vec<Effect> {
+fn call_by_rules(model: &mut Model) {
     if !model.dashboard.notices.is_due(model.now) {
-        return Vec::new();
+        return;
     }
     // Who opens the watch view must not change who is called.
     let board = model.dashboard.figures.board_as_seen(BoardRequest { window: WINDOW, columns: 1 }, model.now);
@@ -135,25 +132,24 @@ fn call_by_rules(model: &mut Model) -> Vec<Effect> {
             NotifyTo::Command { .. } | NotifyTo::Webhook(_) => Effect::Tell(Box::new(notice)),
         })
     };
-    due.into_iter().filter_map(effect).collect()
+    model.effects.extend(due.into_iter().filter_map(effect));
 }
 
 /// A rule that fails is told of once, until it gets through again.
-pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) -> Vec<Effect> {
+pub(crate) fn noticed(model: &mut Model, rule: usize, answer: Result<(), String>) {
     let is_news = model.dashboard.notices.came_to(rule, answer.as_ref().err().map(String::as_str));
     if let Err(why) = answer
         && is_news
     {
         model.warn(format!("not notified: {why}"));
     }
-    Vec::new()
 }
 
 /// Without rules: for the first action after an empty inbox, for high risks, and for sources that are down.
-fn call_as_usual(model: &mut Model) -> Option<Effect> {
+fn call_as_usual(model: &mut Model) {
     // What waits at the start is no news.
     if !model.list.sources.iter().any(|source| source.listed) {
-        return None;
+        return;
     }
     let waiting = Waiting {
         pending: model.list.stats.pending,
@@ -161,7 +157,7 @@ fn call_as_usual(model: &mut Model) -> Option<Effect> {
         down: model.list.sources.iter().filter(|source| is_down(source, model)).count(),
     };
     if !model.screen.window.calls(waiting, model.now) {
-        return None;
+        return;
     }
     let mut parts = vec![format!("{} pending", waiting.pending)];
     if waiting.high_risk > 0 {
@@ -170,7 +166,7 @@ fn call_as_usual(model: &mut Model) -> Option<Effect> {
     if waiting.down > 0 {
         parts.push(format!("{} down", count(waiting.down, "source")));
     }
-    Some(Effect::Notify(format!("placet: {}", parts.join(", "))))
+    model.effects.push(Effect::Notify(format!("placet: {}", parts.join(", "))));
 }
 
 fn is_down(source: &SourceState, model: &Model) -> bool {

@@ -18,15 +18,12 @@ use crate::tui::chrome::state::Focus;
 
 /// The router of commands: one line each, exhaustive.
 #[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
-pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
+pub(crate) fn run(model: &mut Model, command: Command) {
     if model.screen.overlay.is_some() {
         return overlay::run(model, command);
     }
-    if model.watches()
-        && model.modal.is_none()
-        && let Some(effects) = dashboard::update::run(model, command)
-    {
-        return effects;
+    if model.watches() && model.modal.is_none() && dashboard::update::run(model, command) {
+        return;
     }
     match command {
         Command::Down => queue::update::down(model, 1),
@@ -41,10 +38,10 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::FoldAll => queue::update::fold_all(model, true),
         Command::UnfoldAll => queue::update::fold_all(model, false),
         Command::NextUndecided if preview::search::is_on(model) => {
-            preview::search::next(model, Direction::Down)
+            preview::search::next(model, Direction::Down);
         }
         Command::PreviousUndecided if preview::search::is_on(model) => {
-            preview::search::next(model, Direction::Up)
+            preview::search::next(model, Direction::Up);
         }
         Command::NextUndecided => queue::update::next_undecided(model, Direction::Down),
         Command::PreviousUndecided => queue::update::next_undecided(model, Direction::Up),
@@ -89,7 +86,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::View(kind) => history::update::open(model, kind),
         Command::Inbox => {
             dashboard::update::close(model);
-            history::update::close(model)
+            history::update::close(model);
         }
         Command::Watch => dashboard::update::open(model),
         Command::Reload if model.history.open.is_some() => history::update::reload(model),
@@ -123,7 +120,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::OpenLink => copy::links(model),
         Command::CopyThisLink => copy::this_link(model),
         Command::Mouse => window::toggle_mouse(model),
-        Command::Repaint => vec![Effect::Repaint],
+        Command::Repaint => model.effects.push(Effect::Repaint),
         Command::Suspend => leave::suspend(model),
         Command::Back => leave::back(model),
         Command::Quit => leave::quit(model),
@@ -142,12 +139,12 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Vec<Effect> {
         | Command::AlertsOnly
         | Command::Acknowledge
         | Command::Mute
-        | Command::WatchExport => Vec::new(),
+        | Command::WatchExport => {}
     }
 }
 
 /// Enter, in what is open.
-fn accept(model: &mut Model) -> Vec<Effect> {
+fn accept(model: &mut Model) {
     match &model.modal {
         None if preview::search::is_typing(model) => preview::search::keep(model),
         Some(Modal::Review(_)) => review::enter(model),
@@ -156,11 +153,11 @@ fn accept(model: &mut Model) -> Vec<Effect> {
         Some(Modal::ResolveUnknown(_) | Modal::Report(_)) => leave::back(model),
         Some(Modal::Quit(_)) => leave::enter(model),
         Some(Modal::Filter(_)) => filter::keep(model),
-        Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => Vec::new(),
+        Some(Modal::Saved | Modal::Edit(_) | Modal::EditSoon { .. }) | None => {}
     }
 }
 
 /// The confirm key, in what is open.
-fn confirm(model: &mut Model) -> Vec<Effect> {
+fn confirm(model: &mut Model) {
     if resolve_unknown::is_open(model) { resolve_unknown::confirm(model) } else { review::confirm(model) }
 }

@@ -12,12 +12,12 @@ use crate::tui::submit::{resolve_unknown, review};
 use crate::tui::{edit, preview, queue};
 
 use super::model::Model;
-use super::msg::{Effect, Intent};
+use super::msg::Intent;
 use super::router::seeing;
 
-pub(crate) fn given(model: &mut Model, given: Intent) -> Vec<Effect> {
+pub(crate) fn given(model: &mut Model, given: Intent) {
     if model.screen.leaving {
-        return Vec::new();
+        return;
     }
     // How close together keys came says nothing about a line; who reads lines has guards of their own.
     model.decide.guard = Guard::default();
@@ -36,43 +36,38 @@ pub(crate) fn given(model: &mut Model, given: Intent) -> Vec<Effect> {
     }
 }
 
-fn go(model: &mut Model, key: &ActionKey) -> Vec<Effect> {
+fn go(model: &mut Model, key: &ActionKey) {
     model.decide.decided_in = None;
     if let Some(index) = model.queue.index(key) {
         model.queue.go_to_action(index);
     }
-    Vec::new()
 }
 
-fn look(model: &mut Model, tab: Tab) -> Vec<Effect> {
+fn look(model: &mut Model, tab: Tab) {
     queue::update::zoom(model, true);
-    preview::update::show_tab(model, tab)
+    preview::update::show_tab(model, tab);
 }
 
 /// Stages a decision on everything that is aimed at, or says why on none of it.
-fn decide(
-    model: &mut Model,
-    decision: impl Fn(&Model, &ActionKey) -> Result<Decision, String>,
-) -> Vec<Effect> {
-    let Some(targets) = ready(model) else { return Vec::new() };
+fn decide(model: &mut Model, decision: impl Fn(&Model, &ActionKey) -> Result<Decision, String>) {
+    let Some(targets) = ready(model) else { return };
     let mut wanted = Vec::new();
     for key in targets {
         match decision(model, &key) {
             Ok(decision) => wanted.push((key, Some(decision))),
             Err(why) => {
                 model.warn(why);
-                return Vec::new();
+                return;
             }
         }
     }
     let spared = spare(model, &mut wanted);
-    let effects = stage::stage(model, wanted);
+    stage::stage(model, wanted);
     say_spared(model, spared);
     finish(model);
-    effects
 }
 
-fn approve(model: &mut Model, comment: Option<&str>) -> Vec<Effect> {
+fn approve(model: &mut Model, comment: Option<&str>) {
     decide(model, |model, key| {
         Ok(match approval(model, key)? {
             Decision::Approve { edits, comment: known } => {
@@ -80,10 +75,10 @@ fn approve(model: &mut Model, comment: Option<&str>) -> Vec<Effect> {
             }
             other => other,
         })
-    })
+    });
 }
 
-fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
+fn exclude(model: &mut Model, reason: Option<&str>) {
     decide(model, |model, key| {
         let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
         if !can.reject {
@@ -93,41 +88,41 @@ fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
             return Err("this source asks for a reason with every rejection".to_owned());
         }
         Ok(Decision::Reject { reason: reason.map(str::to_owned) })
-    })
+    });
 }
 
-fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
+fn comment(model: &mut Model, text: &str) {
     decide(model, |model, key| match model.decide.draft.get(key).map(|staged| &staged.decision) {
         Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
         Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
         Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
         None => Err("nothing is staged for this action to comment on".to_owned()),
-    })
+    });
 }
 
-fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
+fn retry(model: &mut Model, guidance: &str) {
     decide(model, |model, key| {
         let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
         if !can.retry {
             return Err(can.why_not(On::Retry).to_owned());
         }
         Ok(Decision::Retry { guidance: guidance.to_owned() })
-    })
+    });
 }
 
 /// Keeps an edited input as the form does. Nothing is staged by it.
-fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
-    let Some(slot) = model.here() else { return Vec::new() };
+fn draft(model: &mut Model, text: Option<String>) {
+    let Some(slot) = model.here() else { return };
     let key = slot.entry.key.clone();
     let can = slot.entry.can;
     if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
         let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is not pending any more" };
         model.warn(format!("not edited: {why}"));
-        return Vec::new();
+        return;
     }
     let Some(cached) = model.preview.cached(&key) else {
         model.warn("not edited: its content is not here yet");
-        return Vec::new();
+        return;
     };
     let (input, of) = (cached.action.input.clone(), cached.digest);
     let text = text.filter(|text| *text != json::pretty(input.as_str())).map(|text| EditText { text, of });
@@ -136,8 +131,8 @@ fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
         Some(Ok(None)) | None => drop(model.edit.drafted.remove(&key)),
         Some(Err(error)) => {
             model.warn(format!("not edited: {error}"));
-            return Vec::new();
+            return;
         }
     }
-    edit::update::keep(model, key, text)
+    edit::update::keep(model, key, text);
 }

@@ -27,6 +27,7 @@ use crate::tui::{core, dashboard};
 
 use super::layout::{Body, Layout};
 use super::modal::Modal;
+use super::msg::Effect;
 use super::settings::Settings;
 
 /// The whole state: one field a feature.
@@ -46,6 +47,8 @@ pub(crate) struct Model {
     pub dashboard: DashboardState,
     pub modal: Option<Modal>,
     pub screen: Screen,
+    /// What is asked of the world; taken after every message.
+    pub effects: Vec<Effect>,
 }
 
 impl Model {
@@ -73,6 +76,7 @@ impl Model {
             history: HistoryState::default(),
             modal: None,
             screen: Screen::of(size),
+            effects: Vec::new(),
             settings,
         }
     }

@@ -29,23 +29,30 @@ pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
     // What is pending is asked for as soon as the watch says that it began.
     model.screen.dirty = true;
     if model.settings.opens == StartView::Watch {
-        drop(dashboard::update::open(model));
+        dashboard::update::open(model);
     }
-    vec![Effect::Restore, Effect::RestoreMinutes]
+    model.effects.extend([Effect::Restore, Effect::RestoreMinutes]);
+    std::mem::take(&mut model.effects)
 }
 
 /// The inbox ends, whoever ends it: what was typed and not saved yet is saved, and what is held is not sent.
 pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
-    let mut effects = hold::recall(model).unwrap_or_default();
+    hold::recall(model);
     model.screen.leaving = true;
-    effects.extend(leave::close_form(model));
-    effects.extend(preview::update::close_reading_time(model));
-    effects.extend(dashboard::update::end(model));
-    effects
+    leave::close_form(model);
+    preview::update::close_reading_time(model);
+    dashboard::update::end(model);
+    std::mem::take(&mut model.effects)
 }
 
 /// Takes one message, and says what to ask of the world.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    handle(model, msg);
+    std::mem::take(&mut model.effects)
+}
+
+/// Takes one message. What it asks of the world is added to the model's effects.
+pub(crate) fn handle(model: &mut Model, msg: Msg) {
     model.now = model.now.max(msg.at);
     model.screen.dirty |= !is_quiet(&msg.what);
     let news = window::is_news(&msg.what);
@@ -53,25 +60,24 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let brings = matches!(msg.what, What::Synced(..) | What::Resize(..));
     let moves = matches!(msg.what, What::Key(_) | What::Intent(_) | What::Mouse(_));
     let stood = if moves { model.queue.cursor().cloned() } else { None };
-    let mut effects = preview::update::time_passed(model, &msg.what);
-    effects.extend(preview::update::pass(model));
-    effects.extend(queue::update::sweep(model));
-    effects.extend(route(model, msg.what));
+    preview::update::time_passed(model, &msg.what);
+    preview::update::pass(model);
+    queue::update::sweep(model);
+    route(model, msg.what);
     // What just came may be over already.
-    effects.extend(queue::update::sweep(model));
+    queue::update::sweep(model);
     if news {
-        effects.extend(window::call(model));
+        window::call(model);
     }
-    queue::update::count(model, &effects);
+    queue::update::count(model);
     queue::update::keep_in_view(model);
     if brings || moves {
         sync::arrive(model, moves && model.queue.cursor() != stood.as_ref());
         queue::update::keep_in_view(model);
     }
-    effects.extend(preview::update::follow(model));
-    effects.extend(sync::read_ahead(model));
-    effects.extend(dashboard::update::follow(model));
-    effects
+    preview::update::follow(model);
+    sync::read_ahead(model);
+    dashboard::update::follow(model);
 }
 
 /// What changes nothing on the screen by itself; the rooms that it reaches say when it does.
@@ -94,23 +100,25 @@ fn is_quiet(what: &What) -> bool {
     }
 }
 
-fn route(model: &mut Model, what: What) -> Vec<Effect> {
+fn route(model: &mut Model, what: What) {
     match what {
         What::Key(key) => pressed(model, key),
         What::Intent(given) => intent::given(model, given),
         What::Paste(text) => pasted(model, &text),
         What::Resize(width, height) => {
             model.screen.size = ratatui::layout::Size::new(width, height);
-            Vec::new()
         }
         What::Mouse(event) => window::mouse(model, event),
         What::Focus(in_front) => window::focus(model, in_front),
         What::Background(colour) => window::background(model, colour),
         What::Tick => tick(model),
-        What::Wake => [confirm_guard::look(model), hold::look(model), filter::search(model)].concat(),
+        What::Wake => {
+            confirm_guard::look(model);
+            hold::look(model);
+            filter::search(model);
+        }
         What::Stumbled => {
             model.warn("a part of placet failed; the log says what (placet.log in the state folder)");
-            Vec::new()
         }
         What::Drawn(sheet) => drawn(model, sheet),
         What::Copied(clip, answer) => copy::copied(model, clip, answer),
@@ -119,11 +127,11 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Opened(answer) => copy::opened(model, answer),
         What::Source(event) => {
             dashboard::update::heard(model, Some(&event.kind));
-            sync::event(model, event)
+            sync::event(model, event);
         }
         What::Synced(source, answer) => {
             dashboard::update::heard(model, None);
-            sync::synced(model, &source, answer)
+            sync::synced(model, &source, answer);
         }
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
@@ -139,20 +147,20 @@ fn route(model: &mut Model, what: What) -> Vec<Effect> {
         What::Followed(followed) => {
             // Read again when it is looked at: result and error are in it now.
             model.preview.forget(&followed.key);
-            report::followed(model, &followed)
+            report::followed(model, &followed);
         }
         What::Resolved(key, finding, answer) => resolve_unknown::answered(model, &key, finding, answer),
         What::Reconciled(answer) => report::reconciled(model, answer),
         What::TakenBack(answer) => stage::taken_back(model, answer),
         What::Restored(answer) => stage::restored(model, answer),
         What::Noticed { rule, answer } => window::noticed(model, rule, answer),
-        What::KeptMinutes(_) => Vec::new(),
+        What::KeptMinutes(_) => {}
         What::Saved { saves, answer } => stage::saved(model, saves, answer),
     }
 }
 
 /// Notes what was on screen.
-fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
+fn drawn(model: &mut Model, sheet: SheetLines) {
     match &mut model.modal {
         Some(Modal::Review(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
         Some(Modal::Report(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
@@ -161,7 +169,8 @@ fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
     if is_blind(model) {
         resolve_unknown::hidden(model);
         preview::update::covered(model);
-        return [review::hidden(model), preview::update::note_on_screen(model, true)].concat();
+        review::hidden(model);
+        return preview::update::note_on_screen(model, true);
     }
     // What lies over it hides it.
     if model.screen.overlay.is_some() || !model.screen.chords.is_empty() || model.watches() {
@@ -169,28 +178,27 @@ fn drawn(model: &mut Model, sheet: SheetLines) -> Vec<Effect> {
         return preview::update::note_on_screen(model, true);
     }
     sync::drawn(model);
-    [preview::update::drawn(model), preview::update::note_on_screen(model, false)].concat()
+    preview::update::drawn(model);
+    preview::update::note_on_screen(model, false);
 }
 
-fn pressed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+fn pressed(model: &mut Model, key: KeyEvent) {
     // Some terminals report releases too: a release must never decide a second time.
     if key.kind == KeyEventKind::Release || model.screen.leaving {
-        return Vec::new();
+        return;
     }
     model.list.touched = true;
     let chord = Chord::from(key);
     model.decide.guard.pressed(model.now, chord.char().is_some());
-    let mut effects = confirm_guard::another_key(model);
-    effects.extend(decide::update::take_back_burst(model));
+    confirm_guard::another_key(model);
+    decide::update::take_back_burst(model);
     let before = model.decide.draft.position();
-    effects.extend(taken(model, key, chord));
+    taken(model, key, chord);
     decide::update::note_move(model, before);
-    effects
 }
 
 /// A key of the reviewer's: text, or part of a command.
-fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
-    let mut effects = Vec::new();
+fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
     // Who reads help, or types into the palette, does not read the sheet beneath it.
     if model.screen.overlay.is_some() {
         absorbed(model);
@@ -201,25 +209,24 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) -> Vec<Effect> {
         && !is_blind(model)
         && takes_text(model, chord)
     {
-        effects.extend(typed(model, key));
-        return effects;
+        typed(model, key);
+        return;
     }
     model.screen.chords.push(chord);
     match model.settings.keymap.lookup(&model.screen.chords, places) {
         Lookup::Command(command) => {
             model.screen.chords.clear();
-            effects.extend(given(model, command));
+            given(model, command);
         }
         Lookup::Prefix => {}
-        Lookup::Nothing if model.screen.chords.len() > 1 => effects.extend(ended(model, places, chord)),
+        Lookup::Nothing if model.screen.chords.len() > 1 => ended(model, places, chord),
         Lookup::Nothing => {
             model.screen.chords.clear();
             if !is_blind(model) {
-                effects.extend(typed(model, key));
+                typed(model, key);
             }
         }
     }
-    effects
 }
 
 /// A key that was not for the sheet on screen: its time starts anew.
@@ -229,7 +236,7 @@ fn absorbed(model: &mut Model) {
 }
 
 /// A command that was given, on whatever screen there is.
-fn given(model: &mut Model, command: Command) -> Vec<Effect> {
+fn given(model: &mut Model, command: Command) {
     if is_blind(model) { blind(model, command) } else { seeing(model, command) }
 }
 
@@ -239,7 +246,7 @@ pub(crate) fn is_blind(model: &Model) -> bool {
 }
 
 /// A command on a screen that shows what it is about.
-pub(crate) fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
+pub(crate) fn seeing(model: &mut Model, command: Command) {
     let still_deciding = matches!(
         command,
         Command::Approve
@@ -260,26 +267,27 @@ pub(crate) fn seeing(model: &mut Model, command: Command) -> Vec<Effect> {
     }
     queue::update::end_range(model, command);
     let learned = model.screen.overlay.is_none() && model.uses(command);
-    let mut effects = run(model, command);
-    effects.extend(learned.then(|| Effect::Learn(model.screen.learned.clone())));
+    run(model, command);
+    model.effects.extend(learned.then(|| Effect::Learn(model.screen.learned.clone())));
     if model.decide.guard.is_wide_again(command) {
         decide::update::caps_lock(model);
     }
-    effects
 }
 
 /// What cannot be read is not decided, sent or edited. Leaving works.
-fn blind(model: &mut Model, command: Command) -> Vec<Effect> {
+fn blind(model: &mut Model, command: Command) {
     match command {
         Command::Quit => leave::now(model),
         Command::Interrupt | Command::Suspend | Command::Repaint | Command::Mouse => run(model, command),
-        Command::Undo => hold::recall(model).unwrap_or_default(),
-        _ => Vec::new(),
+        Command::Undo => {
+            hold::recall(model);
+        }
+        _ => {}
     }
 }
 
 /// A second went by: what depends on the time alone, and texts that wait to be saved.
-fn tick(model: &mut Model) -> Vec<Effect> {
+fn tick(model: &mut Model) {
     let minute = |at: crate::domain::Timestamp| at.as_millis() / 60_000;
     let counted = minute(model.list.stats_at);
     if minute(model.now) != counted {
@@ -295,13 +303,12 @@ fn tick(model: &mut Model) -> Vec<Effect> {
         model.screen.message = None;
         model.screen.dirty = true;
     }
-    let mut effects = edit::update::save(model);
-    effects.extend(reason::save(model));
-    effects.extend(confirm_guard::look(model));
-    effects.extend(hold::look(model));
-    effects.extend(report::look_again(model));
-    effects.extend(dashboard::update::keep(model));
-    effects
+    edit::update::save(model);
+    reason::save(model);
+    confirm_guard::look(model);
+    hold::look(model);
+    report::look_again(model);
+    dashboard::update::keep(model);
 }
 
 // Where keys and pasted text go: what lies on top takes them.
@@ -352,7 +359,7 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
 }
 
 /// A key that is no command: text, where text is taken.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     if model.screen.overlay.is_some() {
         return overlay::typed(model, key);
     }
@@ -360,7 +367,6 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         None if preview::search::is_typing(model) => preview::search::typed(model, key),
         None if model.watches() => {
             dashboard::update::stray(model, key);
-            Vec::new()
         }
         Some(Modal::Edit(form)) if form.field == EditField::Text => edit::update::typed(model, key),
         Some(Modal::Edit(_)) => edit::update::button_key(model, key),
@@ -370,11 +376,11 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Some(Modal::Quit(_)) => leave::typed(model, key),
         Some(Modal::Filter(_)) => filter::typed(model, key),
         Some(Modal::Saved) => filter::saved_key(model, key),
-        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_)) | None => Vec::new(),
+        Some(Modal::EditSoon { .. } | Modal::Report(_) | Modal::Links(_)) | None => {}
     }
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(crate) fn pasted(model: &mut Model, text: &str) {
     if model.screen.overlay.is_some() {
         return overlay::pasted(model, text);
     }
@@ -398,7 +404,6 @@ pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
                 "ignored a paste of {} characters: text goes into a form only",
                 text.chars().count()
             ));
-            Vec::new()
         }
     }
 }
@@ -411,7 +416,7 @@ pub(crate) fn one_line(text: &str) -> String {
 // The key after a prefix. One that means nothing there does nothing, whatever it means by itself.
 
 /// A prefix was followed by a key that nothing is bound to. Esc leaves in silence; what works everywhere still does.
-pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) -> Vec<Effect> {
+pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) {
     let keymap = &model.settings.keymap;
     let before: Vec<Chord> =
         model.screen.chords.iter().copied().take(model.screen.chords.len() - 1).collect();
@@ -421,7 +426,7 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) -> Ve
     model.screen.chords.clear();
     absorbed(model);
     match (alone, anywhere) {
-        (Lookup::Command(Command::Back), _) => Vec::new(),
+        (Lookup::Command(Command::Back), _) => {}
         (_, Lookup::Command(command)) => given(model, command),
         _ => {
             let keys: Vec<String> = follows.iter().map(|(key, _)| short(key)).collect();
@@ -432,7 +437,6 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) -> Ve
             );
             // A key may be any character.
             model.tell(Tone::Bad, vec![text::line(&told.into())]);
-            Vec::new()
         }
     }
 }

@@ -29,8 +29,8 @@ use super::state::{Alarms, Panel, StartView, Watch};
 use super::visible_state::visible_state;
 
 /// In the place of a list of what is over, too.
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
-    drop(history::update::close(model));
+pub(crate) fn open(model: &mut Model) {
+    history::update::close(model);
     model.screen.message = None;
     let watch = &mut model.dashboard.watch;
     watch.open = true;
@@ -41,7 +41,6 @@ pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
     if watch.frozen.is_none() {
         refresh_now(model);
     }
-    Vec::new()
 }
 
 /// To the inbox, as it was left.
@@ -52,8 +51,8 @@ pub(crate) fn close(model: &mut Model) {
     }
 }
 
-/// A command on this view; `None` for those that mean the same everywhere.
-pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
+/// A command on this view; false for those that mean the same everywhere.
+pub(crate) fn run(model: &mut Model, command: Command) -> bool {
     match command {
         Command::Down => step(model, Direction::Down, 1),
         Command::Up => step(model, Direction::Up, 1),
@@ -63,7 +62,7 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
         Command::HalfUp => step(model, Direction::Up, page(model) / 2),
         Command::PageDown => step(model, Direction::Down, page(model)),
         Command::PageUp => step(model, Direction::Up, page(model)),
-        Command::WatchOpen => return Some(open_row(model)),
+        Command::WatchOpen => open_row(model),
         Command::WatchPanel => tab(model, Direction::Down),
         Command::WatchPanelBack => tab(model, Direction::Up),
         Command::WatchSort => sort(model),
@@ -72,11 +71,11 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
         Command::AlertsOnly => alerts_only(model),
         Command::Acknowledge => acknowledge(model),
         Command::Mute => mute(model),
-        Command::WatchExport => return Some(export(model)),
-        Command::Reload => return Some(reload(model)),
-        Command::View(kind) => return Some(history::update::open(model, kind)),
+        Command::WatchExport => export(model),
+        Command::Reload => reload(model),
+        Command::View(kind) => history::update::open(model, kind),
         Command::Back if model.dashboard.watch.alerts_only => model.dashboard.watch.alerts_only = false,
-        Command::Quit if model.settings.opens == StartView::Watch => return Some(leave::quit(model)),
+        Command::Quit if model.settings.opens == StartView::Watch => leave::quit(model),
         Command::Inbox | Command::Back | Command::Quit => close(model),
         Command::Watch => {}
         Command::Help
@@ -84,10 +83,10 @@ pub(crate) fn run(model: &mut Model, command: Command) -> Option<Vec<Effect>> {
         | Command::Repaint
         | Command::Suspend
         | Command::Mouse
-        | Command::Interrupt => return None,
+        | Command::Interrupt => return false,
         _ => refuse(model),
     }
-    Some(Vec::new())
+    true
 }
 
 /// A key that decides in the inbox, and means nothing here.
@@ -238,28 +237,27 @@ fn mute(model: &mut Model) {
 }
 
 /// Everything anew: lists, counts, figures.
-fn reload(model: &mut Model) -> Vec<Effect> {
+fn reload(model: &mut Model) {
     model.dashboard.watch.asking.clear();
     model.dashboard.figures.ask_again();
-    let effects = sync::sync_all(model);
+    sync::sync_all(model);
     if model.dashboard.watch.frozen.is_none() {
         refresh_now(model);
     }
-    effects
 }
 
-fn export(model: &mut Model) -> Vec<Effect> {
+fn export(model: &mut Model) {
     let folder = model.settings.place.state.clone();
     match model.dashboard.watch.board.to_json() {
         Ok(json) => {
             let csv = model.dashboard.watch.board.to_csv();
-            vec![Effect::ExportBoard { folder, json: format!("{json}\n"), csv }]
+            model.effects.push(Effect::ExportBoard { folder, json: format!("{json}\n"), csv });
         }
         Err(error) => exported(model, Err(error.to_string())),
     }
 }
 
-pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) -> Vec<Effect> {
+pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) {
     let (tone, word, what) = match answer {
         Ok(paths) => {
             // They differ in their ends alone.
@@ -271,13 +269,12 @@ pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) 
         Err(why) => (Tone::Bad, "figures not written: ", why),
     };
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
-    Vec::new()
 }
 
 // From a row of the watch view to what it is about, in the inbox.
 
 /// Enter.
-pub(crate) fn open_row(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open_row(model: &mut Model) {
     match model.dashboard.watch.here() {
         Some(RowId::Queue(source, Some(queue))) => narrow(model, Filter::of_queue(&source, &queue)),
         Some(RowId::Queue(source, None)) => narrow(model, Filter::of_source(&source)),
@@ -286,24 +283,22 @@ pub(crate) fn open_row(model: &mut Model) -> Vec<Effect> {
         Some(RowId::Alert(kind, source)) => alert(model, kind, &Filter::of_source(&source)),
         Some(RowId::Reviewer(..)) | None => {
             model.say("there is nothing to open here");
-            Vec::new()
         }
     }
 }
 
 /// The inbox, with these alone.
-fn narrow(model: &mut Model, filter: Filter) -> Vec<Effect> {
+fn narrow(model: &mut Model, filter: Filter) {
     close(model);
     sync::take_in(model);
     model.list.filtering.begin(filter, false, &model.queue, model.now);
-    let effects = filter::search(model);
+    filter::search(model);
     let keys = &model.settings.keymap;
     let (watch, all) = (keys.key(Command::Watch), keys.key(Command::Back));
     model.say(format!("only these are shown: {all} shows all, {watch} goes back to the figures"));
-    effects
 }
 
-fn alert(model: &mut Model, kind: AlertKind, source: &Filter) -> Vec<Effect> {
+fn alert(model: &mut Model, kind: AlertKind, source: &Filter) {
     let targets = model.settings.targets;
     let limit =
         |limit: std::time::Duration| words::limit(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
@@ -312,7 +307,7 @@ fn alert(model: &mut Model, kind: AlertKind, source: &Filter) -> Vec<Effect> {
         AlertKind::Lapsing => history::update::open(model, ViewKind::Approved),
         AlertKind::Unknown => narrow(model, source.and("is:unknown")),
         AlertKind::HighRisk => {
-            narrow(model, source.and(&format!("is:high age:>{}", limit(targets.high_risk))))
+            narrow(model, source.and(&format!("is:high age:>{}", limit(targets.high_risk))));
         }
         AlertKind::OverTarget => narrow(model, source.and(&format!("age:>{}", limit(targets.age)))),
         AlertKind::Expiring => narrow(model, source.and(&format!("expires:<{}", limit(targets.expiring)))),
@@ -320,7 +315,7 @@ fn alert(model: &mut Model, kind: AlertKind, source: &Filter) -> Vec<Effect> {
     }
 }
 
-fn event(model: &mut Model, happening: &Happening) -> Vec<Effect> {
+fn event(model: &mut Model, happening: &Happening) {
     use HappeningKind as K;
     match &happening.what {
         K::Arrived { count: 1, first, .. } => action(model, &first.key, None),
@@ -328,7 +323,7 @@ fn event(model: &mut Model, happening: &Happening) -> Vec<Effect> {
         K::Decided { status, about, .. } => action(model, &about.key, list_of(status)),
         K::Left { status, about } => {
             let list = status.as_ref().map_or(Some(ViewKind::Expired), list_of);
-            action(model, &about.key, list)
+            action(model, &about.key, list);
         }
         K::Executed { about } => action(model, &about.key, Some(ViewKind::Executed)),
         K::Failed { about } => action(model, &about.key, Some(ViewKind::Failed)),
@@ -356,7 +351,7 @@ fn list_of(status: &Status) -> Option<ViewKind> {
 }
 
 /// To an action: in the inbox, or where it is over, in that list.
-fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) -> Vec<Effect> {
+fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) {
     if model.queue.get(key).is_none() && model.queue.held().any(|entry| entry.key == *key) {
         sync::take_in(model);
     }
@@ -366,17 +361,16 @@ fn action(model: &mut Model, key: &ActionKey, list: Option<ViewKind>) -> Vec<Eff
             filter::clear(model);
         }
         model.queue.go_to_identity(&Cursor::Action(key.clone()));
-        return Vec::new();
+        return;
     }
     let Some(list) = list else {
         model.say("it is not in the inbox any more");
-        return Vec::new();
+        return;
     };
-    let effects = history::update::open(model, list);
+    history::update::open(model, list);
     if let Some(view) = &mut model.history.open {
         view.aim(key.clone());
     }
-    effects
 }
 
 // When the board is made anew, and when sources are asked for their own counts.
@@ -395,7 +389,7 @@ pub(crate) fn heard(model: &mut Model, kind: Option<&EventKind>) {
 }
 
 /// After every message.
-pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn follow(model: &mut Model) {
     let (watch, now) = (&model.dashboard.watch, model.now);
     if !model.watches() {
         // What was acknowledged counts again when it grows meanwhile.
@@ -403,7 +397,10 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
             refresh_now(model);
         }
         // What was acknowledged must not come back because nobody asked any more.
-        return if model.dashboard.watch.alarms.is_empty() { Vec::new() } else { ask(model) };
+        return if model.dashboard.watch.alarms.is_empty() {
+        } else {
+            ask(model);
+        };
     }
     let gap = match (model.settings.reduced_motion, watch.news) {
         (true, _) => STILL,
@@ -414,7 +411,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
         refresh_now(model);
     }
     keep_in_view(model);
-    ask(model)
+    ask(model);
 }
 
 /// Makes the board. The screen is drawn again where it looks otherwise.
@@ -440,26 +437,20 @@ fn keep_in_view(model: &mut Model) {
 }
 
 /// Asks those that count by themselves, as often as that is due; one question to each at a time.
-fn ask(model: &mut Model) -> Vec<Effect> {
+fn ask(model: &mut Model) {
     let (now, window) = (model.now, model.dashboard.watch.window);
-    let mut effects = Vec::new();
     for source in model.list.sources.iter().filter(|source| source.records.flows) {
         if model.dashboard.watch.asking.contains(&source.name) {
             continue;
         }
         let Some(asked) = model.dashboard.figures.flows_due(&source.name, window, now) else { continue };
         model.dashboard.watch.asking.insert(source.name.clone());
-        effects.push(Effect::Flows { source: source.name.clone(), asked });
+        model.effects.push(Effect::Flows { source: source.name.clone(), asked });
     }
-    effects
 }
 
 /// A source's own counts have come. Where they cannot be had, it is asked again; what was seen from here counts meanwhile.
-pub(crate) fn flowed(
-    model: &mut Model,
-    source: &SourceName,
-    answer: Result<Option<Flows>, Problem>,
-) -> Vec<Effect> {
+pub(crate) fn flowed(model: &mut Model, source: &SourceName, answer: Result<Option<Flows>, Problem>) {
     model.dashboard.watch.asking.remove(source);
     match answer {
         Ok(Some(flows)) => {
@@ -471,13 +462,12 @@ pub(crate) fn flowed(
             tracing::debug!(%source, what = problem.what, "a source did not tell its counts");
         }
     }
-    Vec::new()
 }
 
 /// Asks for who reads the figures once, from the newest.
-pub(crate) fn ask_now(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn ask_now(model: &mut Model) {
     model.dashboard.figures.ask_again();
-    ask(model)
+    ask(model);
 }
 
 // The mouse over the watch view: the wheel and a click select a row, and nothing else.
@@ -527,17 +517,19 @@ pub(crate) fn feed(model: &mut Model, what: &What) {
 }
 
 /// Once a minute: what a restart must not lose.
-pub(crate) fn keep(model: &mut Model) -> Option<Effect> {
+pub(crate) fn keep(model: &mut Model) {
     let minute = Minute::of(model.now);
     if model.dashboard.kept_at.replace(minute) == Some(minute) {
-        return None;
+        return;
     }
     let kept = model.dashboard.figures.take_unkept(model.now);
-    (!kept.is_empty()).then_some(Effect::KeepMinutes(kept))
+    if !kept.is_empty() {
+        model.effects.push(Effect::KeepMinutes(kept));
+    }
 }
 
 /// The inbox ends.
-pub(crate) fn end(model: &mut Model) -> Option<Effect> {
+pub(crate) fn end(model: &mut Model) {
     model.dashboard.kept_at = None;
-    keep(model)
+    keep(model);
 }

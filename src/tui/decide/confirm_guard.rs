@@ -10,25 +10,25 @@ use crate::tui::submit::resolve_unknown;
 use super::guard::{Confirmed, Guard};
 
 /// The review on screen is confirmed, unless another key follows at once.
-pub(crate) fn review(model: &mut Model) -> Vec<Effect> {
-    wait(model, Confirmed::Review)
+pub(crate) fn review(model: &mut Model) {
+    wait(model, Confirmed::Review);
 }
 
 /// So is what became of an action.
-pub(crate) fn settle(model: &mut Model, finding: Resolution) -> Vec<Effect> {
-    wait(model, Confirmed::Settle(finding))
+pub(crate) fn settle(model: &mut Model, finding: Resolution) {
+    wait(model, Confirmed::Settle(finding));
 }
 
-fn wait(model: &mut Model, what: Confirmed) -> Vec<Effect> {
+fn wait(model: &mut Model, what: Confirmed) {
     model.decide.confirmed = Some((model.now, what));
-    vec![Effect::WakeIn(Guard::ALONE)]
+    model.effects.push(Effect::WakeIn(Guard::ALONE));
 }
 
 /// Time went by, or another key comes: what stood alone is done.
-pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
-    let Some((at, what)) = model.decide.confirmed else { return Vec::new() };
+pub(crate) fn look(model: &mut Model) {
+    let Some((at, what)) = model.decide.confirmed else { return };
     if !Guard::is_apart(at, model.now) {
-        return Vec::new();
+        return;
     }
     model.decide.confirmed = None;
     model.screen.dirty = true;
@@ -39,12 +39,11 @@ pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Another key comes: after a while, what was confirmed is done first; at once, it is not done at all.
-pub(crate) fn another_key(model: &mut Model) -> Vec<Effect> {
-    let effects = look(model);
+pub(crate) fn another_key(model: &mut Model) {
+    look(model);
     if model.decide.confirmed.take().is_some() {
         model.warn(
             "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
         );
     }
-    effects
 }

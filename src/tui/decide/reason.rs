@@ -10,7 +10,6 @@ use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::{Modal, ReasonForm};
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::core::router;
 use crate::tui::queue::slots::Slot;
 
@@ -18,16 +17,16 @@ use super::stage::stage;
 use super::update::{approval, finish, ready, say_spared, say_why_not, spare};
 use super::{stage, turns, update};
 
-pub(crate) fn open(model: &mut Model, says: Says) -> Vec<Effect> {
-    let Some(targets) = ready(model) else { return Vec::new() };
+pub(crate) fn open(model: &mut Model, says: Says) {
+    let Some(targets) = ready(model) else { return };
     let targets = match says {
         Says::Reason => rejectable(model, targets),
         Says::Guidance => retryable(model, targets),
         Says::Comment => Some(targets),
     };
-    let Some(targets) = targets else { return Vec::new() };
+    let Some(targets) = targets else { return };
     let for_marks = !model.queue.marks.is_empty();
-    open_for(model, says, targets, for_marks)
+    open_for(model, says, targets, for_marks);
 }
 
 /// Those of them that can be rejected; `None` after saying why none can.
@@ -61,30 +60,30 @@ fn retryable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey
 
 /// For the action under the cursor, and its whole turn where one decision stands for that. A rejection's comment is its reason, a
 /// retry's is its guidance. An undecided action is approved with it.
-pub(crate) fn comment(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn comment(model: &mut Model) {
     let Some(slot) = model.here().filter(|slot| slot.is_pending()) else {
         say_why_not(model);
-        return Vec::new();
+        return;
     };
     let key = slot.entry.key.clone();
     let says = match model.decide.draft.get(&key).map(|staged| staged.decision.kind()) {
         Some(DecisionKind::Reject) => Says::Reason,
         Some(DecisionKind::Retry) => Says::Guidance,
         Some(DecisionKind::Approve | DecisionKind::ApproveWithEdits) => Says::Comment,
-        None if !update::may_decide(model, &key) => return Vec::new(),
+        None if !update::may_decide(model, &key) => return,
         None => match approval(model, &key) {
             Ok(_) => Says::Comment,
             Err(why) => {
                 model.warn(why);
-                return Vec::new();
+                return;
             }
         },
     };
-    let Some(keys) = turns::whole(model, vec![key]) else { return Vec::new() };
-    open_for(model, says, keys, false)
+    let Some(keys) = turns::whole(model, vec![key]) else { return };
+    open_for(model, says, keys, false);
 }
 
-pub(crate) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_marks: bool) -> Vec<Effect> {
+pub(crate) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_marks: bool) {
     let rule = |slot: &Slot| match says {
         Says::Reason => slot.entry.can.reason,
         Says::Comment if slot.entry.can.comment => ReasonRule::Optional,
@@ -107,7 +106,6 @@ pub(crate) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_
         for_marks,
         unsaved: false,
     })));
-    Vec::new()
 }
 
 fn area(text: String) -> TextArea<'static> {
@@ -134,8 +132,8 @@ fn known_text(model: &Model, key: &ActionKey, says: Says) -> Option<String> {
 }
 
 /// A digit in an empty field takes the reason of that number.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(Modal::Reason(form)) = &mut model.modal else { return };
     let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
     let template = digit.and_then(|n| model.settings.reasons.get((n as usize).checked_sub(1)?));
     match template.filter(|_| form.says == Says::Reason) {
@@ -143,13 +141,12 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         None => drop(form.area.input(key)),
     }
     form.unsaved = true;
-    Vec::new()
 }
 
 /// The configured reasons in turn. What was typed by hand is not written over.
-pub(crate) fn next_template(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn next_template(model: &mut Model) {
     let reasons = &model.settings.reasons;
-    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+    let Some(Modal::Reason(form)) = &mut model.modal else { return };
     let text = text_of(form);
     let at = reasons.iter().position(|reason| *reason == text);
     let free = at.is_some() || text.is_empty();
@@ -160,19 +157,17 @@ pub(crate) fn next_template(model: &mut Model) -> Vec<Effect> {
     } else if !free {
         model.say("your own text stays: empty the field to choose a reason");
     }
-    Vec::new()
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(Modal::Reason(form)) = &mut model.modal {
         form.area.insert_str(router::one_line(text));
         form.unsaved = true;
     }
-    Vec::new()
 }
 
-pub(crate) fn accept(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Reason(form)) = &model.modal else { return Vec::new() };
+pub(crate) fn accept(model: &mut Model) {
+    let Some(Modal::Reason(form)) = &model.modal else { return };
     let (says, rule, for_marks) = (form.says, form.rule, form.for_marks);
     let text = text_of(form).trim().to_owned();
     if text.is_empty() && rule == ReasonRule::Required {
@@ -180,10 +175,10 @@ pub(crate) fn accept(model: &mut Model) -> Vec<Effect> {
             Says::Guidance => "say what the agent should do otherwise",
             Says::Reason | Says::Comment => "this source asks for a reason with every rejection",
         });
-        return Vec::new();
+        return;
     }
     let keys = form.keys.clone();
-    let mut effects = close(model);
+    close(model);
     let said = Some(text.clone()).filter(|text| !text.is_empty());
     // Somebody else may have been first while it was typed.
     let pending = keys.into_iter().filter(|key| model.queue.get(key).is_some_and(Slot::is_pending));
@@ -203,18 +198,17 @@ pub(crate) fn accept(model: &mut Model) -> Vec<Effect> {
     if wanted.is_empty() {
         let gone = || "nothing was decided: it was decided elsewhere meanwhile".to_owned();
         model.warn(locked.unwrap_or_else(gone));
-        return effects;
+        return;
     }
     // A comment beside what was decided before moves nothing.
     let decided =
         says == Says::Comment && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
     let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
-    effects.extend(stage(model, wanted));
+    stage(model, wanted);
     say_spared(model, spared);
     if !decided {
         finish(model);
     }
-    effects
 }
 
 /// An approval with another comment. It is bound to what is on screen now, so it asks for what approving asks for.
@@ -226,22 +220,21 @@ pub(crate) fn commented(model: &Model, key: &ActionKey, comment: Option<String>)
 }
 
 /// Closing keeps what was typed for an action for the next time the field opens.
-pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
-    let effects = save(model);
+pub(crate) fn close(model: &mut Model) {
+    save(model);
     model.modal = None;
-    effects
 }
 
 /// What was typed since the last time goes to disk.
-pub(crate) fn save(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Reason(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn save(model: &mut Model) {
+    let Some(Modal::Reason(form)) = &mut model.modal else { return };
     if !std::mem::take(&mut form.unsaved) {
-        return Vec::new();
+        return;
     }
     let (keys, says) = (form.keys.clone(), form.says);
     // Words for all that is marked are not the words for one of them alone.
     if form.for_marks {
-        return Vec::new();
+        return;
     }
     let text = Some(text_of(form)).filter(|text| !text.is_empty());
     let mut writes = Vec::new();
@@ -252,7 +245,7 @@ pub(crate) fn save(model: &mut Model) -> Vec<Effect> {
         }
         writes.push(Write::ReasonText { key, says, text: text.clone() });
     }
-    stage::save(model, writes)
+    stage::save(model, writes);
 }
 
 fn text_of(form: &ReasonForm) -> String {

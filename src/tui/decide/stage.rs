@@ -18,9 +18,9 @@ use crate::tui::submit::hold;
 use super::{turns, update};
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
-pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) -> Vec<Effect> {
+pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {
     if is_too_early(model) {
-        return Vec::new();
+        return;
     }
     let at = model.now;
     let staged: Vec<(ActionKey, Option<Staged>)> = wanted
@@ -42,7 +42,7 @@ pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
             Some((key, staged))
         })
         .collect();
-    let Some(step) = model.decide.draft.stage(staged) else { return Vec::new() };
+    let Some(step) = model.decide.draft.stage(staged) else { return };
     model.decide.tally.done(&step.changes);
     model.submit.sent_line = false;
     // What was said before is not so any more. A journal that cannot be written is told in its own place.
@@ -57,19 +57,19 @@ pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)
         model.tell(Tone::Plain, [turn, vec![Shown::ours(between)], parts].concat());
     }
     let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }])
+    save(model, vec![Write::Step { position, step }]);
 }
 
 /// Everything that is not on its way back to undecided, as one step. Also what no list shows now.
-pub(crate) fn clear_unsent(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn clear_unsent(model: &mut Model) {
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
     let keys = model.decide.draft.iter().map(|(key, _)| key).filter(|key| !sending(key));
     let mut cleared: Vec<(ActionKey, Option<Staged>)> = keys.map(|key| (key.clone(), None)).collect();
     cleared.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let Some(step) = model.decide.draft.stage(cleared) else { return Vec::new() };
+    let Some(step) = model.decide.draft.stage(cleared) else { return };
     model.decide.tally.done(&step.changes);
     let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }])
+    save(model, vec![Write::Step { position, step }]);
 }
 
 /// Before the journal was read, the first step would take the place of those that are still to come.
@@ -80,40 +80,37 @@ pub(crate) fn is_too_early(model: &mut Model) -> bool {
     !model.screen.restored
 }
 
-pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
-    if let Some(effects) = hold::recall(model) {
-        return effects;
-    }
-    if is_too_early(model) || update::is_burst(model) {
-        return Vec::new();
+pub(crate) fn undo(model: &mut Model) {
+    if hold::recall(model) || is_too_early(model) || update::is_burst(model) {
+        return;
     }
     let Some(step) = model.decide.draft.undo() else {
         model.say("nothing to undo");
-        return Vec::new();
+        return;
     };
     model.decide.tally.undone(&step.changes);
     let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
     model.say(if changed == 1 { "undone".to_owned() } else { format!("undone: {changed} actions") });
     let position = model.decide.draft.position();
-    save(model, vec![Write::Position(position)])
+    save(model, vec![Write::Position(position)]);
 }
 
-pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn redo(model: &mut Model) {
     // It could change what is about to be sent.
     if hold::is_in_the_way(model) || is_too_early(model) || update::is_burst(model) {
-        return Vec::new();
+        return;
     }
     let Some(step) = model.decide.draft.redo() else {
         model.say("nothing to redo");
-        return Vec::new();
+        return;
     };
     model.decide.tally.done(&step.changes);
     let changed = step.changes.len();
     show(model, step.changes.first().map(|change| &change.key));
     model.say(if changed == 1 { "redone".to_owned() } else { format!("redone: {changed} actions") });
     let position = model.decide.draft.position();
-    save(model, vec![Write::Position(position)])
+    save(model, vec![Write::Position(position)]);
 }
 
 /// Puts the cursor where something just changed.
@@ -124,7 +121,7 @@ fn show(model: &mut Model, key: Option<&ActionKey>) {
 }
 
 /// Forgets decisions on actions that are settled. Returns those that had one.
-pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, Vec<Effect>) {
+pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
     let mut dropped = Vec::new();
     for key in keys {
         if let Some(staged) = model.decide.draft.settle(key) {
@@ -138,18 +135,20 @@ pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> (Vec<ActionKey>, 
             model.decide.reason_texts.remove(&(key.clone(), says));
         }
     }
-    let effects = if keys.is_empty() { Vec::new() } else { save(model, vec![Write::Settle(keys.to_vec())]) };
-    (dropped, effects)
+    if !keys.is_empty() {
+        save(model, vec![Write::Settle(keys.to_vec())]);
+    }
+    dropped
 }
 
 /// Takes back decisions on another content than the source lists now. What was typed stays: the reason, and the edits for comparing.
-pub(crate) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn unstage_changed(model: &mut Model) {
     let is_open = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Pending);
     let keys =
         model.decide.draft.iter().map(|(key, _)| key).filter(|key| model.is_stale(key) && is_open(key));
     let mut keys: Vec<ActionKey> = keys.cloned().collect();
     if keys.is_empty() {
-        return Vec::new();
+        return;
     }
     keys.sort();
     let mut writes = vec![Write::Settle(keys.clone())];
@@ -179,7 +178,7 @@ pub(crate) fn unstage_changed(model: &mut Model) -> Vec<Effect> {
             many.len()
         )),
     }
-    save(model, writes)
+    save(model, writes);
 }
 
 /// The words and edits of a decision become what was typed and not staged.
@@ -201,12 +200,12 @@ fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
     model.edit.drafted.insert(key.clone(), edits.clone());
 }
 
-pub(crate) fn save(model: &mut Model, writes: Vec<Write>) -> Vec<Effect> {
+pub(crate) fn save(model: &mut Model, writes: Vec<Write>) {
     model.screen.saved.open += 1;
-    vec![Effect::Save(writes)]
+    model.effects.push(Effect::Save(writes));
 }
 
-pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) -> Vec<Effect> {
+pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>) {
     model.screen.saved.open = model.screen.saved.open.saturating_sub(saves);
     match answer {
         // What failed before went first: now all of it is on disk.
@@ -224,18 +223,18 @@ pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
             }
         }
     }
-    Vec::new()
 }
 
 /// What the journal knows from before. Nothing can have been decided before it came. Where it cannot be read, this run goes
 /// on at an empty desk, and leaves the other one as it is.
-pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) -> Vec<Effect> {
+pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>) {
     model.screen.restored = true;
     let restored = match answer {
         Ok(restored) => *restored,
         Err(problem) => {
             tell_problem(model, "the journal cannot be read: ", &problem);
-            return vec![Effect::Reconcile];
+            model.effects.push(Effect::Reconcile);
+            return;
         }
     };
     model.decide.draft = restored.draft;
@@ -250,36 +249,31 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
         let key = model.settings.keymap.key(Command::ReviewAll);
         model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
     }
-    let mut effects = sync::drop_settled(model);
-    effects.extend(unstage_changed(model));
-    effects.push(Effect::Reconcile);
-    effects
+    sync::drop_settled(model);
+    unstage_changed(model);
+    model.effects.push(Effect::Reconcile);
 }
 
 /// Decisions that never landed are staged again, where nothing else is staged by now.
-pub(crate) fn taken_back(
-    model: &mut Model,
-    answer: Result<Vec<(ActionKey, Staged)>, Problem>,
-) -> Vec<Effect> {
+pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Staged)>, Problem>) {
     let back = match answer {
         Ok(back) => back,
         Err(problem) => {
             tell_problem(model, "decisions that did not land could not be staged again: ", &problem);
-            return Vec::new();
+            return;
         }
     };
     let free = back.into_iter().filter(|(key, _)| model.decide.draft.get(key).is_none());
     let free: Vec<_> = free.map(|(key, staged)| (key, Some(staged))).collect();
-    let Some(step) = model.decide.draft.stage(free) else { return Vec::new() };
+    let Some(step) = model.decide.draft.stage(free) else { return };
     model.decide.tally.done(&step.changes);
     let (back, are) =
         (text::count(step.changes.len(), "decision"), if step.changes.len() == 1 { "is" } else { "are" });
     model.warn(format!("{back} did not land and {are} staged again"));
     let position = model.decide.draft.position();
-    let mut effects = save(model, vec![Write::Step { position, step }]);
-    effects.extend(sync::drop_settled(model));
-    effects.extend(unstage_changed(model));
-    effects
+    save(model, vec![Write::Step { position, step }]);
+    sync::drop_settled(model);
+    unstage_changed(model);
 }
 
 /// A problem in one line: our words, then theirs.

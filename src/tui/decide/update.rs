@@ -12,7 +12,6 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::preview::reading_time::{Reads, time_for};
 use crate::tui::preview::state::Tab;
 use crate::tui::queue::groups::GroupKey;
@@ -33,10 +32,10 @@ fn asks(model: &Model, key: &ActionKey) -> bool {
 }
 
 /// Approves what is aimed at; back to undecided when all of it was.
-pub(crate) fn approve(model: &mut Model) -> Vec<Effect> {
-    let Some(targets) = ready(model) else { return Vec::new() };
+pub(crate) fn approve(model: &mut Model) {
+    let Some(targets) = ready(model) else { return };
     if !model.decide.guard.may_repeat(model.now) {
-        return Vec::new();
+        return;
     }
     let mut wanted = Vec::new();
     let mut locked = Vec::new();
@@ -58,7 +57,7 @@ pub(crate) fn approve(model: &mut Model) -> Vec<Effect> {
         }
         if let Some(why) = turns::why(model, &targets, locked.len(), why) {
             model.warn(why);
-            return Vec::new();
+            return;
         }
     }
     let left_out = targets.len() - wanted.len();
@@ -67,7 +66,7 @@ pub(crate) fn approve(model: &mut Model) -> Vec<Effect> {
         return clear_targets(model, targets);
     }
     let spared = spare(model, &mut wanted);
-    let effects = stage(model, wanted);
+    stage(model, wanted);
     if left_out > 0 {
         let answers = locked.iter().any(|(key, _)| asks(model, key));
         let why = if answers {
@@ -79,7 +78,6 @@ pub(crate) fn approve(model: &mut Model) -> Vec<Effect> {
     }
     say_spared(model, spared);
     finish(model);
-    effects
 }
 
 /// Takes out of what a key would do to marked actions the decisions that hold words or edits: somebody typed those for one action.
@@ -184,12 +182,12 @@ fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> boo
 }
 
 /// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
-pub(crate) fn exclude(model: &mut Model) -> Vec<Effect> {
-    let Some(targets) = ready(model) else { return Vec::new() };
+pub(crate) fn exclude(model: &mut Model) {
+    let Some(targets) = ready(model) else { return };
     if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
         return clear_targets(model, targets);
     }
-    let Some(targets) = reason::rejectable(model, targets) else { return Vec::new() };
+    let Some(targets) = reason::rejectable(model, targets) else { return };
     let demands = |key: &ActionKey| {
         model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
     };
@@ -204,39 +202,37 @@ pub(crate) fn exclude(model: &mut Model) -> Vec<Effect> {
     };
     let mut wanted: Vec<_> = targets.into_iter().map(because).collect();
     let spared = spare(model, &mut wanted);
-    let effects = stage(model, wanted);
+    stage(model, wanted);
     say_spared(model, spared);
     finish(model);
-    effects
 }
 
 /// Back to undecided: always allowed, never moves on. Who asks for it gets it, whatever was typed.
-pub(crate) fn clear(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn clear(model: &mut Model) {
     if is_burst(model) {
-        return Vec::new();
+        return;
     }
     let targets = turns::all_staged(model, targets(model));
-    stage(model, targets.into_iter().map(|key| (key, None)).collect())
+    stage(model, targets.into_iter().map(|key| (key, None)).collect());
 }
 
 /// Back to undecided, by the same key again.
-fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) -> Vec<Effect> {
+fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) {
     let mut wanted: Vec<_> = targets.into_iter().map(|key| (key, None)).collect();
     let spared = spare(model, &mut wanted);
-    let effects = stage(model, wanted);
+    stage(model, wanted);
     say_spared(model, spared);
-    effects
 }
 
 /// The rest of this batch: what is undecided, was opened, is not high-risk, and may be approved without a second look.
-pub(crate) fn approve_rest(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn approve_rest(model: &mut Model) {
     if ready_at_all(model).is_err() {
-        return Vec::new();
+        return;
     }
-    let Some(group) = model.queue.group_here() else { return Vec::new() };
+    let Some(group) = model.queue.group_here() else { return };
     if group.key == GroupKey::ToResolve {
         say_to_settle(model);
-        return Vec::new();
+        return;
     }
     let (mut wanted, mut unopened, mut high, mut new, mut other) = (Vec::new(), 0, 0, 0, 0);
     for slot in group.slots.iter().filter_map(|index| model.queue.slot(*index)) {
@@ -261,7 +257,7 @@ pub(crate) fn approve_rest(model: &mut Model) -> Vec<Effect> {
     let parts = turns::drop_partly(model, &mut wanted);
     other += parts;
     let approved = wanted.len();
-    let effects = stage(model, wanted);
+    stage(model, wanted);
     let left: Vec<String> = [
         (unopened, "never opened"),
         (high, "high-risk"),
@@ -276,7 +272,6 @@ pub(crate) fn approve_rest(model: &mut Model) -> Vec<Effect> {
     let shown = if model.queue.shown().is_some() { " as far as it is shown" } else { "" };
     let new = queue::update::just_arrived(new).map(|said| format!("; {said}")).unwrap_or_default();
     model.say(format!("approved the rest of this {word}{shown}: {approved}{left}{new}"));
-    effects
 }
 
 /// The marked actions that are shown and can still be decided, else the one under the cursor. What the filter hides is left
@@ -450,21 +445,23 @@ pub(crate) fn is_burst(model: &mut Model) -> bool {
 }
 
 /// The first keys of a burst were taken for typed ones: what they did to what is staged is taken back. Nothing else is.
-pub(crate) fn take_back_burst(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn take_back_burst(model: &mut Model) {
     let moved = model.decide.guard.take_moved(model.now);
     if moved.is_empty() {
-        return Vec::new();
+        return;
     }
     // It was opened by the same keys, on what they staged.
     if matches!(model.modal, Some(Modal::Review(_))) {
         model.modal = None;
     }
     is_burst(model);
-    moved.into_iter().flat_map(|moved| reverse(model, moved)).collect()
+    for moved in moved {
+        reverse(model, moved);
+    }
 }
 
 /// Back in the history where the step is its last one still; else as a step of its own.
-fn reverse(model: &mut Model, moved: StagedChange) -> Vec<Effect> {
+fn reverse(model: &mut Model, moved: StagedChange) {
     let (step, taken_back) = match moved {
         StagedChange::Done(step) if model.decide.draft.last() == Some(&step) => {
             (model.decide.draft.undo(), true)
@@ -479,22 +476,22 @@ fn reverse(model: &mut Model, moved: StagedChange) -> Vec<Effect> {
             return restage(model, step.changes.into_iter().map(|it| (it.key, it.after)));
         }
     };
-    let Some(step) = step else { return Vec::new() };
+    let Some(step) = step else { return };
     if taken_back {
         model.decide.tally.undone(&step.changes);
     } else {
         model.decide.tally.done(&step.changes);
     }
     let position = model.decide.draft.position();
-    save(model, vec![Write::Position(position)])
+    save(model, vec![Write::Position(position)]);
 }
 
-fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Staged>)>) -> Vec<Effect> {
+fn restage(model: &mut Model, wanted: impl Iterator<Item = (ActionKey, Option<Staged>)>) {
     let open: Vec<_> = wanted.filter(|(key, _)| model.queue.get(key).is_some_and(Slot::is_pending)).collect();
-    let Some(step) = model.decide.draft.stage(open) else { return Vec::new() };
+    let Some(step) = model.decide.draft.stage(open) else { return };
     model.decide.tally.done(&step.changes);
     let position = model.decide.draft.position();
-    save(model, vec![Write::Step { position, step }])
+    save(model, vec![Write::Step { position, step }]);
 }
 
 /// What the key that was just taken did to what is staged, where `before` is the draft's position before it.

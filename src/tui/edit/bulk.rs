@@ -6,7 +6,6 @@ use crate::domain::{ActionKey, Decision, Edits, merge};
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{finish, lock};
 use crate::tui::queue::slots::Slot;
@@ -19,11 +18,11 @@ use super::update;
 const SETTLE: i64 = 300;
 
 /// Works out what the form's change comes to in every marked action.
-pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+pub(crate) fn show(model: &mut Model) {
+    let Some(Modal::Edit(form)) = &model.modal else { return };
     let (Some(bulk), Ok(Some(edits))) = (&form.bulk, &form.check) else {
         model.say("nothing is changed: there is nothing to bring to the marked actions");
-        return Vec::new();
+        return;
     };
     let (edits, first) = (edits.clone(), form.key.clone());
     let rows: Vec<BulkRow> = bulk
@@ -35,7 +34,6 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     if let Some(Bulk { rows: shown, top, since, .. }) = list(model) {
         (*shown, *top, *since) = (Some(rows), 0, now);
     }
-    Vec::new()
 }
 
 fn list(model: &mut Model) -> Option<&mut Bulk> {
@@ -90,23 +88,22 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
     }
 }
 
-pub(crate) fn key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn key(model: &mut Model, key: KeyEvent) {
     match key.code {
         KeyCode::Enter => stage_all(model),
         KeyCode::Down => scroll(model, Direction::Down, 1),
         KeyCode::Up => scroll(model, Direction::Up, 1),
         KeyCode::PageDown => scroll(model, Direction::Down, 10),
         KeyCode::PageUp => scroll(model, Direction::Up, 10),
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
-fn scroll(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
+fn scroll(model: &mut Model, way: Direction, by: usize) {
     if let Some(bulk) = list(model) {
         let last = bulk.rows.as_ref().map_or(0, |rows| rows.len().saturating_sub(1));
         bulk.top = shift(bulk.top, way, by).min(last);
     }
-    Vec::new()
 }
 
 /// What stands beside an approval already.
@@ -118,19 +115,19 @@ pub(crate) fn comment_of(model: &Model, key: &ActionKey) -> Option<String> {
 }
 
 /// Every action to which the change applies, as one step.
-fn stage_all(model: &mut Model) -> Vec<Effect> {
+fn stage_all(model: &mut Model) {
     let now = model.now;
-    let Some(bulk) = list(model).filter(|bulk| now.since(bulk.since) >= SETTLE) else { return Vec::new() };
+    let Some(bulk) = list(model).filter(|bulk| now.since(bulk.since) >= SETTLE) else { return };
     let applies = bulk.applies();
     if applies == 0 {
         let back = model.settings.keymap.key_in_text(Command::Back);
         model.warn(format!("it applies to none of the marked actions; {back} goes back to the form"));
-        return Vec::new();
+        return;
     }
     // Once more, with what is known now: somebody else may have been faster.
-    let _ = show(model);
+    let () = show(model);
     let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
-    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    let Some(Modal::Edit(form)) = &model.modal else { return };
     let own = form.key.clone();
     let applies = |BulkRow { key, fate }| match fate {
         BulkOutcome::Applies(edits) => {
@@ -145,13 +142,12 @@ fn stage_all(model: &mut Model) -> Vec<Effect> {
     model.modal = None;
     // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
     model.edit.drafted.remove(&own);
-    let mut effects = update::keep(model, own, None);
-    effects.extend(stage::stage(model, wanted));
+    update::keep(model, own, None);
+    stage::stage(model, wanted);
     finish(model);
     if left_out > 0 {
         model.warn(format!("{staged} staged with these edits; {left_out} left out, as they were"));
     } else {
         model.say(format!("{staged} staged with these edits"));
     }
-    effects
 }

@@ -27,20 +27,19 @@ const LARGEST: usize = 256 * 1024;
 /// So many actions are edited together: as many as are kept loaded, with room for what is looked at meanwhile.
 const MOST: usize = 200;
 
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
-    start(model, false)
+pub(crate) fn open(model: &mut Model) {
+    start(model, false);
 }
 
-fn start(model: &mut Model, outside: bool) -> Vec<Effect> {
+fn start(model: &mut Model, outside: bool) {
     if stage::is_too_early(model) || is_burst(model) {
-        return Vec::new();
+        return;
     }
     let keys = targets(model);
     match may_open(model, &keys) {
         Ok(()) => open_for(model, keys, outside),
         Err(why) => {
             model.warn(why);
-            Vec::new()
         }
     }
 }
@@ -62,7 +61,7 @@ fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
 }
 
 /// Opens the form over these actions, as soon as their content is here. Until then keys go nowhere: they were meant for it.
-pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effect> {
+pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     let missing: Vec<ActionKey> =
         keys.iter().filter(|key| model.preview.cached(key).is_none()).cloned().collect();
     if missing.is_empty() {
@@ -72,44 +71,43 @@ pub(crate) fn open_for(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -
         model.preview.problems.remove(key);
     }
     model.modal = Some(Modal::EditSoon { keys, outside });
-    vec![Effect::Load(missing)]
+    model.effects.push(Effect::Load(missing));
 }
 
 /// The approve key on an action that asks for an answer: there is nothing to approve before it is written.
-pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) -> Vec<Effect> {
-    let effects = open_for(model, vec![key], false);
+pub(crate) fn open_for_answer(model: &mut Model, key: ActionKey) {
+    open_for(model, vec![key], false);
     if matches!(model.modal, Some(Modal::Edit(_) | Modal::EditSoon { .. })) {
         model.say("it asks for an answer: write it here, then Enter approves it with your answer");
     }
-    effects
 }
 
 /// What was read may be what a form waits for.
-pub(crate) fn arrived(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::EditSoon { keys, outside }) = &model.modal else { return Vec::new() };
+pub(crate) fn arrived(model: &mut Model) {
+    let Some(Modal::EditSoon { keys, outside }) = &model.modal else { return };
     let preview = &model.preview;
     let here = |key: &ActionKey| preview.cached(key).is_some() || preview.problems.contains_key(key);
     if !keys.iter().all(here) {
-        return Vec::new();
+        return;
     }
     let (keys, outside) = (keys.clone(), *outside);
     model.modal = None;
     model.screen.dirty = true;
-    try_open(model, keys, outside)
+    try_open(model, keys, outside);
 }
 
-fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effect> {
+fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
     let Some(key) = keys.iter().find(|key| model.preview.cached(key).is_some()).cloned() else {
         model.warn("its content could not be read; the preview says why");
-        return Vec::new();
+        return;
     };
     let (Some(cached), Some(slot)) = (model.preview.cached(&key), model.queue.get(&key)) else {
-        return Vec::new();
+        return;
     };
     let (input, digest) = (cached.action.input.clone(), cached.digest);
     if input.as_str().len() > LARGEST {
         model.warn("this input is too large to edit here: 256 KiB is the most");
-        return Vec::new();
+        return;
     }
     let (source, tool) = (key.source.clone(), slot.entry.row.tool.clone());
     let proposed = json::pretty(input.as_str());
@@ -132,11 +130,10 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) -> Vec<Effec
         form.bulk = Some(Bulk { keys, rows: None, top: 0, since: model.now });
     }
     model.modal = Some(Modal::Edit(Box::new(form)));
-    let mut effects = vec![Effect::LearnTool { source, tool }];
+    model.effects.push(Effect::LearnTool { source, tool });
     if outside {
-        effects.extend(editor(model));
+        editor(model);
     }
-    effects
 }
 
 /// A source said what it knows of a tool. Without an answer the form does without, and the source judges.
@@ -145,8 +142,8 @@ pub(crate) fn learnt(
     source: SourceName,
     tool: Untrusted,
     answer: Result<Option<Arc<Tool>>, Problem>,
-) -> Vec<Effect> {
-    let Ok(Some(known)) = answer else { return Vec::new() };
+) {
+    let Ok(Some(known)) = answer else { return };
     if let Some(Modal::Edit(form)) = &mut model.modal
         && form.key.source == source
         && model.queue.get(&form.key).is_some_and(|slot| slot.entry.row.tool == tool)
@@ -154,19 +151,18 @@ pub(crate) fn learnt(
         form.learn(Arc::clone(&known));
     }
     model.edit.tools.insert((source, tool), known);
-    Vec::new()
 }
 
 /// Enter on the form: stages an approval with what the draft changes, or shows what it changes in each of several actions.
-fn approve(model: &mut Model) -> Vec<Effect> {
+fn approve(model: &mut Model) {
     // A pasted line ends in Enter too.
     if is_burst(model) {
-        return Vec::new();
+        return;
     }
-    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+    let Some(Modal::Edit(form)) = &model.modal else { return };
     if let Some(why) = form.refusal() {
         model.warn(format!("cannot be sent: {why}"));
-        return Vec::new();
+        return;
     }
     if form.bulk.is_some() {
         return bulk::show(model);
@@ -175,13 +171,12 @@ fn approve(model: &mut Model) -> Vec<Effect> {
     let edits = form.check.clone().ok().flatten();
     if let Err(why) = may_stage(model, &key, digest) {
         model.warn(why);
-        return Vec::new();
+        return;
     }
     let comment = bulk::comment_of(model, &key);
-    let mut effects = close(model);
-    effects.extend(stage::stage(model, vec![(key, Some(Decision::Approve { edits, comment }))]));
+    close(model);
+    stage::stage(model, vec![(key, Some(Decision::Approve { edits, comment }))]);
     finish(model);
-    effects
 }
 
 fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> Result<(), String> {
@@ -201,49 +196,48 @@ fn may_stage(model: &Model, key: &ActionKey, digest: crate::domain::Digest) -> R
 }
 
 /// Closes the form and keeps its text; from the list of a change to several actions, back to the form.
-pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn close(model: &mut Model) {
     if let Some(Modal::Edit(form)) = &mut model.modal
         && let Some(bulk) = &mut form.bulk
         && bulk.rows.take().is_some()
     {
         return save_now(model);
     }
-    let effects = save_now(model);
+    save_now(model);
     if let Some(Modal::Edit(form)) = model.modal.take() {
         match form.check {
             Ok(Some(edits)) => drop(model.edit.drafted.insert(form.key, edits)),
             Ok(None) | Err(_) => drop(model.edit.drafted.remove(&form.key)),
         }
     }
-    effects
 }
 
 /// Saves what was typed since the last time.
-pub(crate) fn save(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn save(model: &mut Model) {
     match &model.modal {
         Some(Modal::Edit(form)) if form.unsaved => save_now(model),
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
-fn save_now(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+fn save_now(model: &mut Model) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if !form.unsaved {
-        return Vec::new();
+        return;
     }
     form.unsaved = false;
     let (key, of, text) = (form.key.clone(), form.digest, form.text());
     let text = (text != form.proposed()).then_some(EditText { text, of });
-    keep(model, key, text)
+    keep(model, key, text);
 }
 
 /// The draft of an edited input, to disk too; `None`: it is as proposed.
-pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) -> Vec<Effect> {
+pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) {
     match &text {
         Some(text) => drop(model.edit.texts.insert(key.clone(), text.clone())),
         None => drop(model.edit.texts.remove(&key)),
     }
-    stage::save(model, vec![Write::EditText { key, text }])
+    stage::save(model, vec![Write::EditText { key, text }]);
 }
 
 /// An action was loaded that has an edit text: works out what it would send.
@@ -270,25 +264,24 @@ enum Meant {
     Say(&'static str),
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
         return bulk::key(model, key);
     }
     let meant = if form.is_raw() { in_text(form, key) } else { in_field(form, key) };
     match meant {
-        Meant::Nothing => Vec::new(),
+        Meant::Nothing => {}
         Meant::Approve => approve_changed(model),
         Meant::Say(what) => {
             model.warn(what);
-            Vec::new()
         }
     }
 }
 
 /// Enter in a field: only where something was changed, so that a stray one approves nothing.
-fn approve_changed(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+fn approve_changed(model: &mut Model) {
+    let Some(Modal::Edit(form)) = &model.modal else { return };
     if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
         let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.can.answer);
         let keys = &model.settings.keymap;
@@ -298,9 +291,9 @@ fn approve_changed(model: &mut Model) -> Vec<Effect> {
         } else {
             format!("nothing is changed; {back} closes, and {approve} approves it as proposed")
         });
-        return Vec::new();
+        return;
     }
-    approve(model)
+    approve(model);
 }
 
 fn in_text(form: &mut EditForm, key: KeyEvent) -> Meant {
@@ -398,16 +391,16 @@ fn beside(form: &mut EditForm, code: KeyCode) -> Meant {
     Meant::Nothing
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn pasted(model: &mut Model, text: &str) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     let listed = form.lists();
     if listed || form.field != EditField::Text || !(form.is_raw() || form.has_text()) {
         model.warn("ignored a paste: text goes into a text field only");
-        return Vec::new();
+        return;
     }
     if form.here().is_some_and(|field| !text.trim().chars().all(|c| field.takes(c))) {
         model.warn("ignored a paste that is no number");
-        return Vec::new();
+        return;
     }
     let number = form.here().is_some_and(|field| field.kind == Kind::Number);
     form.area.insert_str(if number { text.trim() } else { text });
@@ -416,12 +409,11 @@ pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
     } else {
         form.typed();
     }
-    Vec::new()
 }
 
 /// Through the fields, then the buttons, and around.
-pub(crate) fn next_field(model: &mut Model, way: Direction) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn next_field(model: &mut Model, way: Direction) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     let fields = form.fields.len().max(1);
     let at = match BUTTONS.iter().position(|button| *button == form.field) {
         Some(button) => fields + button,
@@ -434,12 +426,11 @@ pub(crate) fn next_field(model: &mut Model, way: Direction) -> Vec<Effect> {
         None if form.is_raw() => form.field = EditField::Text,
         None => form.select(to),
     }
-    Vec::new()
 }
 
 /// Arrows move between the buttons, Enter presses one. Nothing else does anything there.
-pub(crate) fn button_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn button_key(model: &mut Model, key: KeyEvent) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
         return bulk::key(model, key);
     }
@@ -450,20 +441,19 @@ pub(crate) fn button_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             form.take(&proposed);
             form.field = EditField::Text;
             form.changed();
-            Vec::new()
         }
         (KeyCode::Enter, EditField::Close) => leave::back(model),
         (KeyCode::Right | KeyCode::Down, _) => next_field(model, Direction::Down),
         (KeyCode::Left | KeyCode::Up, _) => next_field(model, Direction::Up),
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
 /// The field back to proposed; in the JSON text, all of it.
-pub(crate) fn field_back(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn field_back(model: &mut Model) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
-        return Vec::new();
+        return;
     }
     if form.is_raw() {
         let proposed = form.proposed();
@@ -472,14 +462,13 @@ pub(crate) fn field_back(model: &mut Model) -> Vec<Effect> {
     } else {
         form.back_to_proposed();
     }
-    Vec::new()
 }
 
 /// Between the fields and the JSON text, both of the same draft.
-pub(crate) fn raw(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn raw(model: &mut Model) {
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.lists() {
-        return Vec::new();
+        return;
     }
     let text = form.text();
     form.field = EditField::Text;
@@ -493,23 +482,22 @@ pub(crate) fn raw(model: &mut Model) -> Vec<Effect> {
         form.set_raw(&text);
         form.judge();
     }
-    Vec::new()
 }
 
 // The draft in the reviewer's own editor.
 
 /// From the list: opens the form, and the editor over it.
-pub(crate) fn open_outside(model: &mut Model) -> Vec<Effect> {
-    start(model, true)
+pub(crate) fn open_outside(model: &mut Model) {
+    start(model, true);
 }
 
 /// From the form: its whole draft, as JSON.
-pub(crate) fn editor(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Edit(form)) = &model.modal else { return Vec::new() };
+pub(crate) fn editor(model: &mut Model) {
+    let Some(Modal::Edit(form)) = &model.modal else { return };
     if form.lists() {
-        return Vec::new();
+        return;
     }
-    vec![Effect::Editor { key: form.key.clone(), digest: form.digest, text: form.text() }]
+    model.effects.push(Effect::Editor { key: form.key.clone(), digest: form.digest, text: form.text() });
 }
 
 /// The editor is closed.
@@ -518,21 +506,21 @@ pub(crate) fn edited(
     key: &ActionKey,
     digest: crate::domain::Digest,
     answer: Result<String, String>,
-) -> Vec<Effect> {
+) {
     let text = match answer {
         Ok(text) => text,
         Err(why) => {
             model.warn(why);
-            return Vec::new();
+            return;
         }
     };
-    let Some(Modal::Edit(form)) = &mut model.modal else { return Vec::new() };
+    let Some(Modal::Edit(form)) = &mut model.modal else { return };
     if form.key != *key || form.digest != digest {
-        return Vec::new();
+        return;
     }
     if text.trim_end() == form.text().trim_end() {
         model.say("nothing was changed in the editor");
-        return Vec::new();
+        return;
     }
     form.take(text.trim_end());
     form.field = EditField::Text;
@@ -541,5 +529,4 @@ pub(crate) fn edited(
         let why = form.check.as_ref().err().map(ToString::to_string).unwrap_or_default();
         model.warn(format!("what came back cannot be sent: {why}; your text is kept, mend it here"));
     }
-    Vec::new()
 }

@@ -12,48 +12,47 @@ use super::state::{More, View, ViewKind, ViewPage};
 /// So many rows before the end the next page is asked for.
 const AHEAD: usize = 50;
 
-pub(crate) fn open(model: &mut Model, kind: ViewKind) -> Vec<Effect> {
+pub(crate) fn open(model: &mut Model, kind: ViewKind) {
     let listed = model.list.sources.iter().any(|source| source.records.lists);
     if kind != ViewKind::Mine && !listed {
         let key = model.settings.keymap.key(Command::View(ViewKind::Mine));
         model.warn(format!("no source here lists what is over; {key} shows what was decided from here"));
-        return Vec::new();
+        return;
     }
     model.screen.zoom = false;
     model.screen.focus = Focus::List;
     model.history.asked += 1;
     model.history.open = Some(View::new(kind, model.history.asked));
-    vec![Effect::List { number: model.history.asked, ask: kind.ask() }]
+    model.effects.push(Effect::List { number: model.history.asked, ask: kind.ask() });
 }
 
 /// Back to what is pending, as it was left.
-pub(crate) fn close(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn close(model: &mut Model) {
     model.screen.focus = Focus::List;
     model.screen.zoom = false;
     if model.history.open.take().is_some() {
         // Its rows may have changed while they were not on screen.
         model.decide.guard.changed(model.now);
     }
-    Vec::new()
 }
 
 /// Reads the list again, from its beginning.
-pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn reload(model: &mut Model) {
     model.history.asked += 1;
     let number = model.history.asked;
-    let Some(view) = &mut model.history.open else { return Vec::new() };
+    let Some(view) = &mut model.history.open else { return };
     view.renew(number);
     let ask = view.kind.ask();
     model.preview.problems.clear();
     preview::update::forget(model);
     model.screen.message = None;
-    vec![Effect::List { number, ask }]
+    model.effects.push(Effect::List { number, ask });
 }
 
 /// A page has come; one of a list that is gone is let go of.
-pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) -> Vec<Effect> {
+pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) {
     let Some(view) = model.history.open.as_mut().filter(|view| view.number == number) else {
-        return Vec::new();
+        return;
     };
     // What was read before an action moved on is not what there is.
     for row in &page.rows {
@@ -67,7 +66,6 @@ pub(crate) fn listed(model: &mut Model, number: u64, page: ViewPage) -> Vec<Effe
     }
     view.take(page);
     model.screen.dirty = true;
-    Vec::new()
 }
 
 /// An action was read in full: its row in the list is as old as the list.
@@ -80,18 +78,17 @@ pub(crate) fn learn(model: &mut Model, key: &ActionKey) {
 }
 
 /// After every message: the next page when the cursor comes near the end, and what the rows on screen say in full.
-pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn follow(model: &mut Model) {
     let height = usize::from(model.layout_in_panes().rows.height).max(1);
-    let Some(view) = &mut model.history.open else { return Vec::new() };
-    let mut effects = Vec::new();
+    let Some(view) = &mut model.history.open else { return };
     if view.at() + height + AHEAD >= view.slots().len()
         && let More::At(ask) = &view.more
     {
-        effects.push(Effect::List { number: view.number, ask: ask.clone() });
+        model.effects.push(Effect::List { number: view.number, ask: ask.clone() });
         view.more = More::UnderWay;
     }
     if !view.kind.wants_all() {
-        return effects;
+        return;
     }
     let shown = view.slots().iter().skip(view.top).take(height).map(|slot| &slot.entry.key);
     let preview = &mut model.preview;
@@ -103,13 +100,12 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
     let wanted: Vec<ActionKey> = shown.filter(unknown).cloned().collect();
     if !wanted.is_empty() {
         preview.loading.extend(wanted.iter().cloned());
-        effects.push(Effect::Load(wanted));
+        model.effects.push(Effect::Load(wanted));
     }
-    effects
 }
 
 /// A key that decides, in a list in which nothing can be decided.
-pub(crate) fn refuse(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn refuse(model: &mut Model) {
     let keys = &model.settings.keymap;
     let (inbox, settle) = (keys.key(Command::Inbox), keys.key(Command::ResolveUnknown));
     match model.history.open.as_ref().map(|view| view.kind) {
@@ -121,5 +117,4 @@ pub(crate) fn refuse(model: &mut Model) -> Vec<Effect> {
         Some(_) => model.warn(format!("this list is for reading: {inbox} goes back to the inbox, to decide")),
         None => {}
     }
-    Vec::new()
 }

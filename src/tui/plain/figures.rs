@@ -20,12 +20,11 @@ const PATIENCE: i64 = 2_000;
 
 /// Asks those that count by themselves, as the watch view does: whoever asks for a gate's rates hears the same ones.
 pub(crate) fn start(session: &mut Session, opened: Opened) {
-    let effects = dashboard::update::ask_now(&mut session.model);
-    session.counting.extend(effects.iter().filter_map(|effect| match effect {
+    dashboard::update::ask_now(&mut session.model);
+    session.counting.extend(session.model.effects.iter().filter_map(|effect| match effect {
         Effect::Flows { source, .. } => Some(source.clone()),
         _ => None,
     }));
-    session.ask(effects);
     session.turn = Turn::Counting(session.model.now, opened);
 }
 

@@ -95,8 +95,7 @@ pub(crate) fn take(session: &mut Session, msg: Msg) {
         session.news.executed += 1;
     }
     let before = Snapshot::of(&session.model, counted);
-    let effects = router::update(&mut session.model, msg);
-    session.ask(effects);
+    router::handle(&mut session.model, msg);
     if session.turn == Turn::Opening {
         return;
     }

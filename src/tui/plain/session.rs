@@ -57,7 +57,6 @@ pub(crate) struct Session {
     out: String,
     /// The prompt stands at the end of what was written.
     prompted: bool,
-    effects: Vec<Effect>,
 }
 
 /// What the session waits for, or what the next line answers.
@@ -125,7 +124,6 @@ impl Session {
             pasted: 0,
             out: String::new(),
             prompted: false,
-            effects: Vec::new(),
         }
     }
 
@@ -191,7 +189,7 @@ impl Session {
             self.out.push_str("> ");
             self.prompted = true;
         }
-        std::mem::take(&mut self.effects)
+        std::mem::take(&mut self.model.effects)
     }
 
     fn takes_lines(&self) -> bool {
@@ -287,22 +285,17 @@ impl Session {
             self.say("Recalled: nothing was sent. Everything stays staged.");
         }
         self.turn = Turn::Over;
-        self.effects.push(Effect::Quit);
+        self.model.effects.push(Effect::Quit);
     }
 
     /// Something happens by our own doing.
     pub(crate) fn tell(&mut self, what: What) {
         let msg = Msg { at: self.model.now, what };
-        let effects = router::update(&mut self.model, msg);
-        self.effects.extend(effects);
+        router::handle(&mut self.model, msg);
     }
 
     pub(crate) fn give(&mut self, given: Intent) {
         self.tell(What::Intent(given));
-    }
-
-    pub(crate) fn ask(&mut self, effects: Vec<Effect>) {
-        self.effects.extend(effects);
     }
 
     pub(crate) fn began(&self) -> Timestamp {

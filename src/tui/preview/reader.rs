@@ -8,7 +8,6 @@ use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::Shape;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::queue::update::Direction;
 use crate::tui::{preview, queue};
 
@@ -19,20 +18,19 @@ use super::state::{PreviewPlace, Tab};
 const SIDEWAYS: usize = 16;
 
 /// Long lines go on below, or to the right.
-pub(crate) fn wrap(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn wrap(model: &mut Model) {
     model.preview.wrap = !model.preview.wrap;
     model.preview.left = 0;
     if !model.preview.wrap {
         model.say("long lines go on to the right; what was not on screen is not read");
     }
-    Vec::new()
 }
 
-pub(crate) fn sideways(model: &mut Model, way: Direction) -> Vec<Effect> {
+pub(crate) fn sideways(model: &mut Model, way: Direction) {
     if model.preview.wrap {
         let key = model.settings.keymap.key(Command::Wrap);
         model.say(format!("lines wrap, so there is nothing beside; {key} turns that off"));
-        return Vec::new();
+        return;
     }
     let text = model.layout().text;
     let (left, top) = (model.preview.left, model.preview.top);
@@ -43,26 +41,24 @@ pub(crate) fn sideways(model: &mut Model, way: Direction) -> Vec<Effect> {
     if way == Direction::Up || more {
         model.preview.left = queue::update::shift(left, way, SIDEWAYS);
     }
-    Vec::new()
 }
 
 /// Takes the preview away, or brings it back.
-pub(crate) fn hide(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn hide(model: &mut Model) {
     if model.preview.place == PreviewPlace::Hidden {
         model.preview.place = model.preview.shown_at;
-        return Vec::new();
+        return;
     }
     model.preview.place = PreviewPlace::Hidden;
     (model.screen.zoom, model.screen.focus) = (false, Focus::List);
-    Vec::new()
 }
 
 /// Below the list or beside it.
-pub(crate) fn below(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn below(model: &mut Model) {
     if matches!(model.layout().shape, Shape::Stacked) {
         model.preview.place = model.preview.shown_at;
         model.say("the screen is too narrow for a preview beside the list");
-        return Vec::new();
+        return;
     }
     let other = if model.preview.shown_at == PreviewPlace::Below {
         PreviewPlace::Beside
@@ -70,7 +66,6 @@ pub(crate) fn below(model: &mut Model) -> Vec<Effect> {
         PreviewPlace::Below
     };
     (model.preview.place, model.preview.shown_at) = (other, other);
-    Vec::new()
 }
 
 /// Keys are for the preview, and it shows JSON that can be folded: it has a cursor.
@@ -81,52 +76,49 @@ pub(crate) fn has_cursor(model: &Model) -> bool {
 }
 
 /// Moves in the preview: its cursor where there is one, else its text.
-pub(crate) fn step(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
+pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     if !has_cursor(model) {
         return preview::update::scroll(model, way, by);
     }
     let height = usize::from(model.layout().text.height).max(1);
-    let Some(page) = model.preview.page.as_mut() else { return Vec::new() };
+    let Some(page) = model.preview.page.as_mut() else { return };
     if way == Direction::Down && by == usize::MAX {
         page.count(usize::MAX);
     }
     let cursor = queue::update::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
     model.preview.cursor = cursor;
     model.preview.top = model.preview.top.min(cursor).max((cursor + 1).saturating_sub(height));
-    Vec::new()
 }
 
 /// Folds or unfolds what the cursor is in; in another tab the preview takes the screen.
-pub(crate) fn fold(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn fold(model: &mut Model) {
     if !has_cursor(model) {
         return queue::update::zoom(model, true);
     }
     let row = model.preview.cursor;
-    let Some(page) = &model.preview.page else { return Vec::new() };
-    let Some(line) = page.line_of_json(row) else { return Vec::new() };
+    let Some(page) = &model.preview.page else { return };
+    let Some(line) = page.line_of_json(row) else { return };
     let json = raw(model).unwrap_or_default();
     let Some(at) = json_rows::at(&json, line) else {
         model.say("nothing to fold here");
-        return Vec::new();
+        return;
     };
     set(model, at, |folds| {
         if !folds.remove(&at) {
             folds.insert(at);
         }
     });
-    Vec::new()
 }
 
-pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
+pub(crate) fn fold_all(model: &mut Model, folded: bool) {
     if !has_cursor(model) {
         model.say("only the Raw tab folds");
-        return Vec::new();
+        return;
     }
     let all = if folded { json_rows::all(&raw(model).unwrap_or_default()) } else { BTreeSet::new() };
     let page = model.preview.page.as_ref();
     let line = page.and_then(|page| page.line_of_json(model.preview.cursor)).unwrap_or_default();
     set(model, line, |folds| *folds = all);
-    Vec::new()
 }
 
 /// The text of the Raw tab.

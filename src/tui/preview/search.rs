@@ -4,21 +4,19 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::Effect;
 use crate::tui::preview::page::search::Needle;
 use crate::tui::queue::update::Direction;
 
 use super::state::Search;
 
 /// What is folded could hide a match: everything is unfolded.
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open(model: &mut Model) {
     if model.preview.page.is_none() {
-        return Vec::new();
+        return;
     }
     model.preview.folds = None;
     let from = model.preview.top;
     model.preview.search = Some(Search { typing: true, from, ..Search::default() });
-    Vec::new()
 }
 
 /// Keys are text of a search.
@@ -33,57 +31,52 @@ pub(crate) fn is_on(model: &Model) -> bool {
         && (model.screen.zoom || model.screen.focus == Focus::Preview)
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    let Some(search) = &mut model.preview.search else { return Vec::new() };
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
+    let Some(search) = &mut model.preview.search else { return };
     match key.code {
         KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
             search.text.push(c);
         }
         KeyCode::Backspace => drop(search.text.pop()),
-        _ => return Vec::new(),
+        _ => return,
     }
     search.of = None;
-    Vec::new()
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(search) = &mut model.preview.search {
         search.text.extend(text.lines().next().unwrap_or_default().chars().take(200));
         search.of = None;
     }
-    Vec::new()
 }
 
 /// Typing ends, the matches stay; nothing typed ends the search.
-pub(crate) fn keep(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn keep(model: &mut Model) {
     match &mut model.preview.search {
         Some(search) if !search.text.is_empty() => search.typing = false,
         search => *search = None,
     }
-    Vec::new()
 }
 
 /// Given up while it is typed, it goes back to where it began.
-pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn end(model: &mut Model) {
     if let Some(search) = model.preview.search.take()
         && search.typing
     {
         model.preview.top = search.from;
     }
-    Vec::new()
 }
 
-pub(crate) fn next(model: &mut Model, way: Direction) -> Vec<Effect> {
-    let Some(search) = &mut model.preview.search else { return Vec::new() };
+pub(crate) fn next(model: &mut Model, way: Direction) {
+    let Some(search) = &mut model.preview.search else { return };
     let all = search.hits.len();
     if all == 0 {
         model.say("no match");
-        return Vec::new();
+        return;
     }
     let step = if way == Direction::Down { 1 } else { all - 1 };
     search.at = (search.at + step) % all;
     show(model);
-    Vec::new()
 }
 
 /// Finds again where the page or the text is another.

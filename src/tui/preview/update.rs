@@ -29,8 +29,7 @@ const AT_ONCE: usize = 512 << 10;
 const COUNT_ON: u64 = 1;
 
 /// After every message: shows the action under the cursor, and asks for it where it is not known.
-pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
-    let mut effects = Vec::new();
+pub(crate) fn follow(model: &mut Model) {
     let target = model.here().map(|slot| slot.entry.key.clone());
     if model.preview.target != target {
         let held_down = model.preview.moved.is_some_and(|at| model.now.since(at) < REST);
@@ -38,7 +37,7 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
         model.preview.moved = Some(model.now);
         model.preview.due = Some(if held_down { model.now.plus_millis(REST) } else { model.now });
         if held_down {
-            effects.push(Effect::WakeIn(REST as u64));
+            model.effects.push(Effect::WakeIn(REST as u64));
         }
     }
     if model.preview.due.is_some_and(|due| due <= model.now) {
@@ -48,21 +47,20 @@ pub(crate) fn follow(model: &mut Model) -> Vec<Effect> {
         model.preview.top = 0;
         model.preview.left = 0;
     }
-    effects.extend(history::update::follow(model));
+    history::update::follow(model);
     let wanted = missing(model);
     if !wanted.is_empty() {
         model.preview.loading.extend(wanted.iter().cloned());
-        effects.push(Effect::Load(wanted));
+        model.effects.push(Effect::Load(wanted));
     }
     if model.here().is_none() {
         model.screen.zoom = false;
     }
-    effects.extend(fetch_tabs(model));
+    fetch_tabs(model);
     make_page(model);
     if model.preview.page.as_ref().is_some_and(|page| !page.is_counted()) {
-        effects.push(Effect::WakeIn(COUNT_ON));
+        model.effects.push(Effect::WakeIn(COUNT_ON));
     }
-    effects
 }
 
 /// The shown action and the one after it, unless they are known or on the way.
@@ -158,54 +156,53 @@ fn last_top(model: &Model) -> usize {
     lines.saturating_sub(usize::from(model.layout().text.height))
 }
 
-pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
+pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) {
     if let Some(page) = model.preview.page.as_mut().filter(|_| way == Direction::Down && by == usize::MAX) {
         page.count(usize::MAX);
     }
     model.preview.top = queue::update::shift(model.preview.top, way, by).min(last_top(model));
-    Vec::new()
 }
 
-pub(crate) fn page(model: &mut Model, way: Direction) -> Vec<Effect> {
+pub(crate) fn page(model: &mut Model, way: Direction) {
     let height = usize::from(model.layout().text.height).saturating_sub(1).max(1);
     match &model.modal {
         Some(Modal::Review(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
         Some(Modal::Report(sheet)) => queue::update::scroll_sheet(model, way, sheet.page.max(1)),
         Some(_) => queue::update::scroll_sheet(model, way, height),
-        None => drop(scroll(model, way, height)),
+        None => {
+            scroll(model, way, height);
+        }
     }
-    Vec::new()
 }
 
-pub(crate) fn end(model: &mut Model) -> Vec<Effect> {
-    scroll(model, Direction::Down, usize::MAX)
+pub(crate) fn end(model: &mut Model) {
+    scroll(model, Direction::Down, usize::MAX);
 }
 
-pub(crate) fn tab(model: &mut Model, way: Direction) -> Vec<Effect> {
+pub(crate) fn tab(model: &mut Model, way: Direction) {
     let at = Tab::ALL.iter().position(|tab| *tab == model.preview.tab).unwrap_or_default();
     let step = if way == Direction::Down { 1 } else { Tab::ALL.len() - 1 };
     let to = Tab::ALL.get((at + step) % Tab::ALL.len()).copied().unwrap_or(Tab::Rendered);
-    show_tab(model, to)
+    show_tab(model, to);
 }
 
-pub(crate) fn diff(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn diff(model: &mut Model) {
     let to = if model.preview.tab == Tab::Diff {
         model.preview.before_diff
     } else {
         model.preview.before_diff = model.preview.tab;
         Tab::Diff
     };
-    show_tab(model, to)
+    show_tab(model, to);
 }
 
-pub(crate) fn show_tab(model: &mut Model, tab: Tab) -> Vec<Effect> {
+pub(crate) fn show_tab(model: &mut Model, tab: Tab) {
     model.preview.tab = tab;
     model.preview.top = 0;
     model.preview.left = 0;
-    Vec::new()
 }
 
-pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
+pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
     for (key, answer) in actions {
         // What was fetched ahead is not on screen yet.
         model.screen.dirty |= model.preview.target.as_ref() == Some(&key);
@@ -219,11 +216,11 @@ pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
             Err(problem) => drop(model.preview.problems.insert(key, problem)),
         }
     }
-    edit::update::arrived(model)
+    edit::update::arrived(model);
 }
 
 /// The screen shows the model as it is: notes what the reviewer has now had before their eyes.
-pub(crate) fn drawn(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn drawn(model: &mut Model) {
     model.decide.guard.drawn();
     if let Some(Modal::Review(sheet)) = &mut model.modal
         && sheet.review.is_some()
@@ -235,12 +232,10 @@ pub(crate) fn drawn(model: &mut Model) -> Vec<Effect> {
     note_sight(model);
     let on = on_screen(model);
     let left = model.reader.reading.shows(on, model.now);
-    let mut effects: Vec<Effect> =
-        left.map(|millis| Effect::WakeIn(millis.unsigned_abs())).into_iter().collect();
+    model.effects.extend(left.map(|millis| Effect::WakeIn(millis.unsigned_abs())));
     if model.preview.stacked {
-        effects.extend(pass(model));
+        pass(model);
     }
-    effects
 }
 
 /// Remembers the content that is on screen, for showing later what changed.
@@ -287,10 +282,12 @@ fn on_screen(model: &Model) -> Option<OnScreen> {
 }
 
 /// Before a message is taken: time passed with the screen as it was, and with it something may have been read.
-pub(crate) fn pass(model: &mut Model) -> Vec<Effect> {
-    let Some((key, digest, seen)) = model.reader.reading.pass(model.now) else { return Vec::new() };
+pub(crate) fn pass(model: &mut Model) {
+    let Some((key, digest, seen)) = model.reader.reading.pass(model.now) else { return };
     let is_of_now = model.preview.cached(&key).is_some_and(|cached| cached.digest == digest);
-    if is_of_now { note(model, key, digest, seen) } else { Vec::new() }
+    if is_of_now {
+        note(model, key, digest, seen);
+    }
 }
 
 /// Something lies over the text.
@@ -307,30 +304,30 @@ fn whole(page: &Page, top: usize, height: usize, left: usize) -> Vec<Range<usize
     rows.filter(|row| left == 0 && page.fits(*row)).map(|row| row..row + 1).collect()
 }
 
-fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) -> Vec<Effect> {
+fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) {
     if !model.reader.seen.note(&key, digest, seen) {
-        return Vec::new();
+        return;
     }
     model.screen.dirty = true;
-    vec![Effect::Save(vec![Write::Seen { key, digest, seen }])]
+    model.effects.push(Effect::Save(vec![Write::Seen { key, digest, seen }]));
 }
 
 // The History and the Context tab ask when they are opened, and again when their action moved on.
 
 /// After every message.
-pub(crate) fn fetch_tabs(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn fetch_tabs(model: &mut Model) {
     let tab = model.preview.tab;
     if !matches!(tab, Tab::History | Tab::Context) {
-        return Vec::new();
+        return;
     }
-    let Some(key) = model.preview.shown.clone() else { return Vec::new() };
-    let Some(stood) = stood(model, &key) else { return Vec::new() };
+    let Some(key) = model.preview.shown.clone() else { return };
+    let Some(stood) = stood(model, &key) else { return };
     if tab == Tab::History {
         let asks = model.reader.histories.ask(&key, &stood);
-        return asks.then_some(Effect::History { key, stood }).into_iter().collect();
+        return model.effects.extend(asks.then_some(Effect::History { key, stood }));
     }
     let asks = model.reader.contexts.ask(&key, &stood);
-    asks.then_some(Effect::Context { key, stood }).into_iter().collect()
+    model.effects.extend(asks.then_some(Effect::Context { key, stood }));
 }
 
 /// Where it stands, as far as this inbox has heard.
@@ -341,15 +338,9 @@ fn stood(model: &Model, key: &ActionKey) -> Option<AskedState> {
     Some(AskedState { revision: newer.revision, status: newer.status.clone() })
 }
 
-pub(crate) fn told(
-    model: &mut Model,
-    key: ActionKey,
-    stood: AskedState,
-    answer: Result<History, Problem>,
-) -> Vec<Effect> {
+pub(crate) fn told(model: &mut Model, key: ActionKey, stood: AskedState, answer: Result<History, Problem>) {
     model.screen.dirty |= is_on_screen(model, &key, Tab::History);
     model.reader.histories.keep(key, stood, answer);
-    Vec::new()
 }
 
 pub(crate) fn around(
@@ -357,10 +348,9 @@ pub(crate) fn around(
     key: ActionKey,
     stood: AskedState,
     answer: Result<Vec<ContextEntry>, Problem>,
-) -> Vec<Effect> {
+) {
     model.screen.dirty |= is_on_screen(model, &key, Tab::Context);
     model.reader.contexts.keep(key, stood, answer);
-    Vec::new()
 }
 
 fn is_on_screen(model: &Model, key: &ActionKey, tab: Tab) -> bool {
@@ -376,16 +366,16 @@ pub(crate) fn forget(model: &mut Model) {
 // Tells the journal for how long each content was on screen.
 
 /// Before a message is taken: the screen stood as it was until now.
-pub(crate) fn time_passed(model: &mut Model, what: &What) -> Vec<Effect> {
+pub(crate) fn time_passed(model: &mut Model, what: &What) {
     let looked = model.reader.time.pass(model.now);
     if matches!(what, What::Key(_) | What::Mouse(_) | What::Paste(_) | What::Intent(_)) {
         model.reader.time.touch(model.now);
     }
-    save(looked)
+    save(model, looked);
 }
 
 /// The screen was drawn: which content is on it.
-pub(crate) fn note_on_screen(model: &mut Model, covered: bool) -> Vec<Effect> {
+pub(crate) fn note_on_screen(model: &mut Model, covered: bool) {
     let on = match (&model.modal, &model.preview.page) {
         _ if covered => None,
         (Some(Modal::Edit(form)), _) => Some((form.key.clone(), form.digest)),
@@ -396,15 +386,17 @@ pub(crate) fn note_on_screen(model: &mut Model, covered: bool) -> Vec<Effect> {
         }
         _ => None,
     };
-    save(model.reader.time.shows(on))
+    let looked = model.reader.time.shows(on);
+    save(model, looked);
 }
 
 /// Nothing is on screen any more.
-pub(crate) fn close_reading_time(model: &mut Model) -> Vec<Effect> {
-    save(model.reader.time.shows(None))
+pub(crate) fn close_reading_time(model: &mut Model) {
+    let looked = model.reader.time.shows(None);
+    save(model, looked);
 }
 
-fn save(looked: Option<TimeOnScreen>) -> Vec<Effect> {
+fn save(model: &mut Model, looked: Option<TimeOnScreen>) {
     let write = looked.map(|(key, digest, millis)| Write::Looked { key, digest, millis });
-    write.map(|write| Effect::Save(vec![write])).into_iter().collect()
+    model.effects.extend(write.map(|write| Effect::Save(vec![write])));
 }

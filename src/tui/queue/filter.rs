@@ -27,51 +27,48 @@ use super::state::Cursor;
 /// So many rows are looked at between two keys: a few milliseconds.
 const STRETCH: usize = 20_000;
 
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open(model: &mut Model) {
     let line = FilterLine::new(model.list.filtering.applied.as_ref(), &model.queue);
     model.modal = Some(Modal::Filter(Box::new(line)));
-    Vec::new()
 }
 
 /// The whole text at once. One that cannot be read says why, in the line.
-pub(crate) fn write(model: &mut Model, text: &str) -> Vec<Effect> {
-    let mut effects = open(model);
+pub(crate) fn write(model: &mut Model, text: &str) {
+    open(model);
     if let Some(Modal::Filter(line)) = &mut model.modal {
         line.area = tui_textarea::TextArea::new(vec![text.to_owned()]);
         line.area.move_cursor(tui_textarea::CursorMove::End);
-        effects.extend(changed(model));
+        changed(model);
     }
-    effects.extend(keep(model));
-    effects
+    keep(model);
 }
 
 /// A key in the line. Up and down move the cursor of the list.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let at = model.queue.at();
     match key.code {
         KeyCode::Down => model.queue.go_to(at.saturating_add(1)),
         KeyCode::Up => model.queue.go_to(at.saturating_sub(1)),
         _ => {
-            let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
+            let Some(Modal::Filter(line)) = &mut model.modal else { return };
             let before = line.text();
             line.area.input(key);
             if line.text() != before {
-                return changed(model);
+                changed(model);
             }
         }
     }
-    Vec::new()
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
-    let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
+pub(crate) fn pasted(model: &mut Model, text: &str) {
+    let Some(Modal::Filter(line)) = &mut model.modal else { return };
     line.area.insert_str(router::one_line(text));
-    changed(model)
+    changed(model);
 }
 
 /// The text is another one. While it cannot be read, the list stays as it was.
-fn changed(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Filter(line)) = &mut model.modal else { return Vec::new() };
+fn changed(model: &mut Model) {
+    let Some(Modal::Filter(line)) = &mut model.modal else { return };
     let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
     let read = Filter::parse(&line.text());
     match read.and_then(|filter| filter.check_sources(&names).map(|()| filter)) {
@@ -79,35 +76,33 @@ fn changed(model: &mut Model) -> Vec<Effect> {
             line.error = None;
             let narrows = line.narrows;
             model.list.filtering.begin(filter, narrows, &model.queue, model.now);
-            search(model)
+            search(model);
         }
         Err(error) => {
             line.error = Some(error);
-            Vec::new()
         }
     }
 }
 
 /// Enter: the filter stays. One that cannot be read says so, and the line stays open.
-pub(crate) fn keep(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn keep(model: &mut Model) {
     finish(model);
-    let Some(Modal::Filter(line)) = model.modal.take() else { return Vec::new() };
+    let Some(Modal::Filter(line)) = model.modal.take() else { return };
     if let Some(error) = &line.error {
         model.warn(error.to_string());
         model.modal = Some(Modal::Filter(line));
-        return Vec::new();
+        return;
     }
     if model.list.filtering.applied.as_ref().is_some_and(|filter| !filter.is_empty()) {
         model.screen.message = None;
-        return Vec::new();
+        return;
     }
     clear(model);
-    Vec::new()
 }
 
 /// Esc: everything as it was before the line was opened.
-pub(crate) fn put_back(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Filter(line)) = model.modal.take() else { return Vec::new() };
+pub(crate) fn put_back(model: &mut Model) {
+    let Some(Modal::Filter(line)) = model.modal.take() else { return };
     let before = line.before;
     let then = before.cursor.map(|cursor| (cursor, before.top));
     if model.list.filtering.applied == before.filter {
@@ -122,7 +117,6 @@ pub(crate) fn put_back(model: &mut Model) -> Vec<Effect> {
         show_all(model);
     }
     restore(model, then);
-    Vec::new()
 }
 
 fn restore(model: &mut Model, then: Option<(Cursor, usize)>) {
@@ -145,42 +139,43 @@ pub(crate) fn clear(model: &mut Model) {
 }
 
 /// A saved filter, by its number from 1.
-pub(crate) fn apply_saved(model: &mut Model, number: usize) -> Vec<Effect> {
+pub(crate) fn apply_saved(model: &mut Model, number: usize) {
     let saved = number.checked_sub(1).and_then(|nth| model.settings.triage.filters.get(nth)).cloned();
     let Some(saved) = saved else {
         model.say(format!("there is no saved filter {number}; [[filter]] in the configuration makes one"));
-        return Vec::new();
+        return;
     };
     model.modal = None;
     model.list.filtering.begin(saved.filter, false, &model.queue, model.now);
-    search(model)
+    search(model);
 }
 
-pub(crate) fn open_saved(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open_saved(model: &mut Model) {
     model.modal = Some(Modal::Saved);
-    Vec::new()
 }
 
 /// A digit applies one, the key that opened the sheet clears the filter.
-pub(crate) fn saved_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn saved_key(model: &mut Model, key: KeyEvent) {
     match key.code {
         KeyCode::Char(digit @ '1'..='9') => {
-            apply_saved(model, digit.to_digit(10).map_or(0, |digit| digit as usize))
+            apply_saved(model, digit.to_digit(10).map_or(0, |digit| digit as usize));
         }
         KeyCode::Char('\'' | '0') => {
             model.modal = None;
             if model.list.filtering.applied.is_some() {
                 clear(model);
             }
-            Vec::new()
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
 /// Looks at the next stretch of rows, and asks to go on when it was not the last.
-pub(crate) fn search(model: &mut Model) -> Vec<Effect> {
-    if stretch(model, STRETCH) { Vec::new() } else { vec![Effect::WakeIn(0)] }
+pub(crate) fn search(model: &mut Model) {
+    if stretch(model, STRETCH) {
+    } else {
+        model.effects.push(Effect::WakeIn(0));
+    }
 }
 
 /// Looks at all that is left.

@@ -22,20 +22,18 @@ use super::state::Cursor;
 
 const NOT_READ: &str = "the list could not be read: ";
 
-pub(crate) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
+pub(crate) fn event(model: &mut Model, event: Event) {
     let now = model.now;
     let was_stale = model.source(&event.source).is_some_and(|source| source.is_stale(now));
     model.screen.dirty |= was_stale;
-    let Some(source) = model.source(&event.source) else { return Vec::new() };
+    let Some(source) = model.source(&event.source) else { return };
     match event.kind {
         EventKind::Connection(connection) => {
             source.connection = connection;
             source.connection_at = now;
-            Vec::new()
         }
         EventKind::Tick => {
             source.is_there(now);
-            Vec::new()
         }
         EventKind::Briefing(briefing) => {
             let news = source.paused != briefing.paused || source.blocked != briefing.blocked_missions;
@@ -46,43 +44,45 @@ pub(crate) fn event(model: &mut Model, event: Event) -> Vec<Effect> {
                 source.is_there(now);
             }
             model.screen.dirty |= news;
-            if is_known { Vec::new() } else { sync(model, &event.source) }
+            if is_known {
+            } else {
+                sync(model, &event.source);
+            }
         }
         EventKind::Changed => sync(model, &event.source),
     }
 }
 
 /// Asks for what changed; while an answer is awaited, once more after it.
-pub(crate) fn sync(model: &mut Model, name: &SourceName) -> Vec<Effect> {
-    let Some(source) = model.source(name) else { return Vec::new() };
+pub(crate) fn sync(model: &mut Model, name: &SourceName) {
+    let Some(source) = model.source(name) else { return };
     match source.syncing {
         Syncing::No => {
             source.syncing = Syncing::UnderWay;
-            vec![Effect::Sync { source: name.clone(), since: source.revision }]
+            let since = source.revision;
+            model.effects.push(Effect::Sync { source: name.clone(), since });
         }
         Syncing::UnderWay | Syncing::Again => {
             source.syncing = Syncing::Again;
-            Vec::new()
         }
     }
 }
 
-pub(crate) fn sync_all(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn sync_all(model: &mut Model) {
     let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
-    names.iter().flat_map(|name| sync(model, name)).collect()
+    for name in &names {
+        sync(model, name);
+    }
 }
 
 /// Takes in what waits, lets go of what is settled, and asks again.
-pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn reload(model: &mut Model) {
     model.screen.message = None;
     // Who asks for what is new gets it, frozen or not.
-    let mut effects = match &mut model.list.frozen {
-        Some(later) => {
-            let later = std::mem::take(later);
-            catch_up(model, later)
-        }
-        None => Vec::new(),
-    };
+    if let Some(later) = &mut model.list.frozen {
+        let later = std::mem::take(later);
+        catch_up(model, later);
+    }
     take_in(model);
     // Who asks again is told again.
     model.list.sources.iter_mut().for_each(|source| source.told = false);
@@ -91,20 +91,17 @@ pub(crate) fn reload(model: &mut Model) -> Vec<Effect> {
     if model.submit.look_again.is_some() {
         model.submit.look_again = Some(model.now);
     }
-    effects.extend(report::look_again(model));
-    effects.extend(sync_all(model));
-    effects
+    report::look_again(model);
+    sync_all(model);
 }
 
 /// Takes what happened while the list was frozen.
-pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) -> Vec<Effect> {
-    let mut effects = Vec::new();
+pub(crate) fn catch_up(model: &mut Model, mut later: FrozenUpdates) {
     for (source, rows) in later.take() {
         let merged = model.queue.merge(&source, rows);
-        effects.extend(merged_in(model, &merged));
+        merged_in(model, &merged);
     }
     model.recount();
-    effects
 }
 
 pub(crate) fn take_in(model: &mut Model) {
@@ -147,12 +144,12 @@ pub(crate) fn drawn(model: &mut Model) {
     model.list.arrivals.drawn(drawn, model.now);
 }
 
-pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) -> Vec<Effect> {
+pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced, Problem>) {
     let now = model.now;
-    let Some(source) = model.source(name) else { return Vec::new() };
+    let Some(source) = model.source(name) else { return };
     let again = source.syncing == Syncing::Again;
     source.syncing = Syncing::No;
-    let mut effects = match answer {
+    match answer {
         Err(problem) => {
             let known = source.told && source.problem.as_ref() == Some(&problem);
             (source.problem, source.told) = (Some(problem.clone()), true);
@@ -160,7 +157,6 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             if !known {
                 tell_problem(model, NOT_READ, &problem);
             }
-            Vec::new()
         }
         Ok(synced) => {
             let problem = source.problem.take();
@@ -181,19 +177,17 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
                 Some(later) => {
                     later.keep(&model.queue, name, synced.rows);
                     model.recount();
-                    Vec::new()
                 }
                 None => {
                     let merged = model.queue.merge(name, synced.rows);
-                    merged_in(model, &merged)
+                    merged_in(model, &merged);
                 }
             }
         }
-    };
-    if again {
-        effects.extend(sync(model, name));
     }
-    effects
+    if again {
+        sync(model, name);
+    }
 }
 
 /// Says no longer that the source could not be read, and lets its actions be read again.
@@ -212,7 +206,7 @@ fn unreadable(model: &mut Model, source: &SourceName, item: &Untrusted) {
     model.tell(Tone::Bad, vec![said, text::identifier(item)]);
 }
 
-fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
+fn merged_in(model: &mut Model, merged: &Merged) {
     let here = model.here().map(|slot| slot.entry.key.clone());
     say_unmarked(model, merged);
     let touched_here = |key: &ActionKey| here.as_ref() == Some(key);
@@ -236,11 +230,10 @@ fn merged_in(model: &mut Model, merged: &Merged) -> Vec<Effect> {
     if merged.lost_is_told {
         model.submit.look_again = Some(model.now);
     }
-    let mut effects = dropped(model, &merged.settled);
+    dropped(model, &merged.settled);
     resolve_unknown::settled_elsewhere(model);
-    effects.extend(drop_settled(model));
-    effects.extend(stage::unstage_changed(model));
-    effects
+    drop_settled(model);
+    stage::unstage_changed(model);
 }
 
 /// Marks go with what they were on: a decision on the marked ones is no longer what it was.
@@ -254,11 +247,11 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
 }
 
 /// Says which staged decisions went because somebody else was first.
-pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) -> Vec<Effect> {
+pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) {
     let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
     let with_decision: Vec<ActionKey> =
         keys.into_iter().filter(|key| model.decide.draft.get(key).is_some()).collect();
-    let (dropped, effects) = settle(model, &with_decision);
+    let dropped = settle(model, &with_decision);
     let closed = if dropped.is_empty() { "" } else { close_review(model) };
     match dropped.as_slice() {
         [] => {}
@@ -273,7 +266,6 @@ pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted
             many.len()
         )),
     }
-    effects
 }
 
 /// The sheet names decisions that are gone: it must not be confirmed. Returns what there is to say about it.
@@ -305,9 +297,9 @@ fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
 }
 
 /// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
-pub(crate) fn drop_settled(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn drop_settled(model: &mut Model) {
     if !model.screen.restored || model.decide.draft.is_empty() {
-        return Vec::new();
+        return;
     }
     let listed: Vec<&SourceName> = model.list.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
     let held: std::collections::HashSet<&ActionKey> =
@@ -318,14 +310,13 @@ pub(crate) fn drop_settled(model: &mut Model) -> Vec<Effect> {
     };
     let keys: Vec<ActionKey> = model.decide.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
     if keys.is_empty() {
-        return Vec::new();
+        return;
     }
-    let (dropped, effects) = settle(model, &keys);
+    let dropped = settle(model, &keys);
     model.warn(match dropped.len() {
         1 => "1 staged decision was dropped: its action is no longer pending".to_owned(),
         many => format!("{many} staged decisions were dropped: their actions are no longer pending"),
     });
-    effects
 }
 
 // A group of near-identical actions: what varies is read before it is asked for.
@@ -334,9 +325,9 @@ pub(crate) fn drop_settled(model: &mut Model) -> Vec<Effect> {
 const READ: usize = 20;
 
 /// The first actions of the group under the cursor, where they are not known yet.
-pub(crate) fn read_ahead(model: &mut Model) -> Vec<Effect> {
-    let Some(Cursor::Header(key @ GroupKey::Shape(_))) = model.queue.cursor() else { return Vec::new() };
-    let Some(group) = model.queue.find_group(key) else { return Vec::new() };
+pub(crate) fn read_ahead(model: &mut Model) {
+    let Some(Cursor::Header(key @ GroupKey::Shape(_))) = model.queue.cursor() else { return };
+    let Some(group) = model.queue.find_group(key) else { return };
     let preview = &model.preview;
     let known = |key: &&ActionKey| {
         preview.cached(key).is_some() || preview.loading.contains(*key) || preview.problems.contains_key(*key)
@@ -345,14 +336,14 @@ pub(crate) fn read_ahead(model: &mut Model) -> Vec<Effect> {
     let wanted: Vec<ActionKey> =
         first.map(|slot| &slot.entry.key).filter(|key| !known(key)).cloned().collect();
     if wanted.is_empty() {
-        return Vec::new();
+        return;
     }
     model.preview.loading.extend(wanted.iter().cloned());
-    vec![Effect::Load(wanted)]
+    model.effects.push(Effect::Load(wanted));
 }
 
 /// Actions were read; on the header of such a group the screen shows them.
-pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) -> Vec<Effect> {
+pub(crate) fn loaded(model: &mut Model, actions: Vec<Loaded>) {
     model.screen.dirty |= matches!(model.queue.cursor(), Some(Cursor::Header(GroupKey::Shape(_))));
-    preview::update::loaded(model, actions)
+    preview::update::loaded(model, actions);
 }

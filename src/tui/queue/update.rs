@@ -39,21 +39,22 @@ fn moves(model: &Model) -> Moves {
     }
 }
 
-pub(crate) fn down(model: &mut Model, by: usize) -> Vec<Effect> {
-    go(model, Direction::Down, by)
+pub(crate) fn down(model: &mut Model, by: usize) {
+    go(model, Direction::Down, by);
 }
 
-pub(crate) fn up(model: &mut Model, by: usize) -> Vec<Effect> {
-    go(model, Direction::Up, by)
+pub(crate) fn up(model: &mut Model, by: usize) {
+    go(model, Direction::Up, by);
 }
 
-fn go(model: &mut Model, way: Direction, by: usize) -> Vec<Effect> {
+fn go(model: &mut Model, way: Direction, by: usize) {
     match moves(model) {
         Moves::List => step(model, way, by),
-        Moves::Preview => drop(reader::step(model, way, by)),
+        Moves::Preview => {
+            reader::step(model, way, by);
+        }
         Moves::Sheet => scroll_sheet(model, way, by),
     }
-    Vec::new()
 }
 
 /// Moves the cursor of the list that is on screen, wherever keys go.
@@ -75,21 +76,21 @@ pub(crate) fn select(model: &mut Model, row: usize) {
     }
 }
 
-pub(crate) fn top(model: &mut Model) -> Vec<Effect> {
-    go(model, Direction::Up, usize::MAX)
+pub(crate) fn top(model: &mut Model) {
+    go(model, Direction::Up, usize::MAX);
 }
 
-pub(crate) fn bottom(model: &mut Model) -> Vec<Effect> {
-    go(model, Direction::Down, usize::MAX)
+pub(crate) fn bottom(model: &mut Model) {
+    go(model, Direction::Down, usize::MAX);
 }
 
-pub(crate) fn half(model: &mut Model, way: Direction) -> Vec<Effect> {
+pub(crate) fn half(model: &mut Model, way: Direction) {
     let layout = model.layout();
     let height = match moves(model) {
         Moves::List => layout.rows.height,
         Moves::Preview | Moves::Sheet => layout.text.height,
     };
-    go(model, way, usize::from(height / 2).max(1))
+    go(model, way, usize::from(height / 2).max(1));
 }
 
 pub(crate) fn shift(at: usize, way: Direction, by: usize) -> usize {
@@ -122,16 +123,15 @@ pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
     *top = shift(*top, way, by);
 }
 
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open(model: &mut Model) {
     if model.history.open.is_some() {
         return zoom(model, true);
     }
     match model.queue.cursor() {
         Some(Cursor::Header(_)) => toggle_fold(model),
-        Some(Cursor::Action(_)) => return zoom(model, true),
+        Some(Cursor::Action(_)) => zoom(model, true),
         None => {}
     }
-    Vec::new()
 }
 
 fn toggle_fold(model: &mut Model) {
@@ -143,41 +143,38 @@ fn toggle_fold(model: &mut Model) {
 }
 
 /// On an action: its whole batch is folded, and the cursor goes to the header.
-pub(crate) fn fold(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn fold(model: &mut Model) {
     if model.history.open.is_some() {
-        return Vec::new();
+        return;
     }
     let group = model.queue.group_here().and_then(|group| model.queue.group_index(&group.key));
     if let Some(index) = group {
         model.queue.fold(index, true);
     }
-    Vec::new()
 }
 
-pub(crate) fn unfold(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn unfold(model: &mut Model) {
     if model.history.open.is_some() {
         return zoom(model, true);
     }
     match model.queue.group_here() {
         Some(group) if group.folded => toggle_fold(model),
-        Some(_) if model.here().is_some() => return zoom(model, true),
+        Some(_) if model.here().is_some() => zoom(model, true),
         Some(_) | None => {}
     }
-    Vec::new()
 }
 
-pub(crate) fn fold_all(model: &mut Model, folded: bool) -> Vec<Effect> {
+pub(crate) fn fold_all(model: &mut Model, folded: bool) {
     if matches!(moves(model), Moves::Preview) {
         return reader::fold_all(model, folded);
     }
     if model.history.open.is_none() {
         model.queue.fold_all(folded);
     }
-    Vec::new()
 }
 
 /// The next undecided action in the order of the list, across batches and folds, and round the end.
-pub(crate) fn next_undecided(model: &mut Model, way: Direction) -> Vec<Effect> {
+pub(crate) fn next_undecided(model: &mut Model, way: Direction) {
     if model.history.open.is_some() {
         return history::update::refuse(model);
     }
@@ -187,7 +184,6 @@ pub(crate) fn next_undecided(model: &mut Model, way: Direction) -> Vec<Effect> {
             if model.queue.shown().is_some() { "nothing shown is undecided" } else { "nothing is undecided" };
         model.say(shown);
     }
-    Vec::new()
 }
 
 fn step_to_undecided(model: &mut Model, way: Direction) -> bool {
@@ -227,15 +223,15 @@ fn find_undecided(model: &Model, way: Direction, is_stop: impl Fn(&ActionKey) ->
 }
 
 /// Marks or unmarks, and goes down. With a range open it is the range that is marked.
-pub(crate) fn mark(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn mark(model: &mut Model) {
     if model.queue.has_range() {
         keep_range(model);
-        return Vec::new();
+        return;
     }
     let (keys, left) = listed(model, model.queue.pending_here());
     model.queue.turn_marks(keys);
     say_left_out(model, left);
-    down(model, 1)
+    down(model, 1);
 }
 
 /// Those of them that were in the list when the key was meant, and how many were not.
@@ -263,13 +259,12 @@ fn keep_range(model: &mut Model) {
 }
 
 /// Begins a range at the cursor, or ends it.
-pub(crate) fn range(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn range(model: &mut Model) {
     if model.queue.has_range() {
         keep_range(model);
     } else {
         model.queue.begin_range();
     }
-    Vec::new()
 }
 
 /// A command that decides is about what the range marks.
@@ -280,15 +275,15 @@ pub(crate) fn end_range(model: &mut Model, command: Command) {
 }
 
 /// Goes on with the range, and begins one first where there is none.
-pub(crate) fn extend(model: &mut Model, way: Direction) -> Vec<Effect> {
+pub(crate) fn extend(model: &mut Model, way: Direction) {
     if !model.queue.has_range() {
         model.queue.begin_range();
     }
-    go(model, way, 1)
+    go(model, way, 1);
 }
 
 /// Marks everything that is shown; when all of it is, nothing is marked any more.
-pub(crate) fn mark_shown(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn mark_shown(model: &mut Model) {
     model.queue.drop_range();
     let (keys, left) = listed(model, model.queue.shown_pending());
     model.queue.turn_marks(keys);
@@ -301,20 +296,18 @@ pub(crate) fn mark_shown(model: &mut Model) -> Vec<Effect> {
         }
     };
     model.say(just_arrived(left).map_or(said.clone(), |left| format!("{said}; {left}")));
-    Vec::new()
 }
 
-pub(crate) fn zoom(model: &mut Model, zoom: bool) -> Vec<Effect> {
+pub(crate) fn zoom(model: &mut Model, zoom: bool) {
     model.screen.zoom = zoom && model.here().is_some();
-    Vec::new()
 }
 
-pub(crate) fn switch_focus(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn switch_focus(model: &mut Model) {
     let other = if model.screen.focus == Focus::List { Focus::Preview } else { Focus::List };
-    focus(model, other)
+    focus(model, other);
 }
 
-pub(crate) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
+pub(crate) fn focus(model: &mut Model, focus: Focus) {
     model.screen.focus = focus;
     if focus == Focus::List {
         model.screen.zoom = false;
@@ -322,7 +315,6 @@ pub(crate) fn focus(model: &mut Model, focus: Focus) -> Vec<Effect> {
         // No room for a preview beside the list.
         model.screen.zoom = true;
     }
-    Vec::new()
 }
 
 /// Scrolls so that the cursor is on screen, and with it its batch's header where that is just above.
@@ -344,19 +336,19 @@ pub(crate) fn keep_in_view(model: &mut Model) {
 // In which order and groups the list stands, and whether it follows what happens.
 
 /// Counts anew what is staged where, when decisions or rows may be others.
-pub(crate) fn count(model: &mut Model, effects: &[Effect]) {
+pub(crate) fn count(model: &mut Model) {
     // Every decision is saved; what was staged before is there when reconciling begins.
     let changes = |write: &Write| matches!(write, Write::Step { .. } | Write::Position(_) | Write::Settle(_));
     let decided = |effect: &Effect| match effect {
         Effect::Save(writes) => writes.iter().any(changes),
         effect => matches!(effect, Effect::Reconcile),
     };
-    if effects.iter().any(decided) || !model.decide.spread.is_of(&model.queue) {
+    if model.effects.iter().any(decided) || !model.decide.spread.is_of(&model.queue) {
         model.decide.spread = StagedByGroup::of(&model.queue, &model.decide.draft);
     }
 }
 
-pub(crate) fn sort(model: &mut Model, by: SortBy) -> Vec<Effect> {
+pub(crate) fn sort(model: &mut Model, by: SortBy) {
     model.queue.drop_range();
     model.queue.sort(by);
     model.say(match by {
@@ -366,10 +358,9 @@ pub(crate) fn sort(model: &mut Model, by: SortBy) -> Vec<Effect> {
         SortBy::Tool => "sorted by tool",
         SortBy::Source => "sorted by source",
     });
-    Vec::new()
 }
 
-pub(crate) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
+pub(crate) fn group(model: &mut Model, by: GroupBy) {
     model.queue.drop_range();
     model.queue.regroup(by);
     let key = model.settings.keymap.key(Command::Unfold);
@@ -377,20 +368,18 @@ pub(crate) fn group(model: &mut Model, by: GroupBy) -> Vec<Effect> {
         GroupBy::Shape => format!("grouped by shape: near-identical actions are one row; {key} opens it"),
         by => format!("grouped by {}", by.word()),
     });
-    Vec::new()
 }
 
 /// Frozen: counts go on, rows stay as they are. Live again: everything that happened meanwhile.
-pub(crate) fn freeze(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn freeze(model: &mut Model) {
     match model.list.frozen.take() {
         None => {
             model.list.frozen = Some(FrozenUpdates::default());
             model.say("frozen: the rows stay as they are, the counts go on");
-            Vec::new()
         }
         Some(later) => {
             let news = later.len();
-            let effects = sync::catch_up(model, later);
+            sync::catch_up(model, later);
             if model.screen.message.as_ref().is_none_or(|message| message.at != model.now) {
                 model.say(if news == 0 {
                     "live: nothing happened meanwhile".to_owned()
@@ -398,22 +387,25 @@ pub(crate) fn freeze(model: &mut Model) -> Vec<Effect> {
                     format!("live: {} caught up with", crate::text::count(news, "change"))
                 });
             }
-            effects
         }
     }
 }
 
 /// By the word for it.
-pub(crate) fn sort_word(model: &mut Model, word: &str) -> Vec<Effect> {
+pub(crate) fn sort_word(model: &mut Model, word: &str) {
     let all = [SortBy::Age, SortBy::Risk, SortBy::Expiry, SortBy::Tool, SortBy::Source];
-    all.into_iter().find(|by| by.word() == word).map_or_else(Vec::new, |by| sort(model, by))
+    if let Some(by) = all.into_iter().find(|by| by.word() == word) {
+        sort(model, by);
+    }
 }
 
 /// By the word for it.
-pub(crate) fn group_word(model: &mut Model, word: &str) -> Vec<Effect> {
+pub(crate) fn group_word(model: &mut Model, word: &str) {
     use GroupBy as G;
     let all = [G::Batch, G::Mission, G::Checkpoint, G::Agent, G::Source, G::Shape];
-    all.into_iter().find(|by| by.word() == word).map_or_else(Vec::new, |by| group(model, by))
+    if let Some(by) = all.into_iter().find(|by| by.word() == word) {
+        group(model, by);
+    }
 }
 
 // What expires: when its time is over here, it is offered no more.
@@ -427,9 +419,9 @@ const SECONDS_FROM: i64 = 120_000;
 
 /// Around every message: what has run out by now stays in its place, marked as expired, and its staged decision is dropped.
 /// Looks at the queue only when something is due.
-pub(crate) fn sweep(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn sweep(model: &mut Model) {
     if model.list.stats.next_expiry.is_none_or(|at| at > model.now) {
-        return Vec::new();
+        return;
     }
     let over = model.queue.slots().iter().filter(|slot| slot.is_pending());
     let over = over.filter(|slot| slot.entry.row.has_expired(model.now));
@@ -446,7 +438,7 @@ pub(crate) fn sweep(model: &mut Model) -> Vec<Effect> {
     model.recount();
     model.screen.dirty = true;
     let settled: Vec<_> = keys.into_iter().map(|key| (key, None)).collect();
-    sync::dropped(model, &settled)
+    sync::dropped(model, &settled);
 }
 
 /// A countdown on screen changes with every second.

@@ -13,7 +13,7 @@ use crate::tui::queue::slots::{Slot, State};
 use super::held::Held;
 
 /// The submission was confirmed.
-pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending: u64) -> Vec<Effect> {
+pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending: u64) {
     model.screen.message = None;
     if model.settings.hold.is_zero() {
         return send(model, submission, left_pending);
@@ -21,46 +21,46 @@ pub(crate) fn confirmed(model: &mut Model, submission: Submission, left_pending:
     set_states(model, &submission, &State::Held);
     let effect = Effect::Hold { submission: Box::new(submission.clone()), left_pending };
     model.submit.held = Some(Held { submission, left_pending, until: None });
-    vec![effect]
+    model.effects.push(effect);
 }
 
 /// The journal has it, or has not: only then the time begins.
-pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Problem>) -> Vec<Effect> {
+pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Problem>) {
     let wait = u64::try_from(model.settings.hold.as_millis()).unwrap_or(u64::MAX);
     let until = model.now.plus_millis(i64::try_from(wait).unwrap_or(i64::MAX));
     match (model.submit.held.as_mut().filter(|held| held.submission.id() == id), answer) {
         (Some(held), Ok(())) => {
             held.until = Some(until);
-            vec![Effect::WakeIn(wait)]
+            model.effects.push(Effect::WakeIn(wait));
         }
         (Some(_), Err(problem)) => {
             give_back(model);
             tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
-            Vec::new()
         }
         // It was recalled before it was written down.
-        (None, Ok(())) => vec![Effect::Recall(id.clone())],
-        (None, Err(_)) => Vec::new(),
+        (None, Ok(())) => model.effects.push(Effect::Recall(id.clone())),
+        (None, Err(_)) => {}
     }
 }
 
 /// Time went by.
-pub(crate) fn look(model: &mut Model) -> Vec<Effect> {
-    let Some(until) = model.submit.held.as_ref().and_then(|held| held.until) else { return Vec::new() };
+pub(crate) fn look(model: &mut Model) {
+    let Some(until) = model.submit.held.as_ref().and_then(|held| held.until) else { return };
     model.screen.dirty = true;
     if model.now < until {
-        return Vec::new();
+        return;
     }
-    let Some(held) = model.submit.held.take() else { return Vec::new() };
-    send(model, held.submission, held.left_pending)
+    let Some(held) = model.submit.held.take() else { return };
+    send(model, held.submission, held.left_pending);
 }
 
-/// Everything is staged as before. `None` when nothing is held.
-pub(crate) fn recall(model: &mut Model) -> Option<Vec<Effect>> {
-    let held = give_back(model)?;
+/// Everything is staged as before. False when nothing is held.
+pub(crate) fn recall(model: &mut Model) -> bool {
+    let Some(held) = give_back(model) else { return false };
     let n = text::count(held.submission.len(), "decision");
     model.say(format!("recalled: nothing was sent, {n} staged as before"));
-    Some(held.until.map(|_| Effect::Recall(held.submission.id().clone())).into_iter().collect())
+    model.effects.extend(held.until.map(|_| Effect::Recall(held.submission.id().clone())));
+    true
 }
 
 /// Says that something is held, where one more thing cannot be done before it was sent.
@@ -77,11 +77,11 @@ fn give_back(model: &mut Model) -> Option<Held> {
     Some(held)
 }
 
-fn send(model: &mut Model, submission: Submission, left_pending: u64) -> Vec<Effect> {
+fn send(model: &mut Model, submission: Submission, left_pending: u64) {
     model.submit.sending = Some(submission.id().clone());
     set_states(model, &submission, &State::Sending);
     model.say(format!("sending {}", text::count(submission.len(), "decision")));
-    vec![Effect::Submit { submission: Box::new(submission), left_pending }]
+    model.effects.push(Effect::Submit { submission: Box::new(submission), left_pending });
 }
 
 /// Only where somebody else was not first meanwhile.

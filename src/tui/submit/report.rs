@@ -21,11 +21,7 @@ use crate::tui::queue::slots::{Settled, Slot, State};
 /// Until a decision that was lost sight of is looked for again, for the first time; the inbox says when next.
 const LOOK_AGAIN: i64 = 10_000;
 
-pub(crate) fn submitted(
-    model: &mut Model,
-    id: &SubmissionId,
-    answer: Result<Report, Problem>,
-) -> Vec<Effect> {
+pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Report, Problem>) {
     if model.submit.sending.as_ref() == Some(id) {
         model.submit.sending = None;
     }
@@ -45,13 +41,12 @@ pub(crate) fn submitted(
                 model.queue.set_state(key, State::Pending);
             }
             tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
-            Vec::new()
         }
     }
 }
 
 /// Some sources have answered, and others let wait: what is known is acted on, and everything else goes on.
-pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) -> Vec<Effect> {
+pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) {
     let came: HashSet<ActionKey> = report.lines.iter().map(|line| line.key.clone()).collect();
     let (news, rest) = match model.submit.unanswered.get(id) {
         Some(before) => (&came & before, before - &came),
@@ -64,10 +59,10 @@ pub(crate) fn partly(model: &mut Model, id: &SubmissionId, report: Report) -> Ve
             let rest = rest.cloned().collect();
             (came, rest)
         }
-        None => return Vec::new(),
+        None => return,
     };
     model.submit.unanswered.insert(id.clone(), rest);
-    take(model, report, Some(&news))
+    take(model, report, Some(&news));
 }
 
 /// How many decisions of a submission each source has not answered yet.
@@ -80,7 +75,7 @@ fn unanswered(model: &Model, id: &SubmissionId) -> Vec<(SourceName, usize)> {
 }
 
 /// Acts on what came, once: `only` are the lines that are news, where not all of them are.
-fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>) -> Vec<Effect> {
+fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>) {
     let mut done = Vec::new();
     let mut follow = Vec::new();
     let mut lost = false;
@@ -95,7 +90,7 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
         lost |= matches!(state, State::Unknown | State::ToResolve);
         model.queue.set_state(&line.key, state);
     }
-    let (_, mut effects) = settle(model, &done);
+    settle(model, &done);
     if lost {
         put_lost_first(model, Vec::new());
     }
@@ -105,9 +100,8 @@ fn take(model: &mut Model, mut report: Report, only: Option<&HashSet<ActionKey>>
     let waits = unanswered(model, &report.id);
     keep(model, ReportSheet { report, at: model.now, followed: HashMap::new(), top: 0, page: 1, waits });
     if !follow.is_empty() {
-        effects.push(Effect::Follow(follow));
+        model.effects.push(Effect::Follow(follow));
     }
-    effects
 }
 
 /// Keeps it for `last-report`, and says it in one line. Opens nothing: keys that are pressed now are meant for what is on screen.
@@ -174,10 +168,10 @@ pub(crate) fn summary(report: &Report) -> String {
 }
 
 /// A decided action came further. It shows in its row, in the report, and failures in the status line too.
-pub(crate) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
+pub(crate) fn followed(model: &mut Model, followed: &Followed) {
     if let Some(Outcome::Skipped { status, by }) = &followed.outcome {
         not_ours(model, followed, status.as_ref(), by.as_ref());
-        return Vec::new();
+        return;
     }
     if let Some(State::Settled(settled)) = model.queue.get(&followed.key).map(|slot| slot.state.clone()) {
         let status = Some(followed.status.clone());
@@ -205,7 +199,6 @@ pub(crate) fn followed(model: &mut Model, followed: &Followed) -> Vec<Effect> {
         // The line comes back for what went wrong later.
         model.submit.sent_line |= ours && matches!(followed.status, Status::Failed | Status::Unknown);
     }
-    Vec::new()
 }
 
 /// It was accepted, and somebody else's decision is the one that counted.
@@ -256,12 +249,11 @@ fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
 }
 
 /// What reading taught about submissions that a crash left open.
-pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) -> Vec<Effect> {
+pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) {
     match answer {
         Err(problem) => {
             tell_problem(model, "earlier submissions could not be checked: ", &problem);
             model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
-            Vec::new()
         }
         Ok(all) => {
             let next = all.iter().filter_map(|one| one.next_look).min();
@@ -269,7 +261,9 @@ pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Prob
                 model.submit.look_again = Some(model.submit.look_again.map_or(next, |at| at.min(next)));
             }
             show_lost(model, &all);
-            all.into_iter().flat_map(|one| learnt(model, one)).collect()
+            for one in all {
+                learnt(model, one);
+            }
         }
     }
 }
@@ -305,7 +299,7 @@ pub(crate) fn put_lost_first(model: &mut Model, without_row: Vec<Entry>) {
 
 /// One submission is known better now: what landed is settled, what never did is staged again. What was known before was
 /// acted on then, and may have gone on since.
-fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) -> Vec<Effect> {
+fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) {
     let learnt: HashSet<ActionKey> = learnt.into_iter().collect();
     let (mut done, mut failed) = (Vec::new(), Vec::new());
     for line in &report.lines {
@@ -319,16 +313,15 @@ fn learnt(model: &mut Model, Reconciled { report, learnt, .. }: Reconciled) -> V
             _ => done.push(line.key.clone()),
         }
     }
-    let (_, mut effects) = settle(model, &done);
+    settle(model, &done);
     if !failed.is_empty() {
-        effects.push(Effect::TakeBack { id: report.id.clone(), keys: failed });
+        model.effects.push(Effect::TakeBack { id: report.id.clone(), keys: failed });
     }
     if !learnt.is_empty() {
         model.recount();
         model.say(format!("an earlier submission: {}", summary(&report)));
     }
     note_report(model, report);
-    effects
 }
 
 /// Its decision may still be on its way, though the list knows nothing of it: it must not be sent a second time.
@@ -368,49 +361,47 @@ fn note_unknown(model: &mut Model, report: &Report) {
     }
 }
 
-pub(crate) fn look_again(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn look_again(model: &mut Model) {
     if model.submit.look_again.is_none_or(|at| at > model.now) {
-        return Vec::new();
+        return;
     }
     model.submit.look_again = None;
-    vec![Effect::Reconcile]
+    model.effects.push(Effect::Reconcile);
 }
 
 /// Opens the last report again.
-pub(crate) fn reopen(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn reopen(model: &mut Model) {
     match model.submit.last_report.clone() {
         Some(sheet) => model.modal = Some(Modal::Report(Box::new(ReportSheet { top: 0, ..sheet }))),
         None => model.say("nothing was sent yet"),
     }
-    Vec::new()
 }
 
 // The report leaves the screen: as JSON in a file, or as text through the clipboard.
 
-pub(crate) fn export(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Report(sheet)) = &model.modal else { return Vec::new() };
+pub(crate) fn export(model: &mut Model) {
+    let Some(Modal::Report(sheet)) = &model.modal else { return };
     let folder = model.settings.place.state.clone();
     match serde_json::to_string(&ReportJson::of(&sheet.report, &sheet.followed)) {
-        Ok(json) => vec![Effect::Export { folder, text: format!("{json}\n") }],
+        Ok(json) => model.effects.push(Effect::Export { folder, text: format!("{json}\n") }),
         Err(error) => exported(model, Err(error.to_string())),
     }
 }
 
-pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) -> Vec<Effect> {
+pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) {
     let (tone, word, what) = match answer {
         Ok(path) => (Tone::Good, "report written to ", path.display().to_string()),
         Err(why) => (Tone::Bad, "report not written: ", why),
     };
     model.tell(tone, vec![Shown::ours(word), text::line(&Untrusted::from(what))]);
-    Vec::new()
 }
 
 /// The counts, and a line a decision; hidden characters visible.
-pub(crate) fn copy(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Report(sheet)) = &model.modal else { return Vec::new() };
+pub(crate) fn copy(model: &mut Model) {
+    let Some(Modal::Report(sheet)) = &model.modal else { return };
     let mut lines = vec![summary(&sheet.report)];
     lines.extend(sheet.report.lines.iter().map(line));
-    vec![Effect::Copy(Clip { what: "the report", text: lines.join("\n") })]
+    model.effects.push(Effect::Copy(Clip { what: "the report", text: lines.join("\n") }));
 }
 
 fn line(line: &ReportLine) -> String {

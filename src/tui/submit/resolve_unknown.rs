@@ -29,7 +29,7 @@ use crate::tui::queue::sync;
 /// Keys this soon after the sheet was drawn were meant for something else.
 const REST: i64 = 400;
 
-pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open(model: &mut Model) {
     match target(model) {
         Ok(key) => {
             let area = TextArea::default();
@@ -38,7 +38,6 @@ pub(crate) fn open(model: &mut Model) -> Vec<Effect> {
         }
         Err(why) => model.warn(why),
     }
-    Vec::new()
 }
 
 fn target(model: &Model) -> Result<ActionKey, &'static str> {
@@ -100,13 +99,13 @@ pub(crate) fn absorbed(model: &mut Model) {
 }
 
 /// What is done with the write is confirmed by another key; that it did not land does nothing more.
-pub(crate) fn pick(model: &mut Model, finding: Resolution) -> Vec<Effect> {
+pub(crate) fn pick(model: &mut Model, finding: Resolution) {
     if !is_meant(model) {
-        return Vec::new();
+        return;
     }
     if finding == Resolution::RunAgain && is_ours(model) {
         model.warn("a decision is not sent a second time: what did not land is decided anew");
-        return Vec::new();
+        return;
     }
     if finding == Resolution::NotLanded {
         return confirm_guard::settle(model, finding);
@@ -115,78 +114,67 @@ pub(crate) fn pick(model: &mut Model, finding: Resolution) -> Vec<Effect> {
         sheet.picked = Some(finding);
         sheet.drawn = None;
     }
-    Vec::new()
 }
 
-pub(crate) fn confirm(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn confirm(model: &mut Model) {
     if !is_meant(model) {
-        return Vec::new();
+        return;
     }
-    match sheet(model).and_then(|sheet| sheet.picked) {
-        Some(finding) => confirm_guard::settle(model, finding),
-        None => Vec::new(),
+    if let Some(finding) = sheet(model).and_then(|sheet| sheet.picked) {
+        confirm_guard::settle(model, finding);
     }
 }
 
 /// The key that confirmed stood alone. The sheet must be there still.
-pub(crate) fn send_confirmed(model: &mut Model, finding: Resolution) -> Vec<Effect> {
+pub(crate) fn send_confirmed(model: &mut Model, finding: Resolution) {
     let Some(Modal::ResolveUnknown(sheet)) =
         model.modal.take_if(|modal| matches!(modal, Modal::ResolveUnknown(_)))
     else {
-        return Vec::new();
+        return;
     };
     let reason = sheet.area.lines().join(" ").trim().to_owned();
-    tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()))
+    tell_source(model, sheet.key, finding, Some(reason).filter(|reason| !reason.is_empty()));
 }
 
 /// Says it without a sheet, where all of it is given at once.
-pub(crate) fn given(model: &mut Model, finding: Resolution, reason: Option<String>) -> Vec<Effect> {
+pub(crate) fn given(model: &mut Model, finding: Resolution, reason: Option<String>) {
     match target(model) {
         Ok(key) => tell_source(model, key, finding, reason),
         Err(why) => {
             model.warn(why);
-            Vec::new()
         }
     }
 }
 
-fn tell_source(
-    model: &mut Model,
-    key: ActionKey,
-    finding: Resolution,
-    reason: Option<String>,
-) -> Vec<Effect> {
+fn tell_source(model: &mut Model, key: ActionKey, finding: Resolution, reason: Option<String>) {
     let ours = model.queue.get(&key).is_some_and(|slot| slot.state == State::Unknown);
     model.submit.resolving = Some(key.clone());
     model.say(if ours { "writing it down" } else { "telling the source" });
-    vec![Effect::ResolveUnknown { key, finding, reason }]
+    model.effects.push(Effect::ResolveUnknown { key, finding, reason });
 }
 
-pub(crate) fn to_reason(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn to_reason(model: &mut Model) {
     if let Some(sheet) = sheet(model) {
         sheet.typing = true;
     }
-    Vec::new()
 }
 
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else {
         absorbed(model);
-        return Vec::new();
+        return;
     };
     if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {
         leave::back(model);
     } else {
         sheet.area.input(key);
     }
-    Vec::new()
 }
 
-pub(crate) fn pasted(model: &mut Model, text: &str) -> Vec<Effect> {
+pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(sheet) = sheet(model) {
         sheet.area.insert_str(router::one_line(text));
     }
-    Vec::new()
 }
 
 /// From the reason, and from a pick, back to the choice; from there out.
@@ -234,7 +222,7 @@ pub(crate) fn answered(
     key: &ActionKey,
     finding: Resolution,
     answer: Result<Resolved, Problem>,
-) -> Vec<Effect> {
+) {
     model.submit.resolving = None;
     let title = model.queue.get(key).map_or_else(|| key.id.untrusted(), |slot| &slot.entry.row.title);
     let title = text::line(title).cut(40);
@@ -270,9 +258,8 @@ pub(crate) fn answered(
         }
     };
     model.tell(tone, parts);
-    let mut effects = sync::sync(model, &key.source);
-    effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
-    effects
+    sync::sync(model, &key.source);
+    model.effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
 }
 
 /// A decision of ours that was lost sight of is lost no more: its row and its report say what a human said.

@@ -29,7 +29,7 @@ const SETTLE: i64 = 400;
 /// What expires within so long may be over before its batch is through.
 const EXPIRES_SOON: i64 = 600_000;
 
-pub(crate) fn open_batch(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn open_batch(model: &mut Model) {
     let staged = |group: &Group| {
         let mut batches = model.queue.batches_of(group);
         batches.retain(|batch| model.decide.tally.batch(batch).total() > 0);
@@ -39,35 +39,33 @@ pub(crate) fn open_batch(model: &mut Model) -> Vec<Effect> {
     let here = || model.queue.group_here().and_then(staged);
     let scope = decided_in.and_then(staged).or_else(here);
     let elsewhere = scope.is_none() && !model.decide.draft.is_empty();
-    let effects = open(model, scope);
+    open(model, scope);
     if elsewhere && matches!(model.modal, Some(Modal::Review(_))) {
         model.say("nothing is staged here: this is everything that is staged");
     }
-    effects
 }
 
 /// The sheet is not on screen now: its settle time starts anew when it is.
-pub(crate) fn hidden(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn hidden(model: &mut Model) {
     if let Some(Modal::Review(sheet)) = &mut model.modal {
         sheet.drawn = None;
         sheet.typed.clear();
     }
-    Vec::new()
 }
 
-pub(crate) fn open_all(model: &mut Model) -> Vec<Effect> {
-    open(model, None)
+pub(crate) fn open_all(model: &mut Model) {
+    open(model, None);
 }
 
 /// What is staged in these batches, or everything. What was just decided may have moved the cursor on to another batch: then
 /// everything is reviewed.
-fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
+fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) {
     if hold::is_in_the_way(model) {
-        return Vec::new();
+        return;
     }
     if model.submit.sending.is_some() {
         model.say("still sending the last ones; what you stage meanwhile goes next");
-        return Vec::new();
+        return;
     }
     let inside = |staged: &Staged| scope.as_ref().is_none_or(|scope| scope.contains(&staged.batch));
     let sending = |key: &ActionKey| model.queue.get(key).is_some_and(|slot| slot.state == State::Sending);
@@ -77,7 +75,7 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
         let keys = &model.settings.keymap;
         let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
         model.say(format!("nothing is staged: {approve} approves, {exclude} excludes"));
-        return Vec::new();
+        return;
     }
     keys.sort();
     model.submit.reviews += 1;
@@ -92,15 +90,15 @@ fn open(model: &mut Model, scope: Option<HashSet<BatchKey>>) -> Vec<Effect> {
         top: 0,
     };
     model.modal = Some(Modal::Review(Box::new(sheet)));
-    vec![Effect::LoadForReview { review: model.submit.reviews, keys }]
+    model.effects.push(Effect::LoadForReview { review: model.submit.reviews, keys });
 }
 
 /// Everything was read afresh: freezes it, and says what will be sent. The answer to a sheet that was closed meanwhile must
 /// not come under the finger on this one.
-pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions: Vec<Loaded>) -> Vec<Effect> {
-    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions: Vec<Loaded>) {
+    let Some(Modal::Review(sheet)) = &model.modal else { return };
     if sheet.number != number {
-        return Vec::new();
+        return;
     }
     let keys = sheet.keys.clone();
     let mut fresh: HashMap<ActionKey, PendingAction> = HashMap::new();
@@ -124,7 +122,6 @@ pub(crate) fn loaded(model: &mut Model, number: u64, id: &SubmissionId, actions:
         sheet.drawn = None;
         sheet.typed.clear();
     }
-    Vec::new()
 }
 
 /// As they are sent: the oldest first, ties in the order of the list.
@@ -314,40 +311,37 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
 }
 
 /// The confirm key. Where a count is asked for, it only says so.
-pub(crate) fn confirm(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn confirm(model: &mut Model) {
     match &open_review(model).map(|review| review.confirm.clone()) {
         Some(Confirm::Key) if is_hasty(model) => absorbed(model),
         Some(Confirm::Key) => confirm_guard::review(model),
         Some(Confirm::Count(count, _)) => {
             let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
             model.warn(format!("type {count} and {accept} to send"));
-            Vec::new()
         }
         None => too_early(model),
     }
 }
 
 /// A key that the sheet takes and does nothing with: whoever presses such keys is not reading it, so its time starts anew.
-pub(crate) fn absorbed(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn absorbed(model: &mut Model) {
     let now = model.now;
     if let Some(Modal::Review(sheet)) = &mut model.modal {
         sheet.drawn = sheet.drawn.map(|_| now);
     }
-    Vec::new()
 }
 
 /// A key that came before anybody can have read the sheet does nothing, and says so.
-fn too_early(model: &mut Model) -> Vec<Effect> {
+fn too_early(model: &mut Model) {
     absorbed(model);
-    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+    let Some(Modal::Review(sheet)) = &model.modal else { return };
     if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
         model.say("the sheet takes keys when it has been on screen for a moment: look, then press it again");
     }
-    Vec::new()
 }
 
 /// Enter sends only after the right count.
-pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn enter(model: &mut Model) {
     let count = match open_review(model).map(|review| &review.confirm) {
         Some(Confirm::Count(count, _)) => *count,
         Some(Confirm::Key) => return absorbed(model),
@@ -356,13 +350,12 @@ pub(crate) fn enter(model: &mut Model) -> Vec<Effect> {
     if is_hasty(model) {
         return absorbed(model);
     }
-    let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
+    let Some(Modal::Review(sheet)) = &mut model.modal else { return };
     if sheet.typed == count.to_string() {
         return confirm_guard::review(model);
     }
     sheet.typed.clear();
     model.warn(format!("that is not {count}; nothing was sent"));
-    Vec::new()
 }
 
 /// No key of a paste, or of an answer of the terminal, confirms.
@@ -375,18 +368,17 @@ fn is_hasty(model: &mut Model) -> bool {
 }
 
 /// Digits of the count.
-pub(crate) fn typed(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(review) = open_review(model) else { return too_early(model) };
     let asks = matches!(review.confirm, Confirm::Count(..));
-    let Some(Modal::Review(sheet)) = &mut model.modal else { return Vec::new() };
+    let Some(Modal::Review(sheet)) = &mut model.modal else { return };
     match (Chord::from(key).char(), key.code) {
         (Some(digit), _) if asks && digit.is_ascii_digit() && sheet.typed.len() < 7 => {
             sheet.typed.push(digit);
         }
         (_, KeyCode::Backspace) if asks => drop(sheet.typed.pop()),
-        _ => return absorbed(model),
+        _ => absorbed(model),
     }
-    Vec::new()
 }
 
 /// The review on screen, once it has been there long enough for keys to be meant for it.
@@ -404,8 +396,8 @@ fn reviewed(model: &Model) -> Option<&Review> {
 }
 
 /// What was typed as a whole, after the question: exactly what is asked for sends, anything else goes back.
-pub(crate) fn answered(model: &mut Model, answer: &str) -> Vec<Effect> {
-    let Some(review) = reviewed(model) else { return Vec::new() };
+pub(crate) fn answered(model: &mut Model, answer: &str) {
+    let Some(review) = reviewed(model) else { return };
     let right = match &review.confirm {
         Confirm::Key => answer == "yes",
         Confirm::Count(count, _) => answer == count.to_string(),
@@ -414,17 +406,19 @@ pub(crate) fn answered(model: &mut Model, answer: &str) -> Vec<Effect> {
 }
 
 /// The key that confirmed stood alone. The sheet must be there still, as it was.
-pub(crate) fn send_confirmed(model: &mut Model) -> Vec<Effect> {
-    if open_review(model).is_some() { send(model) } else { Vec::new() }
+pub(crate) fn send_confirmed(model: &mut Model) {
+    if open_review(model).is_some() {
+        send(model);
+    }
 }
 
-fn send(model: &mut Model) -> Vec<Effect> {
-    let Some(review) = reviewed(model) else { return Vec::new() };
+fn send(model: &mut Model) {
+    let Some(review) = reviewed(model) else { return };
     let (Some(submission), left) = (review.submission.clone(), review.left_pending) else {
-        return Vec::new();
+        return;
     };
     model.modal = None;
-    hold::confirmed(model, submission, left as u64)
+    hold::confirmed(model, submission, left as u64);
 }
 
 // What a review says of the rules of its sources: what goes with a decision, and what is no whole turn.
@@ -478,48 +472,47 @@ pub(crate) fn grown(model: &Model, batch: &[OfDraft<'_>]) -> Option<String> {
 // From a sheet to what it warns of: the sheet closes, nothing is sent, and the cursor stands there.
 
 /// In the review: the first approval that was never opened. In the report: the first that somebody else settled.
-pub(crate) fn first(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn first(model: &mut Model) {
     match &model.modal {
         Some(Modal::Review(sheet)) => {
             let key = sheet.review.as_ref().and_then(|review| review.first_unopened.clone());
-            to(model, key, "every approval here was opened")
+            to(model, key, "every approval here was opened");
         }
         Some(Modal::Report(sheet)) => {
             let skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
             let line = sheet.report.lines.iter().find(|line| skipped(&line.outcome));
-            to(model, line.map(|line| line.key.clone()), "nothing was skipped")
+            to(model, line.map(|line| line.key.clone()), "nothing was skipped");
         }
-        _ => Vec::new(),
+        _ => {}
     }
 }
 
 /// The first that is another one than when it was seen.
-pub(crate) fn changed(model: &mut Model) -> Vec<Effect> {
-    let Some(Modal::Review(sheet)) = &model.modal else { return Vec::new() };
+pub(crate) fn changed(model: &mut Model) {
+    let Some(Modal::Review(sheet)) = &model.modal else { return };
     let key = sheet.review.as_ref().and_then(|review| review.first_changed.clone());
     let compares = key.as_ref().is_some_and(|key| {
         let now = model.preview.cached(key).map(|cached| cached.digest);
         now.is_some_and(|now| model.seen_otherwise(key, &now).is_some())
     });
-    let effects = to(model, key, "nothing here changed since you looked");
+    to(model, key, "nothing here changed since you looked");
     if compares && model.modal.is_none() && model.preview.tab != Tab::Diff {
-        return [effects, preview::update::diff(model)].concat();
+        preview::update::diff(model);
     }
-    effects
 }
 
-fn to(model: &mut Model, key: Option<ActionKey>, none: &str) -> Vec<Effect> {
+fn to(model: &mut Model, key: Option<ActionKey>, none: &str) {
     let Some(key) = key else {
         model.say(none);
         return absorbed(model);
     };
     let Some(index) = model.queue.index(&key) else {
         model.say("it is not in the list any more");
-        return Vec::new();
+        return;
     };
     if model.queue.is_filtered_out(&key) {
         model.warn("it is hidden by the filter: clear that first");
-        return Vec::new();
+        return;
     }
     let was_review = matches!(model.modal, Some(Modal::Review(_)));
     model.modal = None;
@@ -528,5 +521,4 @@ fn to(model: &mut Model, key: Option<ActionKey>, none: &str) -> Vec<Effect> {
         let all = model.settings.keymap.key(Command::ReviewAll);
         model.say(format!("nothing was sent; {all} comes back to the review"));
     }
-    Vec::new()
 }
