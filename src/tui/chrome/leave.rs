@@ -10,7 +10,7 @@ use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::decide::{reason, stage};
+use crate::tui::decide::{confirm_guard, reason, stage};
 use crate::tui::queue::filter;
 use crate::tui::submit::{hold, resolve_unknown};
 use crate::tui::{dashboard, decide, edit, history, preview, submit};
@@ -103,11 +103,19 @@ pub(crate) fn interrupt(model: &mut Model) {
     if model.decide.guard.interrupted(model.now) {
         return now(model);
     }
-    if model.screen.overlay.take().is_none() && model.modal.is_some() {
+    if model.screen.overlay.is_some() {
+        close_overlay(model);
+    } else if model.modal.is_some() {
         back(model);
     }
     let key = model.settings.keymap.key(Command::Interrupt);
     model.say(format!("{key} again quits and keeps what is staged"));
+}
+
+/// Nothing was chosen in it: what is beneath was not read meanwhile.
+pub(crate) fn close_overlay(model: &mut Model) {
+    model.screen.overlay = None;
+    confirm_guard::absorbed(model);
 }
 
 /// Back to the shell. Nobody could recall what is held from there.

@@ -54,7 +54,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
 fn back(model: &mut Model) {
     match &mut model.screen.overlay {
         Some(Overlay::Help(finder)) if !finder.text().is_empty() => *finder = Finder::default(),
-        _ => model.screen.overlay = None,
+        _ => leave::close_overlay(model),
     }
 }
 

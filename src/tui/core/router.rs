@@ -199,9 +199,9 @@ fn pressed(model: &mut Model, key: KeyEvent) {
 
 /// A key of the reviewer's: text, or part of a command.
 fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
-    // Who reads help, or types into the palette, does not read the sheet beneath it.
-    if model.screen.overlay.is_some() {
-        absorbed(model);
+    // Who reads help does not read the sheet beneath it.
+    if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
+        confirm_guard::absorbed(model);
     }
     let places = places(model);
     if model.screen.chords.is_empty()
@@ -227,12 +227,6 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
             }
         }
     }
-}
-
-/// A key that was not for the sheet on screen: its time starts anew.
-fn absorbed(model: &mut Model) {
-    review::absorbed(model);
-    resolve_unknown::absorbed(model);
 }
 
 /// A command that was given, on whatever screen there is.
@@ -424,7 +418,7 @@ pub(crate) fn ended(model: &mut Model, places: &[KeyContext], last: Chord) {
     let anywhere = keymap.lookup(&[last], &[KeyContext::Anywhere]);
     let follows = keymap.following(&before, places);
     model.screen.chords.clear();
-    absorbed(model);
+    confirm_guard::absorbed(model);
     match (alone, anywhere) {
         (Lookup::Command(Command::Back), _) => {}
         (_, Lookup::Command(command)) => given(model, command),

@@ -2,6 +2,7 @@
 //! the terminal, and was not typed.
 
 use crate::domain::Resolution;
+use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::submit;
@@ -46,4 +47,15 @@ pub(crate) fn another_key(model: &mut Model) {
             "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
         );
     }
+}
+
+/// A key that the sheet on screen takes and does nothing with, or that was for something over it: whoever presses such keys is
+/// not reading the sheet, so its time starts anew.
+pub(crate) fn absorbed(model: &mut Model) {
+    let drawn = match &mut model.modal {
+        Some(Modal::Review(sheet)) => &mut sheet.drawn,
+        Some(Modal::ResolveUnknown(sheet)) => &mut sheet.drawn,
+        _ => return,
+    };
+    *drawn = drawn.map(|_| model.now);
 }

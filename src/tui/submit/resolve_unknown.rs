@@ -85,17 +85,9 @@ fn is_meant(model: &mut Model) -> bool {
     let meant = !is_burst(model)
         && sheet(model).and_then(|sheet| sheet.drawn).is_some_and(|drawn| now.since(drawn) >= REST);
     if !meant {
-        absorbed(model);
+        confirm_guard::absorbed(model);
     }
     meant
-}
-
-/// A key that the sheet takes and does nothing with.
-pub(crate) fn absorbed(model: &mut Model) {
-    let now = model.now;
-    if let Some(sheet) = sheet(model) {
-        sheet.drawn = sheet.drawn.map(|_| now);
-    }
 }
 
 /// What is done with the write is confirmed by another key; that it did not land does nothing more.
@@ -161,7 +153,7 @@ pub(crate) fn to_reason(model: &mut Model) {
 
 pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(sheet) = sheet(model).filter(|sheet| sheet.typing) else {
-        absorbed(model);
+        confirm_guard::absorbed(model);
         return;
     };
     if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {

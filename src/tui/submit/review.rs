@@ -313,7 +313,7 @@ fn touched(open: &HashMap<BatchKey, usize>, sent: &[OfDraft<'_>]) -> (usize, usi
 /// The confirm key. Where a count is asked for, it only says so.
 pub(crate) fn confirm(model: &mut Model) {
     match &open_review(model).map(|review| review.confirm.clone()) {
-        Some(Confirm::Key) if is_hasty(model) => absorbed(model),
+        Some(Confirm::Key) if is_hasty(model) => confirm_guard::absorbed(model),
         Some(Confirm::Key) => confirm_guard::review(model),
         Some(Confirm::Count(count, _)) => {
             let (count, accept) = (*count, model.settings.keymap.key(Command::Accept));
@@ -323,17 +323,9 @@ pub(crate) fn confirm(model: &mut Model) {
     }
 }
 
-/// A key that the sheet takes and does nothing with: whoever presses such keys is not reading it, so its time starts anew.
-pub(crate) fn absorbed(model: &mut Model) {
-    let now = model.now;
-    if let Some(Modal::Review(sheet)) = &mut model.modal {
-        sheet.drawn = sheet.drawn.map(|_| now);
-    }
-}
-
 /// A key that came before anybody can have read the sheet does nothing, and says so.
 fn too_early(model: &mut Model) {
-    absorbed(model);
+    confirm_guard::absorbed(model);
     let Some(Modal::Review(sheet)) = &model.modal else { return };
     if sheet.review.as_ref().is_none_or(|review| review.submission.is_some()) {
         model.say("the sheet takes keys when it has been on screen for a moment: look, then press it again");
@@ -344,11 +336,11 @@ fn too_early(model: &mut Model) {
 pub(crate) fn enter(model: &mut Model) {
     let count = match open_review(model).map(|review| &review.confirm) {
         Some(Confirm::Count(count, _)) => *count,
-        Some(Confirm::Key) => return absorbed(model),
+        Some(Confirm::Key) => return confirm_guard::absorbed(model),
         None => return too_early(model),
     };
     if is_hasty(model) {
-        return absorbed(model);
+        return confirm_guard::absorbed(model);
     }
     let Some(Modal::Review(sheet)) = &mut model.modal else { return };
     if sheet.typed == count.to_string() {
@@ -377,7 +369,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
             sheet.typed.push(digit);
         }
         (_, KeyCode::Backspace) if asks => drop(sheet.typed.pop()),
-        _ => absorbed(model),
+        _ => confirm_guard::absorbed(model),
     }
 }
 
@@ -504,7 +496,7 @@ pub(crate) fn changed(model: &mut Model) {
 fn to(model: &mut Model, key: Option<ActionKey>, none: &str) {
     let Some(key) = key else {
         model.say(none);
-        return absorbed(model);
+        return confirm_guard::absorbed(model);
     };
     let Some(index) = model.queue.index(&key) else {
         model.say("it is not in the list any more");
