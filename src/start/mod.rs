@@ -87,7 +87,7 @@ fn advice(error: &anyhow::Error) -> Option<&'static str> {
 
 /// The screen, or words: as the arguments and the environment ask for it.
 fn shell(plain: bool, opens: StartView) -> Shell {
-    let why = plain::Why::of(plain, |name| std::env::var(name).ok());
+    let why = plain::session::Why::of(plain, |name| std::env::var(name).ok());
     why.map_or(Shell::Screen(opens), |why| Shell::Plain(why, opens))
 }
 

@@ -12,7 +12,9 @@ use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
 use crate::journal::Journal;
 use crate::text;
-use crate::tui::{self, GatePlace, Left, LeftBy, NoTerminal, SessionInfo, StartView, plain};
+use crate::tui;
+use crate::tui::core::settings::{GatePlace, SessionInfo};
+use crate::tui::{Left, LeftBy, NoTerminal, StartView, plain};
 
 use super::embedded::{Embedded, OnGateEnd};
 use super::{headless, logging};
@@ -22,7 +24,7 @@ use super::{headless, logging};
 pub(super) enum Shell {
     Screen(StartView),
     /// In words, and why.
-    Plain(plain::Why, StartView),
+    Plain(plain::session::Why, StartView),
 }
 
 impl Shell {
@@ -80,7 +82,7 @@ pub(super) async fn show(
     let shown = match shell {
         Shell::Screen(opens) => Box::pin(tui::run(inbox.clone(), config, place, opens, shutdown)).await,
         Shell::Plain(why, opens) => {
-            Box::pin(plain::run(inbox.clone(), config, place, (why, opens), shutdown)).await
+            Box::pin(plain::run::run(inbox.clone(), config, place, (why, opens), shutdown)).await
         }
     };
     inbox.close().await;

@@ -14,7 +14,6 @@ use crate::domain::{
 use crate::inbox::figures::BoardRequest;
 use crate::inbox::{Rows, Synced};
 
-use super::SessionInfo;
 use super::chrome::theme::Depth;
 use super::core::draw::view;
 use super::core::keymap::{Keymap, KeymapError};
@@ -24,6 +23,7 @@ use super::core::router::update;
 use super::core::settings::Settings;
 use super::dashboard::state::StartView;
 use super::queue::filter_state::Triage;
+use crate::tui::core::settings::SessionInfo;
 
 const CAN: Capabilities = Capabilities {
     edit: true,

@@ -26,12 +26,11 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
 use crate::config;
 use crate::config::Config;
 use crate::domain::Check;
-pub use crate::tui::app::run::{Left, LeftBy, run};
+pub use crate::tui::app::run::{Left, run};
+pub use crate::tui::app::shutdown::LeftBy;
 pub use crate::tui::app::terminal::NoTerminal;
 use crate::tui::app::{environment, terminal};
 use crate::tui::chrome::theme::Depth;
@@ -71,32 +70,4 @@ pub fn check_theme(config: &Config) -> Result<(), ThemeError> {
 /// Can the saved filters of the configuration be read?
 pub fn check_filters(config: &Config) -> Result<(), SavedFilterError> {
     Triage::of(config).map(drop)
-}
-
-/// What the screens say about where they are.
-#[derive(Clone, Debug, Default)]
-pub struct SessionInfo {
-    /// Who decides, as the configuration says it; else empty.
-    pub reviewer: String,
-    /// Who decides where the source does not say it; may be empty.
-    pub login: String,
-    /// Where exported reports go.
-    pub state: PathBuf,
-    /// The gate on this machine, when there is one.
-    pub gate: Option<GatePlace>,
-    /// `placet demo`: the folder in which executed actions leave their harmless traces.
-    pub demo: Option<PathBuf>,
-}
-
-/// The embedded gate, for the empty screen's first proposal.
-#[derive(Clone, Debug)]
-pub struct GatePlace {
-    /// Base URL without a trailing slash.
-    pub url: String,
-    /// It runs in this process, so that quitting ends it; else in another placet.
-    pub serving: bool,
-    pub workspace: String,
-    /// The file with the token that agents propose with.
-    pub agent_token: PathBuf,
-    pub database: PathBuf,
 }

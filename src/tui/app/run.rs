@@ -1,5 +1,6 @@
 //! Runs the loop of the screen: waits for messages, updates, performs effects, draws.
 
+use super::shutdown::LeftBy;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -12,11 +13,11 @@ use crate::config::{Config, Notify};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
-use crate::tui::SessionInfo;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::settings::SessionInfo;
 use crate::tui::core::settings::Settings;
 use crate::tui::core::{draw, router};
 use crate::tui::dashboard::state::StartView;
@@ -48,15 +49,6 @@ pub struct Left {
     pub sending: usize,
     /// A submission or a save did not end in time. The journal knows; the next start settles it by reading.
     pub unfinished: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftBy {
-    Reviewer,
-    /// A signal, or the `shutdown` that `run` was given.
-    Signal,
-    /// The terminal went away.
-    Hangup,
 }
 
 /// Shows the inbox, or the watch view, until the reviewer leaves it, `shutdown` is cancelled, a signal comes, or the terminal is gone.

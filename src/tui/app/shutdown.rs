@@ -11,7 +11,6 @@ use crate::tui::core::msg::{Effect, Msg};
 use crate::tui::core::router;
 
 use super::effects::Effects;
-use super::run::LeftBy;
 
 /// Quitting waits this long for submissions and saves.
 const FINISH: Duration = Duration::from_secs(5);
@@ -97,4 +96,13 @@ pub(crate) async fn wind_up(model: &mut Model, effects: &Effects, msgs: &mut mps
     let finished = tokio::time::timeout(FINISH, answers).await.is_ok();
     effects.end().await;
     finished
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftBy {
+    Reviewer,
+    /// A signal, or the `shutdown` that `run` was given.
+    Signal,
+    /// The terminal went away.
+    Hangup,
 }

@@ -8,10 +8,10 @@ use crate::tui::core::command::Command;
 use crate::tui::core::modal::{LinksSheet, Modal};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Clip, Effect};
-use crate::tui::decide::update::is_burst;
-use crate::tui::preview::page::PageLine;
+use crate::tui::decide::confirm_guard::is_burst;
+use crate::tui::preview::page::line::PageLine;
 use crate::tui::preview::page::links::links as addresses;
-use crate::tui::preview::state::Cached;
+use crate::tui::preview::page::made::Cached;
 
 use super::state::Tone;
 

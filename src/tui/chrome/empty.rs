@@ -8,7 +8,7 @@ use crate::inbox::Connection;
 use crate::text;
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::{GatePlace, SessionInfo};
+use crate::tui::core::settings::{GatePlace, SessionInfo};
 
 use super::pen::Pen;
 use super::{theme, words};

@@ -8,7 +8,6 @@ use crate::tui::core::command::{ARGUMENT_COMMANDS, AskSpec, COMMANDS, Group, Key
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::{above_message, sheet, sheet_text};
 use crate::tui::core::model::Model;
-use crate::tui::core::router;
 use crate::tui::preview::state::told_in;
 
 /// A row of the palette.
@@ -54,7 +53,7 @@ pub(crate) fn entries(model: &Model, typed: &str) -> Vec<Entry> {
     if let Some(asked) = typed.split_once(' ').and_then(|(name, rest)| asked(name, rest.trim())) {
         return asked;
     }
-    let places = router::places_beneath(model);
+    let places = model.places_beneath();
     let words = Words::of(typed);
     let commands = COMMANDS.iter().filter_map(|spec| {
         let here = spec.places.iter().any(|place| places.contains(place));
@@ -121,7 +120,7 @@ pub(crate) fn help(model: &Model, typed: &str, width: usize) -> Vec<HelpLine> {
         }
         return lines;
     }
-    let places = router::places_beneath(model);
+    let places = model.places_beneath();
     let is_here = |spec: &Spec| spec.places.iter().any(|place| places.contains(place));
     if places.contains(&KeyContext::Inbox) {
         let told = model.told_here();

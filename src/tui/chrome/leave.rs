@@ -13,7 +13,7 @@ use crate::tui::core::msg::Effect;
 use crate::tui::decide::{confirm_guard, reason, stage};
 use crate::tui::queue::filter;
 use crate::tui::submit::{hold, resolve_unknown};
-use crate::tui::{dashboard, decide, edit, history, preview, submit};
+use crate::tui::{dashboard, edit, history, preview, submit};
 
 use super::pen::{Pen, sheet_frame};
 use super::{theme, words};
@@ -91,7 +91,7 @@ pub(crate) fn enter(model: &mut Model) {
         model.warn(format!("that is not {count}; nothing was discarded"));
         return;
     }
-    if decide::update::is_burst(model) {
+    if confirm_guard::is_burst(model) {
         return;
     }
     stage::clear_unsent(model);

@@ -4,13 +4,12 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
 
 use crate::tui::core::command::{ArgumentCommand, AskSpec, Command};
+use crate::tui::core::command::{Direction, shift};
 use crate::tui::core::keymap::{Chord, Lookup};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::core::router;
 use crate::tui::queue;
 use crate::tui::queue::filter;
-use crate::tui::queue::update::{Direction, shift};
 
 use super::find_command::Entry;
 use super::state::{Finder, Overlay};
@@ -31,7 +30,8 @@ pub(crate) fn palette(model: &mut Model) {
 }
 
 /// The commands of what is open; the others mean nothing here.
-pub(crate) fn run(model: &mut Model, command: Command) {
+/// Returns the command that was chosen in the palette.
+pub(crate) fn run(model: &mut Model, command: Command) -> Option<Command> {
     match command {
         Command::Down => go(model, Direction::Down, 1),
         Command::Up => go(model, Direction::Up, 1),
@@ -40,7 +40,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Top => go(model, Direction::Up, usize::MAX),
         Command::Bottom => go(model, Direction::Down, usize::MAX),
         Command::NextField => complete(model),
-        Command::Accept => accept(model),
+        Command::Accept => return accept(model),
         Command::Help => help(model),
         Command::Back => back(model),
         Command::Interrupt => leave::interrupt(model),
@@ -48,6 +48,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Suspend => model.effects.push(Effect::Suspend),
         _ => {}
     }
+    None
 }
 
 /// Clears what is typed, then closes.
@@ -76,7 +77,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
 
 /// A character is text here, but for the help key in an empty help, which closes it.
 pub(crate) fn takes(model: &Model, chord: Chord) -> bool {
-    let places = router::places(model);
+    let places = model.places();
     match &model.screen.overlay {
         Some(Overlay::Palette(_)) => true,
         Some(Overlay::Help(finder)) => {
@@ -135,12 +136,12 @@ fn complete(model: &mut Model) {
     }
 }
 
-/// Runs the chosen command where the palette was opened, through everything that its key would go through.
-fn accept(model: &mut Model) {
+/// A command without an argument is given where the palette was opened, through everything that its key would go through.
+fn accept(model: &mut Model) -> Option<Command> {
     match chosen(model) {
         Some(Entry::Command { spec, here: true }) => {
             model.screen.overlay = None;
-            router::seeing(model, spec.command);
+            return Some(spec.command);
         }
         Some(Entry::Command { spec, here: false }) => {
             model.warn(format!("{} means nothing here", spec.name));
@@ -153,6 +154,7 @@ fn accept(model: &mut Model) {
             }
         }
     }
+    None
 }
 
 fn asked(model: &mut Model, spec: &AskSpec, argument: &str) {
@@ -160,7 +162,7 @@ fn asked(model: &mut Model, spec: &AskSpec, argument: &str) {
         model.warn(format!("{} takes one of: {}", spec.name, spec.values.join(", ")));
         return;
     }
-    if !spec.places.iter().any(|place| router::places_beneath(model).contains(place)) {
+    if !spec.places.iter().any(|place| model.places_beneath().contains(place)) {
         model.warn(format!("{} means nothing here", spec.name));
         return;
     }

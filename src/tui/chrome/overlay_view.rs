@@ -8,7 +8,6 @@ use crate::tui::core::command::{ARGUMENT_COMMANDS, COMMANDS, Command};
 use crate::tui::core::keymap::short;
 use crate::tui::core::layout::{Layout, above_message, sheet_text};
 use crate::tui::core::model::Model;
-use crate::tui::core::router;
 use crate::tui::edit::view::area_of;
 
 use super::find_command::{Entry, HelpLine, KEYS};
@@ -131,7 +130,7 @@ fn choice(model: &Model, entry: &Entry, pen: &mut Pen<'_>) {
 /// What may follow the keys so far. It stands over the preview, so that the cursor's row stays in sight; where there is no
 /// preview, in one line at the foot.
 fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
-    let places = router::places(model);
+    let places = model.places();
     let follows = model.settings.keymap.following(&model.screen.chords, places);
     let rows: Vec<(String, &str)> = follows
         .iter()

@@ -9,7 +9,6 @@ use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
-use crate::tui::core::router;
 use crate::tui::history::state::ViewKind;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Cursor;
@@ -233,7 +232,7 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
 
 /// What the table has a word for and works here.
 fn rest(model: &Model) -> Vec<&'static Spec> {
-    let places = router::places(model);
+    let places = model.places();
     let lost = model.here().is_some_and(Slot::is_lost);
     let can = model.here().filter(|slot| model.queue.marks.is_empty() && slot.is_pending());
     let can = can.map(|slot| slot.entry.can);

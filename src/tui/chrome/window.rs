@@ -10,11 +10,10 @@ use crate::text::count;
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
 use crate::tui::core::command::Command;
+use crate::tui::core::command::Direction;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::core::router;
 use crate::tui::queue::source_state::SourceState;
-use crate::tui::queue::update::Direction;
 use crate::tui::{dashboard, preview, queue};
 
 use super::overlay;
@@ -27,7 +26,7 @@ const WHEEL: usize = 3;
 
 pub(crate) fn mouse(model: &mut Model, event: MouseEvent) {
     // A click that was under way when the mouse was switched off.
-    if !model.screen.window.mouse || model.screen.leaving || router::is_blind(model) {
+    if !model.screen.window.mouse || model.screen.leaving || model.is_blind() {
         return;
     }
     let at = Position::new(event.column, event.row);

@@ -173,3 +173,8 @@ pub(crate) fn title(model: &Model) -> String {
         (high, pending) => format!("({high}!) {lost}{pending} pending - placet"),
     }
 }
+
+/// What is pasted into a field of one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}

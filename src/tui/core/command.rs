@@ -454,3 +454,16 @@ impl Group {
         }
     }
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Down,
+    Up,
+}
+
+pub(crate) fn shift(at: usize, way: Direction, by: usize) -> usize {
+    match way {
+        Direction::Down => at.saturating_add(by),
+        Direction::Up => at.saturating_sub(by),
+    }
+}

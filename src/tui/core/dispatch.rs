@@ -3,9 +3,11 @@
 use crate::domain::Resolution;
 use crate::journal::Says;
 use crate::tui::chrome::{copy, leave, overlay, window};
+use crate::tui::core::command::Direction;
+use crate::tui::decide::guard::Confirmed;
+use crate::tui::decide::guard::Guard;
 use crate::tui::decide::{reason, stage};
 use crate::tui::preview::reader;
-use crate::tui::queue::update::Direction;
 use crate::tui::queue::{filter, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
@@ -20,7 +22,10 @@ use crate::tui::chrome::state::Focus;
 #[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]
 pub(crate) fn run(model: &mut Model, command: Command) {
     if model.screen.overlay.is_some() {
-        return overlay::run(model, command);
+        if let Some(chosen) = overlay::run(model, command) {
+            seeing(model, chosen);
+        }
+        return;
     }
     if model.watches() && model.modal.is_none() && dashboard::update::run(model, command) {
         return;
@@ -57,7 +62,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Freeze => queue::update::freeze(model),
         Command::Approve => decide::update::approve(model),
         Command::ApproveRest => decide::update::approve_rest(model),
-        Command::Exclude => decide::update::exclude(model),
+        Command::Exclude => reason::exclude(model),
         Command::ExcludeBecause => reason::open(model, Says::Reason),
         Command::Comment => reason::comment(model),
         Command::Retry => reason::open(model, Says::Guidance),
@@ -99,7 +104,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::PreviousTab => preview::update::tab(model, Direction::Up),
         Command::NextTab => preview::update::tab(model, Direction::Down),
         Command::Diff => preview::update::diff(model),
-        Command::Zoom => queue::update::zoom(model, !model.screen.zoom),
+        Command::Zoom => preview::update::zoom(model, !model.screen.zoom),
         Command::FoldHere => reader::fold(model),
         Command::Wrap => reader::wrap(model),
         Command::GoLeft => reader::sideways(model, Direction::Up),
@@ -146,7 +151,7 @@ pub(crate) fn run(model: &mut Model, command: Command) {
 /// Enter, in what is open.
 fn accept(model: &mut Model) {
     match &model.modal {
-        None if preview::search::is_typing(model) => preview::search::keep(model),
+        None if model.is_searching() => preview::search::keep(model),
         Some(Modal::Review(_)) => review::enter(model),
         Some(Modal::Reason(_)) => reason::accept(model),
         Some(Modal::Links(_)) => copy::open(model),
@@ -160,4 +165,59 @@ fn accept(model: &mut Model) {
 /// The confirm key, in what is open.
 fn confirm(model: &mut Model) {
     if resolve_unknown::is_open(model) { resolve_unknown::confirm(model) } else { review::confirm(model) }
+}
+
+/// A command on a screen that shows what it is about.
+pub(crate) fn seeing(model: &mut Model, command: Command) {
+    let still_deciding = matches!(
+        command,
+        Command::Approve
+            | Command::Exclude
+            | Command::ExcludeBecause
+            | Command::Comment
+            | Command::Retry
+            | Command::NextReason
+            | Command::Accept
+            | Command::ReviewBatch
+            | Command::Palette
+    );
+    if model.screen.overlay.is_none() && !still_deciding {
+        model.decide.decided_in = None;
+    }
+    if model.history.open.is_some() && model.modal.is_none() && command.is_of_the_queue() {
+        return history::update::refuse(model);
+    }
+    queue::update::end_range(model, command);
+    let learned = model.screen.overlay.is_none() && model.uses(command);
+    run(model, command);
+    model.effects.extend(learned.then(|| Effect::Learn(model.screen.learned.clone())));
+    if model.decide.guard.is_wide_again(command) {
+        decide::update::caps_lock(model);
+    }
+}
+
+// A key that confirms counts once it stood alone.
+
+/// Time went by, or another key comes: what stood alone is done.
+pub(crate) fn confirmed(model: &mut Model) {
+    let Some((at, what)) = model.decide.confirmed else { return };
+    if !Guard::is_apart(at, model.now) {
+        return;
+    }
+    model.decide.confirmed = None;
+    model.screen.dirty = true;
+    match what {
+        Confirmed::Review => review::send_confirmed(model),
+        Confirmed::Settle(finding) => resolve_unknown::send_confirmed(model, finding),
+    }
+}
+
+/// Another key comes: after a while, what was confirmed is done first; at once, it is not done at all.
+pub(crate) fn another_key(model: &mut Model) {
+    confirmed(model);
+    if model.decide.confirmed.take().is_some() {
+        model.warn(
+            "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
+        );
+    }
 }

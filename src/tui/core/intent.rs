@@ -6,14 +6,14 @@ use crate::tui::decide::guard::Guard;
 use crate::tui::decide::reason::commented;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{approval, finish, ready, say_spared, spare};
-use crate::tui::preview::state::Tab;
+use crate::tui::preview;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::incoming::Arrivals;
 use crate::tui::submit::{resolve_unknown, review};
-use crate::tui::{edit, preview, queue};
 
+use super::dispatch::seeing;
 use super::model::Model;
 use super::msg::Intent;
-use super::router::seeing;
 
 pub(crate) fn given(model: &mut Model, given: Intent) {
     if model.screen.leaving {
@@ -44,7 +44,7 @@ fn go(model: &mut Model, key: &ActionKey) {
 }
 
 fn look(model: &mut Model, tab: Tab) {
-    queue::update::zoom(model, true);
+    preview::update::zoom(model, true);
     preview::update::show_tab(model, tab);
 }
 
@@ -134,5 +134,5 @@ fn draft(model: &mut Model, text: Option<String>) {
             return;
         }
     }
-    edit::update::keep(model, key, text);
+    crate::tui::edit::bulk::keep(model, key, text);
 }

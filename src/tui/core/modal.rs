@@ -11,8 +11,6 @@ use crate::domain::{
     StagedCounts, Submission, Timestamp, Untrusted,
 };
 use crate::journal::Says;
-use crate::text;
-use crate::text::Shown;
 use crate::tui::edit::form::EditForm;
 use crate::tui::queue::filter_state::FilterLine;
 
@@ -153,12 +151,6 @@ pub(crate) struct ReportSheet {
     pub page: usize,
     /// Sources that have not answered yet, and how many decisions went there.
     pub waits: Vec<(SourceName, usize)>,
-}
-
-/// A line of a text area as it is drawn. One column stays free for the cursor.
-pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
-    let line = text::lines(line).into_iter().next().unwrap_or_default();
-    line.wrap(usize::from(width.saturating_sub(1)))
 }
 
 /// Rows counted by tool and risk, the most harmful first.

@@ -1,5 +1,12 @@
 //! The model: everything that the inbox knows while it runs. Only `update` changes it; `view` reads it.
 
+use crate::inbox::Problem;
+use crate::text;
+use crate::tui::chrome::state::Focus;
+use crate::tui::chrome::state::Overlay;
+use crate::tui::core::command::KeyContext;
+use crate::tui::core::layout::Shape;
+use crate::tui::queue::source_state::Syncing;
 use std::borrow::Cow;
 
 use ratatui::layout::{Rect, Size};
@@ -14,9 +21,10 @@ use crate::tui::dashboard::state::{DashboardState, Watch};
 use crate::tui::decide::state::DecideState;
 use crate::tui::edit::state::EditState;
 use crate::tui::history::state::HistoryState;
-use crate::tui::preview::seen_contents::Content;
+use crate::tui::preview::page::made::Content;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::state::told_in;
-use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState, Tab};
+use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState};
 use crate::tui::queue::counts::Stats;
 use crate::tui::queue::list::ListState;
 use crate::tui::queue::slots::{Slot, State};
@@ -260,4 +268,91 @@ impl Model {
             || self.reader.contents.find(key, &digest).cloned().unwrap_or(Content { digest, input: None });
         (digest != *now).then(kept)
     }
+
+    /// Where keys go now.
+    pub(crate) fn places(&self) -> &'static [KeyContext] {
+        match &self.screen.overlay {
+            Some(Overlay::Help(_)) => &[KeyContext::Help, KeyContext::Anywhere],
+            Some(Overlay::Palette(_)) => &[KeyContext::Palette, KeyContext::Anywhere],
+            None => self.places_beneath(),
+        }
+    }
+
+    /// Where they go when nothing lies over it, the innermost place first.
+    pub(crate) fn places_beneath(&self) -> &'static [KeyContext] {
+        match (&self.modal, self.screen.focus) {
+            (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[KeyContext::Edit, KeyContext::Anywhere],
+            (Some(Modal::Reason(_)), _) => &[KeyContext::Reason, KeyContext::Anywhere],
+            (Some(Modal::Review(_)), _) => &[KeyContext::Review, KeyContext::Anywhere],
+            (Some(Modal::Report(_)), _) => &[KeyContext::Report, KeyContext::Anywhere],
+            (Some(Modal::ResolveUnknown(sheet)), _) if sheet.typing => {
+                &[KeyContext::Reason, KeyContext::Anywhere]
+            }
+            (Some(Modal::ResolveUnknown(_)), _) => &[KeyContext::ResolveUnknown, KeyContext::Anywhere],
+            (Some(Modal::Links(_)), _) => &[KeyContext::Links, KeyContext::Anywhere],
+            (Some(Modal::Quit(_)), _) => &[KeyContext::Quit, KeyContext::Anywhere],
+            (None, _) if self.is_searching() => &[KeyContext::Search, KeyContext::Anywhere],
+            (Some(Modal::Filter(_) | Modal::Saved), _) => &[KeyContext::Filter, KeyContext::Anywhere],
+            (None, _) if self.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
+            (None, _) if self.screen.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+            (None, Focus::Preview) => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
+            (None, Focus::List) => &[KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere],
+        }
+    }
+
+    /// The screen shows counts only: no action, no sheet, no form can be read on it.
+    pub(crate) fn is_blind(&self) -> bool {
+        self.layout().shape == Shape::Counts
+    }
+
+    /// Keys are text of a search in the preview.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.modal.is_none() && self.preview.search.as_ref().is_some_and(|search| search.typing)
+    }
+
+    /// A problem in one line: our words, then theirs.
+    pub(crate) fn tell_problem(&mut self, before: &str, problem: &Problem) {
+        self.tell(Tone::Bad, problem_parts(before, problem));
+    }
+
+    /// Asks a source for what changed; while an answer is awaited, once more after it.
+    pub(crate) fn sync(&mut self, name: &SourceName) {
+        let Some(source) = self.source(name) else { return };
+        if source.syncing == Syncing::No {
+            source.syncing = Syncing::UnderWay;
+            let since = source.revision;
+            self.effects.push(Effect::Sync { source: name.clone(), since });
+        } else {
+            source.syncing = Syncing::Again;
+        }
+    }
+
+    pub(crate) fn sync_all(&mut self) {
+        let names: Vec<SourceName> = self.list.sources.iter().map(|source| source.name.clone()).collect();
+        for name in &names {
+            self.sync(name);
+        }
+    }
+
+    /// The sheet names decisions that are gone: it must not be confirmed. Returns what there is to say about it.
+    pub(crate) fn close_review(&mut self) -> &'static str {
+        if !matches!(self.modal, Some(Modal::Review(_))) {
+            return "";
+        }
+        self.modal = None;
+        "review closed: "
+    }
+}
+
+pub(crate) fn problem_parts(before: &str, problem: &Problem) -> Vec<Shown> {
+    let mut parts = vec![Shown::ours(before)];
+    if let Some(source) = &problem.source {
+        parts.push(Shown::ours(format!("{source} ")));
+    }
+    parts.push(Shown::ours(problem.what.clone()));
+    if let Some(why) = &problem.why {
+        parts.push(Shown::ours(": "));
+        parts.push(text::line(why));
+    }
+    parts
 }

@@ -14,7 +14,8 @@ use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
-use crate::tui::preview::state::{AskedState, Tab};
+use crate::tui::preview::page::made::Tab;
+use crate::tui::preview::state::AskedState;
 
 use super::command::Command;
 

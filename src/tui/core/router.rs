@@ -1,6 +1,8 @@
 //! Routes each message to the feature that handles it, and says what to ask of the world. Pure, so that a test can press keys and
 //! look at the screen. Every body is in a feature's folder.
 
+use crate::tui::core::dispatch;
+use crate::tui::core::dispatch::seeing;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::inbox::EventKind;
@@ -18,11 +20,9 @@ use super::command::{Command, KeyContext};
 use super::dispatch::run;
 use super::intent;
 use super::keymap::{Chord, Lookup, short};
-use super::layout::Shape;
 use super::modal::Modal;
 use super::model::Model;
 use super::msg::{Effect, Msg, SheetLines, What};
-use crate::tui::chrome::state::Focus;
 
 /// What to ask of the world before anything has happened.
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {
@@ -113,7 +113,7 @@ fn route(model: &mut Model, what: What) {
         What::Background(colour) => window::background(model, colour),
         What::Tick => tick(model),
         What::Wake => {
-            confirm_guard::look(model);
+            dispatch::confirmed(model);
             hold::look(model);
             filter::search(model);
         }
@@ -166,7 +166,7 @@ fn drawn(model: &mut Model, sheet: SheetLines) {
         Some(Modal::Report(open)) => (open.top, open.page) = (open.top.min(sheet.end), sheet.page),
         Some(_) | None => {}
     }
-    if is_blind(model) {
+    if model.is_blind() {
         resolve_unknown::hidden(model);
         preview::update::covered(model);
         review::hidden(model);
@@ -190,7 +190,7 @@ fn pressed(model: &mut Model, key: KeyEvent) {
     model.list.touched = true;
     let chord = Chord::from(key);
     model.decide.guard.pressed(model.now, chord.char().is_some());
-    confirm_guard::another_key(model);
+    dispatch::another_key(model);
     decide::update::take_back_burst(model);
     let before = model.decide.draft.position();
     taken(model, key, chord);
@@ -203,10 +203,10 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
     if matches!(model.screen.overlay, Some(Overlay::Help(_))) {
         confirm_guard::absorbed(model);
     }
-    let places = places(model);
+    let places = model.places();
     if model.screen.chords.is_empty()
         && chord.char().is_some()
-        && !is_blind(model)
+        && !model.is_blind()
         && takes_text(model, chord)
     {
         typed(model, key);
@@ -222,7 +222,7 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
         Lookup::Nothing if model.screen.chords.len() > 1 => ended(model, places, chord),
         Lookup::Nothing => {
             model.screen.chords.clear();
-            if !is_blind(model) {
+            if !model.is_blind() {
                 typed(model, key);
             }
         }
@@ -231,41 +231,7 @@ fn taken(model: &mut Model, key: KeyEvent, chord: Chord) {
 
 /// A command that was given, on whatever screen there is.
 fn given(model: &mut Model, command: Command) {
-    if is_blind(model) { blind(model, command) } else { seeing(model, command) }
-}
-
-/// The screen shows counts only: no action, no sheet, no form can be read on it.
-pub(crate) fn is_blind(model: &Model) -> bool {
-    model.layout().shape == Shape::Counts
-}
-
-/// A command on a screen that shows what it is about.
-pub(crate) fn seeing(model: &mut Model, command: Command) {
-    let still_deciding = matches!(
-        command,
-        Command::Approve
-            | Command::Exclude
-            | Command::ExcludeBecause
-            | Command::Comment
-            | Command::Retry
-            | Command::NextReason
-            | Command::Accept
-            | Command::ReviewBatch
-            | Command::Palette
-    );
-    if model.screen.overlay.is_none() && !still_deciding {
-        model.decide.decided_in = None;
-    }
-    if model.history.open.is_some() && model.modal.is_none() && command.is_of_the_queue() {
-        return history::update::refuse(model);
-    }
-    queue::update::end_range(model, command);
-    let learned = model.screen.overlay.is_none() && model.uses(command);
-    run(model, command);
-    model.effects.extend(learned.then(|| Effect::Learn(model.screen.learned.clone())));
-    if model.decide.guard.is_wide_again(command) {
-        decide::update::caps_lock(model);
-    }
+    if model.is_blind() { blind(model, command) } else { seeing(model, command) }
 }
 
 /// What cannot be read is not decided, sent or edited. Leaving works.
@@ -299,44 +265,13 @@ fn tick(model: &mut Model) {
     }
     edit::update::save(model);
     reason::save(model);
-    confirm_guard::look(model);
+    dispatch::confirmed(model);
     hold::look(model);
     report::look_again(model);
     dashboard::update::keep(model);
 }
 
 // Where keys and pasted text go: what lies on top takes them.
-
-/// Where keys go now.
-pub(crate) fn places(model: &Model) -> &'static [KeyContext] {
-    match &model.screen.overlay {
-        Some(Overlay::Help(_)) => &[KeyContext::Help, KeyContext::Anywhere],
-        Some(Overlay::Palette(_)) => &[KeyContext::Palette, KeyContext::Anywhere],
-        None => places_beneath(model),
-    }
-}
-
-/// Where they go when nothing lies over it, the innermost place first.
-pub(crate) fn places_beneath(model: &Model) -> &'static [KeyContext] {
-    match (&model.modal, model.screen.focus) {
-        (Some(Modal::Edit(_) | Modal::EditSoon { .. }), _) => &[KeyContext::Edit, KeyContext::Anywhere],
-        (Some(Modal::Reason(_)), _) => &[KeyContext::Reason, KeyContext::Anywhere],
-        (Some(Modal::Review(_)), _) => &[KeyContext::Review, KeyContext::Anywhere],
-        (Some(Modal::Report(_)), _) => &[KeyContext::Report, KeyContext::Anywhere],
-        (Some(Modal::ResolveUnknown(sheet)), _) if sheet.typing => {
-            &[KeyContext::Reason, KeyContext::Anywhere]
-        }
-        (Some(Modal::ResolveUnknown(_)), _) => &[KeyContext::ResolveUnknown, KeyContext::Anywhere],
-        (Some(Modal::Links(_)), _) => &[KeyContext::Links, KeyContext::Anywhere],
-        (Some(Modal::Quit(_)), _) => &[KeyContext::Quit, KeyContext::Anywhere],
-        (None, _) if preview::search::is_typing(model) => &[KeyContext::Search, KeyContext::Anywhere],
-        (Some(Modal::Filter(_) | Modal::Saved), _) => &[KeyContext::Filter, KeyContext::Anywhere],
-        (None, _) if model.watches() => &[KeyContext::Watch, KeyContext::Anywhere],
-        (None, _) if model.screen.zoom => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
-        (None, Focus::Preview) => &[KeyContext::Preview, KeyContext::Inbox, KeyContext::Anywhere],
-        (None, Focus::List) => &[KeyContext::List, KeyContext::Inbox, KeyContext::Anywhere],
-    }
-}
 
 /// Text is typed here: whatever a character is bound to elsewhere, it is a character.
 pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
@@ -348,7 +283,7 @@ pub(crate) fn takes_text(model: &Model, chord: Chord) -> bool {
         Some(Modal::ResolveUnknown(sheet)) => sheet.typing,
         Some(Modal::EditSoon { .. } | Modal::Reason(_) | Modal::Filter(_)) => true,
         Some(Modal::Review(_) | Modal::Report(_) | Modal::Links(_) | Modal::Quit(_) | Modal::Saved) => false,
-        None => preview::search::is_typing(model),
+        None => model.is_searching(),
     }
 }
 
@@ -358,7 +293,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         return overlay::typed(model, key);
     }
     match &model.modal {
-        None if preview::search::is_typing(model) => preview::search::typed(model, key),
+        None if model.is_searching() => preview::search::typed(model, key),
         None if model.watches() => {
             dashboard::update::stray(model, key);
         }
@@ -379,7 +314,7 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
         return overlay::pasted(model, text);
     }
     match &model.modal {
-        None if preview::search::is_typing(model) => preview::search::pasted(model, text),
+        None if model.is_searching() => preview::search::pasted(model, text),
         Some(Modal::Edit(_)) => edit::update::pasted(model, text),
         Some(Modal::Reason(_)) => reason::pasted(model, text),
         Some(Modal::ResolveUnknown(sheet)) if sheet.typing => resolve_unknown::pasted(model, text),
@@ -400,11 +335,6 @@ pub(crate) fn pasted(model: &mut Model, text: &str) {
             ));
         }
     }
-}
-
-/// What is pasted into a field of one line.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split(['\n', '\r']).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 // The key after a prefix. One that means nothing there does nothing, whatever it means by itself.

@@ -1,9 +1,10 @@
 //! Settings: what does not change while the inbox runs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::{Borders, Config};
-use crate::tui::SessionInfo;
+
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;
@@ -68,4 +69,32 @@ impl Settings {
             opens: StartView::Inbox,
         })
     }
+}
+
+/// What the screens say about where they are.
+#[derive(Clone, Debug, Default)]
+pub struct SessionInfo {
+    /// Who decides, as the configuration says it; else empty.
+    pub reviewer: String,
+    /// Who decides where the source does not say it; may be empty.
+    pub login: String,
+    /// Where exported reports go.
+    pub state: PathBuf,
+    /// The gate on this machine, when there is one.
+    pub gate: Option<GatePlace>,
+    /// `placet demo`: the folder in which executed actions leave their harmless traces.
+    pub demo: Option<PathBuf>,
+}
+
+/// The embedded gate, for the empty screen's first proposal.
+#[derive(Clone, Debug)]
+pub struct GatePlace {
+    /// Base URL without a trailing slash.
+    pub url: String,
+    /// It runs in this process, so that quitting ends it; else in another placet.
+    pub serving: bool,
+    pub workspace: String,
+    /// The file with the token that agents propose with.
+    pub agent_token: PathBuf,
+    pub database: PathBuf,
 }

@@ -15,7 +15,7 @@ use crate::tui::core::model::Model;
 use super::layout::WatchLayout;
 use super::rows::Row;
 use super::state::Panel;
-use super::view::{on_screen, row};
+use crate::tui::dashboard::rows_view::{on_screen, row};
 
 /// Widths of the columns; a zero hides one.
 struct Columns {

@@ -1,22 +1,12 @@
 //! The rows of the watch view's panels, in the order in which they stand.
 
+use super::state::RowId;
 use std::cmp::Reverse;
 
-use crate::domain::{Queue, SourceName, Timestamp, Untrusted};
-use crate::inbox::figures::{AlertKind, Happening, QueueLine, SourceBoard, Standing};
+use crate::domain::{Queue, Timestamp};
+use crate::inbox::figures::{QueueLine, SourceBoard, Standing};
 
 use super::state::{Panel, Watch, WatchSort};
-
-/// What a row is, wherever it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RowId {
-    /// A source, or one of its queues.
-    Queue(SourceName, Option<Queue>),
-    Tool(Untrusted),
-    Reviewer(SourceName, Untrusted),
-    Event(Box<Happening>),
-    Alert(AlertKind, SourceName),
-}
 
 /// A row of the first table.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,24 @@
 //! The watch view: what it shows of the sources, and where its cursors stand. Its numbers are a board, which `update` makes every
 //! so often; nothing here decides anything.
 
+use crate::domain::Untrusted;
+use crate::inbox::figures::Happening;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{Minute, SourceName, Timestamp};
 use crate::inbox::figures::{Alert, AlertKind, Board, Figures};
 use crate::inbox::notices::Notices;
 
-use super::rows::RowId;
+/// What a row is, wherever it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RowId {
+    /// A source, or one of its queues.
+    Queue(SourceName, Option<crate::domain::Queue>),
+    Tool(Untrusted),
+    Reviewer(SourceName, Untrusted),
+    Event(Box<Happening>),
+    Alert(AlertKind, SourceName),
+}
 
 /// What placet shows first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

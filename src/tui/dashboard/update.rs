@@ -14,17 +14,17 @@ use crate::text::{Shown, count};
 use crate::tui::chrome::leave;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::{Command, KeyContext};
+use crate::tui::core::command::{Direction, shift};
 use crate::tui::core::keymap::{Chord, Lookup};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::history;
 use crate::tui::history::state::ViewKind;
 use crate::tui::queue::state::Cursor;
-use crate::tui::queue::update::{Direction, shift};
 use crate::tui::queue::{filter, sync};
 
 use super::layout::{WatchLayout, WatchShape};
-use super::rows::RowId;
+use super::state::RowId;
 use super::state::{Alarms, Panel, StartView, Watch};
 use super::visible_state::visible_state;
 
@@ -240,7 +240,7 @@ fn mute(model: &mut Model) {
 fn reload(model: &mut Model) {
     model.dashboard.watch.asking.clear();
     model.dashboard.figures.ask_again();
-    sync::sync_all(model);
+    model.sync_all();
     if model.dashboard.watch.frozen.is_none() {
         refresh_now(model);
     }

@@ -5,8 +5,6 @@ use crate::domain::Resolution;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::submit;
-use crate::tui::submit::resolve_unknown;
 
 use super::guard::{Confirmed, Guard};
 
@@ -25,30 +23,6 @@ fn wait(model: &mut Model, what: Confirmed) {
     model.effects.push(Effect::WakeIn(Guard::ALONE));
 }
 
-/// Time went by, or another key comes: what stood alone is done.
-pub(crate) fn look(model: &mut Model) {
-    let Some((at, what)) = model.decide.confirmed else { return };
-    if !Guard::is_apart(at, model.now) {
-        return;
-    }
-    model.decide.confirmed = None;
-    model.screen.dirty = true;
-    match what {
-        Confirmed::Review => submit::review::send_confirmed(model),
-        Confirmed::Settle(finding) => resolve_unknown::send_confirmed(model, finding),
-    }
-}
-
-/// Another key comes: after a while, what was confirmed is done first; at once, it is not done at all.
-pub(crate) fn another_key(model: &mut Model) {
-    look(model);
-    if model.decide.confirmed.take().is_some() {
-        model.warn(
-            "nothing was sent: the key that confirmed came with others, too fast to be typed (pasted?)",
-        );
-    }
-}
-
 /// A key that the sheet on screen takes and does nothing with, or that was for something over it: whoever presses such keys is
 /// not reading the sheet, so its time starts anew.
 pub(crate) fn absorbed(model: &mut Model) {
@@ -58,4 +32,12 @@ pub(crate) fn absorbed(model: &mut Model) {
         _ => return,
     };
     *drawn = drawn.map(|_| model.now);
+}
+
+/// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
+pub(crate) fn is_burst(model: &mut Model) -> bool {
+    let Some(keys) = model.decide.guard.burst(model.now) else { return false };
+    let back = if model.decide.guard.took_back() { "; what they staged was taken back" } else { "" };
+    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?){back}"));
+    true
 }

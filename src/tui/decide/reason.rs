@@ -1,6 +1,9 @@
 //! The one-line field for what is said beside a decision: why something is excluded, a comment, guidance for another try. What
 //! was typed for an action is kept until it is settled, staged or not; words for all that is marked stand in their decisions only.
 
+use super::update::clear_targets;
+use super::update::kind;
+use crate::tui::chrome::words;
 use crossterm::event::KeyEvent;
 use tui_textarea::{CursorMove, TextArea};
 
@@ -10,7 +13,6 @@ use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::{Modal, ReasonForm};
 use crate::tui::core::model::Model;
-use crate::tui::core::router;
 use crate::tui::queue::slots::Slot;
 
 use super::stage::stage;
@@ -161,7 +163,7 @@ pub(crate) fn next_template(model: &mut Model) {
 
 pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(Modal::Reason(form)) = &mut model.modal {
-        form.area.insert_str(router::one_line(text));
+        form.area.insert_str(words::one_line(text));
         form.unsaved = true;
     }
 }
@@ -250,4 +252,30 @@ pub(crate) fn save(model: &mut Model) {
 
 fn text_of(form: &ReasonForm) -> String {
     form.area.lines().join(" ")
+}
+
+/// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
+pub(crate) fn exclude(model: &mut Model) {
+    let Some(targets) = ready(model) else { return };
+    if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
+        return clear_targets(model, targets);
+    }
+    let Some(targets) = rejectable(model, targets) else { return };
+    let demands = |key: &ActionKey| {
+        model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
+    };
+    if targets.iter().any(demands) {
+        let for_marks = !model.queue.marks.is_empty();
+        return open_for(model, Says::Reason, targets, for_marks);
+    }
+    // What was typed as its reason goes along, also after the toggle went back and forth.
+    let because = |key: ActionKey| {
+        let reason = known_reason(model, &key);
+        (key, Some(Decision::Reject { reason }))
+    };
+    let mut wanted: Vec<_> = targets.into_iter().map(because).collect();
+    let spared = spare(model, &mut wanted);
+    stage(model, wanted);
+    say_spared(model, spared);
+    finish(model);
 }

@@ -1,5 +1,7 @@
 //! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
 
+use crate::domain::SourceName;
+use crate::domain::Status;
 use crate::domain::{ActionKey, BatchKey, Change, Decision, Seen, Staged, Step, Untrusted, json, merge};
 use crate::inbox::Problem;
 use crate::journal::{EditText, Restored, Says, Write};
@@ -9,13 +11,14 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::preview::page::fields::listed;
+use crate::tui::decide::confirm_guard;
+use crate::tui::preview::page::words::listed;
 use crate::tui::queue::counts::StagedTotals;
+use crate::tui::queue::slots::Slot;
 use crate::tui::queue::slots::State;
-use crate::tui::queue::sync;
 use crate::tui::submit::hold;
 
-use super::{turns, update};
+use super::turns;
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
 pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {
@@ -81,7 +84,7 @@ pub(crate) fn is_too_early(model: &mut Model) -> bool {
 }
 
 pub(crate) fn undo(model: &mut Model) {
-    if hold::recall(model) || is_too_early(model) || update::is_burst(model) {
+    if hold::recall(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
     let Some(step) = model.decide.draft.undo() else {
@@ -98,7 +101,7 @@ pub(crate) fn undo(model: &mut Model) {
 
 pub(crate) fn redo(model: &mut Model) {
     // It could change what is about to be sent.
-    if hold::is_in_the_way(model) || is_too_early(model) || update::is_burst(model) {
+    if hold::is_in_the_way(model) || is_too_early(model) || confirm_guard::is_burst(model) {
         return;
     }
     let Some(step) = model.decide.draft.redo() else {
@@ -165,7 +168,7 @@ pub(crate) fn unstage_changed(model: &mut Model) {
             writes.extend(text.map(|text| Write::ReasonText { key: key.clone(), says, text: Some(text) }));
         }
     }
-    let closed = sync::close_review(model);
+    let closed = model.close_review();
     match keys.as_slice() {
         [only] => {
             let title = model.queue.get(only).map(|slot| text::line(&slot.entry.row.title).cut(40));
@@ -219,7 +222,7 @@ pub(crate) fn saved(model: &mut Model, saves: usize, answer: Result<(), Problem>
         Err(problem) => {
             let known = model.screen.saved.failed.replace(problem.what.clone());
             if known.as_ref() != Some(&problem.what) {
-                tell_problem(model, "not saved yet: ", &problem);
+                model.tell_problem("not saved yet: ", &problem);
             }
         }
     }
@@ -232,7 +235,7 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
     let restored = match answer {
         Ok(restored) => *restored,
         Err(problem) => {
-            tell_problem(model, "the journal cannot be read: ", &problem);
+            model.tell_problem("the journal cannot be read: ", &problem);
             model.effects.push(Effect::Reconcile);
             return;
         }
@@ -249,7 +252,7 @@ pub(crate) fn restored(model: &mut Model, answer: Result<Box<Restored>, Problem>
         let key = model.settings.keymap.key(Command::ReviewAll);
         model.say(format!("{staged} from last time; {key} reviews {pronoun}"));
     }
-    sync::drop_settled(model);
+    drop_settled(model);
     unstage_changed(model);
     model.effects.push(Effect::Reconcile);
 }
@@ -259,7 +262,7 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
     let back = match answer {
         Ok(back) => back,
         Err(problem) => {
-            tell_problem(model, "decisions that did not land could not be staged again: ", &problem);
+            model.tell_problem("decisions that did not land could not be staged again: ", &problem);
             return;
         }
     };
@@ -272,26 +275,8 @@ pub(crate) fn taken_back(model: &mut Model, answer: Result<Vec<(ActionKey, Stage
     model.warn(format!("{back} did not land and {are} staged again"));
     let position = model.decide.draft.position();
     save(model, vec![Write::Step { position, step }]);
-    sync::drop_settled(model);
+    drop_settled(model);
     unstage_changed(model);
-}
-
-/// A problem in one line: our words, then theirs.
-pub(crate) fn tell_problem(model: &mut Model, before: &str, problem: &Problem) {
-    model.tell(Tone::Bad, problem_parts(before, problem));
-}
-
-pub(crate) fn problem_parts(before: &str, problem: &Problem) -> Vec<Shown> {
-    let mut parts = vec![Shown::ours(before)];
-    if let Some(source) = &problem.source {
-        parts.push(Shown::ours(format!("{source} ")));
-    }
-    parts.push(Shown::ours(problem.what.clone()));
-    if let Some(why) = &problem.why {
-        parts.push(Shown::ours(": "));
-        parts.push(text::line(why));
-    }
-    parts
 }
 
 // What a key replaced: said, with the key that brings it back.
@@ -349,4 +334,70 @@ fn said(decision: &Decision) -> Vec<Shown> {
         parts.extend([Shown::ours(format!(", {what} \"")), words, Shown::ours("\"")]);
     }
     parts
+}
+
+// What went because somebody else was first.
+
+/// Says which staged decisions went because somebody else was first.
+pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) {
+    let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
+    let with_decision: Vec<ActionKey> =
+        keys.into_iter().filter(|key| model.decide.draft.get(key).is_some()).collect();
+    let dropped = settle(model, &with_decision);
+    let closed = if dropped.is_empty() { "" } else { model.close_review() };
+    match dropped.as_slice() {
+        [] => {}
+        [only] => {
+            let mut parts = vec![Shown::ours(closed)];
+            parts.extend(settled_by(model, only));
+            parts.push(Shown::ours("; your staged decision was dropped"));
+            model.tell(Tone::Bad, parts);
+        }
+        many => model.warn(format!(
+            "{closed}{} actions were settled elsewhere; your staged decisions on them were dropped",
+            many.len()
+        )),
+    }
+}
+
+/// `TITLE was decided by lee`, or `TITLE expired`.
+fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
+    let Some(slot) = model.queue.get(key) else {
+        return vec![Shown::ours("an action is no longer in the source")];
+    };
+    let title = text::line(&slot.entry.row.title).cut(40);
+    let State::Settled(settled) = &slot.state else {
+        return vec![title, Shown::ours(" is no longer pending")];
+    };
+    match (&settled.status, &settled.by) {
+        (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
+        (Some(Status::Superseded), _) => vec![title, Shown::ours(" was superseded by a new proposal")],
+        (Some(Status::Withdrawn), _) => vec![title, Shown::ours(" was withdrawn")],
+        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
+        (Some(_), None) => vec![title, Shown::ours(" was decided elsewhere")],
+        (None, None) => vec![title, Shown::ours(" is no longer in the source")],
+    }
+}
+
+/// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
+pub(crate) fn drop_settled(model: &mut Model) {
+    if !model.screen.restored || model.decide.draft.is_empty() {
+        return;
+    }
+    let listed: Vec<&SourceName> = model.list.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
+    let held: std::collections::HashSet<&ActionKey> =
+        model.queue.held_pending().map(|entry| &entry.key).collect();
+    let gone = |key: &&ActionKey| {
+        let open = model.queue.get(key).is_some_and(Slot::counts_as_pending);
+        listed.contains(&&key.source) && !open && !held.contains(key)
+    };
+    let keys: Vec<ActionKey> = model.decide.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
+    if keys.is_empty() {
+        return;
+    }
+    let dropped = settle(model, &keys);
+    model.warn(match dropped.len() {
+        1 => "1 staged decision was dropped: its action is no longer pending".to_owned(),
+        many => format!("{many} staged decisions were dropped: their actions are no longer pending"),
+    });
 }

@@ -2,18 +2,19 @@
 
 use crate::domain;
 use crate::domain::{
-    ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, ReasonRule, Seen, Sight, Staged,
-    Status, changed_keys,
+    ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, Seen, Sight, Staged, Status,
+    changed_keys,
 };
-use crate::journal::{Says, Write};
+use crate::journal::Write;
 use crate::text;
 use crate::text::Flags;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::decide::confirm_guard::is_burst;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reading_time::{Reads, time_for};
-use crate::tui::preview::state::Tab;
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
@@ -21,7 +22,7 @@ use crate::tui::{edit, queue};
 
 use super::guard::StagedChange;
 use super::stage::{is_too_early, save, stage};
-use super::{reason, turns};
+use super::turns;
 
 const ANSWER: &str = "it asks for an answer: write it first";
 
@@ -173,38 +174,12 @@ fn next_unread(model: &Model, key: &ActionKey) -> Option<(usize, bool)> {
     Some((line + 1, (top..top + height).contains(&line)))
 }
 
-fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
+pub(crate) fn kind(model: &Model, key: &ActionKey) -> Option<DecisionKind> {
     model.decide.draft.get(key).map(|staged| staged.decision.kind())
 }
 
 fn is_staged(model: &Model, key: &ActionKey, decision: Option<&Decision>) -> bool {
     model.decide.draft.get(key).map(|staged| &staged.decision) == decision
-}
-
-/// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
-pub(crate) fn exclude(model: &mut Model) {
-    let Some(targets) = ready(model) else { return };
-    if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
-        return clear_targets(model, targets);
-    }
-    let Some(targets) = reason::rejectable(model, targets) else { return };
-    let demands = |key: &ActionKey| {
-        model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
-    };
-    if targets.iter().any(demands) {
-        let for_marks = !model.queue.marks.is_empty();
-        return reason::open_for(model, Says::Reason, targets, for_marks);
-    }
-    // What was typed as its reason goes along, also after the toggle went back and forth.
-    let because = |key: ActionKey| {
-        let reason = reason::known_reason(model, &key);
-        (key, Some(Decision::Reject { reason }))
-    };
-    let mut wanted: Vec<_> = targets.into_iter().map(because).collect();
-    let spared = spare(model, &mut wanted);
-    stage(model, wanted);
-    say_spared(model, spared);
-    finish(model);
 }
 
 /// Back to undecided: always allowed, never moves on. Who asks for it gets it, whatever was typed.
@@ -217,7 +192,7 @@ pub(crate) fn clear(model: &mut Model) {
 }
 
 /// Back to undecided, by the same key again.
-fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) {
+pub(crate) fn clear_targets(model: &mut Model, targets: Vec<ActionKey>) {
     let mut wanted: Vec<_> = targets.into_iter().map(|key| (key, None)).collect();
     let spared = spare(model, &mut wanted);
     stage(model, wanted);
@@ -434,14 +409,6 @@ pub(crate) fn finish(model: &mut Model) {
             None => model.say(said),
         }
     }
-}
-
-/// Keys that come faster than anybody types are a paste, or a terminal's reply: they decide nothing.
-pub(crate) fn is_burst(model: &mut Model) -> bool {
-    let Some(keys) = model.decide.guard.burst(model.now) else { return false };
-    let back = if model.decide.guard.took_back() { "; what they staged was taken back" } else { "" };
-    model.warn(format!("ignored {keys} keys that came too fast to be typed (pasted?){back}"));
-    true
 }
 
 /// The first keys of a burst were taken for typed ones: what they did to what is staged is taken back. Nothing else is.

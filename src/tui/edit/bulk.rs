@@ -1,18 +1,19 @@
 //! The same change over the marked actions: shown action by action first, then staged as one step.
 
+use crate::journal::EditText;
+use crate::journal::Write;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{ActionKey, Decision, Edits, merge};
 use crate::tui::core::command::Command;
+use crate::tui::core::command::{Direction, shift};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::stage;
 use crate::tui::decide::update::{finish, lock};
 use crate::tui::queue::slots::Slot;
-use crate::tui::queue::update::{Direction, shift};
 
 use super::form::{Bulk, BulkOutcome, BulkRow, applied};
-use super::update;
 
 /// An Enter so soon after the list came was meant for the form. Milliseconds.
 const SETTLE: i64 = 300;
@@ -142,7 +143,7 @@ fn stage_all(model: &mut Model) {
     model.modal = None;
     // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
     model.edit.drafted.remove(&own);
-    update::keep(model, own, None);
+    crate::tui::edit::bulk::keep(model, own, None);
     stage::stage(model, wanted);
     finish(model);
     if left_out > 0 {
@@ -150,4 +151,13 @@ fn stage_all(model: &mut Model) {
     } else {
         model.say(format!("{staged} staged with these edits"));
     }
+}
+
+/// The draft of an edited input, to disk too; `None`: it is as proposed.
+pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) {
+    match &text {
+        Some(text) => drop(model.edit.texts.insert(key.clone(), text.clone())),
+        None => drop(model.edit.texts.remove(&key)),
+    }
+    stage::save(model, vec![Write::EditText { key, text }]);
 }

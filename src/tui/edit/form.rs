@@ -14,8 +14,7 @@ use crate::inbox::Tool;
 use crate::schema::{Property, Violation};
 use crate::text;
 use crate::tui::core::layout::sheet_text;
-use crate::tui::core::modal::wrapped;
-use crate::tui::preview::page::fields;
+use crate::tui::core::layout::wrapped;
 
 use super::field::{Field, Kind};
 use super::layout;
@@ -485,7 +484,11 @@ pub(crate) struct Cell {
 
 pub(crate) fn cell(value: &str) -> Cell {
     let value = value.trim();
-    let text = if value.starts_with(['{', '[']) { json::compact(value) } else { fields::readable(value) };
+    let text = if value.starts_with(['{', '[']) {
+        json::compact(value)
+    } else {
+        crate::tui::preview::page::words::readable(value)
+    };
     let shown = text::lines(&text);
     let (lines, first) = (shown.len(), shown.into_iter().next().unwrap_or_default());
     Cell { shown: first, whole: lines == 1, lines }

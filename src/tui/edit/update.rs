@@ -1,22 +1,24 @@
 //! The edit form. It keeps a draft; only approving with these edits, or the approve key, stages.
 
+use super::bulk::keep;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::domain::{ActionKey, Decision, On, SourceName, Untrusted, changed_keys, json, merge};
 use crate::inbox::{Problem, Tool};
-use crate::journal::{EditText, Write};
+use crate::journal::EditText;
 use crate::tui::chrome::leave;
 use crate::tui::core::command::Command;
+use crate::tui::core::command::Direction;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 use crate::tui::decide;
+use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::decide::stage;
-use crate::tui::decide::update::{finish, is_burst, targets};
+use crate::tui::decide::update::{finish, targets};
 use crate::tui::queue::slots::Slot;
-use crate::tui::queue::update::Direction;
 
 use super::bulk;
 use super::field::{Field, Kind};
@@ -229,15 +231,6 @@ fn save_now(model: &mut Model) {
     let (key, of, text) = (form.key.clone(), form.digest, form.text());
     let text = (text != form.proposed()).then_some(EditText { text, of });
     keep(model, key, text);
-}
-
-/// The draft of an edited input, to disk too; `None`: it is as proposed.
-pub(crate) fn keep(model: &mut Model, key: ActionKey, text: Option<EditText>) {
-    match &text {
-        Some(text) => drop(model.edit.texts.insert(key.clone(), text.clone())),
-        None => drop(model.edit.texts.remove(&key)),
-    }
-    stage::save(model, vec![Write::EditText { key, text }]);
 }
 
 /// An action was loaded that has an edit text: works out what it would send.

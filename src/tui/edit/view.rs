@@ -11,8 +11,8 @@ use crate::text::{Shown, hidden};
 use crate::tui::chrome::pen::{Pen, frame, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
+use crate::tui::core::layout::wrapped;
 use crate::tui::core::layout::{sheet, sheet_text};
-use crate::tui::core::modal::wrapped;
 use crate::tui::core::model::Model;
 
 use super::field::{Field, Kind, element_title};

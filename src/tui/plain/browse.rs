@@ -8,8 +8,8 @@ use crate::tui::core::msg::Intent;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Line;
 
-use super::news::troubles;
 use super::sentences;
+use super::sentences::troubles;
 use super::session::{Session, Spoken};
 use super::words::{WORDS, found};
 
@@ -225,4 +225,12 @@ pub(crate) fn help(session: &mut Session, rest: &str) {
         session.say(&format!("{}{takes}: {}.", word.name, word.help));
     }
     session.say("The beginning of a word is enough. An empty line reads the action again.");
+}
+
+/// The first undecided action, and what can be said.
+pub(crate) fn first(session: &mut Session) {
+    first_undecided(session);
+    session.say(
+        "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.",
+    );
 }

@@ -4,7 +4,7 @@ use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Timestamp, json, merge};
 use crate::text;
 use crate::tui::core::msg::Intent;
-use crate::tui::preview::state::Cached;
+use crate::tui::preview::page::made::Cached;
 
 use super::decide::may_decide;
 use super::session::Session;

@@ -1,5 +1,6 @@
 //! The figures of the watch view in sentences: all sources, each source with its longest queues, alerts, outcomes.
 
+use super::browse;
 use crate::domain::{Queue, Timestamp, Trend};
 use crate::inbox::figures::{Board, BoardRequest, QueueLine, SourceBoard, Standing, words};
 use crate::tui::core::model::Model;
@@ -7,7 +8,6 @@ use crate::tui::core::msg::Effect;
 use crate::tui::dashboard::state::Watch;
 use crate::tui::{dashboard, plain};
 
-use super::news;
 use super::session::{Opened, Session, Turn};
 
 /// Minutes back.
@@ -36,7 +36,7 @@ pub(crate) fn counted(session: &mut Session, asked: Timestamp, opened: Opened) -
     session.turn = Turn::Word;
     read(session);
     if opened == Opened::NotYet {
-        news::first(session);
+        browse::first(session);
     }
     true
 }

@@ -18,38 +18,5 @@ pub(crate) mod run;
 pub(crate) mod sentences;
 pub(crate) mod session;
 pub(crate) mod submit;
+pub(crate) mod talk;
 pub(crate) mod words;
-
-pub(crate) use run::run;
-
-/// Why the inbox speaks in words, as its first line says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// `--plain`.
-    Asked,
-    /// `PLACET_A11Y`.
-    Accessibility,
-    /// `TERM=dumb`.
-    DumbTerminal,
-}
-
-impl Why {
-    /// What the arguments and the environment ask for; `None` for the screen.
-    pub(crate) fn of(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let on = |name: &str| env(name).is_some_and(|it| !it.is_empty() && it != "0");
-        match () {
-            () if asked => Some(Self::Asked),
-            () if on("PLACET_A11Y") => Some(Self::Accessibility),
-            () if env("TERM").as_deref() == Some("dumb") => Some(Self::DumbTerminal),
-            () => None,
-        }
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Asked => "--plain",
-            Self::Accessibility => "PLACET_A11Y is set",
-            Self::DumbTerminal => "TERM is dumb",
-        }
-    }
-}

@@ -1,9 +1,6 @@
 //! What happens by itself, in one line worth hearing: between answers, a few seconds apart, many of a kind as one number.
 
-use std::collections::VecDeque;
-
-use crate::domain::{Status, Timestamp};
-use crate::inbox::Connection;
+use crate::domain::Status;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Msg, What};
@@ -17,45 +14,6 @@ use super::{browse, figures, sentences, submit};
 
 /// From one line to the next. Milliseconds.
 const APART: i64 = 3_000;
-/// So many lines wait at most; then the oldest go.
-const WAITING: usize = 50;
-
-#[derive(Debug)]
-pub(crate) struct News {
-    quiet: bool,
-    arrived: usize,
-    settled: usize,
-    executed: usize,
-    lines: VecDeque<String>,
-    /// When something was said last, by whomever.
-    said: Timestamp,
-    pub(crate) began: Timestamp,
-}
-
-impl News {
-    pub(crate) fn new(model: &Model) -> Self {
-        Self {
-            quiet: false,
-            arrived: 0,
-            settled: 0,
-            executed: 0,
-            lines: VecDeque::new(),
-            said: model.now,
-            began: model.now,
-        }
-    }
-
-    pub(crate) fn spoke(&mut self, now: Timestamp) {
-        self.said = now;
-    }
-
-    fn note(&mut self, line: String) {
-        self.lines.push_back(line);
-        while self.lines.len() > WAITING {
-            self.lines.pop_front();
-        }
-    }
-}
 
 /// What is compared before and after a message.
 struct Snapshot {
@@ -73,7 +31,7 @@ impl Snapshot {
         Self {
             actions: model.queue.slots().len() + model.queue.n_held(),
             settled: if counted { elsewhere() } else { 0 },
-            good: model.list.sources.iter().map(|source| is_good(model, source)).collect(),
+            good: model.list.sources.iter().map(|source| sentences::is_good(model, source)).collect(),
         }
     }
 }
@@ -240,7 +198,7 @@ pub(crate) fn opened(session: &mut Session) -> bool {
         "No source has answered yet.".to_owned()
     };
     session.say(&said);
-    session.say_all(&troubles(&session.model));
+    session.say_all(&sentences::troubles(&session.model));
     match session.model.unsent() {
         0 => {}
         1 => session.say("1 decision is staged from last time; staged names it."),
@@ -255,41 +213,8 @@ pub(crate) fn opened(session: &mut Session) -> bool {
         );
     }
     match session.how.opens {
-        StartView::Inbox => first(session),
+        StartView::Inbox => browse::first(session),
         StartView::Watch => figures::start(session, Opened::NotYet),
     }
     true
-}
-
-/// The first undecided action, and what can be said.
-pub(crate) fn first(session: &mut Session) {
-    browse::first_undecided(session);
-    session.say(
-        "Words: show, approve, exclude [because TEXT], edit, next, undo, submit, help, quit. Nothing is sent before submit asks.",
-    );
-}
-
-/// One sentence for each source that cannot be trusted now, and for each that runs nothing.
-pub(crate) fn troubles(model: &Model) -> Vec<String> {
-    let mut all = Vec::new();
-    for source in &model.list.sources {
-        if let Some(problem) = &source.problem {
-            all.push(format!("Source {}: {}.", source.name, problem.what));
-        } else if !source.listed && !source.connection.is_over() {
-            all.push(format!("Source {} has not answered yet.", source.name));
-        } else if !is_good(model, source) {
-            all.push(format!("Source {} is not connected.", source.name));
-        }
-        if source.paused.is_some() {
-            all.push(format!(
-                "Source {} is paused: nothing that is approved runs until somebody resumes it.",
-                source.name
-            ));
-        }
-    }
-    all
-}
-
-pub(crate) fn is_good(model: &Model, source: &SourceState) -> bool {
-    matches!(source.connection, Connection::Live | Connection::Polling) && !source.is_stale(model.now)
 }

@@ -1,24 +1,16 @@
 //! Reading an action: its page in full, or in parts that a person asks for. What was put before the reviewer counts as seen.
 
-use crate::domain::{ActionKey, Seen};
+use super::session::Reading;
+use crate::domain::Seen;
 use crate::text::Shown;
 use crate::tui::core::command::Command;
 use crate::tui::core::msg::{Intent, SheetLines, What};
+use crate::tui::preview::page::line::{Kind, PageLine, Window};
+use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::page::search::Found;
-use crate::tui::preview::page::{Kind, PageLine, Window};
-use crate::tui::preview::state::Tab;
 
 use super::session::{Session, Spoken, Turn};
 use super::{browse, sentences};
-
-/// What is read, and how far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    key: ActionKey,
-    tab: Tab,
-    /// Lines of its page that were read out.
-    read: usize,
-}
 
 pub(crate) fn start(session: &mut Session, tab: Tab) {
     if session.model.here().is_none() {

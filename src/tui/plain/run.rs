@@ -1,5 +1,6 @@
 //! Runs plain mode: reads lines, updates, performs effects, writes lines. The counterpart of the screen's loop, `app::run`.
 
+use super::session::Typed;
 use std::io;
 use std::io::{BufRead, IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
@@ -12,18 +13,20 @@ use crate::config::{Borders, Config};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
-use crate::tui::SessionInfo;
 use crate::tui::app::clock::now;
 use crate::tui::app::effects::Effects;
-use crate::tui::app::run::{Left, LeftBy};
+use crate::tui::app::run::Left;
+use crate::tui::app::shutdown::LeftBy;
 use crate::tui::app::shutdown::{Signalled, Signals, wind_up};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::settings::SessionInfo;
 use crate::tui::core::settings::Settings;
 use crate::tui::dashboard::state::StartView;
 
+use super::session::Why;
 use super::session::{How, SIZE, Session};
-use super::{Why, words};
+use super::words;
 
 /// So many messages are taken together.
 const BURST: usize = 256;
@@ -129,17 +132,6 @@ fn write(text: &str) -> io::Result<()> {
 
 /// Longer lines are refused, bytes.
 const LONGEST: u64 = 64 * 1024;
-
-/// What was typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
-    /// Without its end.
-    Line(String),
-    /// Nothing of it is used: half a value is another value.
-    TooLong,
-    /// Nothing more comes.
-    End,
-}
 
 /// Reads on a thread of its own, which ends with the process: a read from a terminal cannot be called off.
 pub(crate) fn lines() -> io::Result<mpsc::Receiver<(Timestamp, Typed)>> {

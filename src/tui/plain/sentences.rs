@@ -1,11 +1,13 @@
 //! Words what plain mode prints: short labelled sentences in ASCII. Foreign text in them comes as shown text only.
 
 use crate::domain::{Decision, DecisionKind, Risk, Seen, Status, Untrusted};
+use crate::inbox::Connection;
 use crate::text;
 use crate::text::Shown;
 use crate::tui::core::model::Model;
-use crate::tui::preview::page::fields::listed;
+use crate::tui::preview::page::words::listed;
 use crate::tui::queue::slots::{Slot, State};
+use crate::tui::queue::source_state::SourceState;
 use crate::tui::queue::state::Line;
 
 /// Columns of a title, or of a name, before it is cut.
@@ -202,4 +204,29 @@ pub(crate) fn held(model: &Model) -> Option<String> {
         1 => Some("1 new action above comes in when you move on.".to_owned()),
         held => Some(format!("{held} new actions above come in when you move on.")),
     }
+}
+
+/// One sentence for each source that cannot be trusted now, and for each that runs nothing.
+pub(crate) fn troubles(model: &Model) -> Vec<String> {
+    let mut all = Vec::new();
+    for source in &model.list.sources {
+        if let Some(problem) = &source.problem {
+            all.push(format!("Source {}: {}.", source.name, problem.what));
+        } else if !source.listed && !source.connection.is_over() {
+            all.push(format!("Source {} has not answered yet.", source.name));
+        } else if !is_good(model, source) {
+            all.push(format!("Source {} is not connected.", source.name));
+        }
+        if source.paused.is_some() {
+            all.push(format!(
+                "Source {} is paused: nothing that is approved runs until somebody resumes it.",
+                source.name
+            ));
+        }
+    }
+    all
+}
+
+pub(crate) fn is_good(model: &Model, source: &SourceState) -> bool {
+    matches!(source.connection, Connection::Live | Connection::Polling) && !source.is_stale(model.now)
 }

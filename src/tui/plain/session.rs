@@ -7,21 +7,14 @@ use ratatui::layout::Size;
 use crate::domain::{ActionKey, Digest, Resolution, Risk, SourceName, Timestamp, Untrusted};
 use crate::text::Shown;
 use crate::tui::core::model::Model;
-use crate::tui::core::msg::{Effect, Intent, Msg, What};
+use crate::tui::core::msg::{Intent, Msg, What};
 use crate::tui::core::router;
 use crate::tui::dashboard::state::StartView;
-use crate::tui::preview::state::Tab;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::slots::Slot;
 
-use super::browse::To;
-use super::news::News;
-use super::read::Reading;
-use super::run::Typed;
-use super::words::{Meant, Verb, meant};
-use super::{browse, decide, edit, figures, news, read, sentences, submit};
+use super::sentences;
 
-/// Lines that come this close together were not typed one by one. Milliseconds.
-const PASTE: i64 = 30;
 /// A page of text when nothing else is known; `How` says more.
 pub(crate) const SIZE: Size = Size::new(1_000, 1_000);
 
@@ -50,13 +43,13 @@ pub(crate) struct Session {
     pub(crate) news: News,
     /// Sources that were asked for their own counts, and have not answered.
     pub(crate) counting: Vec<SourceName>,
-    lines: VecDeque<(Timestamp, Typed)>,
-    last_line: Option<Timestamp>,
+    pub(crate) lines: VecDeque<(Timestamp, Typed)>,
+    pub(crate) last_line: Option<Timestamp>,
     /// Lines of a paste that were ignored and not told yet.
-    pasted: usize,
-    out: String,
+    pub(crate) pasted: usize,
+    pub(crate) out: String,
     /// The prompt stands at the end of what was written.
-    prompted: bool,
+    pub(crate) prompted: bool,
 }
 
 /// What the session waits for, or what the next line answers.
@@ -127,39 +120,6 @@ impl Session {
         }
     }
 
-    pub(crate) fn start(&mut self) -> Vec<Effect> {
-        router::start(&mut self.model)
-    }
-
-    /// Something was typed at that time.
-    pub(crate) fn typed(&mut self, at: Timestamp, typed: Typed) -> Vec<Effect> {
-        self.prompted = false;
-        let close = self.last_line.is_some_and(|last| at.since(last) < PASTE);
-        self.last_line = Some(at);
-        match typed {
-            // A person who ends the input waits for nothing more.
-            Typed::End if self.how.interactive => {
-                self.lines.clear();
-                self.end();
-            }
-            Typed::Line(_) | Typed::TooLong if self.how.interactive && close => self.pasted += 1,
-            other => self.lines.push_back((at, other)),
-        }
-        self.model.now = self.model.now.max(at);
-        self.go_on()
-    }
-
-    /// Something happened.
-    pub(crate) fn take(&mut self, msg: Msg) -> Vec<Effect> {
-        let tick = matches!(msg.what, What::Tick);
-        news::take(self, msg);
-        if tick {
-            self.tell_pasted();
-            news::tell(self);
-        }
-        self.go_on()
-    }
-
     #[cfg(test)]
     pub(crate) const fn is_interactive(&self) -> bool {
         self.how.interactive
@@ -168,124 +128,6 @@ impl Session {
     /// The text to write since the last call.
     pub(crate) fn said(&mut self) -> String {
         std::mem::take(&mut self.out)
-    }
-
-    /// Takes lines for as long as nothing is waited for.
-    fn go_on(&mut self) -> Vec<Effect> {
-        loop {
-            let goes_on = match self.turn.clone() {
-                Turn::Opening => news::opened(self),
-                Turn::Counting(asked, opened) => figures::counted(self, asked, opened),
-                Turn::Reading(tab) => read::arrived(self, tab),
-                Turn::Reviewing => submit::reviewed(self),
-                Turn::Word | Turn::Confirming(_) | Turn::Resolved(..) => self.next_line(),
-                Turn::Over => false,
-            };
-            if !goes_on {
-                break;
-            }
-        }
-        if self.how.interactive && self.takes_lines() && !self.prompted {
-            self.out.push_str("> ");
-            self.prompted = true;
-        }
-        std::mem::take(&mut self.model.effects)
-    }
-
-    fn takes_lines(&self) -> bool {
-        matches!(self.turn, Turn::Word | Turn::Confirming(_) | Turn::Resolved(..))
-    }
-
-    fn next_line(&mut self) -> bool {
-        // A script hears what became of one line before the next one is read.
-        let model = &self.model;
-        let busy = model.submit.held.is_some() || model.is_sending() || model.submit.resolving.is_some();
-        if !self.how.interactive && busy {
-            return false;
-        }
-        let Some((at, typed)) = self.lines.pop_front() else { return false };
-        self.model.list.touched = true;
-        match typed {
-            Typed::End => self.end(),
-            Typed::TooLong => self.say("Ignored: the line is longer than 64 kilobytes."),
-            Typed::Line(line) if line.chars().any(|c| c.is_control() && c != '\t') => {
-                self.say("Ignored: the line holds a control character, from an arrow key perhaps.");
-            }
-            Typed::Line(line) => match self.turn.clone() {
-                Turn::Confirming(asked) => submit::answer(self, line.trim(), at, asked),
-                Turn::Resolved(finding, reason, asked) => {
-                    decide::settle_answer(self, line.trim(), (finding, reason), at, asked);
-                }
-                _ => self.word(&line, at),
-            },
-        }
-        true
-    }
-
-    fn word(&mut self, line: &str, at: Timestamp) {
-        let (verb, rest) = match meant(line) {
-            Meant::Nothing => return browse::again(self),
-            Meant::Word(verb, rest) => (verb, rest),
-            Meant::Unclear(names) => {
-                let names = names.join(", ");
-                return self.say(&format!("Unclear: that begins {names}. Nothing was done."));
-            }
-            Meant::Unknown(_) if line.trim().parse::<u64>().is_ok() => {
-                return self.say("Nothing was done: no question is open. go and a number goes to an action.");
-            }
-            Meant::Unknown(nearest) => {
-                return self.say(&format!(
-                    "Unknown word. The nearest is {nearest}. Nothing was done; help names all words."
-                ));
-            }
-        };
-        match verb {
-            Verb::Show => read::start(self, Tab::Rendered),
-            Verb::Raw => read::start(self, Tab::Raw),
-            Verb::Diff => read::start(self, Tab::Diff),
-            Verb::Context => read::start(self, Tab::Context),
-            Verb::More => read::more(self),
-            Verb::Approve => decide::approve(self, rest, at),
-            Verb::Exclude => decide::exclude(self, rest, at),
-            Verb::Comment => decide::comment(self, rest, at),
-            Verb::Retry => decide::retry(self, rest, at),
-            Verb::Rest => decide::rest(self),
-            Verb::Clear => decide::clear(self),
-            Verb::Undo => decide::undo(self),
-            Verb::Redo => decide::redo(self),
-            Verb::Edit => edit::edit(self, rest, at),
-            Verb::Revert => edit::revert(self),
-            Verb::Settle => decide::settle(self, rest, at),
-            Verb::Next => browse::step(self, To::Next),
-            Verb::Previous => browse::step(self, To::Previous),
-            Verb::First => browse::go(self, 1),
-            Verb::Last => browse::go(self, usize::MAX),
-            Verb::Go => browse::go_to(self, rest),
-            Verb::List => browse::list(self, rest),
-            Verb::Batch => browse::batch(self),
-            Verb::Where => browse::whereabouts(self),
-            Verb::Watch => figures::start(self, Opened::Yes),
-            Verb::Staged => browse::staged(self),
-            Verb::Submit => submit::submit(self, rest),
-            Verb::Report => submit::last(self),
-            Verb::Reload => browse::reload(self),
-            Verb::Quiet => news::quiet(self, true),
-            Verb::Speak => news::quiet(self, false),
-            Verb::Help => browse::help(self, rest),
-            Verb::Quit => self.end(),
-        }
-    }
-
-    /// Leaves. What waits for an answer goes back: nothing is sent by leaving.
-    fn end(&mut self) {
-        if matches!(self.turn, Turn::Confirming(_) | Turn::Reviewing) {
-            self.say("Nothing was sent.");
-        }
-        if self.model.submit.held.is_some() {
-            self.say("Recalled: nothing was sent. Everything stays staged.");
-        }
-        self.turn = Turn::Over;
-        self.model.effects.push(Effect::Quit);
     }
 
     /// Something happens by our own doing.
@@ -338,14 +180,97 @@ impl Session {
             self.say(&heard);
         }
     }
+}
 
-    fn tell_pasted(&mut self) {
-        let lines = std::mem::take(&mut self.pasted);
-        if lines > 0 {
-            let lines = crate::text::count(lines, "line");
-            self.say(&format!(
-                "Ignored {lines} that came as fast as pasted text. Nothing was done with them."
-            ));
+/// What was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// Without its end.
+    Line(String),
+    /// Nothing of it is used: half a value is another value.
+    TooLong,
+    /// Nothing more comes.
+    End,
+}
+
+/// Why the inbox speaks in words, as its first line says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// `--plain`.
+    Asked,
+    /// `PLACET_A11Y`.
+    Accessibility,
+    /// `TERM=dumb`.
+    DumbTerminal,
+}
+
+impl Why {
+    /// What the arguments and the environment ask for; `None` for the screen.
+    pub(crate) fn of(asked: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let on = |name: &str| env(name).is_some_and(|it| !it.is_empty() && it != "0");
+        match () {
+            () if asked => Some(Self::Asked),
+            () if on("PLACET_A11Y") => Some(Self::Accessibility),
+            () if env("TERM").as_deref() == Some("dumb") => Some(Self::DumbTerminal),
+            () => None,
         }
     }
+
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Asked => "--plain",
+            Self::Accessibility => "PLACET_A11Y is set",
+            Self::DumbTerminal => "TERM is dumb",
+        }
+    }
+}
+
+/// What happened by itself and was not told yet.
+#[derive(Debug)]
+pub(crate) struct News {
+    pub(crate) quiet: bool,
+    pub(crate) arrived: usize,
+    pub(crate) settled: usize,
+    pub(crate) executed: usize,
+    pub(crate) lines: VecDeque<String>,
+    /// When something was said last, by whomever.
+    pub(crate) said: Timestamp,
+    pub(crate) began: Timestamp,
+}
+
+/// So many lines wait at most; then the oldest go.
+const WAITING: usize = 50;
+
+impl News {
+    pub(crate) fn new(model: &Model) -> Self {
+        Self {
+            quiet: false,
+            arrived: 0,
+            settled: 0,
+            executed: 0,
+            lines: VecDeque::new(),
+            said: model.now,
+            began: model.now,
+        }
+    }
+
+    pub(crate) fn spoke(&mut self, now: Timestamp) {
+        self.said = now;
+    }
+
+    pub(crate) fn note(&mut self, line: String) {
+        self.lines.push_back(line);
+        while self.lines.len() > WAITING {
+            self.lines.pop_front();
+        }
+    }
+}
+
+/// What is read, and how far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub(crate) key: ActionKey,
+    pub(crate) tab: Tab,
+    /// Lines of its page that were read out.
+    pub(crate) read: usize,
 }

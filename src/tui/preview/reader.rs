@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::domain::json;
 use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
+use crate::tui::core::command::Direction;
 use crate::tui::core::layout::Shape;
 use crate::tui::core::model::Model;
-use crate::tui::queue::update::Direction;
-use crate::tui::{preview, queue};
+use crate::tui::preview;
 
 use super::page::json_rows;
-use super::state::{PreviewPlace, Tab};
+use super::state::PreviewPlace;
+use crate::tui::preview::page::made::Tab;
 
 /// Columns that one key goes sideways.
 const SIDEWAYS: usize = 16;
@@ -39,7 +40,7 @@ pub(crate) fn sideways(model: &mut Model, way: Direction) {
         (top..page.len()).take(usize::from(text.height)).any(|row| page.reaches(row, right))
     });
     if way == Direction::Up || more {
-        model.preview.left = queue::update::shift(left, way, SIDEWAYS);
+        model.preview.left = crate::tui::core::command::shift(left, way, SIDEWAYS);
     }
 }
 
@@ -85,7 +86,8 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     if way == Direction::Down && by == usize::MAX {
         page.count(usize::MAX);
     }
-    let cursor = queue::update::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
+    let cursor =
+        crate::tui::core::command::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
     model.preview.cursor = cursor;
     model.preview.top = model.preview.top.min(cursor).max((cursor + 1).saturating_sub(height));
 }
@@ -93,7 +95,7 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
 /// Folds or unfolds what the cursor is in; in another tab the preview takes the screen.
 pub(crate) fn fold(model: &mut Model) {
     if !has_cursor(model) {
-        return queue::update::zoom(model, true);
+        return preview::update::zoom(model, true);
     }
     let row = model.preview.cursor;
     let Some(page) = &model.preview.page else { return };

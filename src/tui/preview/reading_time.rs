@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use crate::domain::{ActionKey, Digest, Seen, Timestamp};
 
-use super::page::{Made, Page};
+use super::page::Page;
+use crate::tui::preview::page::made::Made;
 
 /// A line is read after this at the soonest. Milliseconds.
 const SOONEST: i64 = 250;

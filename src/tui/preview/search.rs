@@ -3,9 +3,9 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::tui::chrome::state::Focus;
+use crate::tui::core::command::Direction;
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::search::Needle;
-use crate::tui::queue::update::Direction;
 
 use super::state::Search;
 
@@ -17,11 +17,6 @@ pub(crate) fn open(model: &mut Model) {
     model.preview.folds = None;
     let from = model.preview.top;
     model.preview.search = Some(Search { typing: true, from, ..Search::default() });
-}
-
-/// Keys are text of a search.
-pub(crate) fn is_typing(model: &Model) -> bool {
-    model.modal.is_none() && model.preview.search.as_ref().is_some_and(|search| search.typing)
 }
 
 /// A search is on where the keys go.

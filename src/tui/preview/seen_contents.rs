@@ -1,23 +1,14 @@
 //! What contents were: for showing what changed since they were on screen.
 
+use crate::tui::preview::page::made::Content;
 use std::collections::{HashMap, VecDeque};
 
-use crate::domain::{ActionKey, Digest, RawJson};
+use crate::domain::{ActionKey, Digest};
 
-use super::state::Cached;
+use crate::tui::preview::page::made::Cached;
 
 /// So many actions are remembered.
 const KEPT: usize = 1_000;
-/// A longer input is remembered by its digest only. Bytes.
-const LONGEST: usize = 256 << 10;
-
-/// One content that was on screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Content {
-    pub digest: Digest,
-    /// `None` when it was too long to keep.
-    pub input: Option<RawJson>,
-}
 
 /// Per action, the content on screen last, the one before it, and the one that a decision is staged on.
 #[derive(Clone, Debug, Default)]
@@ -33,13 +24,6 @@ struct Sight {
     staged: Option<Content>,
     /// The decision on it was taken back, because the source has another content now.
     taken_back: bool,
-}
-
-impl Content {
-    pub(crate) fn of(cached: &Cached) -> Self {
-        let input = (cached.action.input.as_str().len() <= LONGEST).then(|| cached.action.input.clone());
-        Self { digest: cached.digest, input }
-    }
 }
 
 impl SeenContents {

@@ -1,5 +1,7 @@
 //! The action under the cursor in full, and those near it.
 
+use crate::tui::preview::page::made::Cached;
+use crate::tui::preview::page::made::Tab;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,30 +11,13 @@ use crate::inbox::{History, Problem};
 use crate::text::{Flags, Shown};
 use crate::tui::preview::page::search::{Found, Hit};
 
-use super::page::{Made, Page};
+use super::page::Page;
 use super::reading_time::{Reading, ReadingTime};
 use super::seen_contents::SeenContents;
+use crate::tui::preview::page::made::Made;
 
 /// So many actions are kept.
 const KEPT: usize = 256;
-
-/// An action in full, with what was found out about it.
-#[derive(Clone, Debug)]
-pub(crate) struct Cached {
-    pub action: PendingAction,
-    /// Computed here, from the bytes that are shown.
-    pub digest: Digest,
-    pub flags: Flags,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tab {
-    Rendered,
-    Diff,
-    Raw,
-    Context,
-    History,
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Preview {
@@ -131,20 +116,6 @@ impl Preview {
     pub(crate) fn forget(&mut self, key: &ActionKey) {
         if self.cache.remove(key).is_some() {
             self.order.retain(|other| other != key);
-        }
-    }
-}
-
-impl Tab {
-    pub(crate) const ALL: [Self; 5] = [Self::Rendered, Self::Diff, Self::Raw, Self::Context, Self::History];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Rendered => "Rendered",
-            Self::Diff => "Diff",
-            Self::Raw => "Raw",
-            Self::Context => "Context",
-            Self::History => "History",
         }
     }
 }

@@ -22,10 +22,11 @@ use crate::tui::submit::review_view;
 use crate::tui::submit::review_view::{Parts, ours};
 use crate::tui::{chrome, queue};
 
-use super::page::{Kind, Window};
 use super::reader::has_cursor;
+use super::state::Search;
 use super::state::told_in;
-use super::state::{Search, Tab};
+use crate::tui::preview::page::line::{Kind, Window};
+use crate::tui::preview::page::made::Tab;
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.preview.is_empty() {

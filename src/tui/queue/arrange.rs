@@ -1,5 +1,6 @@
 //! Where each row of the list stands: order, groups, filter, folds. All of it changes only when the reviewer asks.
 
+use super::slots::NOWHERE;
 use std::collections::HashSet;
 
 use crate::domain::{BatchKey, Entry};
@@ -8,9 +9,6 @@ use super::groups::{Group, GroupKey};
 use super::slots::Slot;
 use super::state::{Cursor, Line, Queue};
 use crate::config::{GroupBy, SortBy};
-
-/// A slot that stands in no group, because the filter does not show it.
-pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl Queue {
     /// Takes in what waits and lets go of what is settled. The cursor stays on its row, on its line of the screen,

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::domain::{ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Status, Timestamp, Untrusted};
 use crate::inbox::Rows;
 
-use super::arrange::NOWHERE;
 use super::groups::{Group, GroupKey};
+use super::slots::NOWHERE;
 use super::slots::{Settled, Slot, State};
 use super::state::{Line, Queue};
 

@@ -2,7 +2,8 @@
 
 use crate::domain::{Entry, Status, Timestamp, Untrusted};
 
-use super::arrange::NOWHERE;
+/// A slot that stands in no group, because the filter does not show it.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// An action the list knows. It keeps its place until the next reload, unless it becomes unknown: that stands first.
 #[derive(Clone, Debug)]

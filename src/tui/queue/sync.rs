@@ -1,22 +1,20 @@
 //! Asks a source for its list when it reports a change, and takes the answer into the queue.
 
-use crate::domain::{ActionKey, SourceName, Status, Untrusted};
+use crate::domain::{ActionKey, SourceName, Untrusted};
 use crate::inbox::{Event, EventKind, Problem, Synced};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
-use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
+use crate::tui::core::model::problem_parts;
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
-use crate::tui::decide::stage::{problem_parts, settle, tell_problem};
 use crate::tui::preview;
 use crate::tui::submit::{report, resolve_unknown};
 
 use super::filter;
 use super::groups::GroupKey;
 use super::incoming::{FrozenUpdates, Merged};
-use super::slots::{Slot, State};
 use super::source_state::Syncing;
 use super::state::Cursor;
 
@@ -46,32 +44,10 @@ pub(crate) fn event(model: &mut Model, event: Event) {
             model.screen.dirty |= news;
             if is_known {
             } else {
-                sync(model, &event.source);
+                model.sync(&event.source);
             }
         }
-        EventKind::Changed => sync(model, &event.source),
-    }
-}
-
-/// Asks for what changed; while an answer is awaited, once more after it.
-pub(crate) fn sync(model: &mut Model, name: &SourceName) {
-    let Some(source) = model.source(name) else { return };
-    match source.syncing {
-        Syncing::No => {
-            source.syncing = Syncing::UnderWay;
-            let since = source.revision;
-            model.effects.push(Effect::Sync { source: name.clone(), since });
-        }
-        Syncing::UnderWay | Syncing::Again => {
-            source.syncing = Syncing::Again;
-        }
-    }
-}
-
-pub(crate) fn sync_all(model: &mut Model) {
-    let names: Vec<SourceName> = model.list.sources.iter().map(|source| source.name.clone()).collect();
-    for name in &names {
-        sync(model, name);
+        EventKind::Changed => model.sync(&event.source),
     }
 }
 
@@ -92,7 +68,7 @@ pub(crate) fn reload(model: &mut Model) {
         model.submit.look_again = Some(model.now);
     }
     report::look_again(model);
-    sync_all(model);
+    model.sync_all();
 }
 
 /// Takes what happened while the list was frozen.
@@ -155,7 +131,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
             (source.problem, source.told) = (Some(problem.clone()), true);
             // It stands beside the source's name; said every time, it would hide everything else that is said.
             if !known {
-                tell_problem(model, NOT_READ, &problem);
+                model.tell_problem(NOT_READ, &problem);
             }
         }
         Ok(synced) => {
@@ -186,7 +162,7 @@ pub(crate) fn synced(model: &mut Model, name: &SourceName, answer: Result<Synced
         }
     }
     if again {
-        sync(model, name);
+        model.sync(name);
     }
 }
 
@@ -230,9 +206,9 @@ fn merged_in(model: &mut Model, merged: &Merged) {
     if merged.lost_is_told {
         model.submit.look_again = Some(model.now);
     }
-    dropped(model, &merged.settled);
+    stage::dropped(model, &merged.settled);
     resolve_unknown::settled_elsewhere(model);
-    drop_settled(model);
+    stage::drop_settled(model);
     stage::unstage_changed(model);
 }
 
@@ -244,79 +220,6 @@ fn say_unmarked(model: &mut Model, merged: &Merged) {
     }
     let left = model.queue.marks.len();
     model.warn(format!("{left} of {} marked still pending: the others were settled elsewhere", left + gone));
-}
-
-/// Says which staged decisions went because somebody else was first.
-pub(crate) fn dropped(model: &mut Model, settled: &[(ActionKey, Option<Untrusted>)]) {
-    let keys: Vec<ActionKey> = settled.iter().map(|(key, _)| key.clone()).collect();
-    let with_decision: Vec<ActionKey> =
-        keys.into_iter().filter(|key| model.decide.draft.get(key).is_some()).collect();
-    let dropped = settle(model, &with_decision);
-    let closed = if dropped.is_empty() { "" } else { close_review(model) };
-    match dropped.as_slice() {
-        [] => {}
-        [only] => {
-            let mut parts = vec![Shown::ours(closed)];
-            parts.extend(settled_by(model, only));
-            parts.push(Shown::ours("; your staged decision was dropped"));
-            model.tell(Tone::Bad, parts);
-        }
-        many => model.warn(format!(
-            "{closed}{} actions were settled elsewhere; your staged decisions on them were dropped",
-            many.len()
-        )),
-    }
-}
-
-/// The sheet names decisions that are gone: it must not be confirmed. Returns what there is to say about it.
-pub(crate) fn close_review(model: &mut Model) -> &'static str {
-    if !matches!(model.modal, Some(Modal::Review(_))) {
-        return "";
-    }
-    model.modal = None;
-    "review closed: "
-}
-
-/// `TITLE was decided by lee`, or `TITLE expired`.
-fn settled_by(model: &Model, key: &ActionKey) -> Vec<Shown> {
-    let Some(slot) = model.queue.get(key) else {
-        return vec![Shown::ours("an action is no longer in the source")];
-    };
-    let title = text::line(&slot.entry.row.title).cut(40);
-    let State::Settled(settled) = &slot.state else {
-        return vec![title, Shown::ours(" is no longer pending")];
-    };
-    match (&settled.status, &settled.by) {
-        (Some(Status::Expired), _) => vec![title, Shown::ours(" expired")],
-        (Some(Status::Superseded), _) => vec![title, Shown::ours(" was superseded by a new proposal")],
-        (Some(Status::Withdrawn), _) => vec![title, Shown::ours(" was withdrawn")],
-        (_, Some(by)) => vec![title, Shown::ours(" was decided by "), text::name(by).cut(30)],
-        (Some(_), None) => vec![title, Shown::ours(" was decided elsewhere")],
-        (None, None) => vec![title, Shown::ours(" is no longer in the source")],
-    }
-}
-
-/// Staged decisions on actions that a listed source no longer has pending. After a restart, mostly.
-pub(crate) fn drop_settled(model: &mut Model) {
-    if !model.screen.restored || model.decide.draft.is_empty() {
-        return;
-    }
-    let listed: Vec<&SourceName> = model.list.sources.iter().filter(|s| s.listed).map(|s| &s.name).collect();
-    let held: std::collections::HashSet<&ActionKey> =
-        model.queue.held_pending().map(|entry| &entry.key).collect();
-    let gone = |key: &&ActionKey| {
-        let open = model.queue.get(key).is_some_and(Slot::counts_as_pending);
-        listed.contains(&&key.source) && !open && !held.contains(key)
-    };
-    let keys: Vec<ActionKey> = model.decide.draft.iter().map(|(key, _)| key).filter(gone).cloned().collect();
-    if keys.is_empty() {
-        return;
-    }
-    let dropped = settle(model, &keys);
-    model.warn(match dropped.len() {
-        1 => "1 staged decision was dropped: its action is no longer pending".to_owned(),
-        many => format!("{many} staged decisions were dropped: their actions are no longer pending"),
-    });
 }
 
 // A group of near-identical actions: what varies is read before it is asked for.

@@ -3,12 +3,15 @@
 use crate::domain::{ActionKey, Status};
 use crate::journal::Write;
 use crate::tui::chrome::state::Focus;
+use crate::tui::core::command::Direction;
+use crate::tui::core::command::shift;
 use crate::tui::core::command::{COMMANDS, Command, Group};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::history;
+use crate::tui::decide::stage;
 use crate::tui::preview::reader;
+use crate::tui::{history, preview};
 
 use super::counts::StagedByGroup;
 use super::incoming::FrozenUpdates;
@@ -16,12 +19,6 @@ use super::slots::{Settled, State};
 use super::state::{Cursor, Line};
 use super::sync;
 use crate::config::{GroupBy, SortBy};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Down,
-    Up,
-}
 
 /// What movement keys move.
 enum Moves {
@@ -93,13 +90,6 @@ pub(crate) fn half(model: &mut Model, way: Direction) {
     go(model, way, usize::from(height / 2).max(1));
 }
 
-pub(crate) fn shift(at: usize, way: Direction, by: usize) -> usize {
-    match way {
-        Direction::Down => at.saturating_add(by),
-        Direction::Up => at.saturating_sub(by),
-    }
-}
-
 /// Scrolls what is open over the inbox. How far it goes is known when it is drawn.
 pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
     let top = match &mut model.modal {
@@ -125,11 +115,11 @@ pub(crate) fn scroll_sheet(model: &mut Model, way: Direction, by: usize) {
 
 pub(crate) fn open(model: &mut Model) {
     if model.history.open.is_some() {
-        return zoom(model, true);
+        return preview::update::zoom(model, true);
     }
     match model.queue.cursor() {
         Some(Cursor::Header(_)) => toggle_fold(model),
-        Some(Cursor::Action(_)) => zoom(model, true),
+        Some(Cursor::Action(_)) => preview::update::zoom(model, true),
         None => {}
     }
 }
@@ -155,11 +145,11 @@ pub(crate) fn fold(model: &mut Model) {
 
 pub(crate) fn unfold(model: &mut Model) {
     if model.history.open.is_some() {
-        return zoom(model, true);
+        return preview::update::zoom(model, true);
     }
     match model.queue.group_here() {
         Some(group) if group.folded => toggle_fold(model),
-        Some(_) if model.here().is_some() => zoom(model, true),
+        Some(_) if model.here().is_some() => preview::update::zoom(model, true),
         Some(_) | None => {}
     }
 }
@@ -298,10 +288,6 @@ pub(crate) fn mark_shown(model: &mut Model) {
     model.say(just_arrived(left).map_or(said.clone(), |left| format!("{said}; {left}")));
 }
 
-pub(crate) fn zoom(model: &mut Model, zoom: bool) {
-    model.screen.zoom = zoom && model.here().is_some();
-}
-
 pub(crate) fn switch_focus(model: &mut Model) {
     let other = if model.screen.focus == Focus::List { Focus::Preview } else { Focus::List };
     focus(model, other);
@@ -438,7 +424,7 @@ pub(crate) fn sweep(model: &mut Model) {
     model.recount();
     model.screen.dirty = true;
     let settled: Vec<_> = keys.into_iter().map(|key| (key, None)).collect();
-    sync::dropped(model, &settled);
+    stage::dropped(model, &settled);
 }
 
 /// A countdown on screen changes with every second.

@@ -17,7 +17,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, Shape};
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::fields::{changes, edited_title};
-use crate::tui::preview::state::Cached;
+use crate::tui::preview::page::made::Cached;
 
 use super::groups::{Group, GroupKey};
 use super::shape::varying;

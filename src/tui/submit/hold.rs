@@ -7,7 +7,6 @@ use crate::text;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::decide::stage::tell_problem;
 use crate::tui::queue::slots::{Slot, State};
 
 use super::held::Held;
@@ -35,7 +34,7 @@ pub(crate) fn kept(model: &mut Model, id: &SubmissionId, answer: Result<(), Prob
         }
         (Some(_), Err(problem)) => {
             give_back(model);
-            tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
+            model.tell_problem("nothing was sent, everything stays staged: ", &problem);
         }
         // It was recalled before it was written down.
         (None, Ok(())) => model.effects.push(Effect::Recall(id.clone())),

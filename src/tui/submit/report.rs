@@ -14,7 +14,7 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::modal::{Modal, ReportSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Clip, Effect};
-use crate::tui::decide::stage::{settle, tell_problem};
+use crate::tui::decide::stage::settle;
 use crate::tui::queue::filter;
 use crate::tui::queue::slots::{Settled, Slot, State};
 
@@ -40,7 +40,7 @@ pub(crate) fn submitted(model: &mut Model, id: &SubmissionId, answer: Result<Rep
             for key in &sending {
                 model.queue.set_state(key, State::Pending);
             }
-            tell_problem(model, "nothing was sent, everything stays staged: ", &problem);
+            model.tell_problem("nothing was sent, everything stays staged: ", &problem);
         }
     }
 }
@@ -252,7 +252,7 @@ fn note(sheet: &mut ReportSheet, followed: &Followed) -> bool {
 pub(crate) fn reconciled(model: &mut Model, answer: Result<Vec<Reconciled>, Problem>) {
     match answer {
         Err(problem) => {
-            tell_problem(model, "earlier submissions could not be checked: ", &problem);
+            model.tell_problem("earlier submissions could not be checked: ", &problem);
             model.submit.look_again = Some(model.now.plus_millis(LOOK_AGAIN));
         }
         Ok(all) => {

@@ -1,5 +1,6 @@
 //! Settling what nobody knows the outcome of: a human says what became of it, once.
 
+use crate::tui::chrome::words;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -9,22 +10,18 @@ use crate::domain::{ActionKey, On, Outcome, Resolution, Resolved, Status, Untrus
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
-use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::state::Tone;
-use crate::tui::chrome::{leave, theme};
+use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::{Modal, ResolveSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::core::router;
 use crate::tui::decide::confirm_guard;
-use crate::tui::decide::stage::tell_problem;
-use crate::tui::decide::update::is_burst;
+use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::edit::view::{area_of, title};
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, State};
-use crate::tui::queue::sync;
 
 /// Keys this soon after the sheet was drawn were meant for something else.
 const REST: i64 = 400;
@@ -157,7 +154,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
         return;
     };
     if matches!(key.code, KeyCode::Tab | KeyCode::BackTab) {
-        leave::back(model);
+        back(model);
     } else {
         sheet.area.input(key);
     }
@@ -165,7 +162,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
 
 pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(sheet) = sheet(model) {
-        sheet.area.insert_str(router::one_line(text));
+        sheet.area.insert_str(words::one_line(text));
     }
 }
 
@@ -223,8 +220,8 @@ pub(crate) fn answered(
     let runs = finding == Resolution::RunAgain && matches!(answer, Ok(Resolved::Settled(_)));
     let (tone, parts) = match answer {
         Err(problem) => {
-            tell_problem(model, "it was not settled: ", &problem);
-            return sync::sync(model, &key.source);
+            model.tell_problem("it was not settled: ", &problem);
+            return model.sync(&key.source);
         }
         Ok(Resolved::Settled(_)) if finding == Resolution::RunAgain => {
             (Tone::Good, vec![title, Shown::ours(" is run again")])
@@ -250,7 +247,7 @@ pub(crate) fn answered(
         }
     };
     model.tell(tone, parts);
-    sync::sync(model, &key.source);
+    model.sync(&key.source);
     model.effects.extend(runs.then(|| Effect::Follow(vec![key.clone()])));
 }
 
@@ -362,7 +359,7 @@ fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
         pen.ours(" by ", theme::DIM).shown(&text::name(by).cut(24), theme::PLAIN);
     }
     if let Some(at) = row.resolved_at {
-        pen.ours(&format!(" {} ago", chrome::words::age(at, model.now)), theme::DIM);
+        pen.ours(&format!(" {} ago", words::age(at, model.now)), theme::DIM);
     }
     pen.ours("; nobody knows whether it landed", theme::DIM);
 }

@@ -10,14 +10,13 @@ use crate::domain::{
     confirm_by, freeze, in_sending_order,
 };
 use crate::text;
-use crate::tui::chrome::leave;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::{Modal, Refused, Review, ReviewSheet, SentWith, by_tool};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::confirm_guard;
-use crate::tui::preview::state::Tab;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::groups::Group;
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::{decide, preview};
@@ -394,7 +393,12 @@ pub(crate) fn answered(model: &mut Model, answer: &str) {
         Confirm::Key => answer == "yes",
         Confirm::Count(count, _) => answer == count.to_string(),
     };
-    if right { send(model) } else { leave::back(model) }
+    if right {
+        send(model);
+    } else {
+        model.modal = None;
+        model.say("nothing was sent");
+    }
 }
 
 /// The key that confirmed stood alone. The sheet must be there still, as it was.

@@ -14,7 +14,8 @@ use crate::tui::core::layout::sheet_text;
 use crate::tui::core::modal::{Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
-use crate::tui::preview::page::fields::{changes, listed};
+use crate::tui::preview::page::fields::changes;
+use crate::tui::preview::page::words::listed;
 use crate::tui::queue::source_state::SourceState;
 use crate::tui::{chrome, preview};
 

@@ -25,7 +25,7 @@ use crate::tui::decide::guard::Guard;
 use crate::tui::history::state::ViewPage;
 use crate::tui::queue::slots::Slot;
 
-use super::SessionInfo;
+use crate::tui::core::settings::SessionInfo;
 
 /// 2026-11-21T14:22:31Z.
 pub(crate) const NOW: i64 = 1_795_270_951_000;

@@ -1,7 +1,7 @@
 //! What changed since it was seen: the mark is dropped, and what was seen, what is now and the edit stand beside each other.
 
 use crate::domain::{Binding, Capabilities, Decision, PendingAction, ReadFirst, Seen};
-use crate::tui::preview::state::Tab;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 fn pay(amount: &str) -> PendingAction {

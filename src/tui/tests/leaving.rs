@@ -1,11 +1,11 @@
 //! Going back, helping and quitting.
 
 use crate::journal::Write;
-use crate::tui::GatePlace;
 use crate::tui::core::command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router::end;
+use crate::tui::core::settings::GatePlace;
 use crate::tui::testing::{Desk, few};
 
 fn quits(desk: &Desk) -> bool {

@@ -3,7 +3,8 @@
 use crate::domain::Seen;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::preview::page::links::links;
-use crate::tui::preview::state::{PreviewPlace, Tab};
+use crate::tui::preview::page::made::Tab;
+use crate::tui::preview::state::PreviewPlace;
 use crate::tui::testing::{Desk, action, few, key};
 
 const NESTED: &str = r#"{"repo":"acme/site","labels":["bug","web"],"steps":[{"run":"deploy","env":{"REGION":"eu","DRY":false}},{"run":"notify","to":["ops","web"]}],"tries":3,"note":null}"#;

@@ -2,8 +2,9 @@
 
 use crate::domain::{DecisionKind, Followed, Outcome, Status, Timestamp};
 use crate::tui::core::msg::What;
+use crate::tui::core::settings::GatePlace;
+use crate::tui::testing;
 use crate::tui::testing::{Desk, key};
-use crate::tui::{GatePlace, testing};
 
 use super::screens::at_work;
 

@@ -4,8 +4,8 @@ use crate::contract::action::Unreadable;
 use crate::domain::{Binding, PendingAction, Seen};
 use crate::rounds::{Random, rounds};
 use crate::tui::core::msg::What;
-use crate::tui::preview::page::PageLine;
-use crate::tui::preview::state::Tab;
+use crate::tui::preview::page::line::PageLine;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::testing;
 use crate::tui::testing::{CAN, Desk, action};
 

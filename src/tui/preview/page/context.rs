@@ -1,13 +1,16 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
-use crate::domain::{Capabilities, ContextEntry, Fact, FactValue, Row, Timestamp, Untrusted, json};
+use crate::domain::{Capabilities, ContextEntry, Fact, FactValue, Row, Untrusted, json};
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
-use crate::tui::preview::state::Cached;
+use crate::tui::preview::page::made::Cached;
+use crate::tui::preview::page::words::moment;
 
-use super::fields::{readable, size};
-use super::{Kind, Made, Writer};
+use crate::tui::preview::page::line::Kind;
+use crate::tui::preview::page::made::Made;
+use crate::tui::preview::page::words::{readable, size};
+use crate::tui::preview::page::writer::Writer;
 
 const COLUMN: usize = 12;
 
@@ -98,25 +101,6 @@ fn words(writer: &mut Writer, cached: &Cached) {
     }
 }
 
-impl Writer {
-    fn push_pair(&mut self, name: &str, value: &Shown) {
-        let pad = " ".repeat(COLUMN.saturating_sub(name.len()));
-        let mut rows = value.wrap(self.width.saturating_sub(COLUMN).max(8)).into_iter();
-        let first = rows.next().unwrap_or_default();
-        self.push(vec![(Kind::Dim, Shown::ours(format!("{name}{pad}"))), (Kind::Plain, first)]);
-        for row in rows {
-            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(COLUMN))), (Kind::Plain, row)]);
-        }
-    }
-}
-
-pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
-    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
-        |_| "out of range".to_owned(),
-        |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
-    )
-}
-
 // What a source knows around an action: its run, its earlier steps, its facts. All of it is theirs.
 
 /// Longest name that keeps a column beside its value.
@@ -203,4 +187,16 @@ fn fact(writer: &mut Writer, column: usize, fact: &Fact, zone: &jiff::tz::TimeZo
 fn one_line(text: &str) -> Option<Shown> {
     let short = text.len() <= LONG && !text.contains('\n');
     short.then(|| text::blank(text).unwrap_or_else(|| text::part(text)))
+}
+
+impl Writer {
+    fn push_pair(&mut self, name: &str, value: &Shown) {
+        let pad = " ".repeat(COLUMN.saturating_sub(name.len()));
+        let mut rows = value.wrap(self.width.saturating_sub(COLUMN).max(8)).into_iter();
+        let first = rows.next().unwrap_or_default();
+        self.push(vec![(Kind::Dim, Shown::ours(format!("{name}{pad}"))), (Kind::Plain, first)]);
+        for row in rows {
+            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(COLUMN))), (Kind::Plain, row)]);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::domain::json::{Scanner, TokenKind};
 use crate::domain::{RawJson, Untrusted, json};
 use crate::text;
-use crate::tui::preview::state::Cached;
+use crate::tui::preview::page::made::Cached;
 
 /// So many links of one action are offered.
 const MOST: usize = 200;

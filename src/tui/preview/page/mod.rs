@@ -7,28 +7,31 @@ pub(crate) mod before_after;
 pub(crate) mod context;
 pub(crate) mod fields;
 pub(crate) mod json_rows;
+pub(crate) mod line;
 pub(crate) mod links;
 pub(crate) mod long_text;
+pub(crate) mod made;
 pub(crate) mod preview_comparison;
 pub(crate) mod search;
 #[cfg(test)]
 mod tests;
 pub(crate) mod timeline;
 pub(crate) mod value;
+pub(crate) mod words;
+pub(crate) mod writer;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use crate::domain::{ActionKey, Capabilities, ContextEntry, Digest, Edits, Row};
-use crate::inbox::{History, Problem};
+use crate::domain::Row;
 use crate::text;
-use crate::text::Shown;
+use crate::tui::preview::page::line::PageLine;
+use crate::tui::preview::page::line::Window;
 use crate::tui::preview::page::links::links;
-use crate::tui::preview::page::long_text::Long;
+use crate::tui::preview::page::made::Made;
+use crate::tui::preview::page::made::SourceAnswers;
 use crate::tui::preview::page::search::{Found, Hit, Needle};
+use crate::tui::preview::page::writer::Block;
+use crate::tui::preview::page::writer::Writer;
 
-use super::seen_contents::Content;
-use super::state::{Cached, Tab};
+use crate::tui::preview::page::made::{Cached, Tab};
 
 /// A page and what it was made from.
 #[derive(Clone, Debug)]
@@ -40,78 +43,6 @@ pub(crate) struct Page {
     rows: usize,
     /// The blocks of what runs; those after them are about it.
     needed: usize,
-}
-
-/// What its source answered about an action; `None` while it is asked.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SourceAnswers<'a> {
-    pub history: Option<&'a Result<History, Problem>>,
-    pub context: Option<&'a Result<Vec<ContextEntry>, Problem>>,
-}
-
-/// One line, in parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PageLine {
-    pub parts: Vec<(Kind, Shown)>,
-}
-
-/// Which columns of a page are on screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub left: usize,
-    pub width: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Plain,
-    Key,
-    Dim,
-    Old,
-    New,
-    /// Words of a changed line that differ.
-    OldWord,
-    NewWord,
-    Warn,
-    Good,
-    Link,
-    /// In JSON: a string.
-    Text,
-    Number,
-    /// `true`, `false`, `null`, and whatever else stands for itself.
-    Literal,
-    Punct,
-    /// Found by a search.
-    Match,
-    /// The one of them that the search is at.
-    Here,
-}
-
-/// What a page is made of.
-#[derive(Clone, Debug)]
-pub(crate) enum Block {
-    Lines(Vec<PageLine>),
-    Long(Long),
-    /// A folded object or array, and where its first line begins in the text.
-    Fold(usize, PageLine),
-}
-
-impl Block {
-    fn len(&self) -> usize {
-        match self {
-            Self::Lines(lines) => lines.len(),
-            Self::Long(long) => long.len(),
-            Self::Fold(..) => 1,
-        }
-    }
-
-    fn line(&self, nth: usize) -> Option<&PageLine> {
-        match self {
-            Self::Lines(lines) => lines.get(nth),
-            Self::Fold(_, line) => Some(line),
-            Self::Long(_) => None,
-        }
-    }
 }
 
 impl Page {
@@ -302,168 +233,6 @@ impl Page {
     }
 }
 
-impl PageLine {
-    fn is_foreign(&self) -> bool {
-        self.parts.iter().any(|(_, shown)| shown.is_foreign())
-    }
-
-    pub(crate) fn plain(&self) -> String {
-        self.parts.iter().map(|(_, shown)| shown.plain()).collect()
-    }
-
-    fn marked(self, found: Found<'_>, block: usize, line: usize) -> Self {
-        let length = self.parts.iter().map(|(_, shown)| shown.plain().len()).sum();
-        let mut hits = found.within(block, line, 0..length).peekable();
-        if hits.peek().is_none() {
-            return self;
-        }
-        let (mut parts, mut at) = (Vec::new(), 0);
-        for (kind, shown) in self.parts {
-            let length = shown.plain().len();
-            let (mut rest, mut gone) = (shown, at);
-            search::mark(at..at + length, found.within(block, line, at..at + length), |range, hit| {
-                let (head, tail) = rest.split_at(range.end - gone);
-                (rest, gone) = (tail, range.end);
-                parts.push((hit.unwrap_or(kind), head));
-            });
-            at += length;
-        }
-        Self { parts }
-    }
-
-    /// What is right of so many columns.
-    fn right_of(self, columns: usize) -> Self {
-        let mut left = columns;
-        let parts = self.parts.into_iter().filter_map(|(kind, shown)| {
-            let width = shown.width();
-            let skip = left.min(width);
-            left -= skip;
-            (skip == 0 || skip < width).then(|| (kind, if skip == 0 { shown } else { shown.right_of(skip) }))
-        });
-        Self { parts: parts.collect() }
-    }
-}
-
 // What a page is made from.
 
-/// Everything a page depends on; another one needs another page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Made {
-    pub key: ActionKey,
-    pub digest: Digest,
-    pub tab: Tab,
-    pub width: u16,
-    /// Long lines go on in the next row; else they go on to the right.
-    pub wrap: bool,
-    /// What is folded in the Raw tab: where the lines of the text begin that open it.
-    pub folds: Arc<BTreeSet<usize>>,
-    pub edits: Option<Edits>,
-    /// What was on screen before, when that was another content.
-    pub seen: Option<Content>,
-    /// Nothing stands beside each other: it is read out.
-    pub stacked: bool,
-    /// Where the action stands: the Context tab says so.
-    pub status: crate::domain::Status,
-    /// Its source runs nothing that is approved.
-    pub paused: bool,
-    /// Which answer the History or the Context tab shows.
-    pub told: Option<u64>,
-    /// What may be done with it, where the Context tab says so.
-    pub can: Option<Capabilities>,
-}
-
-impl Made {
-    /// The same text at another width.
-    pub(crate) fn is_other_width(&self, other: &Self) -> bool {
-        let Self {
-            key,
-            digest,
-            tab,
-            width: _,
-            wrap: _,
-            folds,
-            edits,
-            seen,
-            stacked,
-            status,
-            paused,
-            told,
-            can,
-        } = self;
-        (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
-            && (edits, seen, status, *paused, *told)
-                == (&other.edits, &other.seen, &other.status, other.paused, other.told)
-            && (*stacked, *can) == (other.stacked, other.can)
-    }
-}
-
 // Puts a page together, line by line.
-
-/// Collects lines of at most `width` columns.
-#[derive(Debug)]
-pub(crate) struct Writer {
-    pub(crate) width: usize,
-    /// Since the last long text.
-    pub(crate) lines: Vec<PageLine>,
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) needed: Option<usize>,
-}
-
-impl Writer {
-    /// What comes is about what runs.
-    pub(crate) fn needed_until_here(&mut self) {
-        self.flush();
-        self.needed = Some(self.blocks.len());
-    }
-
-    pub(crate) fn blank(&mut self) {
-        self.lines.push(PageLine::default());
-    }
-
-    pub(crate) fn push(&mut self, parts: Vec<(Kind, Shown)>) {
-        self.lines.push(PageLine { parts });
-    }
-
-    pub(crate) fn block(&mut self, block: Block) {
-        self.flush();
-        self.blocks.push(block);
-    }
-
-    pub(crate) fn flush(&mut self) {
-        if !self.lines.is_empty() {
-            self.blocks.push(Block::Lines(std::mem::take(&mut self.lines)));
-        }
-    }
-
-    /// Text of any length, each of its lines wrapped or not as the page is.
-    pub(crate) fn long(&mut self, kind: Kind, indent: usize, text: impl Into<Arc<str>>) {
-        let text = text.into();
-        let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, kind)));
-    }
-
-    /// JSON that is laid out in lines.
-    pub(crate) fn json(&mut self, indent: usize, text: impl Into<Arc<str>>) {
-        let text = text.into();
-        let all = 0..text.len();
-        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json()));
-    }
-
-    /// Our own words, wrapped.
-    pub(crate) fn ours(&mut self, kind: Kind, text: impl Into<String>) {
-        self.wrapped(kind, 0, &Shown::ours(text));
-    }
-
-    /// Text of several lines, each wrapped, each indented by `indent` columns.
-    pub(crate) fn text(&mut self, kind: Kind, indent: usize, text: &str) {
-        for line in text::lines(text) {
-            self.wrapped(kind, indent, &line);
-        }
-    }
-
-    pub(crate) fn wrapped(&mut self, kind: Kind, indent: usize, shown: &Shown) {
-        for row in shown.wrap(self.width.saturating_sub(indent).max(2)) {
-            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (kind, row)]);
-        }
-    }
-}

@@ -1,8 +1,9 @@
 //! Finding a text in a page.
 
+use crate::tui::preview::page::line::PageLine;
 use std::ops::Range;
 
-use super::Kind;
+use crate::tui::preview::page::line::Kind;
 
 /// What is looked for. Capitals count only where there are some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,5 +126,28 @@ mod tests {
         assert_eq!(found("aa", "aaaa a"), [0..2, 2..4]);
         assert_eq!(found("x", ""), Vec::<Range<usize>>::new());
         assert_eq!(Needle::new(""), None);
+    }
+}
+
+impl PageLine {
+    /// With what was found in it.
+    pub(crate) fn marked(self, found: Found<'_>, block: usize, line: usize) -> Self {
+        let length = self.parts.iter().map(|(_, shown)| shown.plain().len()).sum();
+        let mut hits = found.within(block, line, 0..length).peekable();
+        if hits.peek().is_none() {
+            return self;
+        }
+        let (mut parts, mut at) = (Vec::new(), 0);
+        for (kind, shown) in self.parts {
+            let length = shown.plain().len();
+            let (mut rest, mut gone) = (shown, at);
+            mark(at..at + length, found.within(block, line, at..at + length), |range, hit| {
+                let (head, tail) = rest.split_at(range.end - gone);
+                (rest, gone) = (tail, range.end);
+                parts.push((hit.unwrap_or(kind), head));
+            });
+            at += length;
+        }
+        Self { parts }
     }
 }

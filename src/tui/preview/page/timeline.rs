@@ -6,11 +6,12 @@ use crate::domain::{
 use crate::inbox::{History, Problem, SentHere};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::preview::state::Cached;
+use crate::tui::preview::page::made::Cached;
 
-use super::context::moment;
-use super::fields::{listed, readable};
-use super::{Kind, Writer};
+use crate::tui::preview::page::line::Kind;
+use crate::tui::preview::page::words::moment;
+use crate::tui::preview::page::words::{listed, readable};
+use crate::tui::preview::page::writer::Writer;
 
 /// Longest word of a timeline that keeps its column.
 const WORD: usize = 12;

@@ -1,0 +1,177 @@
+//! Takes what is typed and what happens, and says what each word does.
+
+use crate::domain::Timestamp;
+use crate::tui::core::msg::{Effect, Msg, What};
+use crate::tui::core::router;
+use crate::tui::preview::page::made::Tab;
+
+use super::browse::To;
+use super::session::{Opened, Session, Turn, Typed};
+use super::words::{Meant, Verb, meant};
+use super::{browse, decide, edit, figures, news, read, submit};
+
+/// Lines that come this close together were not typed one by one. Milliseconds.
+const PASTE: i64 = 30;
+
+impl Session {
+    pub(crate) fn start(&mut self) -> Vec<Effect> {
+        router::start(&mut self.model)
+    }
+
+    /// Something was typed at that time.
+    pub(crate) fn typed(&mut self, at: Timestamp, typed: Typed) -> Vec<Effect> {
+        self.prompted = false;
+        let close = self.last_line.is_some_and(|last| at.since(last) < PASTE);
+        self.last_line = Some(at);
+        match typed {
+            // A person who ends the input waits for nothing more.
+            Typed::End if self.how.interactive => {
+                self.lines.clear();
+                self.end();
+            }
+            Typed::Line(_) | Typed::TooLong if self.how.interactive && close => self.pasted += 1,
+            other => self.lines.push_back((at, other)),
+        }
+        self.model.now = self.model.now.max(at);
+        self.go_on()
+    }
+
+    /// Something happened.
+    pub(crate) fn take(&mut self, msg: Msg) -> Vec<Effect> {
+        let tick = matches!(msg.what, What::Tick);
+        news::take(self, msg);
+        if tick {
+            self.tell_pasted();
+            news::tell(self);
+        }
+        self.go_on()
+    }
+
+    /// Takes lines for as long as nothing is waited for.
+    fn go_on(&mut self) -> Vec<Effect> {
+        loop {
+            let goes_on = match self.turn.clone() {
+                Turn::Opening => news::opened(self),
+                Turn::Counting(asked, opened) => figures::counted(self, asked, opened),
+                Turn::Reading(tab) => read::arrived(self, tab),
+                Turn::Reviewing => submit::reviewed(self),
+                Turn::Word | Turn::Confirming(_) | Turn::Resolved(..) => self.next_line(),
+                Turn::Over => false,
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        if self.how.interactive && self.takes_lines() && !self.prompted {
+            self.out.push_str("> ");
+            self.prompted = true;
+        }
+        std::mem::take(&mut self.model.effects)
+    }
+
+    fn takes_lines(&self) -> bool {
+        matches!(self.turn, Turn::Word | Turn::Confirming(_) | Turn::Resolved(..))
+    }
+
+    fn next_line(&mut self) -> bool {
+        // A script hears what became of one line before the next one is read.
+        let model = &self.model;
+        let busy = model.submit.held.is_some() || model.is_sending() || model.submit.resolving.is_some();
+        if !self.how.interactive && busy {
+            return false;
+        }
+        let Some((at, typed)) = self.lines.pop_front() else { return false };
+        self.model.list.touched = true;
+        match typed {
+            Typed::End => self.end(),
+            Typed::TooLong => self.say("Ignored: the line is longer than 64 kilobytes."),
+            Typed::Line(line) if line.chars().any(|c| c.is_control() && c != '\t') => {
+                self.say("Ignored: the line holds a control character, from an arrow key perhaps.");
+            }
+            Typed::Line(line) => match self.turn.clone() {
+                Turn::Confirming(asked) => submit::answer(self, line.trim(), at, asked),
+                Turn::Resolved(finding, reason, asked) => {
+                    decide::settle_answer(self, line.trim(), (finding, reason), at, asked);
+                }
+                _ => self.word(&line, at),
+            },
+        }
+        true
+    }
+
+    fn word(&mut self, line: &str, at: Timestamp) {
+        let (verb, rest) = match meant(line) {
+            Meant::Nothing => return browse::again(self),
+            Meant::Word(verb, rest) => (verb, rest),
+            Meant::Unclear(names) => {
+                let names = names.join(", ");
+                return self.say(&format!("Unclear: that begins {names}. Nothing was done."));
+            }
+            Meant::Unknown(_) if line.trim().parse::<u64>().is_ok() => {
+                return self.say("Nothing was done: no question is open. go and a number goes to an action.");
+            }
+            Meant::Unknown(nearest) => {
+                return self.say(&format!(
+                    "Unknown word. The nearest is {nearest}. Nothing was done; help names all words."
+                ));
+            }
+        };
+        match verb {
+            Verb::Show => read::start(self, Tab::Rendered),
+            Verb::Raw => read::start(self, Tab::Raw),
+            Verb::Diff => read::start(self, Tab::Diff),
+            Verb::Context => read::start(self, Tab::Context),
+            Verb::More => read::more(self),
+            Verb::Approve => decide::approve(self, rest, at),
+            Verb::Exclude => decide::exclude(self, rest, at),
+            Verb::Comment => decide::comment(self, rest, at),
+            Verb::Retry => decide::retry(self, rest, at),
+            Verb::Rest => decide::rest(self),
+            Verb::Clear => decide::clear(self),
+            Verb::Undo => decide::undo(self),
+            Verb::Redo => decide::redo(self),
+            Verb::Edit => edit::edit(self, rest, at),
+            Verb::Revert => edit::revert(self),
+            Verb::Settle => decide::settle(self, rest, at),
+            Verb::Next => browse::step(self, To::Next),
+            Verb::Previous => browse::step(self, To::Previous),
+            Verb::First => browse::go(self, 1),
+            Verb::Last => browse::go(self, usize::MAX),
+            Verb::Go => browse::go_to(self, rest),
+            Verb::List => browse::list(self, rest),
+            Verb::Batch => browse::batch(self),
+            Verb::Where => browse::whereabouts(self),
+            Verb::Watch => figures::start(self, Opened::Yes),
+            Verb::Staged => browse::staged(self),
+            Verb::Submit => submit::submit(self, rest),
+            Verb::Report => submit::last(self),
+            Verb::Reload => browse::reload(self),
+            Verb::Quiet => news::quiet(self, true),
+            Verb::Speak => news::quiet(self, false),
+            Verb::Help => browse::help(self, rest),
+            Verb::Quit => self.end(),
+        }
+    }
+
+    /// Leaves. What waits for an answer goes back: nothing is sent by leaving.
+    fn end(&mut self) {
+        if matches!(self.turn, Turn::Confirming(_) | Turn::Reviewing) {
+            self.say("Nothing was sent.");
+        }
+        if self.model.submit.held.is_some() {
+            self.say("Recalled: nothing was sent. Everything stays staged.");
+        }
+        self.turn = Turn::Over;
+        self.model.effects.push(Effect::Quit);
+    }
+
+    fn tell_pasted(&mut self) {
+        let lines = std::mem::take(&mut self.pasted);
+        if lines > 0 {
+            let lines = crate::text::count(lines, "line");
+            self.say(&format!(
+                "Ignored {lines} that came as fast as pasted text. Nothing was done with them."
+            ));
+        }
+    }
+}

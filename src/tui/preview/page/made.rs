@@ -1,0 +1,116 @@
+//! What a page is made from.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::domain::{ActionKey, Capabilities, ContextEntry, Digest, Edits, PendingAction, RawJson};
+use crate::inbox::{History, Problem};
+use crate::text::Flags;
+
+/// An action in full, with what was found out about it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cached {
+    pub action: PendingAction,
+    /// Computed here, from the bytes that are shown.
+    pub digest: Digest,
+    pub flags: Flags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tab {
+    Rendered,
+    Diff,
+    Raw,
+    Context,
+    History,
+}
+
+impl Tab {
+    pub(crate) const ALL: [Self; 5] = [Self::Rendered, Self::Diff, Self::Raw, Self::Context, Self::History];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rendered => "Rendered",
+            Self::Diff => "Diff",
+            Self::Raw => "Raw",
+            Self::Context => "Context",
+            Self::History => "History",
+        }
+    }
+}
+
+/// A longer input is remembered by its digest only. Bytes.
+const LONGEST: usize = 256 << 10;
+
+/// One content that was on screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub digest: Digest,
+    /// `None` when it was too long to keep.
+    pub input: Option<RawJson>,
+}
+
+impl Content {
+    pub(crate) fn of(cached: &Cached) -> Self {
+        let input = (cached.action.input.as_str().len() <= LONGEST).then(|| cached.action.input.clone());
+        Self { digest: cached.digest, input }
+    }
+}
+
+/// Everything a page depends on; another one needs another page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Made {
+    pub key: ActionKey,
+    pub digest: Digest,
+    pub tab: Tab,
+    pub width: u16,
+    /// Long lines go on in the next row; else they go on to the right.
+    pub wrap: bool,
+    /// What is folded in the Raw tab: where the lines of the text begin that open it.
+    pub folds: Arc<BTreeSet<usize>>,
+    pub edits: Option<Edits>,
+    /// What was on screen before, when that was another content.
+    pub seen: Option<Content>,
+    /// Nothing stands beside each other: it is read out.
+    pub stacked: bool,
+    /// Where the action stands: the Context tab says so.
+    pub status: crate::domain::Status,
+    /// Its source runs nothing that is approved.
+    pub paused: bool,
+    /// Which answer the History or the Context tab shows.
+    pub told: Option<u64>,
+    /// What may be done with it, where the Context tab says so.
+    pub can: Option<Capabilities>,
+}
+
+impl Made {
+    /// The same text at another width.
+    pub(crate) fn is_other_width(&self, other: &Self) -> bool {
+        let Self {
+            key,
+            digest,
+            tab,
+            width: _,
+            wrap: _,
+            folds,
+            edits,
+            seen,
+            stacked,
+            status,
+            paused,
+            told,
+            can,
+        } = self;
+        (key, digest, tab, folds) == (&other.key, &other.digest, &other.tab, &other.folds)
+            && (edits, seen, status, *paused, *told)
+                == (&other.edits, &other.seen, &other.status, other.paused, other.told)
+            && (*stacked, *can) == (other.stacked, other.can)
+    }
+}
+
+/// What its source answered about an action; `None` while it is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SourceAnswers<'a> {
+    pub history: Option<&'a Result<History, Problem>>,
+    pub context: Option<&'a Result<Vec<ContextEntry>, Problem>>,
+}

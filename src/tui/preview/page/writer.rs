@@ -1,0 +1,105 @@
+//! Puts a page together, line by line.
+
+use std::sync::Arc;
+
+use crate::text;
+use crate::text::Shown;
+
+use super::line::{Kind, PageLine};
+use super::long_text::Long;
+
+/// What a page is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Block {
+    Lines(Vec<PageLine>),
+    Long(Long),
+    /// A folded object or array, and where its first line begins in the text.
+    Fold(usize, PageLine),
+}
+
+impl Block {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Lines(lines) => lines.len(),
+            Self::Long(long) => long.len(),
+            Self::Fold(..) => 1,
+        }
+    }
+
+    pub(crate) fn line(&self, nth: usize) -> Option<&PageLine> {
+        match self {
+            Self::Lines(lines) => lines.get(nth),
+            Self::Fold(_, line) => Some(line),
+            Self::Long(_) => None,
+        }
+    }
+}
+
+/// Collects lines of at most `width` columns.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) width: usize,
+    /// Since the last long text.
+    pub(crate) lines: Vec<PageLine>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) needed: Option<usize>,
+}
+
+impl Writer {
+    /// What comes is about what runs.
+    pub(crate) fn needed_until_here(&mut self) {
+        self.flush();
+        self.needed = Some(self.blocks.len());
+    }
+
+    pub(crate) fn blank(&mut self) {
+        self.lines.push(PageLine::default());
+    }
+
+    pub(crate) fn push(&mut self, parts: Vec<(Kind, Shown)>) {
+        self.lines.push(PageLine { parts });
+    }
+
+    pub(crate) fn block(&mut self, block: Block) {
+        self.flush();
+        self.blocks.push(block);
+    }
+
+    pub(crate) fn flush(&mut self) {
+        if !self.lines.is_empty() {
+            self.blocks.push(Block::Lines(std::mem::take(&mut self.lines)));
+        }
+    }
+
+    /// Text of any length, each of its lines wrapped or not as the page is.
+    pub(crate) fn long(&mut self, kind: Kind, indent: usize, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let all = 0..text.len();
+        self.block(Block::Long(Long::new(text, all, indent, kind)));
+    }
+
+    /// JSON that is laid out in lines.
+    pub(crate) fn json(&mut self, indent: usize, text: impl Into<Arc<str>>) {
+        let text = text.into();
+        let all = 0..text.len();
+        self.block(Block::Long(Long::new(text, all, indent, Kind::Plain).json()));
+    }
+
+    /// Our own words, wrapped.
+    pub(crate) fn ours(&mut self, kind: Kind, text: impl Into<String>) {
+        self.wrapped(kind, 0, &Shown::ours(text));
+    }
+
+    /// Text of several lines, each wrapped, each indented by `indent` columns.
+    pub(crate) fn text(&mut self, kind: Kind, indent: usize, text: &str) {
+        for line in text::lines(text) {
+            self.wrapped(kind, indent, &line);
+        }
+    }
+
+    pub(crate) fn wrapped(&mut self, kind: Kind, indent: usize, shown: &Shown) {
+        for row in shown.wrap(self.width.saturating_sub(indent).max(2)) {
+            self.push(vec![(Kind::Plain, Shown::ours(" ".repeat(indent))), (kind, row)]);
+        }
+    }
+}
