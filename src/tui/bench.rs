@@ -13,17 +13,15 @@ use crate::domain::{
 };
 use crate::inbox::figures::BoardRequest;
 use crate::inbox::{Rows, Synced};
-
-use super::chrome::theme::Depth;
-use super::core::draw::view;
-use super::core::keymap::{Keymap, KeymapError};
-use super::core::model::Model;
-use super::core::msg::{Msg, What};
-use super::core::router::update;
-use super::core::settings::Settings;
-use super::dashboard::state::StartView;
-use super::queue::filter_state::Triage;
-use crate::tui::core::settings::SessionInfo;
+use crate::tui::chrome::theme::Depth;
+use crate::tui::core::draw::view;
+use crate::tui::core::keymap::{Keymap, KeymapError};
+use crate::tui::core::model::Model;
+use crate::tui::core::msg::{Msg, What};
+use crate::tui::core::router::update;
+use crate::tui::core::settings::{SessionInfo, Settings};
+use crate::tui::dashboard::state::StartView;
+use crate::tui::queue::filter_state::Triage;
 
 const CAN: Capabilities = Capabilities {
     edit: true,

@@ -9,7 +9,7 @@ const AS_RAW: &[(&str, usize, &str)] = &[
     ("src/tui/core/modal.rs", 1, "sorted"),
     ("src/tui/dashboard/rows.rs", 1, "sorted"),
     ("src/tui/queue/counts.rs", 2, "counted"),
-    ("src/tui/queue/shape.rs", 3, "taken apart, and made untrusted again"),
+    ("src/tui/queue/groups.rs", 3, "taken apart, and made untrusted again"),
     (
         "src/tui/preview/page/preview_comparison.rs",
         2,

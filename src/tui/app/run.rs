@@ -1,6 +1,5 @@
 //! Runs the loop of the screen: waits for messages, updates, performs effects, draws.
 
-use super::shutdown::LeftBy;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -17,8 +16,7 @@ use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
-use crate::tui::core::settings::SessionInfo;
-use crate::tui::core::settings::Settings;
+use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::core::{draw, router};
 use crate::tui::dashboard::state::StartView;
 use crate::tui::preview::state::PreviewPlace;
@@ -28,7 +26,7 @@ use super::effects::Effects;
 use super::environment::Host;
 use super::input::{Keys, TerminalInput};
 use super::shutdown;
-use super::shutdown::{Signalled, Signals};
+use super::shutdown::{LeftBy, Signalled, Signals};
 use super::terminal::{Modes, Screen, give_back, is_there, stop_process, stumbled};
 
 /// Sixty frames a second at most. Two may come close together: a key, and the preview that it asked for.

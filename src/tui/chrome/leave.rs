@@ -4,7 +4,6 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Chord;
 use crate::tui::core::modal::Modal;
@@ -16,6 +15,7 @@ use crate::tui::submit::{hold, resolve_unknown};
 use crate::tui::{dashboard, edit, history, preview, submit};
 
 use super::pen::{Pen, sheet_frame};
+use super::state::Focus;
 use super::{theme, words};
 
 /// One level back.

@@ -7,7 +7,6 @@ pub(crate) mod header;
 pub(crate) mod hints;
 pub(crate) mod leave;
 pub(crate) mod overlay;
-pub(crate) mod overlay_view;
 pub(crate) mod pen;
 pub(crate) mod state;
 pub(crate) mod status;

@@ -1,5 +1,6 @@
 //! What is on the terminal that belongs to no feature: the window, what lies over everything, the message, the mode.
 
+use ratatui::layout::Size;
 use tui_textarea::TextArea;
 
 use crate::domain::Timestamp;
@@ -7,7 +8,6 @@ use crate::journal::Learned;
 use crate::text::Shown;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::core::keymap::Chord;
-use ratatui::layout::Size;
 
 /// A click this soon after the window came to the front was meant for the window.
 const FOCUSING: i64 = 200;

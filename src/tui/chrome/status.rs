@@ -4,7 +4,6 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
 use crate::domain::Capabilities;
-use crate::tui::chrome::state::Focus;
 use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
@@ -17,7 +16,7 @@ use crate::tui::submit::report_view;
 use crate::tui::submit::review_view::draw_lines;
 
 use super::pen::{Pen, rule};
-use super::state::Tone;
+use super::state::{Focus, Tone};
 use super::{theme, words};
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {

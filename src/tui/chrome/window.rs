@@ -7,17 +7,15 @@ use crate::config::NotifyTo;
 use crate::inbox::figures::BoardRequest;
 use crate::inbox::notices::{Notice, Wall};
 use crate::text::count;
-use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme::palette::{Rgb, Theme};
-use crate::tui::core::command::Command;
-use crate::tui::core::command::Direction;
+use crate::tui::core::command::{Command, Direction};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::queue::source_state::SourceState;
+use crate::tui::queue::list::SourceState;
 use crate::tui::{dashboard, preview, queue};
 
 use super::overlay;
-use super::state::Waiting;
+use super::state::{Focus, Waiting};
 
 /// What failed in so many minutes is told of.
 const WINDOW: u32 = 60;

@@ -7,7 +7,7 @@ use crate::text;
 use crate::text::Shown;
 pub(crate) use crate::text::count;
 use crate::tui::core::model::Model;
-use crate::tui::queue::source_state::SourceState;
+use crate::tui::queue::list::SourceState;
 
 /// `exp 4m`, under an hour before it is over; `None` where there is more time, or no end.
 pub(crate) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {

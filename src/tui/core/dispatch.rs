@@ -2,21 +2,19 @@
 
 use crate::domain::Resolution;
 use crate::journal::Says;
+use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{copy, leave, overlay, window};
-use crate::tui::core::command::Direction;
-use crate::tui::decide::guard::Confirmed;
-use crate::tui::decide::guard::Guard;
+use crate::tui::decide::state::{Confirmed, Guard};
 use crate::tui::decide::{reason, stage};
 use crate::tui::preview::reader;
 use crate::tui::queue::{filter, sync};
 use crate::tui::submit::{report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
 
-use super::command::Command;
+use super::command::{Command, Direction};
 use super::modal::Modal;
 use super::model::Model;
 use super::msg::Effect;
-use crate::tui::chrome::state::Focus;
 
 /// The router of commands: one line each, exhaustive.
 #[allow(clippy::too_many_lines, reason = "a table: one line a command, and no command can be forgotten")]

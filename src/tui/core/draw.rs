@@ -3,9 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use crate::tui::chrome::{empty, header, leave, overlay_view, status};
-use crate::tui::decide::reason_view;
-use crate::tui::preview::links_view;
+use crate::tui::chrome::state::Focus;
+use crate::tui::chrome::{empty, header, leave, overlay, status};
+use crate::tui::decide::reason;
 use crate::tui::queue::{filter, left_pane};
 use crate::tui::submit::{report_view, resolve_unknown, review_view};
 use crate::tui::{dashboard, edit, history, preview, queue};
@@ -14,7 +14,6 @@ use super::layout::{Layout, Shape, above_message};
 use super::modal::Modal;
 use super::model::Model;
 use super::msg::SheetLines;
-use crate::tui::chrome::state::Focus;
 
 /// Draws everything. Returns where the terminal's cursor is to stand: in the text that is typed, else on the row under the
 /// cursor. Screen readers and input methods look for it there.
@@ -34,7 +33,7 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
         // What happened last stays in sight.
         let typed = filter.or(sheet(model, above_message(&layout, area), buf));
         let bare = model.modal.is_none() && model.screen.overlay.is_none();
-        let over = overlay_view::draw(model, &layout, area, buf);
+        let over = overlay::draw(model, &layout, area, buf);
         let here = || watching.unwrap_or_else(|| reading(model, &layout));
         over.or(typed).or_else(|| if bare { here() } else { None })
     };
@@ -86,11 +85,11 @@ fn sheet(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Position> {
         Some(Modal::Saved) => filter::saved(model, area, buf),
         Some(Modal::Edit(form)) => return edit::view::draw(model, form, area, buf),
         Some(Modal::EditSoon { keys, .. }) => edit::view::soon(model, keys.len(), area, buf),
-        Some(Modal::Reason(form)) => return reason_view::draw(model, form, area, buf),
+        Some(Modal::Reason(form)) => return reason::draw(model, form, area, buf),
         Some(Modal::Review(sheet)) => return review_view::draw(model, sheet, area, buf),
         Some(Modal::Report(sheet)) => report_view::draw(model, sheet, area, buf),
         Some(Modal::ResolveUnknown(sheet)) => return resolve_unknown::draw(model, sheet, area, buf),
-        Some(Modal::Links(sheet)) => return links_view::draw(model, sheet, area, buf),
+        Some(Modal::Links(sheet)) => return preview::view::draw_links(model, sheet, area, buf),
         Some(Modal::Quit(typed)) => leave::draw(model, typed.as_deref(), area, buf),
     }
     None

@@ -2,10 +2,11 @@
 
 use crate::domain::{ActionKey, Capabilities, Decision, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;
-use crate::tui::decide::guard::Guard;
 use crate::tui::decide::reason::commented;
 use crate::tui::decide::stage;
+use crate::tui::decide::state::Guard;
 use crate::tui::decide::update::{approval, finish, ready, say_spared, spare};
+use crate::tui::edit::bulk;
 use crate::tui::preview;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::incoming::Arrivals;
@@ -134,5 +135,5 @@ fn draft(model: &mut Model, text: Option<String>) {
             return;
         }
     }
-    crate::tui::edit::bulk::keep(model, key, text);
+    bulk::keep(model, key, text);
 }

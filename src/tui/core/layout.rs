@@ -1,9 +1,10 @@
 //! Computes where each part of the screen stands. `update` (to scroll and to page) and `view` (to draw) both call it, so that they
 //! cannot disagree.
 
+use ratatui::layout::Rect;
+
 use crate::text;
 use crate::text::Shown;
-use ratatui::layout::Rect;
 
 /// How the body is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,9 +232,16 @@ pub(crate) fn take_left(rest: &mut Rect, width: u16) -> Rect {
     taken
 }
 
+/// A line of a text area as it is drawn. One column stays free for the cursor.
+pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
+    let line = text::lines(line).into_iter().next().unwrap_or_default();
+    line.wrap(usize::from(width.saturating_sub(1)))
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::tui::dashboard::layout::{WatchShape, watch};
+    use crate::tui::dashboard::layout::WatchShape;
+    use crate::tui::dashboard::layout::watch;
     use crate::tui::dashboard::state::Panel;
 
     use super::*;
@@ -314,10 +322,4 @@ mod tests {
         assert_eq!(shape(90, 24), Shape::TwoPanes);
         assert_eq!(shape(140, 45), Shape::ThreePanes);
     }
-}
-
-/// A line of a text area as it is drawn. One column stays free for the cursor.
-pub(crate) fn wrapped(line: &str, width: u16) -> Vec<Shown> {
-    let line = text::lines(line).into_iter().next().unwrap_or_default();
-    line.wrap(usize::from(width.saturating_sub(1)))
 }

@@ -1,39 +1,32 @@
 //! The model: everything that the inbox knows while it runs. Only `update` changes it; `view` reads it.
 
-use crate::inbox::Problem;
-use crate::text;
-use crate::tui::chrome::state::Focus;
-use crate::tui::chrome::state::Overlay;
-use crate::tui::core::command::KeyContext;
-use crate::tui::core::layout::Shape;
-use crate::tui::queue::source_state::Syncing;
 use std::borrow::Cow;
 
 use ratatui::layout::{Rect, Size};
 
 use crate::domain::{ActionKey, Digest, Edits, Seen, SourceName, Timestamp, Untrusted};
+use crate::inbox::Problem;
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notices;
+use crate::text;
 use crate::text::{Flags, Shown};
-use crate::tui::chrome::state::{Message, Screen, Tone};
+use crate::tui::chrome::state::{Focus, Message, Overlay, Screen, Tone};
 use crate::tui::dashboard::layout::WatchLayout;
 use crate::tui::dashboard::state::{DashboardState, Watch};
 use crate::tui::decide::state::DecideState;
-use crate::tui::edit::state::EditState;
+use crate::tui::edit::form::EditState;
 use crate::tui::history::state::HistoryState;
-use crate::tui::preview::page::made::Content;
-use crate::tui::preview::page::made::Tab;
-use crate::tui::preview::state::told_in;
-use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState};
+use crate::tui::preview::page::made::{Content, Tab};
+use crate::tui::preview::state::{Preview, PreviewPlace, ReaderState, told_in};
 use crate::tui::queue::counts::Stats;
-use crate::tui::queue::list::ListState;
+use crate::tui::queue::list::{ListState, SourceState, Syncing};
 use crate::tui::queue::slots::{Slot, State};
-use crate::tui::queue::source_state::SourceState;
 use crate::tui::queue::state::Queue;
 use crate::tui::submit::held::SubmitState;
 use crate::tui::{core, dashboard};
 
-use super::layout::{Body, Layout};
+use super::command::KeyContext;
+use super::layout::{Body, Layout, Shape};
 use super::modal::Modal;
 use super::msg::Effect;
 use super::settings::Settings;

@@ -1,8 +1,6 @@
 //! Routes each message to the feature that handles it, and says what to ask of the world. Pure, so that a test can press keys and
 //! look at the screen. Every body is in a feature's folder.
 
-use crate::tui::core::dispatch;
-use crate::tui::core::dispatch::seeing;
 use crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::inbox::EventKind;
@@ -17,12 +15,12 @@ use crate::tui::submit::{hold, report, resolve_unknown, review};
 use crate::tui::{dashboard, decide, edit, history, preview, queue};
 
 use super::command::{Command, KeyContext};
-use super::dispatch::run;
-use super::intent;
+use super::dispatch::{run, seeing};
 use super::keymap::{Chord, Lookup, short};
 use super::modal::Modal;
 use super::model::Model;
 use super::msg::{Effect, Msg, SheetLines, What};
+use super::{dispatch, intent};
 
 /// What to ask of the world before anything has happened.
 pub(crate) fn start(model: &mut Model) -> Vec<Effect> {

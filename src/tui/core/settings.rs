@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::{Borders, Config};
-
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;

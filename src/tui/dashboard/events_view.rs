@@ -19,8 +19,8 @@ use crate::tui::core::model::Model;
 
 use super::layout::WatchLayout;
 use super::queues_view;
+use super::rows::{on_screen, row};
 use super::state::Panel;
-use crate::tui::dashboard::rows_view::{on_screen, row};
 
 pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     let (rows, events) = (layout.rows(Panel::Events), &model.dashboard.watch.board.events);

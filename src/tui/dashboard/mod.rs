@@ -4,8 +4,6 @@ pub(crate) mod events_view;
 pub(crate) mod layout;
 pub(crate) mod queues_view;
 pub(crate) mod rows;
-pub(crate) mod rows_view;
 pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;
-pub(crate) mod visible_state;

@@ -13,9 +13,8 @@ use crate::tui::chrome::theme;
 use crate::tui::core::model::Model;
 
 use super::layout::WatchLayout;
-use super::rows::Row;
+use super::rows::{Row, on_screen, row};
 use super::state::Panel;
-use crate::tui::dashboard::rows_view::{on_screen, row};
 
 /// Widths of the columns; a zero hides one.
 struct Columns {

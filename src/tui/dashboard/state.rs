@@ -1,12 +1,10 @@
 //! The watch view: what it shows of the sources, and where its cursors stand. Its numbers are a board, which `update` makes every
 //! so often; nothing here decides anything.
 
-use crate::domain::Untrusted;
-use crate::inbox::figures::Happening;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::domain::{Minute, SourceName, Timestamp};
-use crate::inbox::figures::{Alert, AlertKind, Board, Figures};
+use crate::domain::{Minute, Rate, SourceName, Timestamp, Trend, Untrusted};
+use crate::inbox::figures::{Alert, AlertKind, Board, Figures, Happening, SourceBoard, Standing, words};
 use crate::inbox::notices::Notices;
 
 /// What a row is, wherever it stands.
@@ -323,4 +321,47 @@ pub(crate) struct DashboardState {
     /// The minute in which figures were kept last.
     pub kept_at: Option<Minute>,
     pub watch: Watch,
+}
+
+// Whether another board would look otherwise: what is not said in full may differ in silence.
+
+/// A board without what nobody can see of it. `still`: words that no second changes.
+pub(crate) fn visible_state(board: &Board, still: bool) -> (Board, Vec<String>) {
+    let mut face = board.clone();
+    let at = board.at;
+    face.at = Minute::of(at).start();
+    settle(&mut face.total, at);
+    let states = face.sources.iter_mut().map(|source| source_face(source, at, still)).collect();
+    for tool in &mut face.tools {
+        tool.oldest = tool.oldest.map(|oldest| shown_age(oldest, at));
+    }
+    let minutes = |millis: i64| millis / Minute::MILLIS;
+    face.ages.median = face.ages.median.map(minutes);
+    face.ages.p90 = face.ages.p90.map(minutes);
+    (face, states)
+}
+
+fn source_face(source: &mut SourceBoard, at: Timestamp, still: bool) -> String {
+    let (state, _) = words::state(source, at, still);
+    source.heard = None;
+    settle(&mut source.standing, at);
+    source.queues.iter_mut().for_each(|line| settle(&mut line.standing, at));
+    state
+}
+
+fn settle(standing: &mut Standing, at: Timestamp) {
+    standing.oldest = standing.oldest.map(|oldest| shown_age(oldest, at));
+    standing.rate = standing.rate.map(|rate| Rate {
+        arrived: rate.arrivals(),
+        resolved: rate.resolves(),
+        over: rate.net(),
+    });
+    if let Trend::ClearsIn(millis) = standing.trend {
+        standing.trend = Trend::ClearsIn(millis.saturating_add(Minute::MILLIS - 1) / Minute::MILLIS);
+    }
+}
+
+/// The minutes that it is old.
+fn shown_age(from: Timestamp, at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.since(from) / Minute::MILLIS)
 }

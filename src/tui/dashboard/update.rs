@@ -13,8 +13,7 @@ use crate::text;
 use crate::text::{Shown, count};
 use crate::tui::chrome::leave;
 use crate::tui::chrome::state::Tone;
-use crate::tui::core::command::{Command, KeyContext};
-use crate::tui::core::command::{Direction, shift};
+use crate::tui::core::command::{Command, Direction, KeyContext, shift};
 use crate::tui::core::keymap::{Chord, Lookup};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, What};
@@ -24,9 +23,7 @@ use crate::tui::queue::state::Cursor;
 use crate::tui::queue::{filter, sync};
 
 use super::layout::{WatchLayout, WatchShape};
-use super::state::RowId;
-use super::state::{Alarms, Panel, StartView, Watch};
-use super::visible_state::visible_state;
+use super::state::{Alarms, Panel, RowId, StartView, Watch, visible_state};
 
 /// In the place of a list of what is over, too.
 pub(crate) fn open(model: &mut Model) {

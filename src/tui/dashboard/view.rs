@@ -1,7 +1,5 @@
 //! Draws the watch view: the figures of the board, in as many panels as there is room for.
 
-use super::rows_view::on_screen;
-use super::rows_view::row;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -18,6 +16,7 @@ use crate::tui::core::model::Model;
 
 use super::layout::{WatchLayout, WatchShape};
 use super::queues_view::{Of, number, right};
+use super::rows::{on_screen, row};
 use super::state::{Panel, Watch};
 use super::{events_view, queues_view};
 

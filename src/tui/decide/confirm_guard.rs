@@ -6,7 +6,7 @@ use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
 
-use super::guard::{Confirmed, Guard};
+use super::state::{Confirmed, Guard};
 
 /// The review on screen is confirmed, unless another key follows at once.
 pub(crate) fn review(model: &mut Model) {

@@ -1,9 +1,7 @@
 //! Approve and reject: the keys, what guards them, what is staged, and the words beside a decision.
 
 pub(crate) mod confirm_guard;
-pub(crate) mod guard;
 pub(crate) mod reason;
-pub(crate) mod reason_view;
 pub(crate) mod stage;
 pub(crate) mod state;
 pub(crate) mod turns;

@@ -1,8 +1,8 @@
 //! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
 
-use crate::domain::SourceName;
-use crate::domain::Status;
-use crate::domain::{ActionKey, BatchKey, Change, Decision, Seen, Staged, Step, Untrusted, json, merge};
+use crate::domain::{
+    ActionKey, BatchKey, Change, Decision, Seen, SourceName, Staged, Status, Step, Untrusted, json, merge,
+};
 use crate::inbox::Problem;
 use crate::journal::{EditText, Restored, Says, Write};
 use crate::text;
@@ -11,14 +11,12 @@ use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
-use crate::tui::decide::confirm_guard;
-use crate::tui::preview::page::words::listed;
+use crate::tui::preview::page::line::listed;
 use crate::tui::queue::counts::StagedTotals;
-use crate::tui::queue::slots::Slot;
-use crate::tui::queue::slots::State;
+use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::hold;
 
-use super::turns;
+use super::{confirm_guard, turns};
 
 /// Stages (`Some`) or clears (`None`) decisions as one step. Bound to the content that was on screen, where it was.
 pub(crate) fn stage(model: &mut Model, wanted: Vec<(ActionKey, Option<Decision>)>) {

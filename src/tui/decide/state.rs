@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{ActionKey, Draft, Timestamp};
+use crate::domain::{ActionKey, Draft, Resolution, Step, Timestamp};
 use crate::journal::Says;
+use crate::tui::core::command::Command;
 use crate::tui::queue::counts::{StagedByGroup, StagedTotals};
 use crate::tui::queue::groups::GroupKey;
-
-use super::guard::{Confirmed, Guard};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DecideState {
@@ -21,4 +20,152 @@ pub(crate) struct DecideState {
     pub decided_in: Option<GroupKey>,
     /// Typed into reason fields, staged or not.
     pub reason_texts: HashMap<(ActionKey, Says), String>,
+}
+
+// Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.
+
+/// A row that changed under the cursor takes no decision for so long.
+const CHANGED: i64 = 300;
+/// A screen that was not drawn meanwhile shows another row still; where nothing is drawn at all, that ends.
+const UNDRAWN: i64 = 2_000;
+/// A held key stages at most one action in so long.
+const REPEAT: i64 = 80;
+/// Nobody types three keys this close together.
+const BURST_GAP: i64 = 15;
+const BURST: usize = 3;
+/// Two interrupts this close together quit.
+const TWICE: i64 = 1_000;
+
+/// What a key confirms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confirmed {
+    /// The review on screen.
+    Review,
+    /// What became of the action on screen.
+    Settle(Resolution),
+}
+
+/// What a key did to what is staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StagedChange {
+    /// Staged or redone: the step is the last one.
+    Done(Step),
+    Undone(Step),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Guard {
+    changed: Option<Timestamp>,
+    /// No frame has shown the change yet.
+    undrawn: bool,
+    decided: Option<Timestamp>,
+    interrupted: Option<Timestamp>,
+    last_pressed: Option<Timestamp>,
+    hasty: bool,
+    /// The last command was the wide form of a verb.
+    wide: bool,
+    /// Characters of the present run: keys that each came right after another.
+    run: usize,
+    /// What the keys of the present run did to what is staged.
+    moved: Vec<StagedChange>,
+    /// And that it was taken back.
+    took_back: bool,
+}
+
+impl Guard {
+    /// Milliseconds after which a key stood alone: nobody types another one sooner.
+    pub(crate) const ALONE: u64 = BURST_GAP as u64 + 1;
+
+    /// A key now was not made together with one then.
+    pub(crate) fn is_apart(then: Timestamp, now: Timestamp) -> bool {
+        now.since(then) > BURST_GAP
+    }
+
+    /// The row under the cursor became another one, or another content, for a reason other than a key.
+    pub(crate) fn changed(&mut self, at: Timestamp) {
+        self.changed = Some(at);
+        self.undrawn = true;
+    }
+
+    /// What changed is on screen.
+    pub(crate) fn drawn(&mut self) {
+        self.undrawn = false;
+    }
+
+    pub(crate) fn just_changed(&self, now: Timestamp) -> bool {
+        let within = if self.undrawn { UNDRAWN } else { CHANGED };
+        self.changed.is_some_and(|at| now.since(at) < within)
+    }
+
+    /// Notes a decision; false when it comes too soon after the last one.
+    pub(crate) fn may_repeat(&mut self, now: Timestamp) -> bool {
+        if self.decided.is_some_and(|at| now.since(at) < REPEAT) {
+            return false;
+        }
+        self.decided = Some(now);
+        true
+    }
+
+    /// Notes any key, also one that is no character: an answer of the terminal holds escapes. Only characters can have been
+    /// pasted, and are counted.
+    pub(crate) fn pressed(&mut self, now: Timestamp, is_char: bool) {
+        self.hasty = self.is_close(now);
+        if !self.hasty {
+            self.run = 0;
+            self.moved.clear();
+            self.took_back = false;
+        }
+        self.run += usize::from(is_char);
+        self.last_pressed = Some(now);
+    }
+
+    fn is_close(&self, now: Timestamp) -> bool {
+        self.last_pressed.is_some_and(|at| now.since(at) <= BURST_GAP)
+    }
+
+    /// How many keys came by now, where they come faster than anybody types. A key that comes later belongs to no burst: an
+    /// input method that hands over a word at once is followed by a person's Enter.
+    pub(crate) fn burst(&self, now: Timestamp) -> Option<usize> {
+        (self.run >= BURST && self.is_close(now)).then_some(self.run)
+    }
+
+    /// Notes what the present key did to what is staged.
+    pub(crate) fn moved(&mut self, moved: StagedChange) {
+        self.moved.push(moved);
+    }
+
+    /// What the keys of a burst did to what is staged, the last first: taken back once.
+    pub(crate) fn take_moved(&mut self, now: Timestamp) -> Vec<StagedChange> {
+        if self.burst(now).is_none() || self.moved.is_empty() {
+            return Vec::new();
+        }
+        self.took_back = true;
+        std::mem::take(&mut self.moved).into_iter().rev().collect()
+    }
+
+    /// What the keys of the present burst had staged was taken back.
+    pub(crate) const fn took_back(&self) -> bool {
+        self.took_back
+    }
+
+    /// The key that is pressed now came right after another one, as no two typed ones do: it must not confirm anything.
+    pub(crate) const fn is_hasty(&self) -> bool {
+        self.hasty
+    }
+
+    /// Notes a command; true for the second wide verb in a row, which Caps Lock makes of two small ones.
+    pub(crate) fn is_wide_again(&mut self, command: Command) -> bool {
+        let wide = matches!(
+            command,
+            Command::ApproveRest | Command::ReviewAll | Command::ExcludeBecause | Command::Redo
+        );
+        std::mem::replace(&mut self.wide, wide) && wide
+    }
+
+    /// Notes an interrupt; true for the second one within a second.
+    pub(crate) fn interrupted(&mut self, now: Timestamp) -> bool {
+        let twice = self.interrupted.is_some_and(|at| now.since(at) < TWICE);
+        self.interrupted = Some(now);
+        twice
+    }
 }

@@ -1,27 +1,26 @@
 //! Handles the decision keys. They are toggles and only stage; nothing here reaches a source.
 
-use crate::domain;
 use crate::domain::{
     ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, Seen, Sight, Staged, Status,
     changed_keys,
 };
 use crate::journal::Write;
-use crate::text;
 use crate::text::Flags;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
-use crate::tui::decide::confirm_guard::is_burst;
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::reading_time::{Reads, time_for};
 use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
 use crate::tui::{edit, queue};
+use crate::{domain, text};
 
-use super::guard::StagedChange;
+use super::confirm_guard::is_burst;
 use super::stage::{is_too_early, save, stage};
+use super::state::StagedChange;
 use super::turns;
 
 const ANSWER: &str = "it asks for an answer: write it first";

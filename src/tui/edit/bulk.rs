@@ -1,12 +1,10 @@
 //! The same change over the marked actions: shown action by action first, then staged as one step.
 
-use crate::journal::EditText;
-use crate::journal::Write;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{ActionKey, Decision, Edits, merge};
-use crate::tui::core::command::Command;
-use crate::tui::core::command::{Direction, shift};
+use crate::journal::{EditText, Write};
+use crate::tui::core::command::{Command, Direction, shift};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::decide::stage;
@@ -143,7 +141,7 @@ fn stage_all(model: &mut Model) {
     model.modal = None;
     // The change is in what is staged, and nowhere else: undoing takes all of it back, and who is left out has no part of it.
     model.edit.drafted.remove(&own);
-    crate::tui::edit::bulk::keep(model, own, None);
+    keep(model, own, None);
     stage::stage(model, wanted);
     finish(model);
     if left_out > 0 {

@@ -8,17 +8,16 @@ use tui_textarea::{CursorMove, TextArea};
 
 use crate::domain::json::Member;
 use crate::domain::{
-    ActionKey, Digest, EditError, Edits, RawJson, Timestamp, Untrusted, changed_keys, json, merge,
+    ActionKey, Digest, EditError, Edits, RawJson, SourceName, Timestamp, Untrusted, changed_keys, json, merge,
 };
 use crate::inbox::Tool;
+use crate::journal::EditText;
 use crate::schema::{Property, Violation};
 use crate::text;
-use crate::tui::core::layout::sheet_text;
-use crate::tui::core::layout::wrapped;
+use crate::tui::core::layout::{sheet, sheet_text, take_bottom, take_top, wrapped};
+use crate::tui::preview::page::line;
 
 use super::field::{Field, Kind};
-use super::layout;
-use super::layout::Form;
 
 /// The field that a form begins at, when there is one of these.
 const TITLES: [&str; 4] = ["title", "subject", "name", "summary"];
@@ -325,8 +324,8 @@ impl EditForm {
             }
         };
         let widest = self.fields.iter().map(|field| shown_key(field).width()).max().unwrap_or_default();
-        let outer = layout::outer(area, self.fields.len(), lines);
-        (outer, layout::parts(sheet_text(outer), self.fields.len(), lines, widest))
+        let outer = outer(area, self.fields.len(), lines);
+        (outer, parts(sheet_text(outer), self.fields.len(), lines, widest))
     }
 
     /// Lines that a text of one line may wrap to.
@@ -484,11 +483,7 @@ pub(crate) struct Cell {
 
 pub(crate) fn cell(value: &str) -> Cell {
     let value = value.trim();
-    let text = if value.starts_with(['{', '[']) {
-        json::compact(value)
-    } else {
-        crate::tui::preview::page::words::readable(value)
-    };
+    let text = if value.starts_with(['{', '[']) { json::compact(value) } else { line::readable(value) };
     let shown = text::lines(&text);
     let (lines, first) = (shown.len(), shown.into_iter().next().unwrap_or_default());
     Cell { shown: first, whole: lines == 1, lines }
@@ -496,4 +491,75 @@ pub(crate) fn cell(value: &str) -> Cell {
 
 pub(crate) fn shown_key(field: &Field) -> text::Shown {
     text::line(&Untrusted::from(field.key.as_str()))
+}
+
+// Where the parts of an edit form are.
+
+/// Rows of the foot: what is wrong, what is sent, what the schema says, keys, buttons.
+const FOOT: u16 = 5;
+const SMALL_FOOT: u16 = 2;
+/// Longest column for keys.
+const KEYS: usize = 24;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) head: Rect,
+    /// The names of the columns.
+    pub(crate) columns: Rect,
+    pub(crate) rows: Rect,
+    /// What the field is.
+    pub(crate) says: Rect,
+    pub(crate) editor: Rect,
+    pub(crate) foot: Rect,
+    /// Columns for the key, and for the proposed value.
+    pub(crate) key: usize,
+    pub(crate) proposed: usize,
+}
+
+/// The whole form: as tall as what is in it, with room for more.
+pub(crate) fn outer(area: Rect, fields: usize, lines: usize) -> Rect {
+    let rows = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    let height = if fields == 0 {
+        rows(lines).saturating_add(14)
+    } else {
+        rows(fields).saturating_add(rows(lines)).saturating_add(FOOT + 6)
+    };
+    sheet(area, area.width.saturating_sub(4).min(120), height.min(area.height.saturating_sub(1)))
+}
+
+/// The parts inside. Without fields, the editor has all the room there is.
+pub(crate) fn parts(body: Rect, fields: usize, lines: usize, widest: usize) -> Form {
+    let mut rest = body;
+    if fields == 0 {
+        let head = take_top(&mut rest, 2);
+        let foot = take_bottom(&mut rest, FOOT);
+        return Form { head, foot, editor: rest, ..Form::default() };
+    }
+    // On a small screen: the field, its text, what is sent, and the buttons.
+    let (small, tiny) = (body.height < 13, body.height < 8);
+    let head = take_top(&mut rest, u16::from(!tiny));
+    let columns = take_top(&mut rest, u16::from(!small));
+    let foot = take_bottom(&mut rest, if small { SMALL_FOOT } else { FOOT });
+    let below = rest.height.saturating_sub(2);
+    let most = (below / 2).max(1);
+    let editor = take_bottom(&mut rest, u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, most));
+    let says = take_bottom(&mut rest, u16::from(!tiny));
+    let rows = take_top(&mut rest, u16::try_from(fields).unwrap_or(u16::MAX));
+    // `> ` before the key, two columns between the others, and one for the `*`.
+    let width = usize::from(body.width).saturating_sub(2);
+    let key = widest.clamp(5, KEYS.min(width / 3).max(5));
+    let proposed = width.saturating_sub(key + 5) / 2;
+    Form { head, columns, rows, says, editor, foot, key, proposed }
+}
+
+// What was typed into edit forms, and what the forms know.
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EditState {
+    /// Typed into edit forms and not staged.
+    pub texts: HashMap<ActionKey, EditText>,
+    /// What those texts would send, where that is known.
+    pub drafted: HashMap<ActionKey, Edits>,
+    /// What the sources know of their tools, as far as a form asked.
+    pub tools: HashMap<(SourceName, Untrusted), Arc<Tool>>,
 }

@@ -3,7 +3,5 @@
 pub(crate) mod bulk;
 pub(crate) mod field;
 pub(crate) mod form;
-pub(crate) mod layout;
-pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;

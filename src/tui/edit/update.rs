@@ -1,6 +1,5 @@
 //! The edit form. It keeps a draft; only approving with these edits, or the approve key, stages.
 
-use super::bulk::keep;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -9,8 +8,7 @@ use crate::domain::{ActionKey, Decision, On, SourceName, Untrusted, changed_keys
 use crate::inbox::{Problem, Tool};
 use crate::journal::EditText;
 use crate::tui::chrome::leave;
-use crate::tui::core::command::Command;
-use crate::tui::core::command::Direction;
+use crate::tui::core::command::{Command, Direction};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -21,6 +19,7 @@ use crate::tui::decide::update::{finish, targets};
 use crate::tui::queue::slots::Slot;
 
 use super::bulk;
+use super::bulk::keep;
 use super::field::{Field, Kind};
 use super::form::{Bulk, EditField, EditForm};
 

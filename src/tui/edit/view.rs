@@ -11,13 +11,11 @@ use crate::text::{Shown, hidden};
 use crate::tui::chrome::pen::{Pen, frame, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
-use crate::tui::core::layout::wrapped;
-use crate::tui::core::layout::{sheet, sheet_text};
+use crate::tui::core::layout::{sheet, sheet_text, wrapped};
 use crate::tui::core::model::Model;
 
 use super::field::{Field, Kind, element_title};
-use super::form::{BulkOutcome, BulkRow, EditField, EditForm, cell, place_of, shown_key};
-use super::layout::Form;
+use super::form::{BulkOutcome, BulkRow, EditField, EditForm, Form, cell, place_of, shown_key};
 
 /// Returns where the caret is.
 pub(crate) fn draw(model: &Model, form: &EditForm, area: Rect, buf: &mut Buffer) -> Option<Position> {

@@ -1,6 +1,5 @@
 //! The figures of the watch view in sentences: all sources, each source with its longest queues, alerts, outcomes.
 
-use super::browse;
 use crate::domain::{Queue, Timestamp, Trend};
 use crate::inbox::figures::{Board, BoardRequest, QueueLine, SourceBoard, Standing, words};
 use crate::tui::core::model::Model;
@@ -8,6 +7,7 @@ use crate::tui::core::msg::Effect;
 use crate::tui::dashboard::state::Watch;
 use crate::tui::{dashboard, plain};
 
+use super::browse;
 use super::session::{Opened, Session, Turn};
 
 /// Minutes back.

@@ -6,8 +6,8 @@ use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Msg, What};
 use crate::tui::core::router;
 use crate::tui::dashboard::state::StartView;
+use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::State;
-use crate::tui::queue::source_state::SourceState;
 
 use super::session::{Opened, Session, Spoken, Turn};
 use super::{browse, figures, sentences, submit};

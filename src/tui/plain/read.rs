@@ -1,6 +1,5 @@
 //! Reading an action: its page in full, or in parts that a person asks for. What was put before the reviewer counts as seen.
 
-use super::session::Reading;
 use crate::domain::Seen;
 use crate::text::Shown;
 use crate::tui::core::command::Command;
@@ -9,7 +8,7 @@ use crate::tui::preview::page::line::{Kind, PageLine, Window};
 use crate::tui::preview::page::made::Tab;
 use crate::tui::preview::page::search::Found;
 
-use super::session::{Session, Spoken, Turn};
+use super::session::{Reading, Session, Spoken, Turn};
 use super::{browse, sentences};
 
 pub(crate) fn start(session: &mut Session, tab: Tab) {

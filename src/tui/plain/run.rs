@@ -1,6 +1,5 @@
 //! Runs plain mode: reads lines, updates, performs effects, writes lines. The counterpart of the screen's loop, `app::run`.
 
-use super::session::Typed;
 use std::io;
 use std::io::{BufRead, IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
@@ -16,16 +15,13 @@ use crate::inbox::notify::Channels;
 use crate::tui::app::clock::now;
 use crate::tui::app::effects::Effects;
 use crate::tui::app::run::Left;
-use crate::tui::app::shutdown::LeftBy;
-use crate::tui::app::shutdown::{Signalled, Signals, wind_up};
+use crate::tui::app::shutdown::{LeftBy, Signalled, Signals, wind_up};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
-use crate::tui::core::settings::SessionInfo;
-use crate::tui::core::settings::Settings;
+use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::dashboard::state::StartView;
 
-use super::session::Why;
-use super::session::{How, SIZE, Session};
+use super::session::{How, SIZE, Session, Typed, Why};
 use super::words;
 
 /// So many messages are taken together.

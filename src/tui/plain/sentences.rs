@@ -5,9 +5,9 @@ use crate::inbox::Connection;
 use crate::text;
 use crate::text::Shown;
 use crate::tui::core::model::Model;
-use crate::tui::preview::page::words::listed;
+use crate::tui::preview::page::line::listed;
+use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::{Slot, State};
-use crate::tui::queue::source_state::SourceState;
 use crate::tui::queue::state::Line;
 
 /// Columns of a title, or of a name, before it is cut.

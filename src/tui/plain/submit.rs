@@ -11,7 +11,7 @@ use crate::tui::core::command::Command;
 use crate::tui::core::modal::{Modal, ReportSheet, Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Intent, SheetLines, What};
-use crate::tui::preview::page::words::listed;
+use crate::tui::preview::page::line::listed;
 
 use super::decide::SETTLE;
 use super::sentences;

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crate::domain::json;
 use crate::tui::chrome::state::Focus;
-use crate::tui::core::command::Command;
-use crate::tui::core::command::Direction;
+use crate::tui::core::command;
+use crate::tui::core::command::{Command, Direction};
 use crate::tui::core::layout::Shape;
 use crate::tui::core::model::Model;
-use crate::tui::preview;
+use crate::tui::preview::page::made::Tab;
 
 use super::page::json_rows;
 use super::state::PreviewPlace;
-use crate::tui::preview::page::made::Tab;
+use super::update;
 
 /// Columns that one key goes sideways.
 const SIDEWAYS: usize = 16;
@@ -40,7 +40,7 @@ pub(crate) fn sideways(model: &mut Model, way: Direction) {
         (top..page.len()).take(usize::from(text.height)).any(|row| page.reaches(row, right))
     });
     if way == Direction::Up || more {
-        model.preview.left = crate::tui::core::command::shift(left, way, SIDEWAYS);
+        model.preview.left = command::shift(left, way, SIDEWAYS);
     }
 }
 
@@ -79,15 +79,14 @@ pub(crate) fn has_cursor(model: &Model) -> bool {
 /// Moves in the preview: its cursor where there is one, else its text.
 pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
     if !has_cursor(model) {
-        return preview::update::scroll(model, way, by);
+        return update::scroll(model, way, by);
     }
     let height = usize::from(model.layout().text.height).max(1);
     let Some(page) = model.preview.page.as_mut() else { return };
     if way == Direction::Down && by == usize::MAX {
         page.count(usize::MAX);
     }
-    let cursor =
-        crate::tui::core::command::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
+    let cursor = command::shift(model.preview.cursor, way, by).min(page.len().saturating_sub(1));
     model.preview.cursor = cursor;
     model.preview.top = model.preview.top.min(cursor).max((cursor + 1).saturating_sub(height));
 }
@@ -95,7 +94,7 @@ pub(crate) fn step(model: &mut Model, way: Direction, by: usize) {
 /// Folds or unfolds what the cursor is in; in another tab the preview takes the screen.
 pub(crate) fn fold(model: &mut Model) {
     if !has_cursor(model) {
-        return preview::update::zoom(model, true);
+        return update::zoom(model, true);
     }
     let row = model.preview.cursor;
     let Some(page) = &model.preview.page else { return };
@@ -136,7 +135,7 @@ fn set(model: &mut Model, line: usize, change: impl FnOnce(&mut BTreeSet<usize>)
     let mut folds = (*model.preview.folds(&key, &digest)).clone();
     change(&mut folds);
     model.preview.folds = Some((key, digest, Arc::new(folds)));
-    preview::update::make_page(model);
+    update::make_page(model);
     if let Some(row) = model.preview.page.as_mut().and_then(|page| page.row_of_json(line)) {
         model.preview.cursor = row;
         step(model, Direction::Down, 0);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::domain::{ActionKey, Digest, Seen, Timestamp};
+use crate::tui::preview::page::made::Made;
 
 use super::page::Page;
-use crate::tui::preview::page::made::Made;
 
 /// A line is read after this at the soonest. Milliseconds.
 const SOONEST: i64 = 250;

@@ -1,7 +1,5 @@
 //! The action under the cursor in full, and those near it.
 
-use crate::tui::preview::page::made::Cached;
-use crate::tui::preview::page::made::Tab;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,12 +7,11 @@ use std::sync::Arc;
 use crate::domain::{ActionKey, ContextEntry, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
 use crate::inbox::{History, Problem};
 use crate::text::{Flags, Shown};
+use crate::tui::preview::page::made::{Cached, Content, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit};
 
 use super::page::Page;
 use super::reading_time::{Reading, ReadingTime};
-use super::seen_contents::SeenContents;
-use crate::tui::preview::page::made::Made;
 
 /// So many actions are kept.
 const KEPT: usize = 256;
@@ -257,4 +254,93 @@ pub(crate) struct ReaderState {
 pub(crate) fn told_in(told: &[Cow<'static, str>], width: u16) -> Vec<Shown> {
     let lines = told.iter().map(|words| Shown::ours(format!("! {words}")));
     lines.flat_map(|line| line.wrap(usize::from(width.max(20)))).collect()
+}
+
+// What contents were: for showing what changed since they were on screen.
+
+/// So many actions are remembered.
+const KEPT_SIGHTS: usize = 1_000;
+
+/// Per action, the content on screen last, the one before it, and the one that a decision is staged on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SeenContents {
+    of: HashMap<ActionKey, Sight>,
+    order: VecDeque<ActionKey>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sight {
+    last: Option<Content>,
+    before: Option<Content>,
+    staged: Option<Content>,
+    /// The decision on it was taken back, because the source has another content now.
+    taken_back: bool,
+}
+
+impl SeenContents {
+    /// It is on screen.
+    pub(crate) fn note(&mut self, key: &ActionKey, cached: &Cached) {
+        let sight = self.at(key);
+        if sight.last.as_ref().is_some_and(|last| last.digest == cached.digest) {
+            return;
+        }
+        let last = sight.last.replace(Content::of(cached));
+        if last.is_some() {
+            sight.before = last;
+        }
+    }
+
+    /// A decision is staged on it: what was before does not matter any more.
+    pub(crate) fn staged(&mut self, key: &ActionKey, cached: &Cached) {
+        let sight = self.at(key);
+        sight.staged = Some(Content::of(cached));
+        sight.before = None;
+        sight.taken_back = false;
+    }
+
+    /// The decision on this content was taken back, because the source has another one now.
+    pub(crate) fn took_back(&mut self, key: &ActionKey, digest: Option<Digest>) {
+        let known = digest.and_then(|digest| self.find(key, &digest).cloned());
+        let sight = self.at(key);
+        sight.staged = known.or(digest.map(|digest| Content { digest, input: None }));
+        sight.taken_back = true;
+    }
+
+    /// The content of the decision that was taken back.
+    pub(crate) fn decided(&self, key: &ActionKey) -> Option<&Content> {
+        self.of.get(key).filter(|sight| sight.taken_back)?.staged.as_ref()
+    }
+
+    /// The content with this digest, where it was kept.
+    pub(crate) fn find(&self, key: &ActionKey, digest: &Digest) -> Option<&Content> {
+        let sight = self.of.get(key)?;
+        [&sight.staged, &sight.last, &sight.before]
+            .into_iter()
+            .flatten()
+            .find(|content| content.digest == *digest)
+    }
+
+    /// What was on screen last that is not this content.
+    pub(crate) fn other_than(&self, key: &ActionKey, digest: &Digest) -> Option<&Content> {
+        let sight = self.of.get(key)?;
+        [&sight.last, &sight.before].into_iter().flatten().find(|content| content.digest != *digest)
+    }
+
+    pub(crate) fn forget(&mut self, key: &ActionKey) {
+        if self.of.remove(key).is_some() {
+            self.order.retain(|other| other != key);
+        }
+    }
+
+    fn at(&mut self, key: &ActionKey) -> &mut Sight {
+        if !self.of.contains_key(key) {
+            self.order.push_back(key.clone());
+            if self.order.len() > KEPT_SIGHTS
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.of.remove(&oldest);
+            }
+        }
+        self.of.entry(key.clone()).or_default()
+    }
 }

@@ -7,11 +7,13 @@ use ratatui::layout::Rect;
 use crate::domain::{ActionKey, ContextEntry, Digest, Seen};
 use crate::inbox::{History, Problem};
 use crate::journal::Write;
+use crate::tui::core::command;
 use crate::tui::core::command::Direction;
 use crate::tui::core::layout::above_message;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, What};
+use crate::tui::preview::page::made::{Made, SourceAnswers, Tab};
 use crate::tui::queue::state::Line;
 use crate::tui::submit::resolve_unknown;
 use crate::tui::{edit, history, queue};
@@ -20,8 +22,6 @@ use super::page::Page;
 use super::reading_time::{OnScreen, Reads, TIME_FOR_FORM, TimeOnScreen, time_for};
 use super::search;
 use super::state::AskedState;
-use crate::tui::preview::page::made::Tab;
-use crate::tui::preview::page::made::{Made, SourceAnswers};
 
 /// While a key is held, the preview waits until it rests for so long.
 const REST: i64 = 80;
@@ -162,7 +162,7 @@ pub(crate) fn scroll(model: &mut Model, way: Direction, by: usize) {
     if let Some(page) = model.preview.page.as_mut().filter(|_| way == Direction::Down && by == usize::MAX) {
         page.count(usize::MAX);
     }
-    model.preview.top = crate::tui::core::command::shift(model.preview.top, way, by).min(last_top(model));
+    model.preview.top = command::shift(model.preview.top, way, by).min(last_top(model));
 }
 
 pub(crate) fn page(model: &mut Model, way: Direction) {

@@ -1,7 +1,7 @@
 //! The action under the cursor, in full.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 
 use crate::contract::tool;
@@ -9,13 +9,15 @@ use crate::contract::tool::Reversible;
 use crate::domain::{Risk, Row, Untrusted};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::chrome::pen::{Pen, frame, rule};
+use crate::tui::chrome::pen::{Pen, frame, rule, sheet_frame};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::{Layout, Shape};
-use crate::tui::core::modal::by_tool;
+use crate::tui::core::modal::{LinksSheet, by_tool};
 use crate::tui::core::model::Model;
+use crate::tui::preview::page::line::{Kind, Window};
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::groups::{Group, GroupKey};
 use crate::tui::queue::slots::{Slot, State};
 use crate::tui::submit::review_view;
@@ -23,10 +25,7 @@ use crate::tui::submit::review_view::{Parts, ours};
 use crate::tui::{chrome, queue};
 
 use super::reader::has_cursor;
-use super::state::Search;
-use super::state::told_in;
-use crate::tui::preview::page::line::{Kind, Window};
-use crate::tui::preview::page::made::Tab;
+use super::state::{Search, told_in};
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.preview.is_empty() {
@@ -468,4 +467,49 @@ fn fitting(line: &Parts, width: usize) -> usize {
             used <= width
         })
         .count()
+}
+
+// The links of an action, each with its whole target, before one is opened.
+
+/// Returns where the selected link begins.
+pub(crate) fn draw_links(
+    model: &Model,
+    sheet: &LinksSheet,
+    area: Rect,
+    buf: &mut Buffer,
+) -> Option<Position> {
+    let width = 90.min(area.width.saturating_sub(2));
+    let room = usize::from(width.saturating_sub(10));
+    let links: Vec<Vec<Shown>> =
+        sheet.links.iter().map(|link| text::line(&Untrusted::from(link.as_str())).wrap(room)).collect();
+    let rows: usize = links.iter().map(Vec::len).sum();
+    let key = |command| model.settings.keymap.key(command);
+    let note = format!(
+        "{} opens it in the browser   {} copies it   {} closes",
+        key(Command::Accept),
+        key(Command::CopyThisLink),
+        key(Command::Back)
+    );
+    let body = sheet_frame(model, area, (width, rows as u16 + 4), "Open which link?", &note, buf);
+    // The selected link stands in full, also where not all fit.
+    let before: usize = links.iter().take(sheet.at + 1).map(Vec::len).sum();
+    let mut skip = (before + 1).saturating_sub(usize::from(body.height));
+    let mut y = 1;
+    let mut cursor = None;
+    for (nth, rows) in links.iter().enumerate() {
+        let here = nth == sheet.at;
+        for (part, row) in rows.iter().enumerate() {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            let mut pen = Pen::new(buf, body, y).base(if here { theme::SELECTED } else { theme::PLAIN });
+            if here && part == 0 {
+                cursor = (y < body.height).then(|| pen.position());
+            }
+            pen.ours(if here && part == 0 { "> " } else { "  " }, theme::BOLD).shown(row, theme::PLAIN);
+            y += 1;
+        }
+    }
+    cursor
 }

@@ -1,14 +1,13 @@
 //! Where each row of the list stands: order, groups, filter, folds. All of it changes only when the reviewer asks.
 
-use super::slots::NOWHERE;
 use std::collections::HashSet;
 
+use crate::config::{GroupBy, SortBy};
 use crate::domain::{BatchKey, Entry};
 
 use super::groups::{Group, GroupKey};
-use super::slots::Slot;
+use super::slots::{NOWHERE, Slot};
 use super::state::{Cursor, Line, Queue};
-use crate::config::{GroupBy, SortBy};
 
 impl Queue {
     /// Takes in what waits and lets go of what is settled. The cursor stays on its row, on its line of the screen,

@@ -2,14 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::groups::Group;
-use super::incoming::FrozenUpdates;
-use super::slots::{Slot, State};
-use super::state::Queue;
 use crate::config::GroupBy;
 use crate::domain::{
     BatchKey, Change, DecisionKind, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp,
 };
+
+use super::groups::Group;
+use super::incoming::FrozenUpdates;
+use super::slots::{Slot, State};
+use super::state::Queue;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stats {

@@ -1,6 +1,5 @@
 //! The filter of the list: written in a line of its own, followed while it is written, kept or put back.
 
-use crate::tui::chrome::words;
 use std::collections::HashSet;
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -10,6 +9,7 @@ use ratatui::layout::{Position, Rect};
 use crate::domain::{ActionKey, DecisionKind, Entry, SourceName, Untrusted};
 use crate::inbox::filter::{Filter, Finder, Is, Subject};
 use crate::text;
+use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
@@ -61,7 +61,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
 
 pub(crate) fn pasted(model: &mut Model, text: &str) {
     let Some(Modal::Filter(line)) = &mut model.modal else { return };
-    line.area.insert_str(words::one_line(text));
+    line.area.insert_str(chrome::words::one_line(text));
     changed(model);
 }
 
@@ -347,7 +347,7 @@ pub(crate) fn long(model: &Model, pen: &mut Pen<'_>) {
         pen.ours(" ", theme::PLAIN);
         let words = match later.len() {
             0 => format!("FROZEN ({key} follows)  "),
-            n => format!("FROZEN: {} not shown ({key} follows)  ", words::count(n, "change")),
+            n => format!("FROZEN: {} not shown ({key} follows)  ", chrome::words::count(n, "change")),
         };
         pen.ours(&words, theme::WARN);
     }

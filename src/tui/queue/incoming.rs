@@ -6,8 +6,7 @@ use crate::domain::{ActionKey, Digest, Effect, Entry, Risk, Row, SourceName, Sta
 use crate::inbox::Rows;
 
 use super::groups::{Group, GroupKey};
-use super::slots::NOWHERE;
-use super::slots::{Settled, Slot, State};
+use super::slots::{NOWHERE, Settled, Slot, State};
 use super::state::{Line, Queue};
 
 /// What a sync changed.

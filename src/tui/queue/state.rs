@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, BatchKey, Entry};
 
 use super::groups::{Group, GroupKey};
 use super::slots::{Slot, State};
-use crate::config::{GroupBy, SortBy};
 
 /// Where the reviewer is: an identity, never a row number.
 #[derive(Clone, Debug, PartialEq, Eq)]

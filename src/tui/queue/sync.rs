@@ -5,8 +5,7 @@ use crate::inbox::{Event, EventKind, Problem, Synced};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
-use crate::tui::core::model::Model;
-use crate::tui::core::model::problem_parts;
+use crate::tui::core::model::{Model, problem_parts};
 use crate::tui::core::msg::{Effect, Loaded};
 use crate::tui::decide::stage;
 use crate::tui::preview;
@@ -15,7 +14,7 @@ use crate::tui::submit::{report, resolve_unknown};
 use super::filter;
 use super::groups::GroupKey;
 use super::incoming::{FrozenUpdates, Merged};
-use super::source_state::Syncing;
+use super::list::Syncing;
 use super::state::Cursor;
 
 const NOT_READ: &str = "the list could not be read: ";

@@ -1,11 +1,10 @@
 //! Moving about: cursor, folds, marks, focus. Nothing here decides anything.
 
+use crate::config::{GroupBy, SortBy};
 use crate::domain::{ActionKey, Status};
 use crate::journal::Write;
 use crate::tui::chrome::state::Focus;
-use crate::tui::core::command::Direction;
-use crate::tui::core::command::shift;
-use crate::tui::core::command::{COMMANDS, Command, Group};
+use crate::tui::core::command::{COMMANDS, Command, Direction, Group, shift};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::Effect;
@@ -18,7 +17,6 @@ use super::incoming::FrozenUpdates;
 use super::slots::{Settled, State};
 use super::state::{Cursor, Line};
 use super::sync;
-use crate::config::{GroupBy, SortBy};
 
 /// What movement keys move.
 enum Moves {

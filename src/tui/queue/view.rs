@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
+use crate::config::{GroupBy, SortBy};
 use crate::domain::{BatchKey, Together, Untrusted};
 use crate::text;
 use crate::text::Shown;
@@ -19,11 +20,9 @@ use crate::tui::core::model::Model;
 use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
 
-use super::groups::{Group, GroupKey};
-use super::shape::varying;
+use super::groups::{Group, GroupKey, varying};
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
-use crate::config::{GroupBy, SortBy};
 
 /// Where others say their risk.
 const UNKNOWN: &str = "UNKNOWN ";

@@ -1,6 +1,5 @@
 //! Settling what nobody knows the outcome of: a human says what became of it, once.
 
-use crate::tui::chrome::words;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -10,6 +9,7 @@ use crate::domain::{ActionKey, On, Outcome, Resolution, Resolved, Status, Untrus
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
+use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::state::Tone;
 use crate::tui::chrome::theme;
@@ -162,7 +162,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
 
 pub(crate) fn pasted(model: &mut Model, text: &str) {
     if let Some(sheet) = sheet(model) {
-        sheet.area.insert_str(words::one_line(text));
+        sheet.area.insert_str(chrome::words::one_line(text));
     }
 }
 
@@ -359,7 +359,7 @@ fn approved(model: &Model, sheet: &ResolveSheet, pen: &mut Pen<'_>) {
         pen.ours(" by ", theme::DIM).shown(&text::name(by).cut(24), theme::PLAIN);
     }
     if let Some(at) = row.resolved_at {
-        pen.ours(&format!(" {} ago", words::age(at, model.now)), theme::DIM);
+        pen.ours(&format!(" {} ago", chrome::words::age(at, model.now)), theme::DIM);
     }
     pen.ours("; nobody knows whether it landed", theme::DIM);
 }

@@ -15,8 +15,8 @@ use crate::tui::core::modal::{Review, ReviewSheet};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::SheetLines;
 use crate::tui::preview::page::fields::changes;
-use crate::tui::preview::page::words::listed;
-use crate::tui::queue::source_state::SourceState;
+use crate::tui::preview::page::line::listed;
+use crate::tui::queue::list::SourceState;
 use crate::tui::{chrome, preview};
 
 /// One line of a sheet, in parts.

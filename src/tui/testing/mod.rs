@@ -15,17 +15,14 @@ use crate::domain::{
 };
 use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced};
 use crate::journal::{Restored, Write};
-use crate::tui::bench;
 use crate::tui::core::draw::{sheet_lines, view};
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::core::router::{start, update};
-use crate::tui::core::settings::Settings;
-use crate::tui::decide::guard::Guard;
+use crate::tui::core::settings::{SessionInfo, Settings};
+use crate::tui::decide::state::Guard;
 use crate::tui::history::state::ViewPage;
 use crate::tui::queue::slots::Slot;
-
-use crate::tui::core::settings::SessionInfo;
 
 /// 2026-11-21T14:22:31Z.
 pub(crate) const NOW: i64 = 1_795_270_951_000;
@@ -82,7 +79,7 @@ impl Desk {
     /// Nothing has been asked yet.
     pub(crate) fn unstarted(width: u16, height: u16, can: Capabilities) -> Self {
         let place = SessionInfo { reviewer: "kim@acme".to_owned(), ..SessionInfo::default() };
-        let settings = Settings { place, ..bench::settings().unwrap() };
+        let settings = Settings { place, ..crate::tui::bench::settings().unwrap() };
         let size = Size::new(width, height);
         let mut model = Model::new(settings, vec![source()], size, Timestamp::from_millis(NOW));
         for source in &mut model.list.sources {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::domain::SourceName;
 use crate::inbox::{Rows, Synced};
 use crate::tui::core::msg::What;
-use crate::tui::queue::source_state::SourceState;
+use crate::tui::queue::list::SourceState;
 use crate::tui::testing::{Desk, few, source};
 
 /// A desk whose configuration names nobody.

@@ -8,8 +8,8 @@ use crate::domain::{
 use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
+use crate::tui::queue::list::SourceState;
 use crate::tui::queue::slots::State;
-use crate::tui::queue::source_state::SourceState;
 use crate::tui::testing::{CAN, Desk, NOW, action, few, key, source};
 
 const OTHERS: [&str; 4] = ["praxiom", "warden", "dendrux", "woo"];

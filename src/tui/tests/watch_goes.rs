@@ -5,8 +5,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use crate::domain::{ActionId, PendingAction, Queue, Untrusted};
 use crate::inbox::figures::{AlertKind, HappeningKind};
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::dashboard::state::Panel;
-use crate::tui::dashboard::state::RowId;
+use crate::tui::dashboard::state::{Panel, RowId};
 use crate::tui::history::state::ViewKind;
 use crate::tui::testing::{Desk, action, key};
 

@@ -6,8 +6,7 @@ use crate::rounds::rounds;
 use crate::tui::core::command::{COMMANDS, KeyContext};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::core::router;
-use crate::tui::dashboard::state::RowId;
-use crate::tui::dashboard::state::{Panel, StartView, WatchSort};
+use crate::tui::dashboard::state::{Panel, RowId, StartView, WatchSort};
 use crate::tui::testing;
 use crate::tui::testing::{Desk, few, source};
 

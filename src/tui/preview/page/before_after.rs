@@ -8,13 +8,10 @@ use crate::domain::json::Member;
 use crate::domain::{Edits, Untrusted, json};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::preview::page::made::Cached;
-use crate::tui::preview::page::made::Content;
 
-use crate::tui::preview::page::line::Kind;
-use crate::tui::preview::page::made::Made;
-use crate::tui::preview::page::words::{key_of, readable};
-use crate::tui::preview::page::writer::Writer;
+use super::line::{Kind, key_of, readable};
+use super::made::{Cached, Content, Made};
+use super::writer::Writer;
 
 /// Columns from which on three texts stand beside each other.
 const WIDE: usize = 96;

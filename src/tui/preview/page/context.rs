@@ -4,13 +4,10 @@ use crate::domain::{Capabilities, ContextEntry, Fact, FactValue, Row, Untrusted,
 use crate::inbox::Problem;
 use crate::text;
 use crate::text::Shown;
-use crate::tui::preview::page::made::Cached;
-use crate::tui::preview::page::words::moment;
 
-use crate::tui::preview::page::line::Kind;
-use crate::tui::preview::page::made::Made;
-use crate::tui::preview::page::words::{readable, size};
-use crate::tui::preview::page::writer::Writer;
+use super::line::{Kind, moment, readable, size};
+use super::made::{Cached, Made};
+use super::writer::Writer;
 
 const COLUMN: usize = 12;
 

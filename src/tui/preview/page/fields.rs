@@ -1,9 +1,5 @@
 //! The input: as fields to read, or as the JSON that runs.
 
-use crate::tui::preview::page::words::key_of;
-use crate::tui::preview::page::words::listed;
-use crate::tui::preview::page::words::readable;
-use crate::tui::preview::page::words::size;
 use std::collections::BTreeSet;
 
 use crate::contract::tool::{Reversible, Showing};
@@ -12,15 +8,13 @@ use crate::domain::json::Member;
 use crate::domain::{Edits, RawJson, Status, Untrusted, json};
 use crate::text;
 use crate::text::{Badge, Flags, Shown};
-use crate::tui::preview::page::made::Cached;
 
 use super::json_rows;
+use super::line::{Kind, key_of, listed, moment, readable, size};
+use super::made::{Cached, Made};
 use super::preview_comparison::PreviewComparison;
 use super::value::Values;
-use crate::tui::preview::page::line::Kind;
-use crate::tui::preview::page::made::Made;
-use crate::tui::preview::page::words::moment;
-use crate::tui::preview::page::writer::Writer;
+use super::writer::Writer;
 
 /// An input of more fields is shown as JSON.
 const FIELDS: usize = 2_000;

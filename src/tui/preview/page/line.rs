@@ -1,5 +1,9 @@
 //! One line of a page, in parts.
 
+use crate::contract::tool::Unit;
+use crate::domain::json::{Decoded, Member};
+use crate::domain::{RawJson, Timestamp, Untrusted, json};
+use crate::text;
 use crate::text::Shown;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,4 +64,123 @@ impl PageLine {
 pub(crate) struct Window {
     pub left: usize,
     pub width: usize,
+}
+
+// How keys, texts, sizes, times and units are written on a page.
+
+/// Keys can hold line breaks too; on one line they are tokens.
+pub(crate) fn key_of(member: &Member<'_>) -> Shown {
+    let name = if member.key.lossy { member.raw_key } else { member.key.text.as_ref() };
+    text::line(&Untrusted::from(name))
+}
+
+/// A value for reading: a string's meaning, a short list or object on one line, a long one indented. A string that could be
+/// taken for something else keeps its quotes.
+pub(crate) fn readable(value: &str) -> String {
+    let value = value.trim();
+    if value.starts_with('"') {
+        let Decoded { text: meaning, lossy } = json::decode(value);
+        // Half a surrogate pair is no character: it is shown as it was written.
+        let ambiguous = lossy
+            || meaning.trim().is_empty()
+            || matches!(meaning.as_ref(), "null" | "true" | "false")
+            || (meaning.starts_with(['{', '[', '"']) && RawJson::parse(meaning.as_ref()).is_ok())
+            || (!meaning.contains('\n') && meaning.trim() != meaning)
+            || meaning.parse::<f64>().is_ok();
+        return if ambiguous { json::legible(value).into_owned() } else { meaning.into_owned() };
+    }
+    if !value.starts_with(['{', '[']) {
+        return value.to_owned();
+    }
+    let value = json::legible(value);
+    let compact = json::compact(&value);
+    if compact.len() <= 40 { compact } else { json::pretty(&value) }
+}
+
+/// Names, through the door, joined.
+pub(crate) fn listed(keys: &[String]) -> String {
+    keys.iter().map(|key| text::line(&key.as_str().into()).plain()).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
+        |_| "out of range".to_owned(),
+        |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
+    )
+}
+
+// What a number means, in words beside it. The number stays as it was written.
+
+/// A currency is short; what is longer is no unit.
+const WIDEST: usize = 16;
+
+/// What to say after a value; nothing where it is not what the unit is for.
+pub(crate) fn after(unit: &Unit, value: &str, beside: &[Member<'_>]) -> Option<Shown> {
+    match unit {
+        Unit::Word(word) => is_number(value).then(|| Shown::ours(word.as_str())),
+        Unit::Of(key) => {
+            let of = beside.iter().find(|member| member.key.text == key.as_str())?.value;
+            let unit = text::part(&json::decode(of).text);
+            (of.starts_with('"') && is_number(value) && unit.width() <= WIDEST).then_some(unit)
+        }
+        Unit::Cents => Some(Shown::ours(format!("cents, {}", shifted(value, -2)?))),
+        Unit::Share => Some(Shown::ours(format!("({} %)", shifted(value, 2)?))),
+    }
+}
+
+fn is_number(value: &str) -> bool {
+    value.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+}
+
+/// A plain decimal with its point moved to the right (or to the left), digit by digit, so that nothing is rounded. `None` for
+/// anything else, such as `1e3`.
+fn shifted(value: &str, places: i32) -> Option<String> {
+    let (sign, digits) = value.strip_prefix('-').map_or(("", value), |rest| ("-", rest));
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !plain(whole) || !plain(part) || whole.len() + part.len() > 30 {
+        return None;
+    }
+    let count = usize::try_from(places.unsigned_abs()).ok()?;
+    let (whole, part) = if places >= 0 {
+        let part = format!("{part:0<count$}");
+        let (moved, rest) = part.split_at(count);
+        (format!("{whole}{moved}"), rest.trim_end_matches('0').to_owned())
+    } else {
+        let whole = format!("{whole:0>width$}", width = count + 1);
+        let (rest, moved) = whole.split_at(whole.len() - count);
+        (rest.to_owned(), format!("{moved}{part}"))
+    };
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(if part.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{part}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_point_moves_and_no_digit_is_lost() {
+        let moved = |value, places| shifted(value, places).unwrap_or_default();
+
+        assert_eq!(moved("1250", -2), "12.50");
+        assert_eq!(moved("5", -2), "0.05");
+        assert_eq!(moved("-12345", -2), "-123.45");
+        assert_eq!(moved("0.82", 2), "82");
+        assert_eq!(moved("0.825", 2), "82.5");
+        assert_eq!(moved("1", 2), "100");
+        assert_eq!(moved("1.0", 2), "100");
+        for odd in ["1e3", "", "abc", ".5", "99999999999999999999999999999999"] {
+            assert_eq!(shifted(odd, 2), None, "{odd}");
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use crate::domain::json::{Scanner, TokenKind};
 use crate::domain::{RawJson, Untrusted, json};
 use crate::text;
-use crate::tui::preview::page::made::Cached;
+
+use super::made::Cached;
 
 /// So many links of one action are offered.
 const MOST: usize = 200;

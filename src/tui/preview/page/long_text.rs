@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::text;
 use crate::text::Shown;
 
+use super::line::{Kind, PageLine, Window};
 use super::search::{Needle, mark};
-use crate::tui::preview::page::line::{Kind, PageLine, Window};
 
 /// A part of a text as rows.
 #[derive(Clone, Debug)]

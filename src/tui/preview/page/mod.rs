@@ -17,21 +17,15 @@ pub(crate) mod search;
 mod tests;
 pub(crate) mod timeline;
 pub(crate) mod value;
-pub(crate) mod words;
 pub(crate) mod writer;
 
 use crate::domain::Row;
 use crate::text;
-use crate::tui::preview::page::line::PageLine;
-use crate::tui::preview::page::line::Window;
+use crate::tui::preview::page::line::{PageLine, Window};
 use crate::tui::preview::page::links::links;
-use crate::tui::preview::page::made::Made;
-use crate::tui::preview::page::made::SourceAnswers;
+use crate::tui::preview::page::made::{Cached, Made, SourceAnswers, Tab};
 use crate::tui::preview::page::search::{Found, Hit, Needle};
-use crate::tui::preview::page::writer::Block;
-use crate::tui::preview::page::writer::Writer;
-
-use crate::tui::preview::page::made::{Cached, Tab};
+use crate::tui::preview::page::writer::{Block, Writer};
 
 /// A page and what it was made from.
 #[derive(Clone, Debug)]

@@ -6,10 +6,10 @@ use crate::domain::json::{Scanner, TokenKind};
 use crate::domain::{RawJson, Untrusted, json};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::preview::page::made::Cached;
 
-use crate::tui::preview::page::line::Kind;
-use crate::tui::preview::page::writer::Writer;
+use super::line::Kind;
+use super::made::Cached;
+use super::writer::Writer;
 
 /// Longer than this, the two are not compared.
 const COMPARED: usize = 1 << 20;

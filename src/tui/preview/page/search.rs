@@ -1,9 +1,8 @@
 //! Finding a text in a page.
 
-use crate::tui::preview::page::line::PageLine;
 use std::ops::Range;
 
-use crate::tui::preview::page::line::Kind;
+use super::line::{Kind, PageLine};
 
 /// What is looked for. Capitals count only where there are some.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,27 +107,6 @@ pub(crate) fn mark(
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(needle: &str, text: &str) -> Vec<Range<usize>> {
-        let mut all = Vec::new();
-        Needle::new(needle).unwrap().find(text, |range| all.push(range));
-        all
-    }
-
-    #[test]
-    fn small_letters_find_both_and_capitals_themselves() {
-        assert_eq!(found("er", "ERrer"), [0..2, 3..5]);
-        assert_eq!(found("Er", "erErEr"), [2..4, 4..6]);
-        assert_eq!(found("ö", "Ö ö"), [0..2, 3..5]);
-        assert_eq!(found("aa", "aaaa a"), [0..2, 2..4]);
-        assert_eq!(found("x", ""), Vec::<Range<usize>>::new());
-        assert_eq!(Needle::new(""), None);
-    }
-}
-
 impl PageLine {
     /// With what was found in it.
     pub(crate) fn marked(self, found: Found<'_>, block: usize, line: usize) -> Self {
@@ -149,5 +127,26 @@ impl PageLine {
             at += length;
         }
         Self { parts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(needle: &str, text: &str) -> Vec<Range<usize>> {
+        let mut all = Vec::new();
+        Needle::new(needle).unwrap().find(text, |range| all.push(range));
+        all
+    }
+
+    #[test]
+    fn small_letters_find_both_and_capitals_themselves() {
+        assert_eq!(found("er", "ERrer"), [0..2, 3..5]);
+        assert_eq!(found("Er", "erErEr"), [2..4, 4..6]);
+        assert_eq!(found("ö", "Ö ö"), [0..2, 3..5]);
+        assert_eq!(found("aa", "aaaa a"), [0..2, 2..4]);
+        assert_eq!(found("x", ""), Vec::<Range<usize>>::new());
+        assert_eq!(Needle::new(""), None);
     }
 }

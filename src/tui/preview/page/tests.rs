@@ -1,7 +1,5 @@
 //! What a page must never do: leave something of the input out, or run out of its width.
 
-use crate::tui::preview::page::made::Made;
-use crate::tui::preview::page::made::SourceAnswers;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -10,10 +8,10 @@ use crate::domain::json;
 use crate::domain::json::{Scanner, TokenKind};
 use crate::rounds;
 use crate::text::Flags;
-use crate::tui::preview::page::made::{Cached, Tab};
-use crate::tui::preview::page::words::readable;
 use crate::tui::testing::{action, key};
 
+use super::line::readable;
+use super::made::{Cached, Made, SourceAnswers, Tab};
 use super::*;
 
 fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {

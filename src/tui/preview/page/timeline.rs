@@ -6,12 +6,10 @@ use crate::domain::{
 use crate::inbox::{History, Problem, SentHere};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::preview::page::made::Cached;
 
-use crate::tui::preview::page::line::Kind;
-use crate::tui::preview::page::words::moment;
-use crate::tui::preview::page::words::{listed, readable};
-use crate::tui::preview::page::writer::Writer;
+use super::line::{Kind, listed, moment, readable};
+use super::made::Cached;
+use super::writer::Writer;
 
 /// Longest word of a timeline that keeps its column.
 const WORD: usize = 12;

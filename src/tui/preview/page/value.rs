@@ -9,11 +9,10 @@ use crate::domain::json::Member;
 use crate::text;
 use crate::text::Shown;
 
-use super::links;
+use super::line::{Kind, key_of, readable};
 use super::preview_comparison::PreviewComparison;
-use crate::tui::preview::page::line::Kind;
-use crate::tui::preview::page::words::{key_of, readable};
-use crate::tui::preview::page::writer::Writer;
+use super::writer::Writer;
+use super::{line, links};
 
 /// Longest key column; longer keys push their value to the right or below.
 const COLUMN: usize = 18;
@@ -99,9 +98,7 @@ impl<'a, 'w> Values<'a, 'w> {
         let kind = if links::is_link(&text) { Kind::Link } else { Kind::Plain };
         let mut after = Vec::new();
         if let Some(unit) = entry.field.and_then(|field| field.unit.as_ref()) {
-            after.extend(
-                crate::tui::preview::page::words::after(unit, value, beside).map(|unit| (Kind::Dim, unit)),
-            );
+            after.extend(line::after(unit, value, beside).map(|unit| (Kind::Dim, unit)));
         }
         for host in links::misleading(&text) {
             after.push((Kind::Warn, Shown::ours("! leads to ").followed_by(text::identifier_part(host))));
@@ -348,7 +345,7 @@ impl<'a> Column<'a> {
         let readable = if whole { readable(&value) } else { start.to_owned() };
         let unit =
             self.field.and_then(|field| field.unit.as_ref()).filter(|unit| !matches!(unit, Unit::Word(_)));
-        match unit.and_then(|unit| crate::tui::preview::page::words::after(unit, member.value, object)) {
+        match unit.and_then(|unit| line::after(unit, member.value, object)) {
             Some(unit) => text::part(&format!("{readable} {}", unit.plain())),
             None => text::part(&readable),
         }

@@ -17,7 +17,7 @@ use crate::journal::Journal;
 use crate::rounds::{Random, rounds};
 use crate::sources;
 use crate::tui::core::msg::{Effect, What};
-use crate::tui::queue::source_state::Syncing;
+use crate::tui::queue::list::Syncing;
 use crate::tui::testing::{CAN, Desk, source};
 use crate::tui::tests::continuity::server::Server;
 

@@ -11,8 +11,7 @@ use crate::journal::Write;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, Msg, What};
 use crate::tui::dashboard::state::StartView;
-use crate::tui::plain::session::Typed;
-use crate::tui::plain::session::{How, Session};
+use crate::tui::plain::session::{How, Session, Typed};
 use crate::tui::plain::words::keymap;
 use crate::tui::testing::{CAN, Desk, NOW, action, key, source};
 
