@@ -104,6 +104,8 @@ pub struct Row {
     pub revision: Revision,
     /// The source listed something that is no action; what there is of it stands in for one.
     pub unreadable: Option<StandIn>,
+    /// What may be done with it, as its source says with the row.
+    pub can: Capabilities,
 }
 
 /// Stands in a list for what could not be read. Its input is a JSON string: the bytes as they came.
@@ -183,12 +185,11 @@ impl PendingAction {
     }
 }
 
-/// A row of the inbox: whose it is, what it says, what may be done with it.
+/// A row of the inbox: whose it is, and what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub key: ActionKey,
     pub row: Row,
-    pub can: Capabilities,
 }
 
 impl Entry {

@@ -114,7 +114,7 @@ fn rows(entries: &[Entry], now: Timestamp, plain: bool) -> Vec<Row<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, ActionKey, Capabilities, SourceName};
+    use crate::domain::{ActionId, ActionKey, SourceName};
 
     #[test]
     fn a_row_that_expired_is_marked_while_its_source_lists_it() {
@@ -127,7 +127,7 @@ mod tests {
                 ..crate::domain::Row::new(id.clone(), "t".into(), "T".into())
             };
             let key = ActionKey { source: SourceName::new("s"), id };
-            let entry = Entry { key, row, can: Capabilities::PLAIN };
+            let entry = Entry { key, row };
             (columns().iter().find(|it| it.name == name).unwrap().cell)(&Row { entry: &entry, now, plain })
                 .plain()
                 .clone()

@@ -309,14 +309,14 @@ fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyho
 mod tests {
     use super::*;
     use crate::cli::args::Args;
-    use crate::domain::{ActionId, ActionKey, Capabilities, Row};
+    use crate::domain::{ActionId, ActionKey, Row};
     use clap::Parser as _;
 
     fn found(shown: usize, total: Option<usize>) -> Found {
         let entry = |n: usize| {
             let id = ActionId::new(n.to_string());
             let row = Row::new(id.clone(), "t".into(), "T".into());
-            Entry { key: ActionKey { source: SourceName::new("s"), id }, row, can: Capabilities::PLAIN }
+            Entry { key: ActionKey { source: SourceName::new("s"), id }, row }
         };
         let more = total.is_none_or(|total| total > shown);
         Found { entries: (0..shown).map(entry).collect(), total, more, ..Found::default() }

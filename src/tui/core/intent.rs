@@ -85,7 +85,7 @@ fn approve(model: &mut Model, comment: Option<&str>) -> Vec<Effect> {
 
 fn exclude(model: &mut Model, reason: Option<&str>) -> Vec<Effect> {
     decide(model, |model, key| {
-        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
         if !can.reject {
             return Err(can.why_not(On::Reject).to_owned());
         }
@@ -107,7 +107,7 @@ fn comment(model: &mut Model, text: &str) -> Vec<Effect> {
 
 fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
     decide(model, |model, key| {
-        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
         if !can.retry {
             return Err(can.why_not(On::Retry).to_owned());
         }
@@ -119,7 +119,7 @@ fn retry(model: &mut Model, guidance: &str) -> Vec<Effect> {
 fn draft(model: &mut Model, text: Option<String>) -> Vec<Effect> {
     let Some(slot) = model.here() else { return Vec::new() };
     let key = slot.entry.key.clone();
-    let can = slot.entry.can;
+    let can = slot.entry.row.can;
     if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
         let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is not pending any more" };
         model.warn(format!("not edited: {why}"));
