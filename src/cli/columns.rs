@@ -7,13 +7,23 @@ use crate::text::{Shown, csv};
 use super::output;
 
 /// One column of a table of `T`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Column<T> {
     pub(super) name: &'static str,
     /// The widest that it gets in text; the last column is never cut.
     pub(super) most: usize,
     /// What stands in it; nothing where there is none. Foreign text has come through the door.
     pub(super) cell: fn(&T) -> Shown,
+}
+
+/// The columns with these names, in their order; without names, those of `or`.
+pub(super) fn chosen<T>(all: &[Column<T>], names: &[String], or: &[&str]) -> Vec<Column<T>> {
+    let column = |name: &str| {
+        let Column { name, most, cell } = all.iter().find(|column| column.name == name)?;
+        Some(Column { name, most: *most, cell: *cell })
+    };
+    let names = names.iter().map(String::as_str).chain(or.iter().copied().filter(|_| names.is_empty()));
+    names.filter_map(column).collect()
 }
 
 /// Prints a table with a head. Columns are as wide as what stands in them.

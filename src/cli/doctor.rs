@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::config::{SourceConfig, TokenFrom};
 use crate::domain::{Check, Untrusted, Verdict};
-use crate::sources::{self, Source};
+use crate::sources;
 
 use super::args::DoctorArgs;
 use super::exit::{Exit, Usage};
@@ -188,17 +188,9 @@ async fn look(config: &SourceConfig) -> Vec<Check> {
         return vec![wrong];
     }
     let clock = tokio::time::timeout(CLOCK_LIMIT, sources::clock(config));
-    let (mut checks, clock) = tokio::join!(checked(source.as_ref(), LIMIT), clock);
+    let (mut checks, clock) = tokio::join!(source.check(LIMIT), clock);
     checks.extend(clock.ok().flatten().and_then(apart));
     checks
-}
-
-async fn checked(source: &dyn Source, limit: Duration) -> Vec<Check> {
-    tokio::time::timeout(limit, source.check()).await.unwrap_or_else(|_| {
-        let found = format!("no answer within {} s", limit.as_secs());
-        let advice = "look at the backend, at its log, and at the network in between";
-        vec![Check::bad("answer", found, advice)]
-    })
 }
 
 /// A token that cannot be read; `None` when it can, or there is none.

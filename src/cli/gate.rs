@@ -13,17 +13,18 @@ use serde::Serialize;
 use crate::config::GateConfig;
 use crate::contract::audit::AuditHeadBody;
 use crate::contract::fields::Fields;
+use crate::contract::settle::SettleAs;
 use crate::contract::time;
 use crate::domain::Untrusted;
-use crate::gate::{AuditHead, Gate, Scope, Settled, TokenInfo, UnknownScope};
+use crate::gate::{AuditHead, Gate, Scope, Token, UnknownScope};
 
 use crate::private;
 use crate::sqlite;
 
-use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, SettleAs, TokenCommand};
+use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, TokenCommand};
 use super::exit::{Exit, Usage};
 use super::find::ambiguous;
-use super::{input, output};
+use super::{args, input, output};
 
 impl OwnerCommand {
     /// The database that the command line names.
@@ -95,9 +96,9 @@ async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -
 
 async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit> {
     let how = match args.how {
-        SettleAs::Executed => Settled::Executed,
-        SettleAs::Failed => Settled::Failed,
-        SettleAs::Retry => Settled::Retry,
+        args::SettleAs::Executed => SettleAs::Executed,
+        args::SettleAs::Failed => SettleAs::Failed,
+        args::SettleAs::Retry => SettleAs::Retry,
     };
     let found = gate.ids_beginning(&args.id, 20).await?;
     let id = one_of(&args.id, &found)?.unwrap_or(&args.id);
@@ -294,7 +295,7 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
     }
 }
 
-fn print(token: &TokenInfo, json: bool) -> anyhow::Result<()> {
+fn print(token: &Token, json: bool) -> anyhow::Result<()> {
     let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     if json {
         return output::versioned(&TokenJson {

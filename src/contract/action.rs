@@ -8,8 +8,8 @@ use super::time;
 use super::tool;
 use super::tool_result::ToolResult;
 use crate::domain::{
-    ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, StandIn, Status,
-    Timestamp, Untrusted, json,
+    ActionId, BatchId, Capabilities, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row,
+    StandIn, Status, Timestamp, Untrusted, json,
 };
 
 /// An item that cannot be read as an action. It must never hide the others.
@@ -21,6 +21,8 @@ pub struct Unreadable {
     pub raw: Untrusted,
     /// Where it says so before it breaks, and says it once.
     pub id: Option<ActionId>,
+    /// What may be done with the row that stands in for it.
+    pub can: Capabilities,
 }
 
 impl Unreadable {
@@ -32,7 +34,12 @@ impl Unreadable {
         let fields = Fields::until_broken(raw);
         let id = fields.filter(|fields| fields.names().filter(|name| *name == "id").count() == 1);
         let id = id.and_then(|fields| fields.text("id")).filter(|id| !id.is_empty());
-        Self { what, raw: raw.into(), id: id.map(|id| ActionId::new(id.as_raw())) }
+        Self::under(id.map(|id| ActionId::new(id.as_raw())), what, raw.into())
+    }
+
+    /// What came under this id.
+    pub fn under(id: Option<ActionId>, what: &'static str, raw: Untrusted) -> Self {
+        Self { what, raw, id, can: Capabilities::READ_ONLY }
     }
 
     /// A row to be shown, and rejected where its id is known, in the place of what could not be read.
@@ -61,6 +68,7 @@ impl Unreadable {
             resolved_at: fields.time("resolvedAt"),
             resolved_by: fields.text("resolvedBy"),
             unreadable: Some(StandIn { what: self.what, has_id: self.id.is_some() }),
+            can: self.can,
             ..Row::new(id, tool, Untrusted::from(format!("cannot be read: {}", self.what)))
         };
         let action = PendingAction::new(row, literal.clone(), literal);
@@ -223,6 +231,7 @@ pub fn read_row(text: &str) -> Result<Row, Unreadable> {
         digest: fields.text("digest").and_then(|text| Digest::parse(text.as_raw())),
         revision: Revision(fields.number("revision").unwrap_or_default()),
         unreadable: None,
+        can: Capabilities::READ_ONLY,
         tool,
     })
 }

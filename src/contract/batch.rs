@@ -42,7 +42,7 @@ pub struct BatchApprove {
 }
 
 /// Listed = approve, `exclude` = reject, not listed = left pending.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BatchItem {
     #[serde(alias = "pending_action_id")]
@@ -80,13 +80,8 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -
 pub struct BatchReply {
     #[serde(alias = "batch_id")]
     pub batch_id: String,
-    pub approved: u64,
-    pub rejected: u64,
-    /// Settled by somebody else between the list and this request.
-    pub skipped: u64,
-    /// Changed, invalid or missing. Praxiom does not send it.
-    #[serde(default)]
-    pub failed: u64,
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Praxiom does not send it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<BatchReplyItem>>,
@@ -95,17 +90,19 @@ pub struct BatchReply {
 impl BatchReply {
     /// Counts what became of the items.
     pub fn of(batch_id: String, items: Vec<BatchReplyItem>) -> Self {
-        let Counts { approved, rejected, skipped, failed } = Counts::of(&items);
-        Self { batch_id, approved, rejected, skipped, failed, items: Some(items) }
+        Self { batch_id, counts: Counts::of(&items), items: Some(items) }
     }
 }
 
 /// The four counts of a reply.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     pub approved: u64,
     pub rejected: u64,
+    /// Settled by somebody else between the list and this request.
     pub skipped: u64,
+    /// Changed, invalid or missing. Praxiom does not send it.
+    #[serde(default)]
     pub failed: u64,
 }
 

@@ -44,10 +44,8 @@ pub struct RejectItem {
 #[serde(rename_all = "camelCase")]
 pub struct CheckpointReply {
     pub checkpoint_id: String,
-    pub approved: u64,
-    pub rejected: u64,
-    pub skipped: u64,
-    pub failed: u64,
+    #[serde(flatten)]
+    pub counts: Counts,
     pub batches: Vec<BatchCounts>,
     pub items: Vec<BatchReplyItem>,
 }
@@ -58,10 +56,8 @@ pub struct CheckpointReply {
 pub struct BatchCounts {
     /// Absent for actions without a batch, and for ids that are not in this checkpoint.
     pub batch_id: Option<String>,
-    pub approved: u64,
-    pub rejected: u64,
-    pub skipped: u64,
-    pub failed: u64,
+    #[serde(flatten)]
+    pub counts: Counts,
 }
 
 impl CheckpointReply {
@@ -76,13 +72,13 @@ impl CheckpointReply {
                 None => by_batch.push((batch.as_deref(), vec![item])),
             }
         }
-        let counted = |(batch, items): (Option<&str>, Vec<&BatchReplyItem>)| {
-            let Counts { approved, rejected, skipped, failed } = Counts::of(items);
-            BatchCounts { batch_id: batch.map(str::to_owned), approved, rejected, skipped, failed }
+        let counted = |(batch, items): (Option<&str>, Vec<&BatchReplyItem>)| BatchCounts {
+            batch_id: batch.map(str::to_owned),
+            counts: Counts::of(items),
         };
         let batches = by_batch.into_iter().map(counted).collect();
-        let Counts { approved, rejected, skipped, failed } = Counts::of(items.iter().map(|(_, item)| item));
+        let counts = Counts::of(items.iter().map(|(_, item)| item));
         let items = items.into_iter().map(|(_, item)| item).collect();
-        Self { checkpoint_id, approved, rejected, skipped, failed, batches, items }
+        Self { checkpoint_id, counts, batches, items }
     }
 }

@@ -11,7 +11,7 @@ pub struct ErrorBody<'a> {
     pub error: ErrorInfo<'a>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorInfo<'a> {
     /// Part of the contract: clients match on it.

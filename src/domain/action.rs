@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Capabilities, Digest, Edits, Effect, RawJson, Risk, Status, Timestamp, Untrusted};
 
 /// An id the source chose. As foreign as any other text.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ActionId(Untrusted);
 
 /// A batch's id as the source writes it. Never built by us.
@@ -77,7 +77,7 @@ pub enum BatchKey {
 pub struct Revision(pub u64);
 
 /// What a list shows of an action: light, so that 100,000 of them are cheap.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Row {
     pub id: ActionId,
     pub batch: Option<BatchId>,
@@ -104,6 +104,8 @@ pub struct Row {
     pub revision: Revision,
     /// The source listed something that is no action; what there is of it stands in for one.
     pub unreadable: Option<StandIn>,
+    /// What may be done with it, as its source says with the row.
+    pub can: Capabilities,
 }
 
 /// Stands in a list for what could not be read. Its input is a JSON string: the bytes as they came.
@@ -116,7 +118,7 @@ pub struct StandIn {
 }
 
 /// An action in full: everything a reviewer needs to decide.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct PendingAction {
     pub row: Row,
     /// The arguments that will run, byte for byte.
@@ -149,29 +151,7 @@ impl Row {
 
     /// A pending row of which nothing else is known; medium is the risk of what nobody called by one.
     pub fn new(id: ActionId, tool: Untrusted, title: Untrusted) -> Self {
-        Self {
-            id,
-            batch: None,
-            checkpoint: None,
-            workspace: None,
-            mission: None,
-            session: None,
-            run: None,
-            agent: None,
-            tool,
-            title,
-            risk: Risk::Medium,
-            effect: None,
-            status: Status::Pending,
-            created_at: Timestamp::default(),
-            expires_at: None,
-            resolved_at: None,
-            resolved_by: None,
-            size: 0,
-            digest: None,
-            revision: Revision::default(),
-            unreadable: None,
-        }
+        Self { id, tool, title, ..Self::default() }
     }
 
     /// Its time to be decided is over, as far as the clock that `now` is from can tell: sources say when an action expires,
@@ -189,22 +169,8 @@ impl Row {
 impl PendingAction {
     /// An action of which nothing is known but what would run. `raw` is what it was read from; the row's size is the input's.
     pub fn new(row: Row, input: RawJson, raw: RawJson) -> Self {
-        Self {
-            row: Row { size: input.as_str().len() as u64, ..row },
-            input,
-            preview: None,
-            summary: None,
-            requested_by: None,
-            tool_call: None,
-            user_edits: None,
-            effective_input: None,
-            reason: None,
-            result: None,
-            error: None,
-            executed_at: None,
-            terms: None,
-            raw,
-        }
+        let row = Row { size: input.as_str().len() as u64, ..row };
+        Self { row, input, raw, ..Self::default() }
     }
 
     /// The digest of the proposed input, computed here from the bytes at hand.
@@ -219,12 +185,11 @@ impl PendingAction {
     }
 }
 
-/// A row of the inbox: whose it is, what it says, what may be done with it.
+/// A row of the inbox: whose it is, and what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub key: ActionKey,
     pub row: Row,
-    pub can: Capabilities,
 }
 
 impl Entry {

@@ -74,6 +74,12 @@ impl Note {
         Self { on: On::Any, words: "this backend records nobody: who decided is kept here only" };
 }
 
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self::READ_ONLY
+    }
+}
+
 impl Capabilities {
     /// Everything can be looked at, nothing decided. What a token without the `decide` scope gets.
     pub const READ_ONLY: Self = Self {

@@ -5,9 +5,10 @@ use super::Untrusted;
 /// How much harm an approved action could do.
 ///
 /// A word this version does not know is kept as it came and ranks as high: an unknown risk is not a small one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Risk {
     Low,
+    #[default]
     Medium,
     High,
     Critical,

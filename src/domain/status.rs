@@ -8,8 +8,9 @@ use super::Untrusted;
 /// `approved → expired` where nobody runs it in time,
 /// `unknown → executed | failed` by a late result of the very run that was lost, or `→ executed | failed | approved` by a human.
 /// On the wire `running` reads as `approved`, for clients that know only five states.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Status {
+    #[default]
     Pending,
     Approved,
     Running,

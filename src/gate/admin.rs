@@ -7,9 +7,10 @@ use secrecy::SecretString;
 use super::audit::{self, AuditHead, Verified};
 use super::error::GateError;
 use super::state::Gate;
-use super::store::{Actor, Refused, Settled, StoreError};
-use super::token::{self, Scope, Token, TokenInfo};
+use super::store::{Actor, Refused, StoreError};
+use super::token::{self, Scope, Token};
 use crate::contract::audit::AuditBody;
+use crate::contract::settle::SettleAs;
 use crate::domain::{PendingAction, Untrusted};
 
 /// Audit rows that are read at once.
@@ -40,7 +41,7 @@ impl Gate {
     }
 
     /// All tokens, oldest first, the revoked ones too.
-    pub async fn list_tokens(&self) -> Result<Vec<TokenInfo>, GateError> {
+    pub async fn list_tokens(&self) -> Result<Vec<Token>, GateError> {
         Ok(self.inner.store.tokens().await?)
     }
 
@@ -110,7 +111,7 @@ impl Gate {
     pub async fn settle(
         &self,
         id: &str,
-        how: Settled,
+        how: SettleAs,
         reason: Option<String>,
         who: &str,
     ) -> Result<PendingAction, GateError> {

@@ -132,8 +132,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code) = self.contract();
         let message = self.message();
-        let mut info =
-            ErrorInfo { code, message: &message, status: None, resolved_by: None, resolved_at: None };
+        let mut info = ErrorInfo { code, message: &message, ..ErrorInfo::default() };
         if let Self::InvalidState { status, by, at } = &self {
             info.status = Some(wire_status(status));
             info.resolved_by = by.as_deref();
@@ -209,7 +208,7 @@ pub(crate) async fn envelope(response: Response) -> Response {
         _ if status.is_client_error() => ("BAD_REQUEST", text.as_ref()),
         _ => ("INTERNAL", "the gate failed; its log says why"),
     };
-    let info = ErrorInfo { code, message, status: None, resolved_by: None, resolved_at: None };
+    let info = ErrorInfo { code, message, ..ErrorInfo::default() };
     let mut enveloped = (status, Json(ErrorBody { error: info })).into_response();
     for (name, value) in &parts.headers {
         if name != CONTENT_TYPE && name != CONTENT_LENGTH {

@@ -39,5 +39,4 @@ pub use self::error::GateError;
 pub use self::open::{check, mistakes};
 pub use self::prune::Pruned;
 pub use self::state::{Gate, Stop};
-pub use self::store::Settled;
-pub use self::token::{Scope, TokenInfo, UnknownScope};
+pub use self::token::{Scope, Token, UnknownScope};

@@ -29,9 +29,9 @@ pub enum Scope {
 #[error("{0:?} is no scope; there are propose, read, decide, execute and admin")]
 pub struct UnknownScope(pub String);
 
-/// A token without its secret, for lists.
+/// A token without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenInfo {
+pub struct Token {
     /// Names the token where it is revoked.
     pub id: String,
     pub subject: String,
@@ -42,16 +42,6 @@ pub struct TokenInfo {
     pub revoked_at: Option<Timestamp>,
     /// `None`: it does not end by itself.
     pub expires_at: Option<Timestamp>,
-}
-
-/// A live token, as it is checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) id: String,
-    pub(crate) subject: String,
-    pub(crate) workspace: String,
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) expires_at: Option<Timestamp>,
 }
 
 impl Scope {
@@ -117,6 +107,9 @@ impl Token {
             subject: subject.to_owned(),
             workspace: workspace.to_owned(),
             scopes,
+            // The store keeps when it was recorded.
+            created_at: Timestamp::default(),
+            revoked_at: None,
             expires_at,
         };
         (token, SecretString::from(secret))

@@ -2,15 +2,14 @@
 //! timeline of one action.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use super::{GRACE, Inbox, Problem, in_time, list};
+use super::core::Inbox;
+use super::pace::GRACE;
+use super::problem::Problem;
+use super::timeouts::{Wait, in_time};
 use crate::contract::time;
-use crate::domain::{
-    ActionKey, Entry, HistoryEvent, ListQuery, Records, SourceName, Status, Timestamp, Untrusted,
-};
-use crate::journal::{Sent, SubmissionRecord};
-use crate::sources::Source;
+use crate::domain::{ActionKey, Entry, HistoryEvent, ListQuery, SourceName, Status, Timestamp, Untrusted};
+use crate::journal::Sent;
 
 /// Rows asked of a source at a time, and given at most in one answer.
 const PAGE: u32 = 200;
@@ -67,8 +66,41 @@ pub struct SentHere {
     pub sent: Sent,
 }
 
+impl Inbox {
+    /// A page of the actions in these states, of all sources, newest first. What could not be read is told beside it. `next`
+    /// is that of the page before, for the same states.
+    pub async fn listed(&self, statuses: &[Status], next: Option<Next>) -> Listing {
+        listed(self, None, statuses, next).await
+    }
+
+    /// The same of these sources alone.
+    pub async fn listed_of(
+        &self,
+        sources: &[SourceName],
+        statuses: &[Status],
+        next: Option<Next>,
+    ) -> Listing {
+        listed(self, Some(sources), statuses, next).await
+    }
+
+    /// What happened to one action. An error means that not even the journal could be read.
+    pub async fn history(&self, key: &ActionKey) -> Result<History, Problem> {
+        let sent = self.journal.about(key).await?;
+        let sent = sent.into_iter().map(|(at, reviewer, sent)| SentHere { at, reviewer, sent }).collect();
+        let told = match self.source(&key.source) {
+            Ok(source) => {
+                let told = source.ask_able(Wait::Look, |able| Some(able.timeline?.timeline(&key.id))).await;
+                told.map_err(|error| Problem::of(&key.source, &error))
+            }
+            Err(problem) => Err(problem),
+        };
+        let (events, problem) = told.map_or_else(|problem| (None, Some(problem)), |events| (events, None));
+        Ok(History { events, problem, sent })
+    }
+}
+
 /// `of`: these sources alone.
-pub(super) async fn listed(
+async fn listed(
     inbox: &Inbox,
     of: Option<&[SourceName]>,
     statuses: &[Status],
@@ -103,8 +135,7 @@ fn trails(inbox: &Inbox, of: Option<&[SourceName]>, listing: &mut Listing) -> Ve
             let (source, rest) = (source.name().clone(), VecDeque::new());
             trails.push(Trail { source, rest, cursor: Cursor::Start });
         } else {
-            let what = "cannot list what is over".to_owned();
-            listing.problems.push(Problem { source: Some(source.name().clone()), what, why: None });
+            listing.problems.push(Problem::at(source.name(), "cannot list what is over"));
         }
     }
     trails
@@ -143,10 +174,11 @@ async fn page(
     statuses: &[Status],
     cursor: Option<String>,
 ) -> Result<Page, Problem> {
-    let source: &Arc<dyn Source> = inbox.source(name)?;
+    let source = inbox.source(name)?;
     let query = ListQuery { statuses: statuses.to_vec(), cursor, limit: PAGE };
-    let listed = source.listed(&query).await.map_err(|error| Problem::of(name, &error))?;
-    let entries = listed.rows.into_iter().map(|row| list::entry(inbox, source.as_ref(), row)).collect();
+    let listed = source.ask_able(Wait::Look, |able| Some(able.history?.listed(&query))).await;
+    let listed = listed.map_err(|error| Problem::of(name, &error))?.unwrap_or_default();
+    let entries = listed.rows.into_iter().map(|row| inbox.entry(name, row)).collect();
     Ok((entries, listed.unreadable.into_iter().map(|bad| bad.raw).collect(), listed.next))
 }
 
@@ -165,29 +197,4 @@ fn merged(trails: &mut [Trail]) -> Vec<Entry> {
         entries.extend(trail.rest.pop_front());
     }
     entries
-}
-
-pub(super) async fn decided(inbox: &Inbox, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, Problem> {
-    inbox.journal.log_page(skip, limit).await.map_err(Problem::from)
-}
-
-pub(super) async fn history(inbox: &Inbox, key: &ActionKey) -> Result<History, Problem> {
-    let sent = inbox.journal.about(key).await.map_err(Problem::from)?;
-    let sent = sent.into_iter().map(|(at, reviewer, sent)| SentHere { at, reviewer, sent }).collect();
-    let none = History { events: None, problem: None, sent };
-    let source = match inbox.source(&key.source) {
-        Ok(source) => source,
-        Err(problem) => return Ok(History { problem: Some(problem), ..none }),
-    };
-    if !source.records().timeline {
-        return Ok(none);
-    }
-    Ok(match source.history(&key.id).await {
-        Ok(events) => History { events: Some(events), ..none },
-        Err(error) => History { problem: Some(Problem::of(source.name(), &error)), ..none },
-    })
-}
-
-pub(super) fn records(inbox: &Inbox, name: &SourceName) -> Records {
-    inbox.source(name).map_or(Records::NONE, |source| source.records())
 }

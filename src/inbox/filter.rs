@@ -25,7 +25,24 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub use parse::{FilterError, Mistake};
+/// A filter that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} (at character {at})")]
+pub struct FilterError {
+    /// Where, in characters from 1.
+    pub at: usize,
+    pub what: Mistake,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Mistake {
+    #[error("there is no field {name}:, did you mean {nearest}:? In quotes it is a word like any other")]
+    UnknownField { name: String, nearest: &'static str },
+    #[error("{field}: takes {takes}")]
+    Value { field: &'static str, takes: &'static str },
+    #[error("there is no source {name:?}; the sources are: {known}")]
+    NoSource { name: String, known: String },
+}
 
 /// What every shown action must be like. [`Filter::parse`] makes one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,11 +182,6 @@ const fn worth(length: usize) -> usize {
 }
 
 impl Filter {
-    /// Reads a filter. A mistake says where it is, and names the nearest field.
-    pub fn parse(text: &str) -> Result<Self, FilterError> {
-        parse::parse(text)
-    }
-
     /// The filter as it was written.
     pub fn text(&self) -> &str {
         &self.text
@@ -178,17 +190,6 @@ impl Filter {
     /// It holds for everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
-    }
-
-    /// What in it asks for something that only a screen knows, as it is written: `is:marked`, `kind:`.
-    pub fn only_on_screen(&self) -> Option<String> {
-        self.terms.iter().find_map(|term| match &term.want {
-            Want::Is(states) => {
-                states.iter().find(|state| !state.is_of_the_row()).map(|it| parse::written(*it))
-            }
-            Want::Kind(_) => Some("kind:".to_owned()),
-            _ => None,
-        })
     }
 
     /// Fails where it names a source and none of these is called so: it would find nothing, and nobody would know why.

@@ -7,39 +7,64 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::sync::mpsc;
 
-use super::{Inbox, Problem, list, reconcile};
+use super::core::Inbox;
+use super::problem::Problem;
+use super::reconcile;
+use super::timeouts::WithTimeouts;
 use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, Followed, Outcome, PendingAction, Report, SourceName, Status, SubmissionId,
     Untrusted,
 };
 use crate::journal::{Journal, Sent, SubmissionRecord};
-use crate::sources::{Source, SourceError};
+use crate::sources::SourceError;
 
 /// So often an action must be missing before it is given up: a source may list it late.
 const MISSES: u32 = 3;
 
-pub(super) async fn follow(
-    inbox: &Inbox,
-    keys: Vec<ActionKey>,
-    limit: Duration,
-    changes: mpsc::Sender<Followed>,
-) {
-    let mut by_source: HashMap<SourceName, HashMap<ActionId, LastHeard>> = HashMap::new();
-    for key in keys {
-        by_source.entry(key.source).or_default().insert(key.id, LastHeard::default());
+impl Inbox {
+    /// Follows decided actions until they are executed, failed or final otherwise, or wait for a decision again; every change is
+    /// sent. Ends when nothing more is to come of any, when nobody listens, or after `limit`.
+    pub async fn follow(&self, keys: Vec<ActionKey>, limit: Duration, changes: mpsc::Sender<Followed>) {
+        let mut by_source: HashMap<SourceName, HashMap<ActionId, LastHeard>> = HashMap::new();
+        for key in keys {
+            by_source.entry(key.source).or_default().insert(key.id, LastHeard::default());
+        }
+        let trails = by_source.into_iter().filter_map(|(name, open)| {
+            let source = self.source(&name).ok()?;
+            let (journal, changes) = (&self.journal, &changes);
+            Some(async move {
+                let promised = promised(journal, &name, open.keys()).await;
+                Trail { journal, source, open, promised, changes }.run(self.pace.follow).await;
+            })
+        });
+        tokio::select! {
+            _ = tokio::time::timeout(limit, join_all(trails)) => {}
+            () = changes.closed() => {}
+        }
     }
-    let trails = by_source.into_iter().filter_map(|(name, open)| {
-        let source = inbox.source(&name).ok()?;
-        let (journal, changes) = (&inbox.journal, &changes);
-        Some(async move {
-            let promised = promised(journal, &name, open.keys()).await;
-            Trail { journal, source, open, promised, changes }.run(inbox.pace.follow).await;
-        })
-    });
-    tokio::select! {
-        _ = tokio::time::timeout(limit, join_all(trails)) => {}
-        () = changes.closed() => {}
+
+    /// Reads once where these approved actions stand by now, for the journal.
+    pub async fn look_at(&self, keys: &[ActionKey]) -> Result<(), Problem> {
+        for (key, action) in self.load(keys).await {
+            let ended = action.ok().filter(|action| has_ended(&action.row.status));
+            if let Some(action) = ended {
+                let error = action.error.as_ref().map(Untrusted::as_raw);
+                self.journal.followed(&key, action.row.status.as_raw(), error).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How the approved actions of a report stand, where the very answer told it and the source may never tell it again. It is in
+    /// the journal by then; nothing is asked.
+    pub fn ended(&self, report: &Report) -> Vec<Followed> {
+        let approved = report.lines.iter().filter(|line| line.outcome == Outcome::Approved);
+        let ended = approved.filter_map(|line| {
+            let action = self.source(&line.key.source).ok()?.ended(&line.key.id)?;
+            Some(told(line.key.clone(), action))
+        });
+        ended.filter(|followed| followed.status.is_final()).collect()
     }
 }
 
@@ -67,16 +92,6 @@ async fn promised(
     promised
 }
 
-/// How approved actions of a report stand that ran before the answer came. Nothing is asked.
-pub(super) fn ended(inbox: &Inbox, report: &Report) -> Vec<Followed> {
-    let approved = report.lines.iter().filter(|line| line.outcome == Outcome::Approved);
-    let ended = approved.filter_map(|line| {
-        let action = inbox.source(&line.key.source).ok()?.ended(&line.key.id)?;
-        Some(told(line.key.clone(), action))
-    });
-    ended.filter(|followed| followed.status.is_final()).collect()
-}
-
 fn told(key: ActionKey, action: PendingAction) -> Followed {
     Followed {
         key,
@@ -87,18 +102,6 @@ fn told(key: ActionKey, action: PendingAction) -> Followed {
         outcome: None,
         at: time::now(),
     }
-}
-
-/// Reads once where these approved actions stand, and writes down what has ended.
-pub(super) async fn look(inbox: &Inbox, keys: &[ActionKey]) -> Result<(), Problem> {
-    for (key, action) in list::load(inbox, keys).await {
-        let ended = action.ok().filter(|action| has_ended(&action.row.status));
-        if let Some(action) = ended {
-            let error = action.error.as_ref().map(Untrusted::as_raw);
-            inbox.journal.followed(&key, action.row.status.as_raw(), error).await?;
-        }
-    }
-    Ok(())
 }
 
 /// There is more to say of it than that it was approved.
@@ -128,7 +131,7 @@ struct Promised {
 /// The actions of one source that are not final yet.
 struct Trail<'a> {
     journal: &'a Journal,
-    source: &'a Arc<dyn Source>,
+    source: &'a WithTimeouts,
     open: HashMap<ActionId, LastHeard>,
     promised: HashMap<ActionId, Promised>,
     changes: &'a mpsc::Sender<Followed>,
@@ -195,7 +198,7 @@ impl Trail<'_> {
         let id = &action.row.id;
         let Promised { past, nth } = self.promised.get(id)?;
         let sent = past.items.get(*nth)?;
-        let outcome = reconcile::of_accepted(past, sent, self.source.as_ref(), action)?;
+        let outcome = reconcile::of_accepted(past, sent, self.source, action)?;
         if let Err(error) = self.journal.note(&past.id, &[(sent.key.clone(), outcome.clone())]).await {
             tracing::error!(%error, "cannot write to the journal what an accepted decision came to");
         }

@@ -1,20 +1,24 @@
 //! Decisions whose outcome nobody knows, from the journal: they are shown until somebody says what became of them.
 
-use super::{Inbox, Problem};
+use super::core::Inbox;
+use super::problem::Problem;
 use crate::domain::{
     ActionKey, BatchKey, Capabilities, Decision, Entry, Outcome, Report, ReportLine, Resolution, Resolved,
     Risk, Row, Status, Timestamp, Untrusted,
 };
 use crate::journal::{Sent, State, SubmissionRecord};
 
-pub(super) async fn lost(inbox: &Inbox) -> Result<Vec<Entry>, Problem> {
-    let open = inbox.journal.open_ones().await?;
-    let entries = open.iter().flat_map(|past| {
-        let Report { lines, .. } = past.report();
-        let unknown = lines.into_iter().filter(|line| matches!(line.outcome, Outcome::Unknown { .. }));
-        unknown.map(|line| stand_in(&line, past.begun_at)).collect::<Vec<_>>()
-    });
-    Ok(entries.collect())
+impl Inbox {
+    /// Decisions whose outcome nobody knows, as rows, by the journal: also where the source has no row of them any more.
+    pub async fn lost(&self) -> Result<Vec<Entry>, Problem> {
+        let open = self.journal.open_ones().await?;
+        let entries = open.iter().flat_map(|past| {
+            let Report { lines, .. } = past.report();
+            let unknown = lines.into_iter().filter(|line| matches!(line.outcome, Outcome::Unknown { .. }));
+            unknown.map(|line| stand_in(&line, past.begun_at)).collect::<Vec<_>>()
+        });
+        Ok(entries.collect())
+    }
 }
 
 /// A row for a decision of which the source may have none: what the journal knows of it.
@@ -29,9 +33,10 @@ pub fn stand_in(line: &ReportLine, begun_at: Timestamp) -> Entry {
         risk: Risk::parse("?"),
         status: Status::Unknown,
         created_at: begun_at,
+        can: Capabilities::PLAIN,
         ..Row::new(line.key.id.clone(), line.tool.clone(), line.title.clone())
     };
-    Entry { key: line.key.clone(), row, can: Capabilities::PLAIN }
+    Entry { key: line.key.clone(), row }
 }
 
 /// A decision from here that was lost sight of: one of a submission.

@@ -23,21 +23,26 @@ impl Problem {
         self.what == GONE
     }
 
+    pub(super) const fn ours(what: String) -> Self {
+        Self { source: None, what, why: None }
+    }
+
+    pub(super) fn at(source: &SourceName, what: impl Into<String>) -> Self {
+        Self { source: Some(source.clone()), what: what.into(), why: None }
+    }
+
     pub(super) fn of(source: &SourceName, error: &SourceError) -> Self {
         Self { source: Some(source.clone()), what: error.to_string(), why: error.why().cloned() }
     }
-}
 
-impl Problem {
     /// The others answered, and this source was not waited for any longer.
     pub(crate) fn silent(source: &SourceName, after: Duration) -> Self {
-        let what = format!("did not answer within {} s and is left out", after.as_secs());
-        Self { source: Some(source.clone()), what, why: None }
+        Self::at(source, format!("did not answer within {} s and is left out", after.as_secs()))
     }
 }
 
 impl From<JournalError> for Problem {
     fn from(error: JournalError) -> Self {
-        Self { source: None, what: error.to_string(), why: None }
+        Self::ours(error.to_string())
     }
 }

@@ -4,17 +4,18 @@ use std::collections::{HashMap, HashSet};
 
 use futures_util::future::join_all;
 
+use super::core::Inbox;
 use super::lost_decisions::Lost;
+use super::problem::Problem;
 use super::submit::sent_as;
-use super::{Inbox, Problem, Reconciled};
+use super::timeouts::WithTimeouts;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, SourceName, Staged, SubmissionId,
+    ActionId, ActionKey, BatchKey, Binding, Outcome, PendingAction, Report, SourceName, Staged, SubmissionId,
     Timestamp, Untrusted,
 };
 use crate::fault;
 use crate::journal::{Sent, State, SubmissionRecord};
-use crate::sources::Source;
 
 /// The first and the longest wait between two looks at what is open. Between them a quarter of its age: what is not told within
 /// minutes may be told within hours.
@@ -25,22 +26,92 @@ pub(super) fn next_look(begun_at: Timestamp, now: Timestamp) -> Timestamp {
     now.plus_millis((now.since(begun_at) / 4).clamp(LOOKS.0, LOOKS.1))
 }
 
-/// The same by reading alone: nobody is told, and nothing is given back. Returns when to look again; `None` when nothing is open.
-pub(super) async fn settle_open(inbox: &Inbox) -> Result<Option<Timestamp>, Problem> {
-    let mut next: Option<Timestamp> = None;
-    for past in inbox.journal.unsettled().await? {
-        let learnt = learn_and_note(inbox, &past).await?;
-        // What its run told nobody is for the next one that has a screen.
-        if past.finished_at.is_some() && !learnt.open {
-            inbox.journal.finish(&past.id, State::Done).await?;
+/// A submission that was open, after another look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconciled {
+    /// All of it, with what is known now.
+    pub report: Report,
+    /// The lines that nobody was told of before. The others were acted on once, and must not be again.
+    pub learnt: Vec<ActionKey>,
+    pub begun_at: Timestamp,
+    /// When what is still open is read again; `None` when nothing is.
+    pub next_look: Option<Timestamp>,
+}
+
+impl Inbox {
+    /// Settles by reading what a crash, or a lost connection of this run, left open. Nothing is sent. Returns a report for
+    /// every submission that was open, and which of its lines are news.
+    ///
+    /// A `Failed` line that is news is a decision that never landed: [`Inbox::take_back`] gives it back to the draft.
+    pub async fn reconcile(&self) -> Result<Vec<Reconciled>, Problem> {
+        let mut reconciled = Vec::new();
+        for mut past in self.journal.unsettled().await? {
+            let learnt = learn_and_note(self, &past).await?;
+            let state = if learnt.open { State::Open } else { State::Done };
+            self.journal.finish(&past.id, state).await?;
+            // Its run died before it could tell anybody: everything that is known of it is news.
+            let untold = past.finished_at.is_none();
+            let mut news = Vec::new();
+            for sent in &mut past.items {
+                let before = sent.outcome.clone();
+                if let Some(outcome) = learnt.settled.get(&sent.key) {
+                    sent.outcome = Some(outcome.clone());
+                }
+                if sent.outcome.is_some() && (untold || sent.outcome != before) {
+                    news.push(sent.key.clone());
+                }
+            }
+            let next_look = learnt.open.then(|| next_look(past.begun_at, time::now()));
+            reconciled.push(Reconciled {
+                report: past.report(),
+                learnt: news,
+                begun_at: past.begun_at,
+                next_look,
+            });
         }
-        if learnt.open {
-            let at = next_look(past.begun_at, time::now());
-            next = Some(next.map_or(at, |next| next.min(at)));
-        }
+        Ok(reconciled)
     }
-    inbox.journal.release().await?;
-    Ok(next)
+
+    /// Settles what can be settled by reading, and tells nobody: for commands that only look. Returns when to look again; `None`
+    /// when nothing is open. What a run told nobody stays news for [`Inbox::reconcile`].
+    pub async fn settle_open(&self) -> Result<Option<Timestamp>, Problem> {
+        let mut next: Option<Timestamp> = None;
+        for past in self.journal.unsettled().await? {
+            let learnt = learn_and_note(self, &past).await?;
+            // What its run told nobody is for the next one that has a screen.
+            if past.finished_at.is_some() && !learnt.open {
+                self.journal.finish(&past.id, State::Done).await?;
+            }
+            if learnt.open {
+                let at = next_look(past.begun_at, time::now());
+                next = Some(next.map_or(at, |next| next.min(at)));
+            }
+        }
+        self.journal.release().await?;
+        Ok(next)
+    }
+
+    /// Those of these decisions of a submission that failed, as they were staged, to be staged again with `Draft::stage`. A
+    /// decision that is staged already should be left as it is.
+    pub async fn take_back(
+        &self,
+        id: &SubmissionId,
+        keys: &[ActionKey],
+    ) -> Result<Vec<(ActionKey, Staged)>, Problem> {
+        let items = self.journal.past(id).await?.map_or_else(Vec::new, |past| past.items);
+        let wanted: HashSet<&ActionKey> = keys.iter().collect();
+        let failed = items.into_iter().filter(|sent| {
+            wanted.contains(&sent.key) && matches!(sent.outcome, Some(Outcome::Failed { .. }))
+        });
+        let at = time::now();
+        Ok(failed
+            .map(|sent| {
+                let Sent { decision, batch, digest, terms, .. } = sent;
+                let staged = Staged { decision, batch, digest: Some(digest), terms, at };
+                (sent.key, staged)
+            })
+            .collect())
+    }
 }
 
 async fn learn_and_note(inbox: &Inbox, past: &SubmissionRecord) -> Result<Learnt, Problem> {
@@ -50,55 +121,6 @@ async fn learn_and_note(inbox: &Inbox, past: &SubmissionRecord) -> Result<Learnt
     inbox.journal.note(&past.id, &outcomes).await?;
     fault::point("reconcile.middle");
     Ok(learnt)
-}
-
-pub(super) async fn reconcile(inbox: &Inbox) -> Result<Vec<Reconciled>, Problem> {
-    let mut reconciled = Vec::new();
-    for mut past in inbox.journal.unsettled().await? {
-        let learnt = learn_and_note(inbox, &past).await?;
-        let state = if learnt.open { State::Open } else { State::Done };
-        inbox.journal.finish(&past.id, state).await?;
-        // Its run died before it could tell anybody: everything that is known of it is news.
-        let untold = past.finished_at.is_none();
-        let mut news = Vec::new();
-        for sent in &mut past.items {
-            let before = sent.outcome.clone();
-            if let Some(outcome) = learnt.settled.get(&sent.key) {
-                sent.outcome = Some(outcome.clone());
-            }
-            if sent.outcome.is_some() && (untold || sent.outcome != before) {
-                news.push(sent.key.clone());
-            }
-        }
-        let next_look = learnt.open.then(|| next_look(past.begun_at, time::now()));
-        reconciled.push(Reconciled {
-            report: past.report(),
-            learnt: news,
-            begun_at: past.begun_at,
-            next_look,
-        });
-    }
-    Ok(reconciled)
-}
-
-pub(super) async fn take_back(
-    inbox: &Inbox,
-    id: &SubmissionId,
-    keys: &[ActionKey],
-) -> Result<Vec<(ActionKey, Staged)>, Problem> {
-    let items = inbox.journal.past(id).await?.map_or_else(Vec::new, |past| past.items);
-    let wanted: HashSet<&ActionKey> = keys.iter().collect();
-    let failed = items
-        .into_iter()
-        .filter(|sent| wanted.contains(&sent.key) && matches!(sent.outcome, Some(Outcome::Failed { .. })));
-    let at = time::now();
-    Ok(failed
-        .map(|sent| {
-            let Sent { decision, batch, digest, terms, .. } = sent;
-            let staged = Staged { decision, batch, digest: Some(digest), terms, at };
-            (sent.key, staged)
-        })
-        .collect())
 }
 
 #[derive(Default)]
@@ -132,14 +154,14 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
             actions.into_iter().flatten().map(|action| (action.row.id.clone(), action)).collect();
         for sent in items {
             let outcome = match found.get(&sent.key.id) {
-                Some(action) => judge(inbox, past, sent, source.as_ref(), action),
+                Some(action) => judge(inbox, past, sent, source, action),
                 // It may be the one that cannot be read.
                 None if unreadable => None,
                 // It was taken, and may be told of later.
                 None if sent.outcome == Some(Outcome::Accepted) => None,
                 // While an approval runs, some sources do not tell of it: it may come back.
                 None if !is_over(inbox, past) => None,
-                None => missing(past, sent, source.as_ref()),
+                None => missing(past, sent, source),
             };
             learnt.open |= outcome.as_ref().is_none_or(|outcome| outcome.is_open(sent.decision.kind()));
             if let Some(outcome) = outcome {
@@ -151,7 +173,7 @@ async fn learn(inbox: &Inbox, past: &SubmissionRecord) -> Learnt {
 }
 
 /// The source has no row of it now. It may be told of later: some sources hide what runs. `None`: that is known already.
-fn missing(past: &SubmissionRecord, sent: &Sent, source: &dyn Source) -> Option<Outcome> {
+fn missing(past: &SubmissionRecord, sent: &Sent, source: &WithTimeouts) -> Option<Outcome> {
     if sent.outcome.is_some() {
         return None;
     }
@@ -179,7 +201,7 @@ fn judge(
     inbox: &Inbox,
     past: &SubmissionRecord,
     sent: &Sent,
-    source: &dyn Source,
+    source: &WithTimeouts,
     action: &PendingAction,
 ) -> Option<Outcome> {
     if sent.outcome == Some(Outcome::Accepted) {
@@ -190,7 +212,7 @@ fn judge(
     let still_pending = || {
         // A request that was answered by silence may still be on its way, and what was taken may be settled later. Only a backend
         // that settles within its answer, and takes a decision once, holds nothing of a dead run.
-        let at_once = source.capabilities(&action.row).binding == Binding::Source;
+        let at_once = action.row.can.binding == Binding::Source;
         let over = at_once && sent.outcome.is_none() || is_over(inbox, past);
         over.then(|| Outcome::Failed {
             why: "it was not sent, or did not arrive: it is still pending".into(),
@@ -205,7 +227,7 @@ fn judge(
 pub(super) fn of_accepted(
     past: &SubmissionRecord,
     sent: &Sent,
-    source: &dyn Source,
+    source: &WithTimeouts,
     action: &PendingAction,
 ) -> Option<Outcome> {
     lost(past, sent, source, action, source.subject().as_ref()).of_accepted(action)
@@ -214,7 +236,7 @@ pub(super) fn of_accepted(
 fn lost<'a>(
     past: &SubmissionRecord,
     sent: &Sent,
-    source: &dyn Source,
+    source: &WithTimeouts,
     action: &PendingAction,
     subject: Option<&'a Untrusted>,
 ) -> Lost<'a> {

@@ -1,15 +1,16 @@
 //! Sends a submission: journal, source, journal. Every decision gets exactly one outcome.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 
+use super::core::Inbox;
 use super::lost_decisions::Lost;
-use super::{Inbox, Problem};
+use super::problem::Problem;
+use super::timeouts::{Wait, WithTimeouts};
 use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, BatchKey, Item, Outcome, PendingAction, Report, ReportLine, SourceName, Submission,
@@ -17,15 +18,35 @@ use crate::domain::{
 };
 use crate::fault;
 use crate::journal::State;
-use crate::sources::{Source, SourceError};
+use crate::sources::SourceError;
 
 type Outcomes = HashMap<ActionKey, Outcome>;
 
 /// For so long nothing is told of some before all is known.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+impl Inbox {
+    /// Sends a submission once: journal first, then the sources, then the journal again.
+    ///
+    /// `left_pending` is what stays undecided in its batches, for the report. An error means that nothing was sent. Once
+    /// begun it goes on to its end, also when nobody waits for the report any more.
+    pub async fn submit(&self, submission: Submission, left_pending: u64) -> Result<Report, Problem> {
+        send(self, submission, left_pending, None).await
+    }
+
+    /// The same; while some source lets wait, a report of the lines that are known by then is told. They do not change any more.
+    pub async fn submit_telling(
+        &self,
+        submission: Submission,
+        left_pending: u64,
+        told: mpsc::Sender<Report>,
+    ) -> Result<Report, Problem> {
+        send(self, submission, left_pending, Some(told)).await
+    }
+}
+
 /// On a task of its own: a screen that is closed does not leave a submission half sent.
-pub(super) async fn submit(
+async fn send(
     inbox: &Inbox,
     submission: Submission,
     left_pending: u64,
@@ -48,7 +69,7 @@ pub(super) async fn submit(
                 }
                 Ok(past.report())
             }
-            Ok(None) => Err(Problem { source: None, what: format!("nothing was sent: {error}"), why: None }),
+            Ok(None) => Err(Problem::ours(format!("nothing was sent: {error}"))),
             Err(error) => {
                 tracing::error!(%error, "cannot read what became of a submission");
                 Ok(unknown)
@@ -119,7 +140,7 @@ async fn all(
 struct Job<'a> {
     inbox: &'a Inbox,
     id: &'a SubmissionId,
-    source: &'a Arc<dyn Source>,
+    source: &'a WithTimeouts,
     batches: Vec<(usize, &'a SubmissionBatch)>,
 }
 
@@ -188,7 +209,7 @@ impl Job<'_> {
     /// What was learnt is on disk before anything else is done with it.
     async fn note(&self, outcomes: &Outcomes) {
         let noted: Vec<_> = outcomes.iter().map(|(key, out)| (key.clone(), out.clone())).collect();
-        let ended: Vec<_> = ended(self.source.as_ref(), outcomes).collect();
+        let ended: Vec<_> = ended(self.source, outcomes).collect();
         if let Err(error) = self.inbox.journal.note_ended(self.id, &noted, &ended).await {
             tracing::error!(%error, "cannot write outcomes to the journal");
         }
@@ -201,7 +222,9 @@ impl Job<'_> {
         batch: &SubmissionBatch,
         begun_at: Timestamp,
     ) -> (Outcomes, Option<Untrusted>) {
-        let (mut outcomes, mut stop) = match self.source.submit(batch, key).await {
+        let wait = Wait::Decisions(batch.items().len());
+        let sent = self.source.ask(wait, |source| source.submit(batch, key)).await;
+        let (mut outcomes, mut stop) = match sent {
             Ok(outcomes) => (complete(batch, outcomes), None),
             Err(error) => (each(batch, &failed(&error)), stops(&error)),
         };
@@ -257,7 +280,7 @@ impl Job<'_> {
 }
 
 /// How approved actions stand that ran before the answer came, and that nothing more will happen to.
-fn ended(source: &dyn Source, outcomes: &Outcomes) -> impl Iterator<Item = (ActionKey, PendingAction)> {
+fn ended(source: &WithTimeouts, outcomes: &Outcomes) -> impl Iterator<Item = (ActionKey, PendingAction)> {
     let approved = outcomes.iter().filter(|(_, outcome)| **outcome == Outcome::Approved);
     let ended = approved.filter_map(|(key, _)| Some((key.clone(), source.ended(&key.id)?)));
     ended.filter(|(_, action)| action.row.status.is_final())

@@ -1,6 +1,24 @@
+use super::pace::Pace;
+use crate::contract::time;
+use crate::domain::ActionKey;
+use crate::domain::ContextEntry;
+use crate::domain::PendingAction;
+use crate::domain::Report;
+use crate::domain::Resolution;
+use crate::domain::Resolved;
+use crate::domain::Revision;
+use crate::domain::SourceName;
+use crate::domain::Staged;
+use crate::domain::Submission;
+use crate::domain::SubmissionId;
+use crate::domain::Timestamp;
+use crate::domain::Untrusted;
+use crate::journal::Journal;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -13,7 +31,7 @@ use crate::domain::{
     ActionId, BatchId, BatchKey, Binding, Capabilities, Decision, DecisionKind, Digest, HistoryEvent,
     ListQuery, Outcome, ReasonRule, Row, Status, SubmissionBatch, freeze,
 };
-use crate::sources::{self, Signal, SourceError};
+use crate::sources::{self, Abilities, Full, Outcomes, Source, SourceError, SourceInfo};
 
 mod at_once;
 mod decision_history;
@@ -28,7 +46,7 @@ struct Fake {
     name: SourceName,
     subject: Option<Untrusted>,
     state: Mutex<State>,
-    signals: Mutex<Option<BoxStream<'static, Signal>>>,
+    signals: Mutex<Option<BoxStream<'static, EventKind>>>,
     /// What hangs goes on.
     goes_on: tokio::sync::Notify,
 }
@@ -101,6 +119,11 @@ impl Fake {
         self.state.lock().unwrap()
     }
 
+    fn can(&self) -> Capabilities {
+        let binding = if self.state().settles_later { Binding::FreshRead } else { Binding::Source };
+        Capabilities { binding, ..CAN }
+    }
+
     async fn hang(&self) {
         let hangs = self.state().hangs;
         if hangs {
@@ -122,8 +145,7 @@ impl Fake {
     }
 }
 
-#[async_trait]
-impl Source for Fake {
+impl SourceInfo for Fake {
     fn name(&self) -> &SourceName {
         &self.name
     }
@@ -132,40 +154,35 @@ impl Source for Fake {
         self.subject.clone()
     }
 
-    fn capabilities(&self, _: &Row) -> Capabilities {
-        let binding = if self.state().settles_later { Binding::FreshRead } else { Binding::Source };
-        Capabilities { binding, ..CAN }
+    fn at_once(&self) -> usize {
+        self.state().at_once.unwrap_or(usize::MAX)
     }
 
-    fn records(&self) -> Records {
-        let keeps = !self.state().keeps_nothing;
-        Records { lists: keeps, timeline: keeps, flows: false }
+    fn runs_for(&self) -> Duration {
+        self.state().runs_for
     }
 
-    async fn listed(&self, query: &ListQuery) -> Result<sources::Listed, SourceError> {
-        self.hang().await;
-        let nth = query.cursor.as_deref().map_or(0, |cursor| cursor.parse().unwrap());
-        let page = self.state().pages.get(nth).cloned().unwrap_or_else(|| Some(sources::Listed::default()));
-        page.ok_or_else(|| SourceError::Unreachable { why: "no route".into() })
+    fn ended(&self, id: &ActionId) -> Option<PendingAction> {
+        self.state().ended.get(id).map(|text| action::read(text).unwrap())
     }
 
-    async fn history(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
-        self.hang().await;
-        Ok(self.state().events.clone())
+    fn watch(&self) -> Option<BoxStream<'static, EventKind>> {
+        self.signals.lock().unwrap().take()
     }
+}
 
-    async fn context(&self, _: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
-        self.hang().await;
-        Ok(vec![ContextEntry { title: "Run", facts: Vec::new() }])
-    }
-
+#[async_trait]
+impl Source for Fake {
     async fn sync(&self, since: Option<Revision>) -> Result<sources::Synced, SourceError> {
         self.hang().await;
         if self.state().fails_to_list() {
             return Err(SourceError::Unreachable { why: "it is down".into() });
         }
         let bad = Unreadable::new("it has no id", "17");
-        let row = |id: &str| action::read_row(&text(id, r#""status":"pending""#)).unwrap();
+        let row = |id: &str| Row {
+            can: self.can(),
+            ..action::read_row(&text(id, r#""status":"pending""#)).unwrap()
+        };
         Ok(match since {
             None => sources::Synced::All {
                 rows: vec![row("1")],
@@ -181,8 +198,9 @@ impl Source for Fake {
         })
     }
 
-    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         self.hang().await;
+        let can = self.can();
         let mut state = self.state();
         state.reads += 1;
         if state.unreadable > 0 {
@@ -192,16 +210,13 @@ impl Source for Fake {
         let mut stand = |id: &ActionId| {
             let texts = state.actions.get_mut(id)?;
             let text = if texts.len() > 1 { texts.pop_front()? } else { texts.front()?.clone() };
-            Some(action::read(&text))
+            let can = |row| Row { can, ..row };
+            Some(action::read(&text).map(|action| PendingAction { row: can(action.row), ..action }))
         };
         Ok(ids.iter().filter_map(&mut stand).collect())
     }
 
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        key: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, batch: &SubmissionBatch, key: &str) -> Result<Outcomes, SourceError> {
         let journal = self.state().journal.clone();
         let (journalled, receipts) = match journal {
             Some(journal) => {
@@ -230,19 +245,44 @@ impl Source for Fake {
         self.state().answers.pop_front().unwrap_or_else(as_asked)
     }
 
-    fn at_once(&self) -> usize {
-        self.state().at_once.unwrap_or(usize::MAX)
+    fn abilities(&self) -> Abilities<'_> {
+        let able = Abilities { context: Some(self), resolve_unknown: Some(self), ..Abilities::default() };
+        if self.state().keeps_nothing {
+            return able;
+        }
+        Abilities { history: Some(self), timeline: Some(self), ..able }
     }
+}
 
-    fn runs_for(&self) -> Duration {
-        self.state().runs_for
+#[async_trait]
+impl sources::History for Fake {
+    async fn listed(&self, query: &ListQuery) -> Result<sources::Listed, SourceError> {
+        self.hang().await;
+        let nth = query.cursor.as_deref().map_or(0, |cursor| cursor.parse().unwrap());
+        let page = self.state().pages.get(nth).cloned().unwrap_or_else(|| Some(sources::Listed::default()));
+        page.ok_or_else(|| SourceError::Unreachable { why: "no route".into() })
     }
+}
 
-    fn ended(&self, id: &ActionId) -> Option<PendingAction> {
-        self.state().ended.get(id).map(|text| action::read(text).unwrap())
+#[async_trait]
+impl sources::Timeline for Fake {
+    async fn timeline(&self, _: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        self.hang().await;
+        Ok(self.state().events.clone())
     }
+}
 
-    async fn settle(
+#[async_trait]
+impl sources::Context for Fake {
+    async fn context(&self, _: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+        self.hang().await;
+        Ok(vec![ContextEntry { title: "Run", facts: Vec::new() }])
+    }
+}
+
+#[async_trait]
+impl sources::ResolveUnknown for Fake {
+    async fn resolve(
         &self,
         _: &ActionId,
         finding: Resolution,
@@ -251,10 +291,6 @@ impl Source for Fake {
         let mut state = self.state();
         state.findings.push(finding);
         state.settlings.pop_front().unwrap()
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        self.signals.lock().unwrap().take()
     }
 }
 

@@ -1,21 +1,17 @@
-//! No source is waited for without an end: whatever its adapter does, each answer has a limit here, so that what hangs is an
+//! No source is waited for without an end: only this file has a way to it, and each question names its limit. What hangs is an
 //! error of that source and of no other.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures_util::StreamExt as _;
-use futures_util::stream::{BoxStream, FuturesUnordered};
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-use crate::contract::action::Unreadable;
-use crate::domain::{
-    ActionId, Capabilities, Check, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent, KnownTool,
-    ListQuery, Outcome, Outstanding, PendingAction, Records, Resolution, Resolved, Revision, Row, SourceName,
-    SubmissionBatch, Untrusted,
-};
-use crate::sources::{Listed, Signal, Source, SourceError, Synced};
+use crate::domain::{ActionId, Check, Records};
+use crate::sources::{Abilities, Full, Source, SourceError, SourceInfo};
 
 /// How long an answer may take. Adapters have shorter limits for each request; these are for what no request explains.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +23,7 @@ pub(super) struct Limits {
     /// Reading or sending, and more for each action of it.
     many: Duration,
     each: Duration,
-    /// Looking a source over.
+    /// A health check.
     check: Duration,
 }
 
@@ -50,16 +46,92 @@ impl Limits {
     }
 }
 
-/// A source, and how long it is waited for.
-#[derive(Debug)]
+/// What is waited for, and so for how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    List,
+    Look,
+    Actions(usize),
+    /// They may run before the answer comes.
+    Decisions(usize),
+}
+
+/// A source that cannot be asked without a limit. What it says by itself is at hand.
+#[derive(Clone, Debug)]
 pub(super) struct WithTimeouts {
     source: Arc<dyn Source>,
     limits: Limits,
 }
 
+impl Deref for WithTimeouts {
+    type Target = dyn SourceInfo;
+
+    fn deref(&self) -> &Self::Target {
+        self.source.as_ref()
+    }
+}
+
+pub(super) type Answer<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
+
 impl WithTimeouts {
-    pub(super) fn over(source: Arc<dyn Source>, limits: Limits) -> Arc<dyn Source> {
-        Arc::new(Self { source, limits })
+    pub(super) const fn over(source: Arc<dyn Source>, limits: Limits) -> Self {
+        Self { source, limits }
+    }
+
+    #[cfg(test)]
+    pub(super) fn holders(&self) -> usize {
+        Arc::strong_count(&self.source)
+    }
+
+    #[cfg(test)]
+    pub(super) fn in_a_hurry(&self, limit: Duration) -> Self {
+        Self { source: Arc::clone(&self.source), limits: Limits::all(limit) }
+    }
+
+    /// Asks something. Where no answer comes in time, what was asked may have been done all the same: nobody knows.
+    pub(super) async fn ask<'a, T>(
+        &'a self,
+        wait: Wait,
+        question: impl FnOnce(&'a dyn Source) -> Answer<'a, T>,
+    ) -> Result<T, SourceError> {
+        let limit = match wait {
+            Wait::List => self.limits.list,
+            Wait::Look => self.limits.look,
+            Wait::Actions(actions) => self.limits.of(actions),
+            Wait::Decisions(actions) => {
+                self.limits.of(actions) + self.runs_for() * u32::try_from(actions).unwrap_or(u32::MAX)
+            }
+        };
+        let answer = question(self.source.as_ref());
+        tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| {
+            let why = format!("no answer within {} s", limit.as_secs());
+            Err(SourceError::Unreachable { why: why.into() })
+        })
+    }
+
+    /// Asks for what only some sources can do; `None` where this one cannot.
+    pub(super) async fn ask_able<'a, T>(
+        &'a self,
+        wait: Wait,
+        question: impl FnOnce(Abilities<'a>) -> Option<Answer<'a, T>>,
+    ) -> Result<Option<T>, SourceError> {
+        match question(self.source.abilities()) {
+            Some(answer) => self.ask(wait, |_| answer).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        self.ask(Wait::Actions(ids.len()), |source| source.get(ids)).await
+    }
+
+    pub(super) async fn check(&self) -> Vec<Check> {
+        self.source.check(self.limits.check).await
+    }
+
+    /// What can be told of actions that are over.
+    pub(super) fn records(&self) -> Records {
+        self.source.abilities().records()
     }
 }
 
@@ -89,131 +161,6 @@ pub(crate) async fn in_time<T>(
     }
 }
 
-/// What was asked may have been done all the same: nobody knows.
-async fn within<T>(
-    limit: Duration,
-    answer: impl Future<Output = Result<T, SourceError>> + Send,
-) -> Result<T, SourceError> {
-    tokio::time::timeout(limit, answer).await.unwrap_or_else(|_| {
-        let why = format!("no answer within {} s", limit.as_secs());
-        Err(SourceError::Unreachable { why: why.into() })
-    })
-}
-
-#[async_trait]
-impl Source for WithTimeouts {
-    fn name(&self) -> &SourceName {
-        self.source.name()
-    }
-
-    fn subject(&self) -> Option<Untrusted> {
-        self.source.subject()
-    }
-
-    fn capabilities(&self, row: &Row) -> Capabilities {
-        self.source.capabilities(row)
-    }
-
-    fn records(&self) -> Records {
-        self.source.records()
-    }
-
-    async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError> {
-        within(self.limits.look, self.source.listed(query)).await
-    }
-
-    async fn history(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
-        within(self.limits.look, self.source.history(id)).await
-    }
-
-    async fn flows(&self, asked: &FlowsAsked) -> Result<Flows, SourceError> {
-        within(self.limits.look, self.source.flows(asked)).await
-    }
-
-    async fn outstanding(&self) -> Result<Outstanding, SourceError> {
-        within(self.limits.look, self.source.outstanding()).await
-    }
-
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
-        within(self.limits.look, self.source.context(id)).await
-    }
-
-    async fn check(&self) -> Vec<Check> {
-        let limit = self.limits.check;
-        tokio::time::timeout(limit, self.source.check()).await.unwrap_or_else(|_| {
-            let found = format!("no answer within {} s", limit.as_secs());
-            vec![Check::bad(
-                "answer",
-                found,
-                "look at the backend, at its log, and at the network in between",
-            )]
-        })
-    }
-
-    fn least_poll(&self) -> Duration {
-        self.source.least_poll()
-    }
-
-    async fn sync(&self, since: Option<Revision>) -> Result<Synced, SourceError> {
-        within(self.limits.list, self.source.sync(since)).await
-    }
-
-    async fn get(&self, ids: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
-        within(self.limits.of(ids.len()), self.source.get(ids)).await
-    }
-
-    async fn beginning(&self, prefix: &str) -> Result<Vec<ActionId>, SourceError> {
-        within(self.limits.look, self.source.beginning(prefix)).await
-    }
-
-    async fn submit(
-        &self,
-        batch: &SubmissionBatch,
-        key: &str,
-    ) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
-        let actions = batch.items().len();
-        let runs = self.source.runs_for() * u32::try_from(actions).unwrap_or(u32::MAX);
-        within(self.limits.of(actions) + runs, self.source.submit(batch, key)).await
-    }
-
-    fn ours(&self, action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
-        self.source.ours(action, decision, key)
-    }
-
-    fn at_once(&self) -> usize {
-        self.source.at_once()
-    }
-
-    fn one_by_one(&self) -> bool {
-        self.source.one_by_one()
-    }
-
-    fn runs_for(&self) -> Duration {
-        self.source.runs_for()
-    }
-
-    fn ended(&self, id: &ActionId) -> Option<PendingAction> {
-        self.source.ended(id)
-    }
-
-    async fn settle(
-        &self,
-        id: &ActionId,
-        finding: Resolution,
-        reason: Option<String>,
-    ) -> Result<Resolved, SourceError> {
-        within(self.limits.many, self.source.settle(id, finding, reason)).await
-    }
-
-    async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
-        within(self.limits.look, self.source.tools()).await
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        self.source.watch()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -239,26 +186,5 @@ mod tests {
             "one that is no good"
         );
         assert_eq!(answers([1, 1, 1]).await.1, 1);
-    }
-
-    /// What is not passed on is answered by the trait's default, and nobody would notice.
-    #[test]
-    fn every_question_is_passed_on() {
-        let questions = |text: &'static str| {
-            let lines = text.lines().map(str::trim);
-            let of =
-                |line: &'static str| line.trim_start_matches("async ").strip_prefix("fn ")?.split('(').next();
-            lines.filter_map(of).collect::<Vec<_>>()
-        };
-        let source = include_str!("../sources/mod.rs");
-        let (_, asked) = source.split_once("pub trait Source:").unwrap();
-        let (asked, _) = asked.split_once("\n}\n").unwrap();
-        let (_, passed_on) = include_str!("timeouts.rs").split_once("impl Source for WithTimeouts").unwrap();
-
-        let asked = questions(asked);
-        assert!(asked.len() > 10, "{asked:?}");
-        for question in asked {
-            assert!(questions(passed_on).contains(&question), "{question} is not passed on");
-        }
     }
 }

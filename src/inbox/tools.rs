@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Inbox, Problem};
+use super::problem::Problem;
+use super::timeouts::{Wait, WithTimeouts};
 use crate::domain::{KnownTool, SourceName, Untrusted};
 use crate::schema::Schema;
 
@@ -27,6 +28,24 @@ type All = Arc<[Arc<Tool>]>;
 pub(super) struct Tools(Mutex<HashMap<SourceName, (Instant, All)>>);
 
 impl Tools {
+    pub(super) async fn find(
+        &self,
+        source: &WithTimeouts,
+        name: &Untrusted,
+    ) -> Result<Option<Arc<Tool>>, Problem> {
+        let tools = match self.of(source.name()) {
+            Some(tools) => tools,
+            None => {
+                let known = source.ask_able(Wait::Look, |able| Some(able.lookup?.tools())).await;
+                let known = known.map_err(|error| Problem::of(source.name(), &error))?.unwrap_or_default();
+                let tools: All = known.into_iter().map(|known| Arc::new(Tool::new(known))).collect();
+                self.keep(source.name(), &tools);
+                tools
+            }
+        };
+        Ok(tools.iter().find(|tool| tool.known.name == *name).cloned())
+    }
+
     fn of(&self, source: &SourceName) -> Option<All> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(source).filter(|(at, _)| at.elapsed() < FRESH).map(|(_, tools)| Arc::clone(tools))
@@ -36,23 +55,6 @@ impl Tools {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(source.clone(), (Instant::now(), Arc::clone(tools)));
     }
-}
-
-pub(super) async fn tool(
-    inbox: &Inbox,
-    source: &SourceName,
-    name: &Untrusted,
-) -> Result<Option<Arc<Tool>>, Problem> {
-    let tools = match inbox.tools.of(source) {
-        Some(tools) => tools,
-        None => {
-            let known = inbox.source(source)?.tools().await.map_err(|error| Problem::of(source, &error))?;
-            let tools: All = known.into_iter().map(|known| Arc::new(Tool::new(known))).collect();
-            inbox.tools.keep(source, &tools);
-            tools
-        }
-    };
-    Ok(tools.iter().find(|tool| tool.known.name == *name).cloned())
 }
 
 impl Tool {

@@ -1,7 +1,6 @@
 //! Watches each source in a task of its own: what it pushes, with polling beneath.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -9,10 +8,12 @@ use futures_util::stream::BoxStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::{Connection, Event, EventKind, Pace};
+use super::event::Event;
+use super::pace::Pace;
+use super::timeouts::WithTimeouts;
 use crate::domain::{SourceName, Timestamp};
 use crate::net::backoff::{Backoff, dice};
-use crate::sources::{Signal, Source};
+use crate::sources::{Connection, EventKind};
 
 /// So often the clock on the wall is compared with the one that stands still while the computer sleeps.
 const GLANCE: Duration = Duration::from_secs(5);
@@ -29,7 +30,7 @@ const AGAIN_MAX: Duration = Duration::from_secs(30);
 pub(super) struct SyncFailures(HashMap<SourceName, watch::Sender<u32>>);
 
 impl SyncFailures {
-    pub(super) fn of(sources: &[Arc<dyn Source>]) -> Self {
+    pub(super) fn of(sources: &[WithTimeouts]) -> Self {
         Self(sources.iter().map(|source| (source.name().clone(), watch::Sender::new(0))).collect())
     }
 
@@ -45,11 +46,11 @@ impl SyncFailures {
 }
 
 /// A task a source; each ends when nobody listens any more.
-pub(super) fn start(sources: &[Arc<dyn Source>], misses: &SyncFailures, pace: Pace) -> mpsc::Receiver<Event> {
+pub(super) fn start(sources: &[WithTimeouts], misses: &SyncFailures, pace: Pace) -> mpsc::Receiver<Event> {
     let (events, receiver) = mpsc::channel(64);
     for source in sources {
         let watcher = Watcher {
-            source: Arc::clone(source),
+            source: source.clone(),
             signals: source.watch(),
             events: events.clone(),
             misses: misses.0.get(source.name()).map(watch::Sender::subscribe),
@@ -64,8 +65,8 @@ pub(super) fn start(sources: &[Arc<dyn Source>], misses: &SyncFailures, pace: Pa
 }
 
 struct Watcher {
-    source: Arc<dyn Source>,
-    signals: Option<BoxStream<'static, Signal>>,
+    source: WithTimeouts,
+    signals: Option<BoxStream<'static, EventKind>>,
     events: mpsc::Sender<Event>,
     misses: Option<watch::Receiver<u32>>,
     again: Backoff,
@@ -147,23 +148,20 @@ impl Watcher {
         }
     }
 
-    async fn pass_on(&mut self, signal: Signal) -> Result<(), ReceiverClosed> {
-        match signal {
-            Signal::Up => {
+    async fn pass_on(&mut self, told: EventKind) -> Result<(), ReceiverClosed> {
+        match told {
+            EventKind::Connection(Connection::Live) => {
                 self.live = true;
-                self.tell(EventKind::Connection(Connection::Live)).await?;
+                self.tell(told).await?;
                 // What was missed before is not known.
                 self.tell(EventKind::Changed).await
             }
-            Signal::Briefing(briefing) => self.tell(EventKind::Briefing(briefing)).await,
-            Signal::Changed => self.tell(EventKind::Changed).await,
-            Signal::Tick => self.tell(EventKind::Tick).await,
-            Signal::Down { why, retry_in } => {
+            EventKind::Connection(connection) if connection.is_over() => self.over(connection).await,
+            EventKind::Connection(_) => {
                 self.live = false;
-                self.tell(EventKind::Connection(Connection::Retrying { why, retry_in })).await
+                self.tell(told).await
             }
-            Signal::Refused { why } => self.over(Connection::Refused { why }).await,
-            Signal::Stopped { why } => self.over(Connection::Stopped { why }).await,
+            EventKind::Briefing(_) | EventKind::Changed | EventKind::Tick => self.tell(told).await,
         }
     }
 
@@ -205,7 +203,7 @@ impl Watcher {
 }
 
 /// The next signal; never, where nothing is pushed.
-async fn next(signals: &mut Option<BoxStream<'static, Signal>>) -> Option<Signal> {
+async fn next(signals: &mut Option<BoxStream<'static, EventKind>>) -> Option<EventKind> {
     match signals {
         Some(signals) => signals.next().await,
         None => std::future::pending().await,

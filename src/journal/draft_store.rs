@@ -26,53 +26,43 @@ impl Journal {
     }
 
     async fn read_desk(&self, desk: i64) -> Result<Restored, JournalError> {
-        let failed = |error| self.failed(error);
-        let position: i64 = sqlx::query_scalar("SELECT position FROM desk WHERE id = $1")
-            .bind(desk)
-            .fetch_one(self.read())
-            .await
-            .map_err(failed)?;
-        let changes: Vec<ChangeRow> = sqlx::query_as(
-            "SELECT step, source, action, before, after FROM change WHERE desk = $1 ORDER BY step, nth",
-        )
-        .bind(desk)
-        .fetch_all(self.read())
-        .await
-        .map_err(failed)?;
+        let position = sqlx::query_scalar::<_, i64>("SELECT position FROM desk WHERE id = $1").bind(desk);
+        let position = self.done(position.fetch_one(self.read())).await?;
+        let changes =
+            "SELECT step, source, action, before, after FROM change WHERE desk = $1 ORDER BY step, nth";
+        let changes = sqlx::query_as::<_, ChangeRow>(changes).bind(desk).fetch_all(self.read());
+        let changes = self.done(changes).await?;
         let mut restored = Restored {
             draft: Draft::restore(self.steps(changes)?, usize::try_from(position).unwrap_or_default()),
             ..Restored::default()
         };
-        let texts: Vec<(String, String, String, String)> =
-            sqlx::query_as("SELECT source, action, text, of FROM edit_text WHERE desk = $1")
-                .bind(desk)
-                .fetch_all(self.read())
-                .await
-                .map_err(failed)?;
+        let texts =
+            self.texts("SELECT source, action, text, of FROM edit_text WHERE desk = $1", desk).await?;
         for (source, action, text, of) in texts {
             let of = self.digest(&of)?;
             restored.edit_texts.insert(shape::key(source, action), EditText { text, of });
         }
-        let reasons: Vec<(String, String, String, String)> =
-            sqlx::query_as("SELECT source, action, decision, text FROM reason_text WHERE desk = $1")
-                .bind(desk)
-                .fetch_all(self.read())
-                .await
-                .map_err(failed)?;
+        let reasons = "SELECT source, action, decision, text FROM reason_text WHERE desk = $1";
+        let reasons = self.texts(reasons, desk).await?;
         for (source, action, word, text) in reasons {
             let says = shape::read_says(&word).ok_or_else(|| self.damaged("a reason is unreadable"))?;
             restored.reason_texts.insert((shape::key(source, action), says), text);
         }
-        let seen: Vec<(String, String, String, String)> =
-            sqlx::query_as("SELECT source, action, digest, seen FROM seen")
-                .fetch_all(self.read())
-                .await
-                .map_err(failed)?;
+        let seen = self.texts("SELECT source, action, digest, seen FROM seen WHERE $1 > 0", desk).await?;
         for (source, action, digest, word) in seen {
             let seen = shape::read_seen(&word).ok_or_else(|| self.damaged("what was seen is unreadable"))?;
             restored.seen.note(&shape::key(source, action), self.digest(&digest)?, seen);
         }
         Ok(restored)
+    }
+
+    /// Four texts a row.
+    async fn texts(
+        &self,
+        sql: &'static str,
+        desk: i64,
+    ) -> Result<Vec<(String, String, String, String)>, JournalError> {
+        self.done(sqlx::query_as(sql).bind(desk).fetch_all(self.read())).await
     }
 
     /// Remembers all of it or nothing; returns when it is on disk.
@@ -101,7 +91,7 @@ impl Journal {
     /// For a run that saves without having restored: nobody's work lies on it.
     async fn new_desk(&self) -> Result<i64, JournalError> {
         let mut tx = self.begin_write().await?;
-        let id = self.insert_desk(&mut tx).await.map_err(|error| self.failed(error))?;
+        let id = self.done(self.insert_desk(&mut tx)).await?;
         self.commit(tx).await?;
         Ok(id)
     }
@@ -117,29 +107,21 @@ impl Journal {
     /// Takes the desk that was used last among those whose run is gone, one with work on it first; else a new one. Under
     /// the write lock, so that two runs never take the same.
     async fn adopt(&self) -> Result<i64, JournalError> {
-        let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
-        let desks: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT id, owner FROM desk ORDER BY EXISTS (SELECT 1 FROM change WHERE desk = id)
-                OR EXISTS (SELECT 1 FROM edit_text WHERE desk = id)
-                OR EXISTS (SELECT 1 FROM reason_text WHERE desk = id) DESC, used_at DESC",
-        )
-        .fetch_all(&mut *tx)
-        .await
-        .map_err(failed)?;
+        let sql = "SELECT id, owner FROM desk ORDER BY EXISTS (SELECT 1 FROM change WHERE desk = id)
+                   OR EXISTS (SELECT 1 FROM edit_text WHERE desk = id)
+                   OR EXISTS (SELECT 1 FROM reason_text WHERE desk = id) DESC, used_at DESC";
+        let desks = self.done(sqlx::query_as::<_, (i64, String)>(sql).fetch_all(&mut *tx)).await?;
         let free = desks.into_iter().find(|(_, owner)| !self.owner.is_alive(owner));
-        let taken = match free {
+        let sql = "UPDATE desk SET owner = $1, used_at = $2 WHERE id = $3 RETURNING id";
+        let id = match free {
             Some((id, _)) => {
-                sqlx::query_scalar("UPDATE desk SET owner = $1, used_at = $2 WHERE id = $3 RETURNING id")
-                    .bind(&self.owner.id)
-                    .bind(time::now().as_millis())
-                    .bind(id)
-                    .fetch_one(&mut *tx)
-                    .await
+                let query =
+                    sqlx::query_scalar(sql).bind(&self.owner.id).bind(time::now().as_millis()).bind(id);
+                self.done(query.fetch_one(&mut *tx)).await?
             }
-            None => self.insert_desk(&mut tx).await,
+            None => self.done(self.insert_desk(&mut tx)).await?,
         };
-        let id = taken.map_err(failed)?;
         self.commit(tx).await?;
         Ok(id)
     }

@@ -21,14 +21,14 @@ impl Journal {
     ) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
         let begun = Begun::now(left_pending, reviewer);
-        self.put(&mut tx, submission, &begun, "held").await.map_err(|error| self.failed(error))?;
+        self.done(self.put(&mut tx, submission, &begun, "held")).await?;
         self.commit(tx).await
     }
 
     /// Forgets what this run held. What is being sent already, or was, stays.
     pub async fn recall(&self, id: &SubmissionId) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
-        self.let_go(&mut tx, id).await.map_err(|error| self.failed(error))?;
+        self.done(self.let_go(&mut tx, id)).await?;
         self.commit(tx).await
     }
 

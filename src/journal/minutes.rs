@@ -1,6 +1,6 @@
 //! Keeps the minutes of the figures over restarts. They hold counts only: no action and no reviewer.
 
-use sqlx::{Row as _, Sqlite, Transaction};
+use sqlx::{Row as _, Sqlite, SqlitePool, Transaction};
 
 use super::state::{Journal, JournalError};
 use crate::domain::{Flow, KeptMinute, KeptQueue, Minute, Queue, SourceName};
@@ -23,56 +23,40 @@ impl Journal {
         let Some(newest) = minutes.iter().map(|minute| minute.minute).max() else { return Ok(()) };
         let mut tx = self.begin_write().await?;
         for minute in minutes {
-            put(&mut tx, minute).await.map_err(|error| self.failed(error))?;
+            self.done(put(&mut tx, minute)).await?;
         }
-        sqlx::query("DELETE FROM minute WHERE minute <= $1")
-            .bind(newest.number() - KEPT)
-            .execute(&mut *tx)
-            .await
-            .map_err(|error| self.failed(error))?;
+        let old = sqlx::query("DELETE FROM minute WHERE minute <= $1").bind(newest.number() - KEPT);
+        self.done(old.execute(&mut *tx)).await?;
         self.commit(tx).await
     }
 
     /// The minutes that are kept since one, in order. At most 48 hours back.
     pub async fn kept_minutes(&self, since: Minute) -> Result<Vec<KeptMinute>, JournalError> {
-        let failed = |error| self.failed(error);
-        let rows = sqlx::query(
-            "SELECT source, minute, watched FROM minute WHERE minute >= $1 ORDER BY minute, source",
-        )
-        .bind(since.number())
-        .fetch_all(self.read())
-        .await
-        .map_err(failed)?;
-        let mut minutes = Vec::with_capacity(rows.len());
-        for row in rows {
-            let read = || -> Result<KeptMinute, sqlx::Error> {
-                Ok(KeptMinute {
-                    source: SourceName::new(row.try_get::<String, _>("source")?),
-                    minute: Minute::new(row.try_get("minute")?),
-                    watched: row.try_get("watched")?,
-                    queues: Vec::new(),
-                })
-            };
-            minutes.push(read().map_err(failed)?);
-        }
-        let queues =
-            sqlx::query("SELECT * FROM minute_queue WHERE minute >= $1 ORDER BY minute, source, kind, queue")
-                .bind(since.number())
-                .fetch_all(self.read())
-                .await
-                .map_err(failed)?;
-        for row in &queues {
-            let (source, minute): (String, i64) =
-                (row.try_get("source").map_err(failed)?, row.try_get("minute").map_err(failed)?);
-            let of = |kept: &KeptMinute| (kept.minute.number(), kept.source.as_str()).cmp(&(minute, &source));
-            if let Ok(nth) = minutes.binary_search_by(of)
-                && let Some(kept) = minutes.get_mut(nth)
-            {
-                kept.queues.push(queue(row).map_err(failed)?);
-            }
-        }
-        Ok(minutes)
+        self.done(read(self.read(), since)).await
     }
+}
+
+async fn read(pool: &SqlitePool, since: Minute) -> sqlx::Result<Vec<KeptMinute>> {
+    let sql = "SELECT source, minute, watched FROM minute WHERE minute >= $1 ORDER BY minute, source";
+    let minute = |(source, minute, watched): (String, i64, _)| KeptMinute {
+        source: SourceName::new(source),
+        minute: Minute::new(minute),
+        watched,
+        queues: Vec::new(),
+    };
+    let found = sqlx::query_as(sql).bind(since.number()).fetch_all(pool).await?;
+    let mut minutes: Vec<_> = found.into_iter().map(minute).collect();
+    let sql = "SELECT * FROM minute_queue WHERE minute >= $1 ORDER BY minute, source, kind, queue";
+    for row in &sqlx::query(sql).bind(since.number()).fetch_all(pool).await? {
+        let (source, minute): (String, i64) = (row.try_get("source")?, row.try_get("minute")?);
+        let of = |kept: &KeptMinute| (kept.minute.number(), kept.source.as_str()).cmp(&(minute, &source));
+        if let Ok(nth) = minutes.binary_search_by(of)
+            && let Some(kept) = minutes.get_mut(nth)
+        {
+            kept.queues.push(queue(row)?);
+        }
+    }
+    Ok(minutes)
 }
 
 async fn put(tx: &mut Transaction<'static, Sqlite>, kept: &KeptMinute) -> Result<(), sqlx::Error> {

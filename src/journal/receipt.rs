@@ -7,13 +7,14 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row as _, Sqlite, Transaction};
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool, Transaction};
 
 use super::shape;
 use super::state::{Journal, JournalError};
 use crate::contract::time;
 use crate::domain::{ActionKey, DecisionKind, Item, SourceName, Submission, SubmissionId, chain};
 
+type Asked<'q> = sqlx::query::Query<'q, Sqlite, sqlx::sqlite::SqliteArguments>;
 pub(super) type Tx = Transaction<'static, Sqlite>;
 
 /// One receipt, as it stands in the journal. Foreign text is in it as it came.
@@ -274,23 +275,25 @@ impl Journal {
     ) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
         let outcome = shape::write_followed(status, error);
-        followed(&mut tx, key, outcome).await.map_err(|error| self.failed(error))?;
+        self.done(followed(&mut tx, key, outcome)).await?;
         self.commit(tx).await
     }
 
     /// The receipts of one submission, in order.
     pub async fn receipts_of(&self, id: &SubmissionId) -> Result<Vec<Receipt>, JournalError> {
         let query = sqlx::query("SELECT * FROM receipt WHERE submission = $1 ORDER BY seq").bind(id.as_str());
-        let rows = query.fetch_all(self.read()).await;
-        rows.and_then(|rows| rows.iter().map(Receipt::read).collect()).map_err(|error| self.failed(error))
+        self.done(read(query, self.read())).await
     }
 
     /// At most `limit` receipts behind the one with number `seq`, in order.
     pub async fn receipts(&self, seq: i64, limit: u32) -> Result<Vec<Receipt>, JournalError> {
         let query = sqlx::query("SELECT * FROM receipt WHERE seq > $1 ORDER BY seq LIMIT $2");
-        let rows = query.bind(seq).bind(limit).fetch_all(self.read()).await;
-        rows.and_then(|rows| rows.iter().map(Receipt::read).collect()).map_err(|error| self.failed(error))
+        self.done(read(query.bind(seq).bind(limit), self.read())).await
     }
+}
+
+async fn read(query: Asked<'_>, pool: &SqlitePool) -> sqlx::Result<Vec<Receipt>> {
+    query.fetch_all(pool).await?.iter().map(Receipt::read).collect()
 }
 
 /// What became of one decision: a receipt of that.

@@ -175,9 +175,8 @@ impl Journal {
 
     /// Torn pages are found now, and not in the middle of a submission.
     async fn check(&self) -> Result<(), JournalError> {
-        let checked: Result<String, _> =
-            sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(self.read()).await;
-        match checked.map_err(|error| self.failed(error))?.as_str() {
+        let asked = sqlx::query_scalar::<_, String>("PRAGMA quick_check(1)").fetch_one(self.read());
+        match self.done(asked).await?.as_str() {
             "ok" => Ok(()),
             what => Err(self.damaged(what)),
         }
@@ -188,14 +187,23 @@ impl Journal {
     }
 
     pub(super) async fn begin_write(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, JournalError> {
-        self.database.write.begin_with(sqlite::BEGIN).await.map_err(|error| self.failed(error))
+        self.done(self.database.write.begin_with(sqlite::BEGIN)).await
     }
 
     pub(super) async fn commit(
         &self,
         tx: sqlx::Transaction<'static, sqlx::Sqlite>,
     ) -> Result<(), JournalError> {
-        tx.commit().await.map_err(|error| self.failed(error))
+        self.done(tx.commit()).await
+    }
+
+    /// What the database answers, or why it does not.
+    pub(super) fn done<T>(
+        &self,
+        work: impl Future<Output = sqlx::Result<T>>,
+    ) -> impl Future<Output = Result<T, JournalError>> {
+        let work = Box::pin(work);
+        async move { work.await.map_err(|error| self.failed(error)) }
     }
 
     pub(super) fn failed(&self, error: sqlx::Error) -> JournalError {

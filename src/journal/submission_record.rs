@@ -52,6 +52,11 @@ pub enum State {
     Done,
 }
 
+/// Id, owner and state of what may be open.
+type OpenRow = (String, String, String);
+const OPEN: &str =
+    "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id";
+
 type PastRow = (String, Option<String>, i64, Option<i64>, i64);
 type ItemRow = (
     String,
@@ -68,7 +73,6 @@ type ItemRow = (
     Option<String>,
 );
 
-/// The decisions of a submission in their order; with a source and an action, only the one about that.
 const ITEMS: &str =
     "SELECT source, batch, action, tool, title, decision, digest, effective, outcome, terms, risk,
         (SELECT r.outcome FROM receipt r WHERE r.source = item.source AND r.action = item.action
@@ -118,12 +122,14 @@ impl Journal {
         left_pending: u64,
         reviewer: Option<&str>,
     ) -> Result<(), JournalError> {
-        let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
-        self.let_go(&mut tx, submission.id()).await.map_err(failed)?;
         let begun = receipt::Begun::now(left_pending, reviewer);
-        self.put(&mut tx, submission, &begun, "sent").await.map_err(failed)?;
-        self.sign(&mut tx, submission, &begun).await.map_err(failed)?;
+        let written = async {
+            self.let_go(&mut tx, submission.id()).await?;
+            self.put(&mut tx, submission, &begun, "sent").await?;
+            self.sign(&mut tx, submission, &begun).await
+        };
+        self.done(written).await?;
         self.commit(tx).await
     }
 
@@ -144,28 +150,18 @@ impl Journal {
         ended: &[(ActionKey, PendingAction)],
     ) -> Result<(), JournalError> {
         let mut tx = self.begin_write().await?;
-        for (key, outcome) in outcomes {
-            let outcome = shape::write_outcome(outcome);
-            let changed = sqlx::query(
-                "UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4
-                    AND outcome IS NOT $1",
-            )
-            .bind(&outcome)
-            .bind(id.as_str())
-            .bind(key.source.as_str())
-            .bind(key.id.as_raw())
-            .execute(&mut *tx)
-            .await
-            .map_err(|error| self.failed(error))?;
-            if changed.rows_affected() > 0 {
-                receipt::answered(&mut tx, id, key, &outcome).await.map_err(|error| self.failed(error))?;
+        let written = async {
+            for (key, outcome) in outcomes {
+                note(&mut tx, id, key, &shape::write_outcome(outcome)).await?;
             }
-        }
-        for (key, action) in ended {
-            let error = action.error.as_ref().map(Untrusted::as_raw);
-            let outcome = shape::write_followed(action.row.status.as_raw(), error);
-            receipt::followed(&mut tx, key, outcome).await.map_err(|error| self.failed(error))?;
-        }
+            for (key, action) in ended {
+                let error = action.error.as_ref().map(Untrusted::as_raw);
+                let outcome = shape::write_followed(action.row.status.as_raw(), error);
+                receipt::followed(&mut tx, key, outcome).await?;
+            }
+            sqlx::Result::Ok(())
+        };
+        self.done(written).await?;
         self.commit(tx).await
     }
 
@@ -175,38 +171,23 @@ impl Journal {
             State::Open => "open",
             State::Done => "done",
         };
-        sqlx::query("UPDATE submission SET state = $1, finished_at = $2 WHERE id = $3")
-            .bind(word)
-            .bind(time::now().as_millis())
-            .bind(id.as_str())
-            .execute(&self.database.write)
-            .await
-            .map(drop)
-            .map_err(|error| self.failed(error))
+        let query = sqlx::query("UPDATE submission SET state = $1, finished_at = $2 WHERE id = $3");
+        let query = query.bind(word).bind(time::now().as_millis()).bind(id.as_str());
+        self.done(query.execute(&self.database.write)).await.map(drop)
     }
 
     /// Takes over the submissions whose outcome nobody alive is after: those of runs that are gone, and our own that were
     /// left open. Oldest first. What a run that is gone still held was never sent: it is in its draft, and nowhere else.
     pub async fn unsettled(&self) -> Result<Vec<SubmissionRecord>, JournalError> {
-        let failed = |error| self.failed(error);
         let mut tx = self.begin_write().await?;
-        self.sweep_held(&mut tx).await.map_err(failed)?;
-        let all: Vec<(String, String, String)> = sqlx::query_as(
-            "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id",
-        )
-        .fetch_all(&mut *tx)
-        .await
-        .map_err(failed)?;
+        self.done(self.sweep_held(&mut tx)).await?;
+        let all = self.done(sqlx::query_as::<_, OpenRow>(OPEN).fetch_all(&mut *tx)).await?;
         let mut ours = Vec::new();
         for (id, owner, state) in all {
             let left_open = owner == self.owner.id && state == "open";
             if left_open || !self.owner.is_alive(&owner) {
-                sqlx::query("UPDATE submission SET owner = $1, state = 'open' WHERE id = $2")
-                    .bind(&self.owner.id)
-                    .bind(&id)
-                    .execute(&mut *tx)
-                    .await
-                    .map_err(failed)?;
+                let query = sqlx::query("UPDATE submission SET owner = $1, state = 'open' WHERE id = $2");
+                self.done(query.bind(&self.owner.id).bind(&id).execute(&mut *tx)).await?;
                 ours.push(SubmissionId::new(id));
             }
         }
@@ -220,22 +201,13 @@ impl Journal {
 
     /// Hands back what [`Self::unsettled`] took over: the next run that looks may have it while this one goes on.
     pub async fn release(&self) -> Result<(), JournalError> {
-        sqlx::query("UPDATE submission SET owner = 'nobody' WHERE owner = $1 AND state = 'open'")
-            .bind(&self.owner.id)
-            .execute(&self.database.write)
-            .await
-            .map(drop)
-            .map_err(|error| self.failed(error))
+        let query = sqlx::query("UPDATE submission SET owner = 'nobody' WHERE owner = $1 AND state = 'open'");
+        self.done(query.bind(&self.owner.id).execute(&self.database.write)).await.map(drop)
     }
 
     /// Submissions of which something is open, whoever is after them, oldest first. What is being sent is not among them.
     pub async fn open_ones(&self) -> Result<Vec<SubmissionRecord>, JournalError> {
-        let all: Vec<(String, String, String)> = sqlx::query_as(
-            "SELECT id, owner, state FROM submission WHERE state IN ('sent', 'open') ORDER BY begun_at, id",
-        )
-        .fetch_all(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let all = self.done(sqlx::query_as::<_, OpenRow>(OPEN).fetch_all(self.read())).await?;
         let mut open = Vec::new();
         for (id, owner, state) in all {
             if state == "open" || !self.owner.is_alive(&owner) {
@@ -247,14 +219,11 @@ impl Journal {
 
     /// One submission with its decisions; `None` when the journal does not know it, or only holds it.
     pub async fn past(&self, id: &SubmissionId) -> Result<Option<SubmissionRecord>, JournalError> {
-        let row: Option<PastRow> = sqlx::query_as(
-            "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
-             WHERE id = $1 AND state <> 'held'",
-        )
-        .bind(id.as_str())
-        .fetch_optional(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let sql = "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
+                   WHERE id = $1 AND state <> 'held'";
+        let row = self
+            .done(sqlx::query_as::<_, PastRow>(sql).bind(id.as_str()).fetch_optional(self.read()))
+            .await?;
         match row {
             Some(row) => self.with_items(row).await.map(Some),
             None => Ok(None),
@@ -268,15 +237,10 @@ impl Journal {
 
     /// The same, without the newest `skip`.
     pub async fn log_page(&self, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, JournalError> {
-        let rows: Vec<PastRow> = sqlx::query_as(
-            "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
-             WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1 OFFSET $2",
-        )
-        .bind(limit)
-        .bind(skip)
-        .fetch_all(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let sql = "SELECT id, reviewer, begun_at, finished_at, left_pending FROM submission
+                   WHERE state <> 'held' ORDER BY begun_at DESC, id DESC LIMIT $1 OFFSET $2";
+        let rows = sqlx::query_as::<_, PastRow>(sql).bind(limit).bind(skip).fetch_all(self.read());
+        let rows = self.done(rows).await?;
         let mut log = Vec::new();
         for row in rows {
             log.push(self.with_items(row).await?);
@@ -286,15 +250,10 @@ impl Journal {
 
     /// The newest submission with a decision on this action, sent or about to be; `None` where there is none.
     pub async fn newest_about(&self, key: &ActionKey) -> Result<Option<SubmissionId>, JournalError> {
-        let id: Option<String> = sqlx::query_scalar(
-            "SELECT s.id FROM item i JOIN submission s ON s.id = i.submission
-             WHERE i.source = $1 AND i.action = $2 AND s.state <> 'held' ORDER BY s.begun_at DESC, s.id DESC LIMIT 1",
-        )
-        .bind(key.source.as_str())
-        .bind(key.id.as_raw())
-        .fetch_optional(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let sql = "SELECT s.id FROM item i JOIN submission s ON s.id = i.submission WHERE i.source = $1 AND i.action = $2
+                   AND s.state <> 'held' ORDER BY s.begun_at DESC, s.id DESC LIMIT 1";
+        let query = sqlx::query_scalar::<_, String>(sql).bind(key.source.as_str()).bind(key.id.as_raw());
+        let id = self.done(query.fetch_optional(self.read())).await?;
         Ok(id.map(SubmissionId::new))
     }
 
@@ -304,29 +263,18 @@ impl Journal {
         source: &SourceName,
         prefix: &str,
     ) -> Result<Vec<ActionId>, JournalError> {
-        let ids: Vec<String> = sqlx::query_scalar(
-            "SELECT DISTINCT i.action FROM item i JOIN submission s ON s.id = i.submission
-             WHERE i.source = $1 AND substr(i.action, 1, length($2)) = $2 AND s.state <> 'held' ORDER BY 1 LIMIT $3",
-        )
-        .bind(source.as_str())
-        .bind(prefix)
-        .bind(BEGINNING)
-        .fetch_all(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let sql = "SELECT DISTINCT i.action FROM item i JOIN submission s ON s.id = i.submission WHERE i.source = $1
+                   AND substr(i.action, 1, length($2)) = $2 AND s.state <> 'held' ORDER BY 1 LIMIT $3";
+        let query = sqlx::query_scalar::<_, String>(sql).bind(source.as_str()).bind(prefix).bind(BEGINNING);
+        let ids = self.done(query.fetch_all(self.read())).await?;
         Ok(ids.into_iter().map(ActionId::new).collect())
     }
 
     /// Submissions whose ids begin so; of many, some.
     pub async fn submissions_beginning(&self, prefix: &str) -> Result<Vec<SubmissionId>, JournalError> {
-        let ids: Vec<String> = sqlx::query_scalar(
-            "SELECT id FROM submission WHERE substr(id, 1, length($1)) = $1 AND state <> 'held' ORDER BY 1 LIMIT $2",
-        )
-        .bind(prefix)
-        .bind(BEGINNING)
-        .fetch_all(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let sql = "SELECT id FROM submission WHERE substr(id, 1, length($1)) = $1 AND state <> 'held' ORDER BY 1 LIMIT $2";
+        let query = sqlx::query_scalar::<_, String>(sql).bind(prefix).bind(BEGINNING);
+        let ids = self.done(query.fetch_all(self.read())).await?;
         Ok(ids.into_iter().map(SubmissionId::new).collect())
     }
 
@@ -335,48 +283,36 @@ impl Journal {
         &self,
         key: &ActionKey,
     ) -> Result<Vec<(Timestamp, Option<String>, Sent)>, JournalError> {
-        type Row = (i64, Option<String>, String);
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT s.begun_at, s.reviewer, s.id FROM item i JOIN submission s ON s.id = i.submission
-             WHERE i.source = $1 AND i.action = $2 AND s.state <> 'held' ORDER BY s.begun_at, s.id",
-        )
-        .bind(key.source.as_str())
-        .bind(key.id.as_raw())
-        .fetch_all(self.read())
-        .await
-        .map_err(|error| self.failed(error))?;
+        let sql = "SELECT s.begun_at, s.reviewer, s.id FROM item i JOIN submission s ON s.id = i.submission
+                   WHERE i.source = $1 AND i.action = $2 AND s.state <> 'held' ORDER BY s.begun_at, s.id";
+        let query = sqlx::query_as::<_, (i64, Option<String>, String)>(sql);
+        let query = query.bind(key.source.as_str()).bind(key.id.as_raw());
         let mut all = Vec::new();
-        for (at, reviewer, id) in rows {
-            let items: Vec<ItemRow> = sqlx::query_as(ITEMS)
-                .bind(&id)
-                .bind(key.source.as_str())
-                .bind(key.id.as_raw())
-                .fetch_all(self.read())
-                .await
-                .map_err(|error| self.failed(error))?;
-            for item in items {
-                all.push((Timestamp::from_millis(at), reviewer.clone(), self.sent(item)?));
-            }
+        for (at, reviewer, id) in self.done(query.fetch_all(self.read())).await? {
+            let sent = self.items(&id, Some(key)).await?;
+            all.extend(sent.into_iter().map(|sent| (Timestamp::from_millis(at), reviewer.clone(), sent)));
         }
         Ok(all)
     }
 
+    /// The decisions of a submission in their order; with a key, only the one about that.
+    async fn items(&self, id: &str, only: Option<&ActionKey>) -> Result<Vec<Sent>, JournalError> {
+        let query = sqlx::query_as::<_, ItemRow>(ITEMS).bind(id);
+        let query = query.bind(only.map(|key| key.source.as_str())).bind(only.map(|key| key.id.as_raw()));
+        let rows = self.done(query.fetch_all(self.read())).await?;
+        rows.into_iter().map(|row| self.sent(row)).collect()
+    }
+
     async fn with_items(&self, row: PastRow) -> Result<SubmissionRecord, JournalError> {
         let (id, reviewer, begun_at, finished_at, left_pending) = row;
-        let items: Vec<ItemRow> = sqlx::query_as(ITEMS)
-            .bind(&id)
-            .bind(None::<&str>)
-            .bind(None::<&str>)
-            .fetch_all(self.read())
-            .await
-            .map_err(|error| self.failed(error))?;
+        let items = self.items(&id, None).await?;
         Ok(SubmissionRecord {
             id: SubmissionId::new(id),
             reviewer,
             begun_at: Timestamp::from_millis(begun_at),
             finished_at: finished_at.map(Timestamp::from_millis),
             left_pending: u64::try_from(left_pending).unwrap_or_default(),
-            items: items.into_iter().map(|row| self.sent(row)).collect::<Result<_, _>>()?,
+            items,
         })
     }
 
@@ -401,4 +337,15 @@ impl Journal {
             followed: followed.and_then(|text| shape::read_followed(&text)),
         })
     }
+}
+
+/// What became of one decision, with a receipt where that is news.
+async fn note(tx: &mut receipt::Tx, id: &SubmissionId, key: &ActionKey, outcome: &str) -> sqlx::Result<()> {
+    let sql = "UPDATE item SET outcome = $1 WHERE submission = $2 AND source = $3 AND action = $4 AND outcome IS NOT $1";
+    let query = sqlx::query(sql).bind(outcome).bind(id.as_str());
+    let changed = query.bind(key.source.as_str()).bind(key.id.as_raw()).execute(&mut **tx).await?;
+    if changed.rows_affected() > 0 {
+        receipt::answered(tx, id, key, outcome).await?;
+    }
+    Ok(())
 }

@@ -106,11 +106,8 @@ impl Journal {
     }
 
     async fn sent_ids(&self) -> Result<Vec<SubmissionId>, JournalError> {
-        let ids: Vec<String> =
-            sqlx::query_scalar("SELECT id FROM submission WHERE state <> 'held' ORDER BY begun_at, id")
-                .fetch_all(self.read())
-                .await
-                .map_err(|error| self.failed(error))?;
+        let sql = "SELECT id FROM submission WHERE state <> 'held' ORDER BY begun_at, id";
+        let ids = self.done(sqlx::query_scalar::<_, String>(sql).fetch_all(self.read())).await?;
         Ok(ids.into_iter().map(SubmissionId::new).collect())
     }
 
@@ -161,17 +158,11 @@ impl Journal {
         (submission, source, action): &(String, String, String),
         read: Option<&Receipt>,
     ) -> Result<bool, JournalError> {
-        sqlx::query_scalar(
+        let sql =
             "SELECT EXISTS (SELECT 1 FROM receipt WHERE kind = 'answered' AND submission = $1 AND source = $2
-                AND action = $3 AND seq > $4)",
-        )
-        .bind(submission)
-        .bind(source)
-        .bind(action)
-        .bind(read.map_or(0, |read| read.seq))
-        .fetch_one(self.read())
-        .await
-        .map_err(|error| self.failed(error))
+                   AND action = $3 AND seq > $4)";
+        let query = sqlx::query_scalar(sql).bind(submission).bind(source).bind(action);
+        self.done(query.bind(read.map_or(0, |read| read.seq)).fetch_one(self.read())).await
     }
 }
 

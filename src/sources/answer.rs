@@ -1,8 +1,8 @@
 //! What a failed request means. The HTTP status decides first, the error's code second.
 
-use super::SourceError;
+use super::error::SourceError;
 use crate::contract::error;
-use crate::domain::{Outcome, Untrusted};
+use crate::domain::{Outcome, Row, Untrusted};
 use crate::net::http::{HttpError, Reply};
 
 /// There was no answer.
@@ -32,6 +32,24 @@ pub(super) fn refusal(reply: &Reply) -> SourceError {
     }
 }
 
+/// The text of a success.
+pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
+    match reply.status {
+        200..=299 => Ok(reply.text),
+        _ => Err(refusal(&reply)),
+    }
+}
+
+/// Reads a text on a thread of its own: megabytes of JSON take longer than other tasks should wait.
+pub(super) async fn parsed<T: Send + 'static>(
+    text: String,
+    otherwise: &str,
+    read: impl FnOnce(&str) -> Option<T> + Send + 'static,
+) -> Result<T, SourceError> {
+    let parsed = tokio::task::spawn_blocking(move || read(&text)).await;
+    parsed.ok().flatten().ok_or_else(|| nonsense(otherwise))
+}
+
 /// The answer is a success, but not what was asked for.
 pub(super) fn nonsense(what: &str) -> SourceError {
     SourceError::Protocol { why: Untrusted::from(what) }
@@ -50,6 +68,16 @@ pub(super) fn outcome(error: &SourceError) -> Outcome {
     let said = error.why().map(Untrusted::as_raw).unwrap_or_default();
     let why = Untrusted::from(format!("the source {error}: {said}").trim_end_matches(": ").to_owned());
     if error.lost_sight() { Outcome::Unknown { why } } else { Outcome::Failed { why } }
+}
+
+/// The action as it stands was decided before, by somebody else.
+pub(super) fn skipped(row: &Row) -> Outcome {
+    Outcome::Skipped { status: Some(row.status.clone()), by: row.resolved_by.clone() }
+}
+
+/// The decision did not land.
+pub(super) fn failed(why: &str) -> Outcome {
+    Outcome::Failed { why: why.into() }
 }
 
 /// The status and what the backend said about it.

@@ -1,12 +1,15 @@
-//! What a failed look at a backend means, in words for whoever set it up.
+//! The health check of every kind of source, in words for whoever set it up.
 
 use std::time::Duration;
 
-use super::{Patience, SourceError, Synced};
+use super::answer;
+use super::error::SourceError;
+use super::setup::{self, Patience};
+use super::source::{Source, Synced};
 use crate::config::SourceConfig;
 use crate::contract::time;
 use crate::domain::Check;
-use crate::net::http::{is_about_certificate, needs_https};
+use crate::net::http::{Reply, is_about_certificate, needs_https};
 
 /// Longest wait for the time of day.
 const CLOCK_LIMIT: Duration = Duration::from_secs(5);
@@ -15,12 +18,46 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(5);
 /// asked but what anybody may, and no token goes along.
 pub async fn clock(config: &SourceConfig) -> Option<i64> {
     let stranger = SourceConfig { token: None, headers: Vec::new(), ..config.clone() };
-    let theirs = super::http(&stranger, Patience::USUAL).ok()?.date(CLOCK_LIMIT).await?;
+    let theirs = setup::http(&stranger, Patience::USUAL).ok()?.date(CLOCK_LIMIT).await?;
     Some(theirs.as_millis() - time::now().as_millis())
 }
 
+impl dyn Source {
+    /// Looks the backend over, from its address to the right to decide. Only reads; no answer within `limit` is told as that.
+    pub async fn check(&self, limit: Duration) -> Vec<Check> {
+        tokio::time::timeout(limit, self.steps()).await.unwrap_or_else(|_| {
+            let found = format!("no answer within {} s", limit.as_secs());
+            let advice = "look at the backend, at its log, and at the network in between";
+            vec![Check::bad("answer", found, advice)]
+        })
+    }
+
+    async fn steps(&self) -> Vec<Check> {
+        let mut checks = match self.checks_before().await {
+            Ok(checks) => checks,
+            Err(checks) => return checks,
+        };
+        let listed = self.sync(None).await;
+        checks.push(self.check_list(&listed).unwrap_or_else(|| list(&listed)));
+        checks.extend(self.checks_after(&listed).await);
+        checks
+    }
+}
+
+/// A step that asks for something: what its answer means, `None` for one that is as good as none.
+pub(super) fn asked(
+    what: &'static str,
+    answer: &Result<Reply, SourceError>,
+    read: impl FnOnce(&Reply) -> Option<Check>,
+) -> Check {
+    match answer {
+        Ok(reply) => read(reply).unwrap_or_else(|| failed(what, &answer::refusal(reply))),
+        Err(error) => failed(what, error),
+    }
+}
+
 /// What came of asking for the list: the first thing everything else stands on.
-pub(super) fn list(answer: Result<Synced, SourceError>) -> Check {
+fn list(answer: &Result<Synced, SourceError>) -> Check {
     match answer {
         Ok(Synced::All { rows, unreadable, .. } | Synced::Changes { rows, unreadable, .. }) => {
             let pending = rows.iter().filter(|row| row.status.is_pending()).count();
@@ -33,7 +70,7 @@ pub(super) fn list(answer: Result<Synced, SourceError>) -> Check {
                 ),
             }
         }
-        Err(error) => failed("list", &error),
+        Err(error) => failed("list", error),
     }
 }
 
@@ -56,7 +93,6 @@ pub(super) fn failed(what: &'static str, error: &SourceError) -> Check {
         SourceError::RateLimited { .. } => "wait, or raise watch.poll_seconds",
         SourceError::Refused { .. } => "check `url` and the settings of this source",
         SourceError::Token(_) => "check token_env, token_file or token_command",
-        SourceError::NotOffered => "",
     };
     Check::bad(what, format!("it {error}"), advice).said(error.why().cloned())
 }

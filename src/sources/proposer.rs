@@ -12,7 +12,8 @@ use crate::domain::{PendingAction, Untrusted, json};
 use crate::net::http::{Ask, Http, HttpError, Reply};
 use crate::net::url;
 
-use super::{OpenError, SourceError};
+use super::error::SourceError;
+use super::setup::{self, OpenError, Patience};
 
 /// For one proposal; it is a row in a database.
 const PROPOSE_LIMIT: Duration = Duration::from_secs(30);
@@ -46,7 +47,7 @@ impl TokenOpens {
 impl Proposer {
     /// `config` names the gate and where the agent's token is.
     pub fn open(config: &SourceConfig) -> Result<Self, OpenError> {
-        super::http(config, super::Patience::USUAL).map(|http| Self { http })
+        setup::http(config, Patience::USUAL).map(|http| Self { http })
     }
 
     /// Records an intent. The answer is the queued signal: nothing ran. A gate that does not answer is asked once more

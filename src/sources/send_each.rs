@@ -2,7 +2,9 @@
 
 use futures_util::future::join_all;
 
-use super::{Outcomes, SourceError, answer};
+use super::answer;
+use super::error::SourceError;
+use super::source::Outcomes;
 use crate::domain::{Item, Outcome};
 
 /// Sends each decision by itself, `at_a_time` of them at once; see [`send_parts`].

@@ -152,5 +152,5 @@ fn entry(source: &SourceName, nth: usize) -> Entry {
         revision: Revision(1),
         ..Row::new(id.clone(), "create_linear_issue".into(), title.into())
     };
-    Entry { key: ActionKey { source: source.clone(), id }, row, can: CAN }
+    Entry { key: ActionKey { source: source.clone(), id }, row: Row { can: CAN, ..row } }
 }

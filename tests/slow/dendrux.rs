@@ -143,7 +143,7 @@ impl Desk {
                 (&entry.key, Staged { decision: decision.clone(), batch, digest, terms, at: now })
             })
             .collect();
-        let can = |key: &ActionKey| decided.iter().find(|(entry, _)| entry.key == *key).unwrap().0.can;
+        let can = |key: &ActionKey| decided.iter().find(|(entry, _)| entry.key == *key).unwrap().0.row.can;
         let in_batch = |batch: &BatchKey| pending.iter().filter(|entry| entry.batch() == *batch).count();
         let id = SubmissionId::new(format!("{keys:?}"));
         let staged = staged.iter().map(|(key, staged)| (*key, staged));
@@ -282,7 +282,7 @@ impl Stage {
 
     async fn gated_beside_ungated(&self) {
         let buy = self.one(3).await;
-        assert_eq!(buy.can.also_rejects, u16::from(!self.each));
+        assert_eq!(buy.row.can.also_rejects, u16::from(!self.each));
 
         assert_eq!(self.desk.decide(&[(&buy, reject("enough"))]).await.unwrap(), [Outcome::Rejected]);
 
@@ -350,7 +350,7 @@ impl Stage {
 
     async fn question(&self) {
         let asked = self.one(7).await;
-        assert!(asked.can.answer && !asked.can.reject);
+        assert!(asked.row.can.answer && !asked.row.can.reject);
         assert!(asked.row.title.as_raw().contains("Which one?"), "{:?}", asked.row.title);
 
         let given = filled_in(r#"{"answer": "that"}"#);

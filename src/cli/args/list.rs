@@ -1,44 +1,22 @@
 //! `placet list` and `placet show`.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::cli::list::columns;
 use crate::domain::Status;
 
-/// What `placet list` prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Listed {
-    Pending,
-    /// It ran, or was decided from here, and nobody knows what became of it
-    Unknown,
-    /// It was approved and has not ended
-    Approved,
-    Executed,
-    Failed,
-    Rejected,
-    Expired,
-    Withdrawn,
-    Superseded,
-}
-
-impl Listed {
-    pub const fn status(self) -> Status {
-        match self {
-            Self::Pending => Status::Pending,
-            Self::Unknown => Status::Unknown,
-            Self::Approved => Status::Approved,
-            Self::Executed => Status::Executed,
-            Self::Failed => Status::Failed,
-            Self::Rejected => Status::Rejected,
-            Self::Expired => Status::Expired,
-            Self::Withdrawn => Status::Withdrawn,
-            Self::Superseded => Status::Superseded,
-        }
-    }
-
-    /// It is in the queue; the others are asked of what a source has behind it.
-    pub const fn is_queued(self) -> bool {
-        matches!(self, Self::Pending | Self::Unknown)
-    }
+/// Where an action stands, as `placet list` asks for it.
+fn statuses() -> impl TypedValueParser<Value = Status> {
+    let lost = "It ran, or was decided from here, and nobody knows what became of it";
+    let known = [
+        PossibleValue::new("pending"),
+        PossibleValue::new("unknown").help(lost),
+        PossibleValue::new("approved").help("It was approved and has not ended"),
+    ];
+    let over =
+        ["executed", "failed", "rejected", "expired", "withdrawn", "superseded"].map(PossibleValue::new);
+    PossibleValuesParser::new(known.into_iter().chain(over)).map(|word| Status::parse(&word))
 }
 
 /// What stands first.
@@ -56,29 +34,6 @@ pub enum Order {
     Source,
 }
 
-/// What `--columns` of `placet list` takes.
-pub const LIST_COLUMNS: [&str; 19] = [
-    "id",
-    "source",
-    "tool",
-    "title",
-    "risk",
-    "effect",
-    "age",
-    "status",
-    "batch",
-    "agent",
-    "mission",
-    "created",
-    "expires",
-    "decided",
-    "by",
-    "workspace",
-    "session",
-    "run",
-    "size",
-];
-
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
     /// The inbox's own filter, all of which must hold: 'risk:>=high age:>1h tool:refund*'
@@ -88,8 +43,8 @@ pub struct ListArgs {
     #[arg(long = "filter", value_name = "NAME")]
     pub saved: Option<String>,
     /// Which actions, by where they stand; several with commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
-    pub status: Vec<Listed>,
+    #[arg(long, value_parser = statuses(), value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
+    pub status: Vec<Status>,
     /// What stands first [default: as the sources have it]
     #[arg(long, value_enum, value_name = "BY")]
     pub sort: Option<Order>,
@@ -100,7 +55,7 @@ pub struct ListArgs {
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
     /// Which columns, in which order; in the table and in CSV
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = LIST_COLUMNS)]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,
     /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
     #[arg(long, conflicts_with = "json")]

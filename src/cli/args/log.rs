@@ -2,34 +2,10 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
-/// What `--columns` of `placet log` takes.
-pub const LOG_COLUMNS: [&str; 23] = [
-    "at",
-    "decision",
-    "read",
-    "dwell",
-    "source",
-    "id",
-    "tool",
-    "risk",
-    "title",
-    "outcome",
-    "why",
-    "by",
-    "status",
-    "error",
-    "reviewer",
-    "login",
-    "reason",
-    "digest",
-    "effective",
-    "terms",
-    "submission",
-    "receipt",
-    "form",
-];
+use crate::cli::log::columns;
 
 /// What was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -85,7 +61,7 @@ pub struct LogArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
     pub outcome: Vec<CameTo>,
     /// Which columns, in which order; in the table and in CSV
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = LOG_COLUMNS)]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,
     /// A table for spreadsheets: RFC 4180, a header first; text as it is shown, and never a formula
     #[arg(long, conflicts_with = "json")]

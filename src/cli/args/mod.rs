@@ -16,8 +16,8 @@ pub use gate::{
     AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
     SettleArgs, SettleAs, TokenCommand,
 };
-pub use list::{LIST_COLUMNS, ListArgs, Listed, Order, ShowArgs};
-pub use log::{CameTo, Decided, LOG_COLUMNS, LogArgs, LogCommand, ReportArgs, ShiftArgs};
+pub use list::{ListArgs, Order, ShowArgs};
+pub use log::{CameTo, Decided, LogArgs, LogCommand, ReportArgs, ShiftArgs};
 pub use shell::{CompletedShell, Values};
 pub use watch::WatchArgs;
 

@@ -38,7 +38,7 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
         return Ok(worst);
     }
     let entries = entries(inbox, &plan.loaded).await;
-    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
+    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.row.can);
     if args.dry_run {
         let (submission, refused) = rehearse(&mut plan, &entries, now);
         return dry::print(&plan, &DryRun { submission, refused, missing }, can, args.json);
@@ -85,7 +85,7 @@ fn frozen(
     entries: &HashMap<ActionKey, Entry>,
     now: Timestamp,
 ) -> Result<Submission, Refusal> {
-    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.can);
+    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.row.can);
     let pending_in = |batch: &BatchKey| {
         let pending = entries.values().filter(|entry| entry.row.status.is_pending());
         pending.filter(|entry| entry.batch() == *batch).count()
@@ -171,11 +171,7 @@ async fn entries(inbox: &Inbox, loaded: &HashMap<ActionKey, PendingAction>) -> H
     }
     for (key, action) in loaded {
         // An action that is settled by now is not in the list; freeze says so in its own words.
-        let settled = || Entry {
-            key: key.clone(),
-            row: action.row.clone(),
-            can: inbox.capabilities(&key.source, &action.row),
-        };
+        let settled = || Entry { key: key.clone(), row: action.row.clone() };
         entries.entry(key.clone()).or_insert_with(settled);
     }
     entries

@@ -10,8 +10,8 @@ use crate::cli::exit::Usage;
 use crate::cli::find::{NotFound, SearchedId, find};
 use crate::cli::output;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry,
-    Outcome, PendingAction, RawJson, ReportLine, SourceName, Staged, Status, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Decision, DecisionKind, Digest, Draft, Edits, Entry, Outcome,
+    PendingAction, RawJson, ReportLine, SourceName, Staged, Status, Timestamp, Untrusted,
 };
 use crate::inbox::Inbox;
 use crate::text;
@@ -152,7 +152,7 @@ fn stage(
         }
         Word::Reject => Decision::Reject { reason: wish.reason },
     };
-    let batch = Entry { key: key.clone(), row: action.row.clone(), can: Capabilities::READ_ONLY }.batch();
+    let batch = Entry { key: key.clone(), row: action.row.clone() }.batch();
     Ok(Staged { decision, batch, digest: Some(digest), terms, at })
 }
 

@@ -111,7 +111,7 @@ fn line(waiting: Option<Waiting>, silent: &[&str], now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, ActionKey, Capabilities, Risk, Row};
+    use crate::domain::{ActionId, ActionKey, Risk, Row};
 
     fn entry(risk: &str, minutes_ago: i64) -> Entry {
         let id = ActionId::new("1");
@@ -120,7 +120,7 @@ mod tests {
             created_at: Timestamp::from_millis(1_000_000_000 - minutes_ago * 60_000),
             ..Row::new(id.clone(), "t".into(), "T".into())
         };
-        Entry { key: ActionKey { source: SourceName::new("s"), id }, can: Capabilities::PLAIN, row }
+        Entry { key: ActionKey { source: SourceName::new("s"), id }, row }
     }
 
     #[test]

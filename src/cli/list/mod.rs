@@ -10,7 +10,7 @@ use crate::domain::{Entry, SourceName, Status, Timestamp};
 use crate::inbox::{GRACE, Inbox, Problem, Rows, Synced, in_time};
 use crate::text;
 
-use super::args::{ListArgs, Listed, Order};
+use super::args::{ListArgs, Order};
 use super::exit::Exit;
 use super::find::chosen;
 use super::output::{self, Progress, problem};
@@ -19,6 +19,8 @@ mod columns;
 mod line;
 mod wanted;
 
+pub(super) use columns::columns;
+use columns::is_queued;
 use wanted::Wanted;
 
 /// For open decisions to be read again.
@@ -104,7 +106,7 @@ pub async fn list(
             problems,
         })?;
     } else if args.csv {
-        columns::csv(&found.entries, args, now)?;
+        columns::csv(&found.entries, &args.columns, now)?;
         if found.more {
             output::complain(&found.cut());
         }
@@ -133,11 +135,11 @@ pub(super) async fn settle(inbox: &Inbox) {
 
 async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &mut Wanted) -> Found {
     let mut found = Found::default();
-    if args.status.iter().any(|status| status.is_queued()) {
+    if args.status.iter().any(is_queued) {
         queued(inbox, args, sources, &mut found, wanted).await;
         lost(inbox, args, sources, &mut found, wanted).await;
     }
-    let over: Vec<Status> = args.status.iter().filter(|it| !it.is_queued()).map(|it| it.status()).collect();
+    let over: Vec<Status> = args.status.iter().filter(|it| !is_queued(it)).cloned().collect();
     if !over.is_empty() {
         past(inbox, args, (sources, &over), &mut found, wanted).await;
     }
@@ -159,7 +161,7 @@ async fn queued(
     found: &mut Found,
     wanted: &mut Wanted,
 ) {
-    let asks = |status: &Status| args.status.iter().any(|it| it.is_queued() && it.status() == *status);
+    let asks = |status: &Status| is_queued(status) && args.status.contains(status);
     let asking = sources.iter().map(|source| synced(inbox, source, PATIENCE));
     let asking = in_time(asking, GRACE, |(_, synced)| synced.is_ok());
     let all = || format!("asking {}", text::count(sources.len(), "source"));
@@ -199,7 +201,7 @@ async fn lost(
     let lost: Vec<Entry> =
         lost.into_iter().filter(|entry| sources.contains(&entry.key.source) && !told(entry)).collect();
     found.lost += lost.len();
-    if args.status.contains(&Listed::Unknown) {
+    if args.status.contains(&Status::Unknown) {
         found.entries.splice(0..0, lost.into_iter().filter(|entry| wanted.holds(entry)));
     }
 }
@@ -270,7 +272,7 @@ async fn synced<'a>(
 /// `2 of 89 pending`, `nothing is pending`.
 fn summary(found: &Found, args: &ListArgs) -> String {
     let status = match args.status.as_slice() {
-        [one] => Some(output::shown(&one.status().word())),
+        [one] => Some(output::shown(&one.word())),
         _ => None,
     };
     if found.entries.is_empty() && !found.more {
@@ -285,7 +287,7 @@ fn summary(found: &Found, args: &ListArgs) -> String {
 
 fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyhow::Result<()> {
     if !found.entries.is_empty() {
-        columns::text(&found.entries, args, several, now)?;
+        columns::text(&found.entries, &args.columns, (&args.status, several), now)?;
     }
     output::line(&summary(found, args))?;
     let expired = found.entries.iter().filter(|entry| entry.row.is_pending_and_expired(now)).count();
@@ -296,7 +298,7 @@ fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyho
     if found.more && found.total.is_none() {
         output::line(&format!("! {}", found.cut()))?;
     }
-    if found.lost > 0 && !args.status.contains(&Listed::Unknown) {
+    if found.lost > 0 && !args.status.contains(&Status::Unknown) {
         let lost = text::count(found.lost, "action");
         output::line(&format!("! nobody knows what became of {lost}: placet list --status unknown"))?;
     }
@@ -307,14 +309,14 @@ fn table(found: &Found, args: &ListArgs, several: bool, now: Timestamp) -> anyho
 mod tests {
     use super::*;
     use crate::cli::args::Args;
-    use crate::domain::{ActionId, ActionKey, Capabilities, Row};
+    use crate::domain::{ActionId, ActionKey, Row};
     use clap::Parser as _;
 
     fn found(shown: usize, total: Option<usize>) -> Found {
         let entry = |n: usize| {
             let id = ActionId::new(n.to_string());
             let row = Row::new(id.clone(), "t".into(), "T".into());
-            Entry { key: ActionKey { source: SourceName::new("s"), id }, row, can: Capabilities::PLAIN }
+            Entry { key: ActionKey { source: SourceName::new("s"), id }, row }
         };
         let more = total.is_none_or(|total| total > shown);
         Found { entries: (0..shown).map(entry).collect(), total, more, ..Found::default() }

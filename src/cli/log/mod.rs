@@ -14,6 +14,7 @@ mod lines;
 mod submission;
 
 use self::lines::Line;
+pub(super) use self::lines::columns;
 use self::submission::look;
 
 /// Submissions read at a time.

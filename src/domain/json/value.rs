@@ -61,6 +61,12 @@ impl RawJson {
     }
 }
 
+impl Default for RawJson {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
 impl fmt::Debug for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", Untrusted::new(Arc::clone(&self.0)))

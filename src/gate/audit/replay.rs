@@ -10,7 +10,7 @@ use crate::domain::chain::{Chain, Misfit};
 use crate::domain::{Edits, Status, Timestamp, Untrusted};
 use crate::gate::store::{KeptToken, Stored};
 use crate::gate::terms;
-use crate::gate::token::TokenInfo;
+use crate::gate::token::Token;
 
 /// Problems that are told one by one; beyond, they are only counted.
 const TOLD: usize = 100;
@@ -211,7 +211,7 @@ impl Replay {
     }
 
     /// A token as it is stored, letter by letter, after all rows.
-    pub(crate) fn token(&mut self, token: &TokenInfo, kept: &KeptToken) {
+    pub(crate) fn token(&mut self, token: &Token, kept: &KeptToken) {
         let Some(expected) = self.tokens.remove(&token.id) else {
             // Tokens from before the chain are known by nobody; they are as old as its unchained rows.
             if self.verified.unchained == 0 {

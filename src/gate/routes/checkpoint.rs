@@ -66,12 +66,10 @@ pub(crate) async fn reject(
 ) -> Result<Response, ApiError> {
     let excluded = |item: RejectItem| BatchItem {
         pending_action_id: item.pending_action_id,
-        user_edits: None,
         exclude: true,
         expected_digest: item.expected_digest,
-        expected_effective_digest: None,
-        expected_terms: None,
         reason: item.reason,
+        ..BatchItem::default()
     };
     let request = BatchApprove { items: request.items.into_iter().map(excluded).collect() };
     let group = Group::Checkpoint(checkpoint);

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::reply::full_response;
+use super::tools::Items;
 use crate::contract::time;
 use crate::domain::Status;
 use crate::gate::audit::AuditRow;
@@ -102,11 +103,6 @@ fn duration(text: &str) -> Result<Duration, ApiError> {
 }
 
 #[derive(Debug, Serialize)]
-struct Timeline {
-    items: Vec<Event>,
-}
-
-#[derive(Debug, Serialize)]
 struct Event {
     revision: u64,
     #[serde(rename = "event")]
@@ -133,5 +129,5 @@ pub(crate) async fn timeline(
         by: row.who,
         details: row.details.and_then(|details| RawValue::from_string(details).ok()),
     };
-    Ok(Json(Timeline { items: events.into_iter().map(event).collect() }).into_response())
+    Ok(Json(Items { items: events.into_iter().map(event).collect() }).into_response())
 }

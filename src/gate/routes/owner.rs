@@ -9,12 +9,11 @@ use super::decide::reason;
 use super::reply::full_response;
 use super::sent::Sent;
 use crate::contract::audit::{AuditBody, AuditHeadBody, AuditReply};
-use crate::contract::settle::{Settle, SettleAs};
+use crate::contract::settle::Settle;
 use crate::gate::audit::AuditHead;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
-use crate::gate::store::Settled;
 
 /// Most audit rows in one reply.
 const PAGE_MAX: u32 = 1_000;
@@ -26,12 +25,7 @@ pub(crate) async fn settle(
     Path(id): Path<String>,
     Sent { body: settle, .. }: Sent<Settle>,
 ) -> Result<Response, ApiError> {
-    let how = match settle.how {
-        SettleAs::Executed => Settled::Executed,
-        SettleAs::Failed => Settled::Failed,
-        SettleAs::Retry => Settled::Retry,
-    };
-    let stored = gate.store().settle(id, how, reason(settle.reason)?, caller.actor()).await?;
+    let stored = gate.store().settle(id, settle.how, reason(settle.reason)?, caller.actor()).await?;
     full_response(&stored.action)
 }
 

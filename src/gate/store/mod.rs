@@ -14,8 +14,9 @@ use async_trait::async_trait;
 pub(crate) use self::counted::{AskedFlows, Counts};
 
 use super::audit::{AuditHead, AuditRow, Verified};
-use super::token::{Token, TokenInfo};
+use super::token::Token;
 use crate::contract::briefing::{BatchBody, BriefingBody};
+use crate::contract::settle::SettleAs;
 use crate::domain::{
     Digest, Effect, Flows, Outstanding, PendingAction, RawJson, Risk, Row, Status, Timestamp,
 };
@@ -109,17 +110,6 @@ pub(crate) struct Checkpoint {
     pub(crate) id: String,
     pub(crate) missions: Vec<String>,
     pub(crate) batches: Vec<BatchBody>,
-}
-
-/// What a human says of an action that is `unknown`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
-    /// The write landed.
-    Executed,
-    /// It did not, and shall not.
-    Failed,
-    /// It did not: run it again.
-    Retry,
 }
 
 /// An `Idempotency-Key` and what was asked under it.
@@ -320,7 +310,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn settle(
         &self,
         id: String,
-        how: Settled,
+        how: SettleAs,
         reason: Option<String>,
         by: Actor,
     ) -> Result<Stored, StoreError>;
@@ -426,7 +416,7 @@ pub(crate) trait Store: fmt::Debug + Send + Sync {
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError>;
     /// The live token with this hash.
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError>;
-    async fn tokens(&self) -> Result<Vec<TokenInfo>, StoreError>;
+    async fn tokens(&self) -> Result<Vec<Token>, StoreError>;
     /// False when there is no such live token.
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError>;
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::domain::{Flow, Flows, KeptMinute, KeptQueue, Minute, Queue, SourceName, Timestamp};
 
-use super::Figures;
+/// The longest window, in minutes.
+pub(super) const LONGEST: u32 = 24 * 60;
 
 /// Where a queue stands in a [`Ledger`].
 pub(super) type QueueIndex = u16;
@@ -45,7 +46,7 @@ impl Ledger {
     pub(super) fn of(flows: &Flows) -> Self {
         let mut ledger = Self::default();
         let last = Minute::of(flows.at);
-        let first = Minute::of(flows.from).max(last.plus(1 - i64::from(Figures::LONGEST)));
+        let first = Minute::of(flows.from).max(last.plus(1 - i64::from(LONGEST)));
         for number in first.number()..=last.number() {
             let minute = Minute::new(number);
             let (start, end) = (minute.start().max(flows.from), minute.plus(1).start().min(flows.at));
@@ -108,7 +109,7 @@ impl Ledger {
         limit: Duration,
     ) -> bool {
         let last = Minute::of(to);
-        let from = from.max(last.plus(-i64::from(Figures::LONGEST)).start());
+        let from = from.max(last.plus(-i64::from(LONGEST)).start());
         let is_watched = u128::from(to.since(from).unsigned_abs()) <= limit.as_millis();
         for number in Minute::of(from).number()..=last.number() {
             let minute = Minute::new(number);
@@ -187,7 +188,7 @@ impl Ledger {
 
     /// Forgets what is older than the longest window, and queues that nothing is known of any more; `open` are those with actions.
     pub(super) fn trim(&mut self, open: impl FnOnce() -> HashSet<QueueIndex>, now: Timestamp) {
-        let first = Minute::of(now).plus(1 - i64::from(Figures::LONGEST));
+        let first = Minute::of(now).plus(1 - i64::from(LONGEST));
         if self.minutes.first_key_value().is_none_or(|(oldest, _)| *oldest >= first) {
             return;
         }

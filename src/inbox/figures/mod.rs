@@ -55,7 +55,7 @@ pub struct Figures {
 
 impl Figures {
     /// The longest window, in minutes.
-    pub const LONGEST: u32 = 24 * 60;
+    pub const LONGEST: u32 = ledger::LONGEST;
 
     /// `reviewers`: who decided is on the board, where a source tells.
     pub fn new(targets: Targets, reviewers: bool, sources: &[SourceName]) -> Self {

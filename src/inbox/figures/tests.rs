@@ -8,8 +8,7 @@ use proptest::prelude::*;
 use super::AlertKind as K;
 use super::*;
 use crate::domain::{
-    ActionId, Capabilities, Entry, Flow, LastMinute, QueueFlow, QueueState, Rate, Revision, Row, Status,
-    Trend, Untrusted,
+    ActionId, Entry, Flow, LastMinute, QueueFlow, QueueState, Rate, Revision, Row, Status, Trend, Untrusted,
 };
 use crate::inbox::{Connection, Rows};
 
@@ -53,11 +52,8 @@ fn decided(id: &str, agent: &str, created: i64, status: Status, resolved: i64) -
 }
 
 fn synced(rows: Vec<Row>, all: bool) -> Synced {
-    let entry = |row: Row| Entry {
-        key: crate::domain::ActionKey { source: source(), id: row.id.clone() },
-        can: Capabilities::PLAIN,
-        row,
-    };
+    let entry =
+        |row: Row| Entry { key: crate::domain::ActionKey { source: source(), id: row.id.clone() }, row };
     let entries: Vec<Entry> = rows.into_iter().map(entry).collect();
     Synced {
         source: source(),

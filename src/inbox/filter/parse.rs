@@ -2,26 +2,7 @@
 
 use crate::domain::{DecisionKind, Effect, Risk};
 
-use super::{Compare, Expiry, Field, FieldText, Filter, Is, Part, Term, Want, Word};
-
-/// A filter that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} (at character {at})")]
-pub struct FilterError {
-    /// Where, in characters from 1.
-    pub at: usize,
-    pub what: Mistake,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Mistake {
-    #[error("there is no field {name}:, did you mean {nearest}:? In quotes it is a word like any other")]
-    UnknownField { name: String, nearest: &'static str },
-    #[error("{field}: takes {takes}")]
-    Value { field: &'static str, takes: &'static str },
-    #[error("there is no source {name:?}; the sources are: {known}")]
-    NoSource { name: String, known: String },
-}
+use super::{Compare, Expiry, Field, FieldText, Filter, FilterError, Is, Mistake, Part, Term, Want, Word};
 
 /// A field's name, and what it takes.
 struct FieldSpec {
@@ -100,21 +81,33 @@ const KINDS: &[(&str, DecisionKind)] = &[
     ("retry", DecisionKind::Retry),
 ];
 
-pub(super) fn parse(text: &str) -> Result<Filter, FilterError> {
-    let mut reader = Reader { rest: text, at: 1 };
-    let mut terms = Vec::new();
-    while let Some(term) = reader.term()? {
-        terms.push(term);
+impl Filter {
+    /// Reads a filter. A mistake says where it is, and names the nearest field.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        let mut reader = Reader { rest: text, at: 1 };
+        let mut terms = Vec::new();
+        while let Some(term) = reader.term()? {
+            terms.push(term);
+        }
+        // What costs least is asked first.
+        terms.sort_by_key(|term| match term.want {
+            Want::Is(_) | Want::Kind(_) => 1,
+            Want::Risk(_) | Want::Effect(_) | Want::Age(_) | Want::Expires(_) => 0,
+            Want::Field(..) => 2,
+            Want::Exact(_) => 3,
+            Want::Fuzzy(_) => 4,
+        });
+        Ok(Self { text: text.trim().to_owned(), terms })
     }
-    // What costs least is asked first.
-    terms.sort_by_key(|term| match term.want {
-        Want::Is(_) | Want::Kind(_) => 1,
-        Want::Risk(_) | Want::Effect(_) | Want::Age(_) | Want::Expires(_) => 0,
-        Want::Field(..) => 2,
-        Want::Exact(_) => 3,
-        Want::Fuzzy(_) => 4,
-    });
-    Ok(Filter { text: text.trim().to_owned(), terms })
+
+    /// What in it asks for something that only a screen knows, as it is written: `is:marked`, `kind:`.
+    pub fn only_on_screen(&self) -> Option<String> {
+        self.terms.iter().find_map(|term| match &term.want {
+            Want::Is(states) => states.iter().find(|state| !state.is_of_the_row()).map(|it| written(*it)),
+            Want::Kind(_) => Some("kind:".to_owned()),
+            _ => None,
+        })
+    }
 }
 
 struct Reader<'a> {
@@ -301,7 +294,7 @@ fn field_text((how, value): &Written) -> Result<FieldText, usize> {
 }
 
 /// As a filter has it.
-pub(super) fn written(state: Is) -> String {
+fn written(state: Is) -> String {
     let name = STATES.iter().find(|(_, known)| *known == state).map_or("", |(name, _)| name);
     format!("is:{name}")
 }

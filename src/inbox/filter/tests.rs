@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::domain::{
-    ActionId, ActionKey, BatchId, Capabilities, DecisionKind, Effect, Entry, Risk, Row, SourceName, Timestamp,
+    ActionId, ActionKey, BatchId, DecisionKind, Effect, Entry, Risk, Row, SourceName, Timestamp,
 };
 use crate::rounds;
 
@@ -43,7 +43,7 @@ pub(super) fn known(title: &str, tool: &str, agent: &str, risk: &str, minutes: i
         ..Row::new(ActionId::new("pa-3f9c"), tool.into(), title.into())
     };
     let key = ActionKey { source: SourceName::new("team-gate"), id: row.id.clone() };
-    Known { entry: Entry { key, row, can: Capabilities::READ_ONLY }, staged: None, is: vec![Is::Unopened] }
+    Known { entry: Entry { key, row }, staged: None, is: vec![Is::Unopened] }
 }
 
 #[test]

@@ -6,7 +6,11 @@ use crate::config::{NotifyOn, NotifyRule, Targets};
 use crate::domain::{AlertKind, Queue, SourceName, Timestamp};
 use crate::inbox::figures::{Board, SourceBoard, Standing};
 
-use super::{Levels, Topic};
+/// What a rule looks at: one kind of event, of one source; `None` is all that the rule is about.
+pub(super) type Topic = (NotifyOn, Option<SourceName>);
+
+/// How much there is of each; what there is not is left out.
+pub(super) type Levels = BTreeMap<Topic, u64>;
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ mod level;
 mod notice;
 mod wall;
 
+use level::{Levels, Topic};
 pub use notice::{CurrentEvent, Notice};
 pub use wall::Wall;
 
@@ -29,12 +30,6 @@ pub struct Notices {
     /// Rules whose last notice did not get through, and why.
     failing: BTreeMap<usize, String>,
 }
-
-/// What a rule looks at: one kind of event, of one source; `None` is all that the rule is about.
-type Topic = (NotifyOn, Option<SourceName>);
-
-/// How much there is of each; what there is not is left out.
-type Levels = BTreeMap<Topic, u64>;
 
 #[derive(Clone, Debug)]
 struct Watched {

@@ -9,7 +9,7 @@ use crate::contract::time;
 use crate::domain::{AlertKind, SourceName, Timestamp};
 use crate::inbox::figures::{Board, words};
 
-use super::{Levels, Topic, level};
+use super::level::{self, Levels, Topic};
 
 /// So many are named in a line of text.
 const NAMED: usize = 5;

@@ -109,7 +109,7 @@ impl Round {
             .filter(|row| row.run.as_ref().is_some_and(|run| run.as_raw() == format!("r{seed}")));
         let entries = ours.map(|row| {
             let key = ActionKey { source: SourceName::new("gate"), id: row.id.clone() };
-            Entry { key, can: direct.capabilities(&row), row }
+            Entry { key, row }
         });
         Self { seed, inbox, proxy, direct: Arc::clone(&direct), entries: entries.collect(), told: Vec::new() }
     }
@@ -202,7 +202,7 @@ impl Round {
         }
         assert_eq!(last.counts().unknown, 0, "{}", why());
         for id in &ids {
-            let events = self.direct.history(id).await.unwrap();
+            let events = self.direct.abilities().timeline.unwrap().timeline(id).await.unwrap();
             let decided =
                 events.iter().filter(|event| matches!(event.kind.as_raw(), "approved" | "rejected"));
             assert!(decided.count() <= 1, "{}", why());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::journal::Sent;
+use tokio::sync::mpsc;
 
 #[tokio::test]
 async fn what_the_source_says_is_passed_on() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::Verdict;
+use tokio::sync::mpsc;
 
 const A: Decision = Decision::APPROVE;
 /// Long enough for what answers at once, also on a busy machine.

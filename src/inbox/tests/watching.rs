@@ -1,6 +1,7 @@
 //! Lists, watching and following.
 
 use EventKind::{Changed, Connection as Is, Tick};
+use tokio::sync::mpsc;
 
 use super::*;
 use crate::domain::Briefing;
@@ -15,7 +16,7 @@ async fn rows_come_with_their_keys_and_what_may_be_done() {
     let changes = inbox.sync(&SourceName::new("s"), all.revision).await.unwrap();
 
     let Rows::All(entries) = all.rows else { panic!("everything was asked for") };
-    assert_eq!((entries[0].key.clone(), entries[0].can), (key("s", "1"), CAN));
+    assert_eq!((entries[0].key.clone(), entries[0].row.can), (key("s", "1"), CAN));
     assert_eq!(all.unreadable, [Untrusted::from("17")]);
     let Rows::Changes { entries, gone } = changes.rows else { panic!("changes were asked for") };
     assert_eq!((entries[0].key.clone(), gone), (key("s", "2"), vec![key("s", "3")]));
@@ -100,10 +101,17 @@ async fn a_source_that_turns_out_to_push_nothing_is_polled() {
 async fn what_is_pushed_is_passed_on_with_polling_beneath() {
     let (house, source) = (House::new(), Fake::new("s"));
     let briefing = Briefing { pending: 3, ..Briefing::default() };
-    let down = || Signal::Down { why: "x".into(), retry_in: Duration::from_secs(1) };
-    let stopped = || Signal::Stopped { why: "404".into() };
-    let script =
-        [Signal::Up, Signal::Briefing(briefing.clone()), Signal::Tick, Signal::Changed, down(), stopped()];
+    let down =
+        || EventKind::Connection(Connection::Retrying { why: "x".into(), retry_in: Duration::from_secs(1) });
+    let stopped = || EventKind::Connection(Connection::Stopped { why: "404".into() });
+    let script = [
+        EventKind::Connection(Connection::Live),
+        EventKind::Briefing(briefing.clone()),
+        Tick,
+        Changed,
+        down(),
+        stopped(),
+    ];
     *source.signals.lock().unwrap() = Some(futures_util::stream::iter(script).boxed());
     let inbox = house.inbox(&[&source]).await;
     let slow = Inbox { pace: Pace { safety: Duration::from_hours(1), ..QUICK }, ..inbox };
@@ -129,7 +137,8 @@ async fn what_is_pushed_is_passed_on_with_polling_beneath() {
 #[tokio::test]
 async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
     let (house, source) = (House::new(), Fake::new("s"));
-    let up_and_silent = futures_util::stream::iter([Signal::Up]).chain(futures_util::stream::pending());
+    let up_and_silent = futures_util::stream::iter([EventKind::Connection(Connection::Live)])
+        .chain(futures_util::stream::pending());
     *source.signals.lock().unwrap() = Some(up_and_silent.boxed());
     let inbox = house.inbox(&[&source]).await;
 
@@ -141,7 +150,8 @@ async fn a_live_source_is_looked_at_now_and_then_all_the_same() {
 #[tokio::test]
 async fn what_could_not_be_listed_is_asked_for_again_within_seconds_also_while_the_stream_stands() {
     let (house, source) = (House::new(), Fake::new("s"));
-    let up_and_silent = futures_util::stream::iter([Signal::Up]).chain(futures_util::stream::pending());
+    let up_and_silent = futures_util::stream::iter([EventKind::Connection(Connection::Live)])
+        .chain(futures_util::stream::pending());
     *source.signals.lock().unwrap() = Some(up_and_silent.boxed());
     let inbox = house.inbox(&[&source]).await;
     let hours = Duration::from_hours(9);
@@ -172,15 +182,15 @@ async fn watching_ends_when_nobody_listens() {
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let slow = Inbox { pace: Pace::new(Duration::from_hours(1)), ..inbox };
-    let held = Arc::strong_count(&slow.sources[0]);
+    let held = slow.sources[0].holders();
 
     let mut events = slow.watch();
     kinds(&mut events, 3).await;
-    assert_eq!(Arc::strong_count(&slow.sources[0]), held + 1);
+    assert_eq!(slow.sources[0].holders(), held + 1);
     drop(events);
 
     soon(async {
-        while Arc::strong_count(&slow.sources[0]) > held {
+        while slow.sources[0].holders() > held {
             tokio::task::yield_now().await;
         }
     })
@@ -264,7 +274,11 @@ async fn following_ends_with_its_limit_or_its_listener() {
 async fn g30_a_computer_that_slept_connects_and_reads_anew() {
     static WALL: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
     let clock = || Timestamp::from_millis(WALL.load(std::sync::atomic::Ordering::Relaxed));
-    let up = || futures_util::stream::iter([Signal::Up]).chain(futures_util::stream::pending()).boxed();
+    let up = || {
+        futures_util::stream::iter([EventKind::Connection(Connection::Live)])
+            .chain(futures_util::stream::pending())
+            .boxed()
+    };
     let (house, source) = (House::new(), Fake::new("s"));
     let inbox = house.inbox(&[&source]).await;
     let hours = Duration::from_hours(9);

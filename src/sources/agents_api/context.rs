@@ -1,10 +1,23 @@
 //! What a site tells around an action, for the Context tab.
 
+use async_trait::async_trait;
+
+use super::client::AgentsApi;
 use super::wire;
-use crate::domain::{ContextEntry, Fact, PendingAction, RawJson, Untrusted, json};
+use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, RawJson, Untrusted, json};
+use crate::sources::error::SourceError;
+use crate::sources::source::Context;
+
+#[async_trait]
+impl Context for AgentsApi {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+        let found = self.one(id).await?;
+        Ok(found.and_then(Result::ok).map(|action| passages(&action)).unwrap_or_default())
+    }
+}
 
 /// From the action's own text: who proposed it and where, what its host adds, and how it was settled.
-pub(super) fn passages(action: &PendingAction) -> Vec<ContextEntry> {
+fn passages(action: &PendingAction) -> Vec<ContextEntry> {
     let raw = action.raw.as_str();
     let member = |name: &str| action.raw.member(name).and_then(|value| RawJson::parse(value).ok());
     let written =

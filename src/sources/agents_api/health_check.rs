@@ -1,40 +1,31 @@
 //! Looking a site over: its address, its abilities, its host, and who we are there.
 
-use super::{AgentsApi, READ_LIMIT, site};
+use super::client::{AgentsApi, NOT_OURS, READ_LIMIT};
+use super::site;
 use crate::contract::fields::Fields;
 use crate::contract::pointer;
 use crate::domain::{Check, Untrusted, Verdict};
 use crate::net::http::Reply;
-use crate::sources::{SourceError, Synced, answer, health_check};
+use crate::sources::error::SourceError;
+use crate::sources::source::Synced;
+use crate::sources::{answer, health_check};
 
 impl AgentsApi {
     /// Each step stands on the one before it; after one that failed nothing more is asked.
-    pub(super) async fn look_over(&self) -> Vec<Check> {
+    pub(super) async fn check_site(&self) -> Result<Vec<Check>, Vec<Check>> {
         let pairs = [("_fields", "name,authentication,namespaces")];
-        let index = match self.site.read("/", &pairs, READ_LIMIT).await {
-            Ok(index) => index,
-            Err(error) => return vec![health_check::failed("address", &error)],
-        };
-        let mut checks = match address(&index) {
-            Ok(check) => vec![check],
-            Err(check) => return vec![check],
-        };
+        let index = self.site.read("/", &pairs, READ_LIMIT).await;
+        let index = index.map_err(|error| vec![health_check::failed("address", &error)])?;
+        let mut checks = vec![address(&index).map_err(|check| vec![check])?];
         let summary = self.site.run(site::SUMMARY, "{}", READ_LIMIT).await;
         let abilities = abilities(&index, summary);
         let works = abilities.verdict == Verdict::Good;
         checks.push(abilities);
         if !works {
-            return checks;
+            return Err(checks);
         }
         checks.push(self.whoami().await);
-        let listed = self.list().await;
-        let pending = match &listed {
-            Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. }) => rows.len(),
-            Err(_) => 0,
-        };
-        checks.push(health_check::list(listed));
-        checks.extend(creators(self.known.foreign(), pending));
-        checks
+        Ok(checks)
     }
 
     async fn whoami(&self) -> Check {
@@ -53,7 +44,10 @@ impl AgentsApi {
 }
 
 /// Whoever lists an action may not be allowed to decide it.
-fn creators(foreign: usize, pending: usize) -> Option<Check> {
+pub(super) fn creators(listed: &Result<Synced, SourceError>) -> Option<Check> {
+    let Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. }) = listed else { return None };
+    let pending = rows.len();
+    let foreign = rows.iter().filter(|row| row.can.notes.contains(&NOT_OURS)).count();
     (foreign > 0).then(|| {
         Check::warn(
             "creators",

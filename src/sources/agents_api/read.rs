@@ -4,11 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use futures_util::stream::{self, StreamExt as _};
 
-use super::{AgentsApi, READ_LIMIT, site, wire};
+use super::client::{AgentsApi, READ_LIMIT};
+use super::{site, wire};
 use crate::config::AgentsApi as Settings;
 use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, PendingAction, Untrusted, json};
-use crate::sources::{Source as _, SourceError, Synced, answer};
+use crate::sources::answer;
+use crate::sources::error::SourceError;
+use crate::sources::source::{Full, Synced};
 
 /// What Data Machine gives at most.
 const PAGE: usize = 200;
@@ -24,8 +27,6 @@ const REQUESTS: usize = 500;
 const GETS: usize = 4;
 /// From so many actions on, the list is read: it has them in full.
 const LISTS_FROM: usize = 6;
-
-type Full = Result<PendingAction, Unreadable>;
 
 /// Actions in the order they came first, each once.
 #[derive(Default)]
@@ -61,26 +62,9 @@ struct Page {
 impl AgentsApi {
     /// Everything pending.
     pub(super) async fn list(&self) -> Result<Synced, SourceError> {
-        let (mut rows, mut unreadable, mut foreign) = (Vec::new(), Vec::new(), HashSet::new());
-        for item in self.pending().await? {
-            match item {
-                Ok(action) => {
-                    if self.is_foreign(&action) {
-                        foreign.insert(action.row.id.clone());
-                    }
-                    rows.push(action.row);
-                }
-                Err(bad) => unreadable.push(bad),
-            }
-        }
-        self.known.listed(&rows.iter().map(|row| &row.id).collect(), foreign);
-        Ok(Synced::All { rows, unreadable, revision: None })
-    }
-
-    /// Another user created it, as far as the site tells both names.
-    fn is_foreign(&self, action: &PendingAction) -> bool {
-        let creator = action.requested_by.as_ref().map_or("", Untrusted::as_raw);
-        creator.starts_with("user:") && self.subject().is_some_and(|us| us.as_raw() != creator)
+        let pending = self.pending().await?;
+        self.known.listed(&pending.iter().flatten().map(|action| &action.row.id).collect());
+        Ok(Synced::all(pending.into_iter().map(|full| self.permitted(full))))
     }
 
     /// All pages. Hosts differ in how much they give, and whether they know pages at all: it goes on until one brings nothing new.
@@ -122,14 +106,13 @@ impl AgentsApi {
             format!(r#"{{"filters":{{"status":"pending","limit":{PAGE},"offset":{offset}{agent}}}}}"#);
         let text = site::success(self.site.run(site::LIST, &input, READ_LIMIT).await?)?;
         let settings = self.settings.clone();
-        // Megabytes of JSON take longer than other tasks should wait.
-        let read = tokio::task::spawn_blocking(move || {
-            let items = wire::listed(&text)?;
+        let read = move |text: &str| {
+            let items = wire::listed(text)?;
             let joins = items.first().is_some_and(|first| all.seen.contains(&name(first)));
             let news = items.iter().filter(|raw| all.put(raw, &settings)).count();
             Some((Page { length: items.len(), joins, brought_news: news > 0 }, all))
-        });
-        read.await.ok().flatten().ok_or_else(|| answer::nonsense("the reply is no list of agents-api"))
+        };
+        answer::parsed(text, "the reply is no list of agents-api", read).await
     }
 
     /// Actions in full; unknown ids are left out.
@@ -145,7 +128,7 @@ impl AgentsApi {
         let (mut found, mut single) = (Vec::new(), Vec::new());
         for id in ids {
             match listed.remove(id) {
-                Some(item) => found.push(item),
+                Some(item) => found.push(self.permitted(item)),
                 None => single.push(id),
             }
         }
@@ -160,7 +143,7 @@ impl AgentsApi {
     /// One action, settled or not; as it ended here where the site knows it no more.
     pub(super) async fn one(&self, id: &ActionId) -> Result<Option<Full>, SourceError> {
         let told = self.ask_for(id).await?;
-        Ok(told.or_else(|| self.known.ended(id).map(Ok)))
+        Ok(told.or_else(|| self.known.ended(id).map(Ok)).map(|full| self.permitted(full)))
     }
 
     /// What the site itself says of one action.
@@ -172,13 +155,10 @@ impl AgentsApi {
             return Ok(None);
         }
         Ok(Some(match wire::action(raw, &self.settings) {
-            Ok(action) if action.row.id == *id => {
-                self.known.created(id, self.is_foreign(&action));
-                Ok(action)
-            }
+            Ok(action) if action.row.id == *id => Ok(action),
             Ok(_) => {
                 let what = "another action came than was asked for";
-                Err(Unreadable { what, raw: raw.into(), id: Some(id.clone()) })
+                Err(Unreadable::under(Some(id.clone()), what, raw.into()))
             }
             // Whatever it is: it is what stands under this id.
             Err(bad) => Err(Unreadable { id: Some(id.clone()), ..bad }),

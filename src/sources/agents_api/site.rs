@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::domain::Untrusted;
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
-use crate::sources::{SourceError, answer};
+use crate::sources::answer;
+use crate::sources::error::SourceError;
 
 pub(super) const LIST: &str = "list-pending-actions";
 pub(super) const SUMMARY: &str = "summary-pending-actions";

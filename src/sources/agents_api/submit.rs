@@ -5,15 +5,18 @@
 
 use std::time::Duration;
 
-use super::{AgentsApi, RESOLVE_LIMIT, site};
+use super::client::{AgentsApi, RESOLVE_LIMIT};
+use super::site;
 use crate::contract::fields::Fields;
 use crate::contract::time;
 use crate::domain::{
     Decision, Item, Outcome, PendingAction, RawJson, Status, SubmissionBatch, Untrusted, json,
 };
 use crate::net::http::Reply;
+use crate::sources::answer::{self, failed, skipped};
+use crate::sources::error::SourceError;
 use crate::sources::send_each::send_each;
-use crate::sources::{Outcomes, SourceError, answer};
+use crate::sources::source::Outcomes;
 
 const CHANGED: &str = "changed since you looked: its input, or its summary, preview, expiry or metadata";
 const THREW_CODE: &str = "ability_callback_exception";
@@ -107,11 +110,11 @@ impl AgentsApi {
             None => {
                 let ended = self.known.ended(&item.id);
                 let gone = || Outcome::Skipped { status: None, by: None };
-                return Ok(Err(ended.map_or_else(gone, |action| skipped(&action))));
+                return Ok(Err(ended.map_or_else(gone, |action| skipped(&action.row))));
             }
         };
         Ok(match &action {
-            action if !action.row.status.is_pending() => Err(skipped(action)),
+            action if !action.row.status.is_pending() => Err(skipped(&action.row)),
             action if action.row.has_expired(time::now()) => {
                 Err(Outcome::Skipped { status: Some(Status::Expired), by: None })
             }
@@ -161,7 +164,7 @@ impl AgentsApi {
                 {
                     return Outcome::Approved;
                 }
-                Ok(Some(Ok(action))) if action.row.status != Status::Running => return skipped(&action),
+                Ok(Some(Ok(action))) if action.row.status != Status::Running => return skipped(&action.row),
                 Ok(None) if sending.approves() && ran(reply) => {
                     let error = answer::message(reply);
                     self.known.end(sending.ended(Status::Failed, None, Some(error)));
@@ -203,17 +206,9 @@ fn refusal(reply: &Reply) -> Outcome {
     Outcome::Failed { why: format!("the site refused it, and it is still pending: {}", said.as_raw()).into() }
 }
 
-fn skipped(action: &PendingAction) -> Outcome {
-    Outcome::Skipped { status: Some(action.row.status.clone()), by: action.row.resolved_by.clone() }
-}
-
 fn unknown(what: &str, reply: &Reply) -> Outcome {
     let said = answer::message(reply);
     Outcome::Unknown { why: format!("{what}. The site said: {}", said.as_raw()).into() }
-}
-
-fn failed(why: &str) -> Outcome {
-    Outcome::Failed { why: why.into() }
 }
 
 /// Without a name nothing is decided; what stands in the way of asking for it is told as it is.

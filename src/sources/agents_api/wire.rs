@@ -34,7 +34,7 @@ pub(super) fn id(text: &str) -> Option<ActionId> {
 
 /// Reads one action; `settings` say where this host keeps the tool and the session.
 pub(super) fn action(text: &str, settings: &Settings) -> Result<PendingAction, Unreadable> {
-    let unreadable = |what| Unreadable { what, raw: text.into(), id: id(text) };
+    let unreadable = |what| Unreadable::under(id(text), what, text.into());
     let broken = if text.trim_start().starts_with('{') { "it is no valid JSON" } else { "it is no object" };
     let fields = Fields::of(text).ok_or_else(|| unreadable(broken))?;
     let id = id(text).ok_or_else(|| unreadable("it has no action_id"))?;

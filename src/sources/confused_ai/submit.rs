@@ -5,14 +5,17 @@ use std::sync::PoisonError;
 
 use serde::Serialize;
 
-use super::{ConfusedAi, Full, ROOT, wire};
+use super::client::{ConfusedAi, ROOT};
+use super::wire;
 use crate::contract::error;
 use crate::contract::time;
-use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, SubmissionBatch, Untrusted};
+use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
 use crate::net::url;
+use crate::sources::answer::{self, failed, skipped};
+use crate::sources::error::SourceError;
 use crate::sources::send_each::send_each;
-use crate::sources::{Outcomes, SourceError, answer};
+use crate::sources::source::{Full, Outcomes};
 
 const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
 const EXPIRED: &str = "expired: it can no longer be decided (its server would still take a decision)";
@@ -43,9 +46,7 @@ impl ConfusedAi {
         let (before, found) = (&before, &found);
         let send = async |item: &Item| match found.get(&item.id) {
             Some(action) => self.send_one(&Fresh { item, action }).await,
-            None if before.get(&item.id).is_some_and(|at| *at <= time::now()) => {
-                Ok(Outcome::Failed { why: EXPIRED.into() })
-            }
+            None if before.get(&item.id).is_some_and(|at| *at <= time::now()) => Ok(failed(EXPIRED)),
             None => Ok(self.settled(&item.id)),
         };
         send_each(batch.items(), 1, send).await
@@ -56,23 +57,22 @@ impl ConfusedAi {
         if let Some(outcome) = refused(item, fresh.action) {
             return Ok(outcome);
         }
-        let failed = |why: &str| Ok(Outcome::Failed { why: why.into() });
         let approved = match &item.decision {
             Decision::Approve { edits: None, .. } => true,
             Decision::Reject { .. } => false,
-            Decision::Approve { edits: Some(_), .. } => return failed("this source cannot apply edits"),
-            Decision::Retry { .. } => return failed("this source cannot ask the agent to try again"),
+            Decision::Approve { edits: Some(_), .. } => return Ok(failed("this source cannot apply edits")),
+            Decision::Retry { .. } => return Ok(failed("this source cannot ask the agent to try again")),
         };
         // It decodes nothing in a path, so an id that has to be encoded is known to nobody.
         let id = item.id.as_raw();
         if url::segment(id).as_deref() != Some(id) {
-            return failed("its id cannot stand in an address");
+            return Ok(failed("its id cannot stand in an address"));
         }
         let body = Body { approved, comment: item.decision.said(), decided_by: self.reviewer.as_deref() };
         let body = serde_json::to_string(&body)
             .map_err(|error| SourceError::Refused { why: error.to_string().into() })?;
         if body.len() > BODY_MAX {
-            return failed("the comment is too long: this source takes up to 1 MB");
+            return Ok(failed("the comment is too long: this source takes up to 1 MB"));
         }
         let reply = self.ask(format!("{ROOT}/{id}"), Some(body)).await?;
         match reply.status {
@@ -103,7 +103,7 @@ impl ConfusedAi {
                 self.remember(action);
                 Ok(outcome)
             }
-            None => Ok(Outcome::Failed { why: "the source left it pending".into() }),
+            None => Ok(failed("the source left it pending")),
         }
     }
 
@@ -150,18 +150,12 @@ impl ConfusedAi {
 
 /// Why it must not be sent, going by how it stands now.
 fn refused(item: &Item, action: &PendingAction) -> Option<Outcome> {
-    let failed = |why: &str| Some(Outcome::Failed { why: why.into() });
-    if !action.row.status.is_pending() {
-        let by: Option<Untrusted> = action.row.resolved_by.clone();
-        return Some(Outcome::Skipped { status: Some(action.row.status.clone()), by });
+    match action {
+        action if !action.row.status.is_pending() => Some(skipped(&action.row)),
+        action if action.row.has_expired(time::now()) => Some(failed(EXPIRED)),
+        action if action.digest() != item.digest || action.terms != item.terms => Some(failed(CHANGED)),
+        _ => None,
     }
-    if action.row.has_expired(time::now()) {
-        return failed(EXPIRED);
-    }
-    if action.digest() != item.digest || action.terms != item.terms {
-        return failed(CHANGED);
-    }
-    None
 }
 
 /// What is listed, by id; what cannot be read is there as its bytes.

@@ -2,11 +2,14 @@
 
 use super::*;
 use crate::config::{Auth, SourceKind, TokenFrom};
+use crate::contract::time;
+use crate::domain::Timestamp;
 use crate::domain::{
     ActionKey, BatchKey, Decision, Edits, Outcome, RawJson, Refusal, Staged, Status, SubmissionId, Verdict,
     freeze,
 };
 use crate::sources::tests::{Fault, Stand, World as _};
+use std::time::Duration;
 
 pub(in crate::sources) mod world;
 
@@ -34,7 +37,7 @@ fn frozen(
         loaded.insert(key, action.clone());
     }
     let staged = staged.iter().map(|(key, staged)| (key, staged));
-    let can = |key: &ActionKey| source.capabilities(&loaded[key].row);
+    let can = |key: &ActionKey| loaded[key].row.can;
     let frozen = freeze(SubmissionId::new("s"), staged, &loaded, can, |_| 0, time::now());
     frozen.map(|submission| submission.batches().to_vec())
 }
@@ -167,7 +170,7 @@ async fn confused_ai_with_two_processes_on_one_database_lets_both_opposite_decis
     // Nothing on the wire tells: each got what it asked for, and the last one stands.
     assert_eq!((&approved[0].1, &rejected[0].1), (&Outcome::Approved, &Outcome::Rejected));
     assert_eq!((one.stands(&id).await, one.taken(&id).await), (Stand::Rejected, 2));
-    let checks = first.check().await;
+    let checks = first.checked().await;
     assert!(checks.iter().any(|check| check.found.contains("one service process a database")), "{checks:?}");
 }
 
@@ -183,7 +186,7 @@ async fn confused_ai_ignores_edits_so_none_is_sent() {
         frozen(&source, &[(action.clone(), Decision::Approve { edits: Some(edits), comment: None })]);
 
     assert!(matches!(refusal, Err(Refusal::EditsUnsupported(_))));
-    let told: Vec<_> = source.capabilities(&action.row).told().into_iter().map(|(_, words)| words).collect();
+    let told: Vec<_> = action.row.can.told().into_iter().map(|(_, words)| words).collect();
     assert!(told.iter().any(|words| words.starts_with("identity not verified by this backend")));
     assert!(told.iter().any(|words| words.starts_with("approve does not resume the run")));
     assert!(told.iter().any(|words| words.starts_with("no edits")));
@@ -263,7 +266,7 @@ async fn every_kind_of_credential_opens_the_door_and_without_one_it_is_told() {
             assert_eq!(refused.sync(None).await.unwrap_err(), SourceError::Unauthorized);
             assert!(
                 refused
-                    .check()
+                    .checked()
                     .await
                     .iter()
                     .any(|it| it.verdict == Verdict::Bad && it.advice.contains("token"))
@@ -279,38 +282,23 @@ async fn the_context_tells_what_was_asked_for_and_what_its_run_waits_for() {
     let id = service.propose(0).await;
     service.propose(1).await;
 
-    let passages = source.context(&id).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&id).await.unwrap();
 
     assert_eq!(passages.iter().map(|it| it.title).collect::<Vec<_>>(), ["The request", "Its run"]);
     assert!(passages[0].facts.iter().any(|fact| fact.name.as_raw() == "description"));
     assert!(passages[1].facts.iter().any(|fact| fact.name.as_raw() == "write_note"), "{passages:?}");
-    assert!(source.context(&ActionId::new("nobody")).await.unwrap().is_empty());
+    assert!(source.abilities().context.unwrap().context(&ActionId::new("nobody")).await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn the_doctor_knows_a_service_without_a_store_and_a_reviewer_without_a_name() {
     let service = Service::start(Store::Memory).await;
     let elsewhere = SourceConfig::of("shop", SourceKind::ConfusedAi, format!("{}/sub", service.url));
-    let checks = crate::sources::open(&elsewhere).unwrap().check().await;
+    let checks = crate::sources::open(&elsewhere).unwrap().checked().await;
     assert!(checks[0].verdict == Verdict::Bad && checks[0].advice.contains("approval store"), "{checks:?}");
 
     let nameless = SourceConfig { reviewer: None, ..service.config() };
-    let checks = crate::sources::open(&nameless).unwrap().check().await;
+    let checks = crate::sources::open(&nameless).unwrap().checked().await;
     let told: Vec<_> = checks.iter().map(|check| (check.what, check.verdict)).collect();
     assert_eq!(told, [("list", Verdict::Good), ("reviewer", Verdict::Warn), ("processes", Verdict::Good)]);
-}
-
-#[test]
-fn what_is_remembered_of_answers_is_bounded() {
-    let mut decided = Decided::default();
-    for n in 0..REMEMBERED + 10 {
-        let text = format!(r#"{{"id":"{n}","toolName":"t","toolArguments":{{}},"status":"approved"}}"#);
-        decided.put(wire::read(&text).unwrap());
-    }
-
-    assert_eq!((decided.actions.len(), decided.order.len()), (REMEMBERED, REMEMBERED));
-    assert!(
-        !decided.actions.contains_key(&ActionId::new("9"))
-            && decided.actions.contains_key(&ActionId::new("10"))
-    );
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::Road;
 use super::call_id::CallId;
+use super::client::Road;
 use super::turn::{Turn, Waits};
 use crate::domain::{Decision, Item, Untrusted, json};
 

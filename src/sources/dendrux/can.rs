@@ -1,6 +1,6 @@
 //! What may be done with a call, and what to know before.
 
-use super::Road;
+use super::client::Road;
 use super::turn::{Turn, Waits};
 use super::wire::Report;
 use crate::domain::{Capabilities, Note, On, ReasonRule, Together};

@@ -1,10 +1,14 @@
 //! What dendrux knows around a call: its run, its turn, what was said, what happened before.
 
+use async_trait::async_trait;
+
 use super::call_id::{self, CallId};
+use super::client::{Dendrux, Road};
+use super::log;
 use super::turn::Turn;
-use super::{Dendrux, Road, log};
 use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
-use crate::sources::SourceError;
+use crate::sources::error::SourceError;
+use crate::sources::source::Context;
 
 /// So many messages and events are shown, the newest.
 const SAID: usize = 10;
@@ -12,8 +16,9 @@ const HAPPENED: usize = 40;
 /// Messages asked for: what the router gives at most.
 const PAGE: usize = 1_000;
 
-impl Dendrux {
-    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+#[async_trait]
+impl Context for Dendrux {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(place) = CallId::of(id) else { return Ok(Vec::new()) };
         let Some(route) = call_id::of_run(&place.run) else { return Ok(Vec::new()) };
         let Some(run) = self.found(route.clone(), log::run).await? else { return Ok(Vec::new()) };
@@ -26,7 +31,9 @@ impl Dendrux {
         passages.extend(events(happened));
         Ok(passages)
     }
+}
 
+impl Dendrux {
     /// What waits with it now; `None` once it is decided.
     async fn turn_of(&self, place: &CallId, run: &log::Run) -> Result<Option<Turn>, SourceError> {
         let turn = match self.road().await? {

@@ -6,15 +6,15 @@ use futures_util::future::try_join;
 
 use super::call_id::CallId;
 use super::call_status::{CallStatus, Record};
+use super::client::{Dendrux, Road};
 use super::log::{self, CallRun, Pause, Run};
-use super::read::Full;
 use super::turn::{Call, Question, Turn, Waits};
 use super::wire::{self, Decided};
-use super::{Dendrux, Road, lock};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
-use crate::domain::{PendingAction, RawJson, Status, Timestamp, Untrusted};
-use crate::sources::SourceError;
+use crate::domain::{PendingAction, RawJson, Status, Timestamp};
+use crate::sources::error::SourceError;
+use crate::sources::source::Full;
 
 /// Somebody decided, and the call has not come to its end: dendrux writes down only then how it was decided.
 pub(super) const UNTOLD: &str =
@@ -67,15 +67,11 @@ impl Dendrux {
             (Waits::Approval | Waits::Result, Some(call)) => turn.action(call),
             _ => return None,
         };
-        let ours = lock(&self.memory).ours(&place.id());
+        let ours = self.memory.ours.get(&place.id());
         let fate = record.fate(place.call.as_deref(), ours);
         Some(match fate.or_else(|| unwritten(record.went_on(), time::now())) {
             Some(fate) => Ok(told(action, fate, decided)),
-            None => Err(Unreadable {
-                what: UNTOLD,
-                raw: Untrusted::from(turn.raw.as_str()),
-                id: Some(action.row.id),
-            }),
+            None => Err(Unreadable::under(Some(action.row.id), UNTOLD, turn.raw.as_str().into())),
         })
     }
 

@@ -4,23 +4,21 @@ use std::collections::{HashMap, HashSet};
 
 use futures_util::stream::{self, StreamExt as _};
 
+use super::call_id;
+use super::client::{Dendrux, GETS, LONG_LIMIT, lock, parsed};
 use super::log::{self, Happened, Listed};
-use super::read::GETS;
 use super::turn::{Call, Question, Turn, Waits};
 use super::wire::{Waiting, nameless};
-use super::{Dendrux, LONG_LIMIT, answer, call_id, lock, parsed};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Untrusted, json};
-use crate::sources::SourceError;
+use crate::sources::answer::success;
+use crate::sources::error::SourceError;
 
 /// Runs a page, and events a page: what the router gives at most.
 const PAGE: u64 = 1_000;
 /// More pages than any honest run has.
 const PAGES_MAX: u64 = 100;
-
-/// Turns as they were read, by run, with what the list said of the run then.
-pub(super) type TurnCache = HashMap<String, (String, Turn)>;
 
 /// A turn; nothing when the run went on meanwhile.
 type Read = Option<Result<Turn, Unreadable>>;
@@ -83,10 +81,7 @@ impl Dendrux {
                 let query: Vec<_> =
                     waits.into_iter().chain([("limit", &*limit), ("offset", &*offset)]).collect();
                 let reply = self.ask(format!("/runs{}", self.narrowed(&query)), LONG_LIMIT).await?;
-                if !(200..300).contains(&reply.status) {
-                    return Err(answer::refusal(&reply));
-                }
-                let page = parsed(reply.text, log::page).await?;
+                let page = parsed(success(reply)?, log::page).await?;
                 let size = page.runs.len() as u64;
                 totals.insert(page.total);
                 let fresh =

@@ -6,20 +6,18 @@ use futures_util::stream::{self, StreamExt as _};
 
 use super::call_id::CallId;
 use super::can::Facts;
+use super::client::{Dendrux, GETS, LONG_LIMIT, Road, lock, parsed};
 use super::turn::{Turn, Waits};
 use super::wire::Waiting;
-use super::{Dendrux, LONG_LIMIT, Road, answer, call_id, lock, parsed, wire};
-use crate::contract::action::Unreadable;
+use super::{call_id, wire};
 use crate::domain::{ActionId, PendingAction};
 use crate::net::url;
-use crate::sources::{SourceError, Synced};
+use crate::sources::answer;
+use crate::sources::error::SourceError;
+use crate::sources::source::{Full, Synced};
 
-/// Requests at a time.
-pub(super) const GETS: usize = 4;
 /// Up to so many runs are named to the bridge; of more, everything that waits is asked for.
 const NAMED: usize = 20;
-
-pub(super) type Full = Result<PendingAction, Unreadable>;
 
 impl Dendrux {
     /// Everything that waits for somebody. A bridge is looked for each time until there is one: it may be mounted later.
@@ -39,17 +37,8 @@ impl Dendrux {
             Road::Bridge(_) => self.waiting(&[]).await?,
             Road::Plain => self.runs_waiting().await?,
         };
-        let mut facts = HashMap::new();
-        let mut rows = Vec::new();
-        for turn in &waiting.turns {
-            let of = Facts::of(turn, &road);
-            for action in turn.actions() {
-                facts.insert(action.row.id.clone(), of);
-                rows.push(action.row);
-            }
-        }
-        *lock(&self.facts) = facts;
-        Ok(Synced::All { rows, unreadable: waiting.unreadable, revision: None })
+        let rows = waiting.turns.iter().flat_map(|turn| actions(turn, &road)).map(|action| action.row);
+        Ok(Synced::All { rows: rows.collect(), unreadable: waiting.unreadable, revision: None })
     }
 
     /// What the bridge says: all of it, or that of some runs. A bridge that cannot narrow it says more.
@@ -88,7 +77,7 @@ impl Dendrux {
             .map(|(run, places)| async move {
                 match turns.get(run) {
                     Some(turn) if places.iter().all(|place| place.pause == turn.pause) => {
-                        Ok(self.pending(turn, places, road))
+                        Ok(pending(turn, places, road))
                     }
                     turn => self.read_run(run, places, turn, road).await,
                 }
@@ -130,21 +119,26 @@ impl Dendrux {
             .cloned()
             .partition(|place| turn.as_ref().is_some_and(|turn| turn.pause == place.pause));
         if let Some(turn) = &turn {
-            found.extend(self.pending(turn, &open, road));
+            found.extend(pending(turn, &open, road));
         }
         if !over.is_empty() {
             found.extend(self.over(&route, &state, &over, road).await?);
         }
         Ok(found)
     }
+}
 
-    /// Those of a turn that waits.
-    fn pending(&self, turn: &Turn, places: &[CallId], road: &Road) -> Vec<Full> {
-        let wanted: Vec<ActionId> = places.iter().map(CallId::id).collect();
-        let actions: Vec<_> =
-            turn.actions().into_iter().filter(|action| wanted.contains(&action.row.id)).collect();
-        let facts = Facts::of(turn, road);
-        lock(&self.facts).extend(actions.iter().map(|action| (action.row.id.clone(), facts)));
-        actions.into_iter().map(Ok).collect()
-    }
+/// The actions of a turn that waits, with what may be done with them.
+fn actions(turn: &Turn, road: &Road) -> impl Iterator<Item = PendingAction> {
+    let can = Facts::of(turn, road).capabilities();
+    turn.actions().into_iter().map(move |mut action| {
+        action.row.can = can;
+        action
+    })
+}
+
+/// Those of a turn that waits.
+fn pending(turn: &Turn, places: &[CallId], road: &Road) -> Vec<Full> {
+    let wanted: Vec<ActionId> = places.iter().map(CallId::id).collect();
+    actions(turn, road).filter(|action| wanted.contains(&action.row.id)).map(Ok).collect()
 }

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 
 use super::body::{self, Parcel};
 use super::call_id::{self, CallId};
+use super::client::{Dendrux, Road, lock};
 use super::past::is_unwritten;
 use super::turn::{Turn, Waits};
-use super::{Dendrux, Road, answer, lock};
 use crate::contract::error;
 use crate::domain::{ActionId, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
-use crate::sources::{Outcomes, SourceError};
+use crate::sources::answer::{self, failed, skipped};
+use crate::sources::error::SourceError;
+use crate::sources::source::{Full, Outcomes};
 
 pub(super) const CHANGED: &str =
     "changed since you looked: the run went on, or a call of its turn is not what it was";
@@ -38,7 +40,7 @@ impl Dendrux {
             Err(error) => Err(error),
         };
         if answered.as_ref().is_err_and(SourceError::lost_sight) {
-            lock(&self.memory).lost(turn.place(None).batch());
+            self.memory.lost(turn.place(None).batch());
         }
         answered
     }
@@ -64,7 +66,7 @@ impl Dendrux {
         let Some(turn) = turn.filter(|turn| turn.pause == first.pause) else {
             return Ok(Err(self.elsewhere(items, CHANGED).await?));
         };
-        lock(&self.memory).still_waits(&first.batch());
+        self.memory.still_waits(&first.batch());
         let now: HashMap<ActionId, PendingAction> =
             turn.actions().into_iter().map(|action| (action.row.id.clone(), action)).collect();
         let same = |item: &Item| {
@@ -104,7 +106,7 @@ impl Dendrux {
             (200..=299, Road::Plain) => Ok(self.read_back(items).await),
             (409, _) => match self.elsewhere(items, message.as_raw()).await {
                 // Nothing of ours landed, now or before: no failed read can make a doubt of that.
-                Err(_) if !lock(&self.memory).was_lost(&turn.place(None).batch()) => {
+                Err(_) if !self.memory.was_lost(&turn.place(None).batch()) => {
                     Ok(all(items, &Outcome::Skipped { status: None, by: None }))
                 }
                 told => told,
@@ -130,7 +132,7 @@ impl Dendrux {
     /// Only who wins a turn is told so by the bridge. What is written already may say more.
     async fn won(&self, items: &[Item]) -> Outcomes {
         for item in items {
-            lock(&self.memory).won(item.id.clone(), item.kind());
+            self.memory.ours.put(item.id.clone(), item.kind());
         }
         let found = self.standing(items).await.unwrap_or_default();
         let outcome = |item: &Item| match found.get(&item.id) {
@@ -161,7 +163,7 @@ impl Dendrux {
     async fn elsewhere(&self, items: &[Item], otherwise: &str) -> Result<Outcomes, SourceError> {
         let found = self.standing(items).await?;
         let outcome = |item: &Item| {
-            let lost = CallId::of(&item.id).is_some_and(|it| lock(&self.memory).was_lost(&it.batch()));
+            let lost = CallId::of(&item.id).is_some_and(|it| self.memory.was_lost(&it.batch()));
             match found.get(&item.id) {
                 None => failed(GONE),
                 Some(Err(())) => Outcome::Skipped { status: Some(Status::Running), by: None },
@@ -170,10 +172,7 @@ impl Dendrux {
                 Some(Ok(action)) if lost && !self.is_somebody_elses(action) => {
                     by_status(item, action).unwrap_or_else(|| failed(otherwise))
                 }
-                Some(Ok(action)) => Outcome::Skipped {
-                    status: Some(action.row.status.clone()),
-                    by: action.row.resolved_by.clone(),
-                },
+                Some(Ok(action)) => skipped(&action.row),
             }
         };
         Ok(items.iter().map(|item| (item.id.clone(), outcome(item))).collect())
@@ -192,7 +191,7 @@ impl Dendrux {
     ) -> Result<HashMap<ActionId, Result<PendingAction, ()>>, SourceError> {
         let ids: Vec<ActionId> = items.iter().map(|item| item.id.clone()).collect();
         let found = self.read(&ids).await?;
-        let by_id = |one: super::read::Full| match one {
+        let by_id = |one: Full| match one {
             Ok(action) if is_unwritten(&action) => Some((action.row.id, Err(()))),
             Ok(action) => Some((action.row.id.clone(), Ok(action))),
             Err(bad) => bad.id.map(|id| (id, Err(()))),
@@ -222,10 +221,6 @@ fn by_status(item: &Item, action: &PendingAction) -> Option<Outcome> {
 
 fn as_asked(item: &Item) -> Outcome {
     if item.kind().approves() { Outcome::Approved } else { Outcome::Rejected }
-}
-
-fn failed(why: &str) -> Outcome {
-    Outcome::Failed { why: why.into() }
 }
 
 fn all(items: &[Item], outcome: &Outcome) -> Outcomes {

@@ -1,5 +1,7 @@
 //! A run that waits, at one pause: what it asks, and the actions that come of it.
 
+use std::collections::HashMap;
+
 use super::call_id::CallId;
 use crate::contract::tool;
 use crate::domain::{Digest, PendingAction, RawJson, Row, Timestamp, Untrusted, json};
@@ -33,6 +35,9 @@ pub(super) struct Turn {
     /// As it came.
     pub(super) raw: RawJson,
 }
+
+/// Turns as they were read, by run, with what the list said of the run then.
+pub(super) type TurnCache = HashMap<String, (String, Turn)>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {

@@ -7,10 +7,11 @@ use futures_util::stream::{self, BoxStream};
 use tokio::time::{Instant, sleep_until};
 
 use crate::contract::{briefing, pointer};
-use crate::domain::{Briefing, Untrusted, json};
+use crate::domain::{Briefing, json};
 use crate::net::http::Http;
 use crate::net::sse::{self, Limits, Live};
-use crate::sources::Signal;
+use crate::sources::signals::signal;
+use crate::sources::source::EventKind;
 
 /// Events that come together are one hint.
 const GATHER: Duration = Duration::from_millis(250);
@@ -23,7 +24,7 @@ pub(super) fn signals(
     path: String,
     limits: Limits,
     count_at: Option<String>,
-) -> BoxStream<'static, Signal> {
+) -> BoxStream<'static, EventKind> {
     let lives = sse::live(http, path, limits).fuse().boxed();
     let hints = Hints { lives, count_at, waiting: None, last: None };
     stream::unfold(hints, |mut hints| async move { Some((hints.next().await?, hints)) }).boxed()
@@ -33,12 +34,12 @@ struct Hints {
     lives: BoxStream<'static, Live>,
     count_at: Option<String>,
     /// What is told next, and when.
-    waiting: Option<(Signal, Instant)>,
+    waiting: Option<(EventKind, Instant)>,
     last: Option<Instant>,
 }
 
 impl Hints {
-    async fn next(&mut self) -> Option<Signal> {
+    async fn next(&mut self) -> Option<EventKind> {
         loop {
             let due = self.waiting.as_ref().map(|(_, due)| *due);
             let live = tokio::select! {
@@ -54,12 +55,7 @@ impl Hints {
                 Some(None) => return self.waiting.take().map(|(signal, _)| signal),
                 Some(Some(Live::Event { kind, data, .. })) if kind == "briefing" => self.gather(&data),
                 Some(Some(Live::Event { .. } | Live::Ping)) => {}
-                Some(Some(Live::Up)) => return Some(Signal::Up),
-                Some(Some(Live::Down { why, retry_in })) => {
-                    return Some(Signal::Down { why: Untrusted::from(why), retry_in });
-                }
-                Some(Some(Live::Refused { why })) => return Some(Signal::Refused { why: why.into() }),
-                Some(Some(Live::Stopped { why })) => return Some(Signal::Stopped { why: why.into() }),
+                Some(Some(other)) => return signal(other),
             }
         }
     }
@@ -81,23 +77,24 @@ async fn at(due: Option<Instant>) {
 }
 
 /// A count where one is found. Its revision is no revision of ours, and would say that nothing is new.
-fn hint(data: &str, count_at: Option<&str>) -> Signal {
+fn hint(data: &str, count_at: Option<&str>) -> EventKind {
     let pending = match count_at {
         Some(place) => pointer::find(data, place).and_then(|raw| json::decode(raw).text.parse().ok()),
         None => briefing::read(data).map(|briefing| briefing.pending),
     };
     match pending {
-        Some(pending) => Signal::Briefing(Briefing { pending, ..Briefing::default() }),
-        None => Signal::Changed,
+        Some(pending) => EventKind::Briefing(Briefing { pending, ..Briefing::default() }),
+        None => EventKind::Changed,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::source::Connection;
 
-    fn told(pending: u64) -> Signal {
-        Signal::Briefing(Briefing { pending, ..Briefing::default() })
+    fn told(pending: u64) -> EventKind {
+        EventKind::Briefing(Briefing { pending, ..Briefing::default() })
     }
 
     fn briefing(data: &str) -> Live {
@@ -109,7 +106,7 @@ mod tests {
         assert_eq!(hint(r#"{"counts":{"pending_actions":4}}"#, None), told(4));
         assert_eq!(hint(r#"{"a":[{"open":"4"}],"pending":9}"#, Some("/a/0/open")), told(4));
         for (data, place) in [("what?", None), (r#"{"delta":1}"#, None), (r#"{"pending":9}"#, Some("/a"))] {
-            assert_eq!(hint(data, place), Signal::Changed, "{data}");
+            assert_eq!(hint(data, place), EventKind::Changed, "{data}");
         }
     }
 
@@ -124,12 +121,12 @@ mod tests {
             send.send(live).await.unwrap();
         }
 
-        assert_eq!(hints.next().await, Some(Signal::Up));
+        assert_eq!(hints.next().await, Some(EventKind::Connection(Connection::Live)));
         assert_eq!((hints.next().await, start.elapsed()), (Some(told(2)), GATHER));
         send.send(briefing(r#"{"pending":3}"#)).await.unwrap();
         assert_eq!((hints.next().await, start.elapsed()), (Some(told(3)), GATHER + APART));
         send.send(briefing("{")).await.unwrap();
         drop(send);
-        assert_eq!((hints.next().await, hints.next().await), (Some(Signal::Changed), None));
+        assert_eq!((hints.next().await, hints.next().await), (Some(EventKind::Changed), None));
     }
 }

@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering;
 
 use futures_util::stream::{self, StreamExt as _};
 
-use super::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, answer, wire};
+use super::client::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, ROOT};
+use super::wire;
 use crate::contract::action::{self, Unreadable};
-use crate::domain::{ActionId, PendingAction, Revision, Row};
-use crate::net::http::Reply;
+use crate::domain::{ActionId, Revision, Row};
 use crate::net::url;
-use crate::sources::{SourceError, Synced};
+use crate::sources::answer::{self, success};
+use crate::sources::error::SourceError;
+use crate::sources::source::{Full, Synced, permit};
 
 /// Rows a page: what the gate gives at most.
 const PAGE: &str = "5000";
@@ -24,8 +26,6 @@ const GETS: usize = 4;
 const LISTS_FROM: usize = 6;
 /// In the order of an action's life, so that one that moves on meanwhile is met later, not missed.
 pub(super) const STATUSES: [&str; 5] = ["pending", "approved", "executed", "failed", "rejected"];
-
-type Full = Result<PendingAction, Unreadable>;
 
 impl PendingActions {
     /// Everything pending, and what waits to be settled, page by page.
@@ -43,7 +43,8 @@ impl PendingActions {
                 Err(bad) => unreadable.push(bad),
             }
         }
-        let rows = rows.all.into_iter().filter(|row| self.lists(&row.status)).collect();
+        let mut rows: Vec<Row> = rows.all.into_iter().filter(|row| self.lists(&row.status)).collect();
+        permit(&mut rows, &mut unreadable, |row| self.can(row));
         Ok(Synced::All { rows, unreadable, revision: pages.revision })
     }
 
@@ -71,6 +72,7 @@ impl PendingActions {
             purged.extend(changes.purged);
             if !changes.more {
                 let revision = changes.revision;
+                permit(&mut rows.all, &mut unreadable, |row| self.can(row));
                 return Ok(Some(Synced::Changes { rows: rows.all, unreadable, purged, revision }));
             }
             if changes.revision <= since {
@@ -83,6 +85,17 @@ impl PendingActions {
 
     /// Actions in full, in any order; unknown ids are left out.
     pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
+        let mut found = self.read_anyhow(ids).await?;
+        for one in &mut found {
+            match one {
+                Ok(action) => permit([&mut action.row], [], |row| self.can(row)),
+                Err(bad) => permit([], [bad], |row| self.can(row)),
+            }
+        }
+        Ok(found)
+    }
+
+    async fn read_anyhow(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         match self.dialect {
             Dialect::Gate => {
                 let (mut found, mut single) = (Vec::new(), Vec::new());
@@ -123,7 +136,7 @@ impl PendingActions {
         // An id that cannot be addressed is known to nobody.
         let places = ids.iter().filter_map(|id| Some((id, url::segment(id.as_raw())?)));
         let asks = places.map(|(id, segment)| async move {
-            let reply = self.ask(format!("{}/{segment}", super::ROOT), GET_LIMIT).await?;
+            let reply = self.ask(format!("{ROOT}/{segment}"), GET_LIMIT).await?;
             match reply.status {
                 404 | 410 => Ok(None),
                 _ => success(reply).map(|text| Some(wire::one(&text, id))),
@@ -206,18 +219,9 @@ impl Rows {
     }
 }
 
-pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
-    match reply.status {
-        200..=299 => Ok(reply.text),
-        _ => Err(answer::refusal(&reply)),
-    }
-}
-
-/// Reads a reply on a thread of its own: megabytes of JSON take longer than other tasks should wait.
 pub(super) async fn parse<T: Send + 'static>(
     text: String,
     read: impl FnOnce(&str) -> Option<T> + Send + 'static,
 ) -> Result<T, SourceError> {
-    let parsed = tokio::task::spawn_blocking(move || read(&text)).await;
-    parsed.ok().flatten().ok_or_else(|| answer::nonsense("the reply is not of the pending-actions contract"))
+    answer::parsed(text, "the reply is not of the pending-actions contract", read).await
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, Item, Outcome, PendingAction, Timestamp};
+use crate::sources::answer;
+use crate::sources::source::{Full, Outcomes};
 
 pub(super) const NO_TRACE: &str = "the source took the request but does not know the action any more";
 
@@ -12,17 +14,17 @@ pub(super) const NO_TRACE: &str = "the source took the request but does not know
 pub(super) struct Found(HashMap<ActionId, PendingAction>);
 
 impl Found {
-    pub(super) fn of(actions: Vec<Result<PendingAction, Unreadable>>) -> Self {
+    pub(super) fn of(actions: Vec<Full>) -> Self {
         let readable = actions.into_iter().filter_map(Result::ok);
         Self(readable.map(|action| (action.row.id.clone(), action)).collect())
     }
 
     /// Also those that cannot be read: their bytes can be compared all the same.
-    pub(super) fn with_stand_ins(actions: Vec<Result<PendingAction, Unreadable>>) -> Self {
+    pub(super) fn with_stand_ins(actions: Vec<Full>) -> Self {
         let known = actions.iter().flatten().map(|action| action.row.id.clone());
         let known: std::collections::HashSet<ActionId> = known.collect();
         let stands_in = |bad: &Unreadable| bad.id.as_ref().is_some_and(|id| !known.contains(id));
-        let of = |action: Result<PendingAction, Unreadable>| match action {
+        let of = |action: Full| match action {
             Ok(action) => Some(Ok(action)),
             Err(bad) => stands_in(&bad).then(|| Ok(bad.stand_in())),
         };
@@ -36,8 +38,8 @@ impl Found {
 
 /// One outcome an item. `skipped` is how many the backend says were settled by somebody else: those that stand otherwise
 /// than asked, and if that is not enough, those settled first, since the backend met them settled.
-pub(super) fn attribute(sent: &[&Item], found: &Found, skipped: u64) -> Vec<(ActionId, Outcome)> {
-    let mut outcomes: Vec<(ActionId, Outcome)> =
+pub(super) fn attribute(sent: &[&Item], found: &Found, skipped: u64) -> Outcomes {
+    let mut outcomes: Outcomes =
         sent.iter().map(|item| (item.id.clone(), outcome(item, found.get(&item.id)))).collect();
     let differing = outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Skipped { .. })).count();
     let mut as_asked: Vec<(Timestamp, &mut Outcome, &PendingAction)> = outcomes
@@ -51,8 +53,7 @@ pub(super) fn attribute(sent: &[&Item], found: &Found, skipped: u64) -> Vec<(Act
     as_asked.sort_by_key(|(at, ..)| *at);
     let missing = usize::try_from(skipped).unwrap_or(usize::MAX).saturating_sub(differing);
     for (_, outcome, action) in as_asked.into_iter().take(missing) {
-        *outcome =
-            Outcome::Skipped { status: Some(action.row.status.clone()), by: action.row.resolved_by.clone() };
+        *outcome = answer::skipped(&action.row);
     }
     outcomes
 }
@@ -63,7 +64,7 @@ fn outcome(item: &Item, action: Option<&PendingAction>) -> Outcome {
         Some(action) => {
             let row = &action.row;
             Outcome::by_status(item.kind(), &row.status, row.resolved_by.as_ref())
-                .unwrap_or_else(|| Outcome::Failed { why: "the source left it pending".into() })
+                .unwrap_or_else(|| answer::failed("the source left it pending"))
         }
     }
 }

@@ -2,19 +2,18 @@
 
 use serde_json::value::RawValue;
 
+use super::client::{Dialect, PendingActions, ROOT};
 use super::settle::{self, Found};
-use super::{Dialect, PendingActions, ROOT, answer, wire};
+use super::wire::{self, CHANGED, GONE};
 use crate::contract::batch::{Approve, BatchApprove, BatchItem, Reject};
 use crate::contract::error;
 use crate::domain::{Decision, Item, Outcome, Status, SubmissionBatch, Untrusted};
 use crate::net::http::Reply;
 use crate::net::url;
+use crate::sources::answer::{self, failed, skipped};
+use crate::sources::error::SourceError;
 use crate::sources::send_each::{same, send_parts};
-use crate::sources::{Outcomes, SourceError};
-
-pub(super) const CHANGED: &str =
-    "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
-pub(super) const GONE: &str = "gone: the source does not know this action any more";
+use crate::sources::source::Outcomes;
 
 const NO_BATCH: &str = "the source does not know this batch any more, so nothing was decided";
 
@@ -78,7 +77,6 @@ impl PendingActions {
 
     /// The decision as this backend takes it, or why it cannot be sent.
     fn sending<'a>(&self, item: &'a Item) -> Result<Sending<'a>, Outcome> {
-        let failed = |why: &str| Outcome::Failed { why: why.into() };
         let said = match &item.decision {
             Decision::Approve { comment, .. } => comment,
             Decision::Reject { reason } => reason,
@@ -99,12 +97,9 @@ impl PendingActions {
         let mut outcomes = Vec::new();
         items.retain(|Sending { item, .. }| {
             let outcome = match found.get(&item.id) {
-                None => Outcome::Failed { why: GONE.into() },
-                Some(action) if !action.row.status.is_pending() => Outcome::Skipped {
-                    status: Some(action.row.status.clone()),
-                    by: action.row.resolved_by.clone(),
-                },
-                Some(action) if action.digest() != item.digest => Outcome::Failed { why: CHANGED.into() },
+                None => failed(GONE),
+                Some(action) if !action.row.status.is_pending() => skipped(&action.row),
+                Some(action) if action.digest() != item.digest => failed(CHANGED),
                 Some(_) => return true,
             };
             outcomes.push((item.id.clone(), outcome));
@@ -119,13 +114,11 @@ impl PendingActions {
         items: &[Sending<'_>],
         key: &str,
     ) -> Result<Outcomes, SourceError> {
-        let body = json(&BatchApprove { items: items.iter().map(|item| self.batch_item(item)).collect() })?;
+        let body =
+            wire::body(&BatchApprove { items: items.iter().map(|item| self.batch_item(item)).collect() })?;
         let reply = self.post(format!("{ROOT}/batch/{segment}/approve"), body, self.key(key)).await?;
         let sent: Vec<&Item> = items.iter().map(|sending| sending.item).collect();
-        let all = |why: &str| {
-            let failed = |item: &&Item| (item.id.clone(), Outcome::Failed { why: why.into() });
-            Ok(sent.iter().map(failed).collect())
-        };
+        let all = |why: &str| Ok(same(&sent, &failed(why)));
         match reply.status {
             200..=299 => {
                 let answer = wire::batch_answer(&reply.text).unwrap_or_default();
@@ -156,7 +149,7 @@ impl PendingActions {
                 }
                 None => GONE,
             };
-            (item.id.clone(), Outcome::Failed { why: why.into() })
+            (item.id.clone(), failed(why))
         };
         sent.iter().map(outcome).collect()
     }
@@ -186,8 +179,7 @@ impl PendingActions {
             Ok(actions) => settle::attribute(sent, &Found::of(actions), skipped),
             Err(error) => {
                 let why = format!("the answer names no action, and reading them again failed: {error}");
-                let unknown = |item: &&Item| (item.id.clone(), Outcome::Unknown { why: why.as_str().into() });
-                sent.iter().map(unknown).collect()
+                same(sent, &Outcome::Unknown { why: why.into() })
             }
         }
     }
@@ -195,17 +187,19 @@ impl PendingActions {
     async fn send_one(&self, sending: &Sending<'_>, key: &str) -> Result<Outcome, SourceError> {
         let item = sending.item;
         let Some(segment) = url::segment(item.id.as_raw()) else {
-            return Ok(Outcome::Failed { why: "its id cannot stand in an address".into() });
+            return Ok(failed("its id cannot stand in an address"));
         };
         let (verb, body) = match &item.decision {
-            Decision::Approve { .. } => ("approve", json(&self.approve(sending))?),
-            Decision::Reject { .. } | Decision::Retry { .. } => ("reject", json(&self.reject(sending))?),
+            Decision::Approve { .. } => ("approve", wire::body(&self.approve(sending))?),
+            Decision::Reject { .. } | Decision::Retry { .. } => {
+                ("reject", wire::body(&self.reject(sending))?)
+            }
         };
         let reply = self.post(format!("{ROOT}/{segment}/{verb}"), body, self.key(key)).await?;
         match reply.status {
             200..=299 => Ok(self.settle_one(item, &reply).await),
             409 => Ok(self.conflict(item, &reply).await),
-            404 => Ok(Outcome::Failed { why: GONE.into() }),
+            404 => Ok(failed(GONE)),
             412 => Ok(Outcome::Failed { why: changed(&reply) }),
             _ => Err(refusal(self.dialect, &reply)),
         }
@@ -292,11 +286,6 @@ impl PendingActions {
 fn changed(reply: &Reply) -> Untrusted {
     let said = error::read(&reply.text);
     if said.code.is_some() && !said.message.is_empty() { said.message } else { CHANGED.into() }
-}
-
-/// The body, or an error that says that nothing was sent.
-pub(super) fn json(body: &impl serde::Serialize) -> Result<String, SourceError> {
-    serde_json::to_string(body).map_err(|error| SourceError::Refused { why: error.to_string().into() })
 }
 
 #[cfg(test)]

@@ -1,5 +1,10 @@
 //! The source against backends of this test's own making: a gate, and a Praxiom.
 
+use crate::config::SourceKind;
+use crate::domain::Resolution;
+use crate::domain::Resolved;
+use crate::domain::Row;
+use crate::sources::{Connection, EventKind};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -135,14 +140,13 @@ async fn a_token_without_the_decide_scope_is_read_only() {
         (404, json!({}), true),
     ] {
         let gate = Backend::default();
-        gate.always("GET", 200, r#"{"items":[]}"#);
+        gate.always("GET", 200, &format!(r#"{{"items":[{}]}}"#, fake::text("1", "{}", "pending")));
         gate.on("GET", "/api/workspaces").reply(status, body.to_string());
         let source = gate.source(SourceKind::Gate, Some("w")).await;
-        let row = fake::action("1", "{}").row;
 
-        source.sync(None).await.unwrap();
+        let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
 
-        assert_eq!(source.capabilities(&row).can_decide(), may_decide, "{body}");
+        assert_eq!(rows[0].can.can_decide(), may_decide, "{body}");
     }
 }
 
@@ -200,7 +204,10 @@ async fn the_gate_pushes_its_briefings() {
     let signals = tokio::time::timeout(Duration::from_secs(5), signals).await.unwrap();
 
     let briefing = crate::domain::Briefing { pending: 3, ..crate::domain::Briefing::default() };
-    assert_eq!(signals, [Signal::Up, Signal::Briefing(briefing), Signal::Tick]);
+    assert_eq!(
+        signals,
+        [EventKind::Connection(Connection::Live), EventKind::Briefing(briefing), EventKind::Tick]
+    );
 }
 
 #[test]
@@ -231,7 +238,7 @@ async fn the_gate_lists_what_a_human_must_settle_and_praxiom_never_does() {
         let Synced::All { rows, .. } = source.sync(None).await.unwrap() else { panic!("all was asked for") };
 
         assert_eq!(rows.iter().map(|row| row.id.as_raw()).collect::<Vec<_>>(), want);
-        let settles = |row: &Row| source.capabilities(row).settle;
+        let settles = |row: &Row| row.can.settle;
         assert_eq!(rows.iter().map(settles).collect::<Vec<_>>(), [false, true][..want.len()]);
     }
 }
@@ -252,23 +259,24 @@ async fn what_became_of_it_is_said_once_and_the_answer_is_told() {
         (200, fake::text("1", "{}", "approved"), Ok(Resolved::Settled(Status::Approved))),
         (409, conflict.to_owned(), Ok(already)),
         (403, r#"{"error":{"code":"FORBIDDEN","message":"your own"}}"#.to_owned(), Err(refused)),
-        (404, String::new(), Err(SourceError::Refused { why: submit::GONE.into() })),
+        (404, String::new(), Err(SourceError::Refused { why: wire::GONE.into() })),
     ] {
         let gate = Backend::default();
         gate.on("POST", path).reply(status, body);
         gate.on("GET", "/api/pending-actions/1/events").reply(200, &timeline);
         let source = gate.source(SourceKind::Gate, None).await;
 
-        let settling = source.settle(&id("1"), Resolution::RunAgain, Some("seen".to_owned())).await;
+        let settling = source
+            .abilities()
+            .resolve_unknown
+            .unwrap()
+            .resolve(&id("1"), Resolution::RunAgain, Some("seen".to_owned()))
+            .await;
 
         assert_eq!(settling, want);
         assert_eq!(gate.requests()[0].body, r#"{"as":"retry","reason":"seen"}"#);
     }
     let praxiom = Backend::default();
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    assert!(matches!(
-        source.settle(&id("1"), Resolution::Landed, None).await,
-        Err(SourceError::Refused { .. })
-    ));
-    assert!(praxiom.requests().is_empty());
+    assert!(source.abilities().resolve_unknown.is_none());
 }

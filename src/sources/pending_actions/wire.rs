@@ -3,11 +3,23 @@
 //! The members are found by `domain::json` and not by serde: some backends write `NaN`, and one such item must not take
 //! the whole page with it.
 
-use super::Me;
 use crate::contract::action::{self, Unreadable};
 use crate::contract::fields::Fields;
 use crate::domain::{ActionId, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
 use crate::domain::{Decision, Item};
+use crate::net::url;
+use crate::sources::error::SourceError;
+
+pub(super) const CHANGED: &str =
+    "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
+pub(super) const GONE: &str = "gone: the source does not know this action any more";
+
+/// What the token is allowed, as the backend says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Me {
+    pub(super) subject: Option<Untrusted>,
+    pub(super) may_decide: bool,
+}
 
 /// One page of a list. Items are raw.
 #[derive(Debug, PartialEq, Eq)]
@@ -99,11 +111,22 @@ pub(super) fn one(text: &str, asked: &ActionId) -> Result<PendingAction, Unreada
         Ok(action) if action.row.id == *asked => Ok(action),
         Ok(_) => {
             let what = "another action came than was asked for";
-            Err(Unreadable { what, raw: Untrusted::from(text), id: Some(asked.clone()) })
+            Err(Unreadable::under(Some(asked.clone()), what, text.into()))
         }
         // Whatever it is: it is what stands under this id.
         Err(bad) => Err(Unreadable { id: Some(asked.clone()), ..bad }),
     }
+}
+
+/// The body, or an error that says that nothing was sent.
+pub(super) fn body(body: &impl serde::Serialize) -> Result<String, SourceError> {
+    serde_json::to_string(body).map_err(|error| SourceError::Refused { why: error.to_string().into() })
+}
+
+/// The id as a part of an address.
+pub(super) fn segment(id: &ActionId) -> Result<String, SourceError> {
+    let refused = || SourceError::Refused { why: "the action's id cannot stand in an address".into() };
+    url::segment(id.as_raw()).ok_or_else(refused)
 }
 
 /// Where an action stands and who settled it, from the answer to a decision.
@@ -165,9 +188,9 @@ impl Answered {
             ("approved", Decision::Approve { .. }) => Some(Outcome::Approved),
             ("rejected", Decision::Reject { .. }) => Some(Outcome::Rejected),
             ("skipped", _) => Some(Outcome::Skipped { status: self.status.clone(), by: self.by.clone() }),
-            ("changed", _) => failed(super::submit::CHANGED),
+            ("changed", _) => failed(CHANGED),
             ("invalid", _) => failed("the source does not accept this decision"),
-            ("missing", _) => failed(super::submit::GONE),
+            ("missing", _) => failed(GONE),
             _ => None,
         }
     }

@@ -9,8 +9,8 @@ use super::World;
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, Outcome, PendingAction, Refusal, Row, Staged,
-    Submission, SubmissionId, Untrusted, freeze,
+    ActionId, ActionKey, BatchKey, Decision, Outcome, PendingAction, Refusal, Row, Staged, Submission,
+    SubmissionId, Untrusted, freeze,
 };
 use crate::sources::{Source, SourceError, Synced};
 
@@ -59,10 +59,6 @@ impl Desk {
         action
     }
 
-    pub(super) fn can(&self, action: &PendingAction) -> Capabilities {
-        self.source.capabilities(&action.row)
-    }
-
     /// Every decision as it would be sent, or why nothing can be.
     pub(super) fn freeze_all(&self, decided: &[(PendingAction, Decision)]) -> Result<Submission, Refusal> {
         let now = time::now();
@@ -80,7 +76,7 @@ impl Desk {
             loaded.insert(key, action.clone());
         }
         let staged = staged.iter().map(|(key, staged)| (key, staged));
-        let can = |key: &ActionKey| self.source.capabilities(&loaded[key].row);
+        let can = |key: &ActionKey| loaded[key].row.can;
         let id = SubmissionId::new(format!("scenario-{}", NTH.fetch_add(1, Ordering::Relaxed)));
         freeze(id, staged, &loaded, can, |_| 0, now)
     }

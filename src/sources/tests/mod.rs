@@ -1,6 +1,7 @@
 //! Every source against a backend that behaves as the real one was measured, its faults among it; and the same scenarios over
 //! all of them, so that none is forgotten for one.
 
+use crate::domain::Check;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,4 +138,11 @@ pub(crate) async fn standing(kind: &str, fault: Option<Fault>) -> Arc<dyn Source
     let world = (place.make)().await;
     world.faults().every_request(fault);
     world.source(Duration::from_secs(30))
+}
+
+impl dyn Source {
+    /// Its health check, in a time that is long enough on any machine.
+    pub(crate) async fn checked(&self) -> Vec<Check> {
+        self.check(Duration::from_mins(1)).await
+    }
 }

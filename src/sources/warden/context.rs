@@ -1,17 +1,22 @@
 //! What the engine knows around a step: its run, the steps before and after it, the facts beside its data.
 
-use super::read::{self, Found};
+use async_trait::async_trait;
+
+use super::client::Warden;
+use super::read::Found;
 use super::step_id::StepId;
-use super::wire::{self, Step};
-use super::{Warden, answer};
+use super::wire::{self, PAGE, PAGE_WORD, Step};
 use crate::contract::fields::Fields;
 use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
 use crate::net::url;
-use crate::sources::SourceError;
+use crate::sources::answer::{self, success};
+use crate::sources::error::SourceError;
+use crate::sources::source::Context;
 
-impl Warden {
+#[async_trait]
+impl Context for Warden {
     /// Each part is left out where the engine does not tell it; an error only when it tells none of them.
-    pub(super) async fn around(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(place) = StepId::of(id) else { return Ok(Vec::new()) };
         let (found, step, run, steps) =
             tokio::join!(self.find(&place), self.step(&place), self.run(&place), self.steps(&place));
@@ -36,7 +41,9 @@ impl Warden {
             _ => Ok(passages),
         }
     }
+}
 
+impl Warden {
     async fn run(&self, place: &StepId) -> Result<Option<ContextEntry>, SourceError> {
         let query = url::query(&[("trace_id", &place.trace)]);
         let items = self.items(format!("/v1/sagas{query}")).await?;
@@ -58,7 +65,7 @@ impl Warden {
     }
 
     async fn steps(&self, place: &StepId) -> Result<Option<ContextEntry>, SourceError> {
-        let query = [("trace_id", place.trace.as_str()), ("limit", read::PAGE_WORD)];
+        let query = [("trace_id", place.trace.as_str()), ("limit", PAGE_WORD)];
         let items = self.items(format!("/v1/sagas/steps{}", url::query(&query))).await?;
         let mut steps: Vec<(u64, Fact)> = items.iter().filter_map(|text| step(text, place)).collect();
         steps.sort_by_key(|(order, _)| *order);
@@ -67,8 +74,8 @@ impl Warden {
     }
 
     async fn items(&self, path: String) -> Result<Vec<String>, SourceError> {
-        let text = read::success(self.ask(path).await?)?;
-        let page = wire::page(&text, read::PAGE);
+        let text = success(self.ask(path).await?)?;
+        let page = wire::page(&text, PAGE);
         Ok(page.ok_or_else(|| answer::nonsense("the reply is no list of the saga engine's"))?.items)
     }
 }

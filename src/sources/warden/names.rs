@@ -1,19 +1,12 @@
-//! What a run is called: a step does not say it. Looked up, remembered, and missing without harm.
+//! What runs are called, as far as that was looked up.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Warden, read, wire};
-use crate::contract::fields::Fields;
 use crate::domain::Untrusted;
-use crate::net::url;
 
-/// More unknown runs than this are looked for in the list of all that are under way.
-const ONE_BY_ONE: usize = 4;
-/// So many pages of it are read at most.
-const PAGES_MAX: usize = 20;
 /// Definitions that are looked up for one list, and that are remembered.
-const DEFINITIONS: usize = 32;
+pub(super) const DEFINITIONS: usize = 32;
 const DEFINITIONS_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]
@@ -36,23 +29,23 @@ impl Names {
         Some(name.unwrap_or_else(|| Untrusted::from(id.as_str())))
     }
 
-    fn unknown_runs<'a>(&self, traces: &HashSet<&'a str>) -> HashSet<&'a str> {
+    pub(super) fn unknown_runs<'a>(&self, traces: &HashSet<&'a str>) -> HashSet<&'a str> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         traces.iter().copied().filter(|trace| !known.runs.contains_key(*trace)).collect()
     }
 
-    fn unknown_definitions(&self) -> Vec<String> {
+    pub(super) fn unknown_definitions(&self) -> Vec<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ids: HashSet<&String> = known.runs.values().flatten().collect();
         let unknown = ids.into_iter().filter(|id| !known.definitions.contains_key(*id));
         unknown.take(DEFINITIONS).cloned().collect()
     }
 
-    fn run(&self, trace: &str, definition: Option<String>) {
+    pub(super) fn run(&self, trace: &str, definition: Option<String>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).runs.insert(trace.to_owned(), definition);
     }
 
-    fn definition(&self, id: String, name: Option<Untrusted>) {
+    pub(super) fn definition(&self, id: String, name: Option<Untrusted>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.definitions.len() >= DEFINITIONS_MAX {
             known.definitions.clear();
@@ -64,68 +57,5 @@ impl Names {
     pub(super) fn keep(&self, traces: &HashSet<&str>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.runs.retain(|trace, _| traces.contains(trace.as_str()));
-    }
-}
-
-impl Warden {
-    /// Learns what these runs are called, as far as the engine says. The first question that fails is the last: a name is no
-    /// reason to keep a list waiting.
-    pub(super) async fn learn_names(&self, traces: &HashSet<&str>) {
-        let mut unknown = self.names.unknown_runs(traces);
-        if unknown.len() > ONE_BY_ONE && self.learn_from_list(&mut unknown).await.is_none() {
-            return;
-        }
-        for trace in unknown.into_iter().take(DEFINITIONS) {
-            let path = format!("/v1/sagas{}", url::query(&[("trace_id", trace)]));
-            let Some(runs) = self.runs(path).await else { return };
-            let run = runs.into_iter().find(|(id, _)| id == trace);
-            self.names.run(trace, run.and_then(|(_, definition)| definition));
-        }
-        for id in self.names.unknown_definitions() {
-            let Some(segment) = url::segment(&id) else { continue };
-            let Ok(reply) = self.ask(format!("/v1/definitions/sagas/{segment}")).await else { return };
-            let name = Fields::of(&reply.text).filter(|_| reply.status == 200).and_then(|fields| {
-                let name = fields.text("name")?;
-                Some(match fields.text("version") {
-                    Some(version) => Untrusted::from(format!("{}@{}", name.as_raw(), version.as_raw())),
-                    None => name,
-                })
-            });
-            if reply.status >= 500 {
-                return;
-            }
-            self.names.definition(id, name);
-        }
-    }
-
-    /// `None` when the engine does not answer.
-    async fn learn_from_list(&self, unknown: &mut HashSet<&str>) -> Option<()> {
-        for nth in 0..PAGES_MAX {
-            let offset = (nth * read::PAGE).to_string();
-            let query = [("in_flight", "true"), ("limit", read::PAGE_WORD), ("offset", &*offset)];
-            let runs = self.runs(format!("/v1/sagas{}", url::query(&query))).await?;
-            let short = runs.len() < read::PAGE;
-            for (trace, definition) in runs {
-                if unknown.remove(trace.as_str()) {
-                    self.names.run(&trace, definition);
-                }
-            }
-            if short || unknown.is_empty() {
-                break;
-            }
-        }
-        Some(())
-    }
-
-    /// Runs with their definitions' ids; `None` when the engine does not answer.
-    async fn runs(&self, path: String) -> Option<Vec<(String, Option<String>)>> {
-        let reply = self.ask(path).await.ok().filter(|reply| reply.status == 200)?;
-        let page = wire::page(&reply.text, read::PAGE)?;
-        let run = |text: &String| {
-            let fields = Fields::of(text)?;
-            let text = |name| fields.text(name).map(|text| text.as_raw().to_owned());
-            Some((text("traceId")?, text("definitionId")))
-        };
-        Some(page.items.iter().filter_map(run).collect())
     }
 }

@@ -1,24 +1,24 @@
 //! The review list, and steps by their ids.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use futures_util::stream::{self, StreamExt as _};
 
+use super::client::Warden;
+use super::notes::{self, StepDetails};
 use super::sent::{Sent, Waiting};
+use super::standing;
 use super::step_id::StepId;
-use super::wire::{self, Page, Step, WaitingStep};
-use super::{StepDetails, Warden, answer, standing};
+use super::wire::{self, PAGE, PAGE_WORD, Page, Step, WaitingStep};
 use crate::config::ReviewKind;
 use crate::contract::action::Unreadable;
 use crate::contract::tool;
-use crate::domain::{ActionId, BatchId, PendingAction, Row, Untrusted};
-use crate::net::http::Reply;
+use crate::domain::{ActionId, BatchId, Capabilities, PendingAction, Row, Untrusted};
 use crate::net::url;
-use crate::sources::{SourceError, Synced};
+use crate::sources::answer::{self, success};
+use crate::sources::error::SourceError;
+use crate::sources::source::{Full, Synced, permit};
 
-/// What the engine gives at most.
-pub(super) const PAGE: usize = 100;
-pub(super) const PAGE_WORD: &str = "100";
 /// Pages overlap by so many rows: the list is the newest first and moves while it is read, and a row that slipped over the edge
 /// of a page would be taken for settled.
 const OVERLAP: usize = 10;
@@ -44,23 +44,21 @@ impl Warden {
         let traces: HashSet<&str> = held.iter().map(|held| held.place.trace.as_str()).collect();
         self.names.keep(&traces);
         self.learn_names(&traces).await;
-        let (mut rows, mut known): (Vec<Row>, HashMap<_, _>) = (Vec::new(), HashMap::new());
+        self.sent.keep_spent(&held.iter().map(|held| held.place.id()).collect());
+        let mut rows = Vec::new();
         for held in held {
-            let (row, waiting) = (self.called(&held), self.waiting(&held));
-            known.insert(row.id.clone(), self.known_of(&held, waiting));
+            let waiting = self.waiting(&held);
             if waiting != Waiting::Sent {
-                rows.push(row);
+                let can = self.capabilities(&held, waiting);
+                rows.push(Row { can, ..self.called(&held) });
             }
         }
-        self.know_only(known);
+        permit([], &mut unreadable, notes::plain);
         Ok(Synced::All { rows, unreadable, revision: None })
     }
 
     /// Steps in full, whatever their status; what the engine does not know is left out.
-    pub(super) async fn read(
-        &self,
-        ids: &[ActionId],
-    ) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+    pub(super) async fn read(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         let mut places: Vec<StepId> = ids.iter().filter_map(StepId::of).collect();
         let mut found = Vec::new();
         if places.len() >= LIST_FROM {
@@ -80,13 +78,11 @@ impl Warden {
         for answer in answers {
             found.extend(answer?);
         }
+        permit([], found.iter_mut().filter_map(|one| one.as_mut().err()), notes::plain);
         Ok(found)
     }
 
-    async fn read_one(
-        &self,
-        place: &StepId,
-    ) -> Result<Option<Result<PendingAction, Unreadable>>, SourceError> {
+    async fn read_one(&self, place: &StepId) -> Result<Option<Full>, SourceError> {
         match self.find(place).await? {
             Found::WaitingStep(held) => {
                 self.learn_names(&HashSet::from([place.trace.as_str()])).await;
@@ -98,7 +94,8 @@ impl Warden {
                 let sent = self.sent.get(&place.id());
                 let action = standing::settled(&step, sent.as_ref(), self.now());
                 let row = self.titled(action.row, action.input.as_str(), &step.place, step.step_id());
-                Ok(Some(Ok(PendingAction { row, ..action })))
+                let can = notes::plain(&row);
+                Ok(Some(Ok(PendingAction { row: Row { can, ..row }, ..action })))
             }
             Found::Nowhere => Ok(None),
         }
@@ -114,7 +111,7 @@ impl Warden {
                 None => {}
             }
             match self.step(place).await? {
-                Some(step) if step.status.as_raw() != standing::AWAITING => {
+                Some(step) if step.status.as_raw() != wire::AWAITING => {
                     return Ok(Found::Settled(Box::new(step)));
                 }
                 Some(_) => {}
@@ -122,7 +119,7 @@ impl Warden {
             }
         }
         let what = "it waits for a human, but the review list does not have it";
-        Ok(Found::Unreadable(Unreadable { what, raw: Untrusted::default(), id: Some(place.id()) }))
+        Ok(Found::Unreadable(Unreadable::under(Some(place.id()), what, Untrusted::default())))
     }
 
     /// The step as the review list has it, with no filter but its own run. Only there is what would merge.
@@ -143,7 +140,7 @@ impl Warden {
         let step = Step::read(&text, place);
         let step = step.ok_or_else(|| answer::nonsense("the reply is not the step that was asked for"))?;
         if step.retried.as_ref().is_some_and(wire::Retried::is_spent) {
-            self.spend(&place.id());
+            self.sent.spend(&place.id());
         }
         Ok(Some(step))
     }
@@ -195,18 +192,15 @@ impl Warden {
         Sent::waiting(self.sent.get(&held.place.id()).as_ref(), &held.started, self.now())
     }
 
-    fn known_of(&self, held: &WaitingStep, waiting: Waiting) -> StepDetails {
-        StepDetails {
-            kind: held.kind,
-            can_be_edited: held.can_be_edited(),
-            spent: self.is_spent(&held.place.id()),
-            waiting,
-        }
+    fn capabilities(&self, held: &WaitingStep, waiting: Waiting) -> Capabilities {
+        let (kind, can_be_edited) = (held.kind, held.can_be_edited());
+        let spent = self.sent.is_spent(&held.place.id());
+        StepDetails { kind, can_be_edited, spent, waiting }.capabilities()
     }
 
     fn held_action(&self, held: WaitingStep) -> PendingAction {
-        let (row, waiting) = (self.called(&held), self.waiting(&held));
-        self.know(&row.id, self.known_of(&held, waiting));
+        let waiting = self.waiting(&held);
+        let row = Row { can: self.capabilities(&held, waiting), ..self.called(&held) };
         let error = match waiting {
             Waiting::NotTaken => Some(standing::NOT_TAKEN.into()),
             Waiting::Dropped => Some(standing::DROPPED.into()),
@@ -249,15 +243,6 @@ fn id(item: &Listed) -> Option<&ActionId> {
     }
 }
 
-pub(super) fn success(reply: Reply) -> Result<String, SourceError> {
-    match reply.status {
-        200..=299 => Ok(reply.text),
-        _ => Err(answer::refusal(&reply)),
-    }
-}
-
-/// On a thread of its own: megabytes of JSON take longer than other tasks should wait.
 async fn parse(text: String) -> Result<Page, SourceError> {
-    let page = tokio::task::spawn_blocking(move || wire::page(&text, PAGE)).await;
-    page.ok().flatten().ok_or_else(|| answer::nonsense("the reply is no list of the saga engine's"))
+    answer::parsed(text, "the reply is no list of the saga engine's", |text| wire::page(text, PAGE)).await
 }

@@ -1,7 +1,7 @@
 //! What was sent from here and is not settled yet: the engine lists a step as pending until it took the decision.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::domain::{ActionId, DecisionKind, RawJson, Timestamp};
 
@@ -29,11 +29,22 @@ pub(super) struct Sent {
 
 /// The last decision about each step, in memory: after a restart the engine's word has to do.
 #[derive(Debug, Default)]
-pub(super) struct Log(Mutex<HashMap<ActionId, Sent>>);
+pub(super) struct Log(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    sent: HashMap<ActionId, Sent>,
+    /// Listed steps of which no retry is left: the list does not say so.
+    spent: HashSet<ActionId>,
+}
 
 impl Log {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn note(&self, id: &ActionId, sent: Sent) {
-        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = &mut self.kept().sent;
         if log.len() >= MOST && !log.contains_key(id) {
             let oldest = log.iter().min_by_key(|(_, sent)| sent.at).map(|(id, _)| id.clone());
             oldest.map(|id| log.remove(&id));
@@ -42,7 +53,7 @@ impl Log {
     }
 
     pub(super) fn queued(&self, id: &ActionId) {
-        if let Some(sent) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(id) {
+        if let Some(sent) = self.kept().sent.get_mut(id) {
             sent.queued = true;
             if sent.kind != DecisionKind::Retry {
                 sent.keyed = Some(sent.started.clone());
@@ -51,11 +62,24 @@ impl Log {
     }
 
     pub(super) fn forget(&self, id: &ActionId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.kept().sent.remove(id);
     }
 
     pub(super) fn get(&self, id: &ActionId) -> Option<Sent> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        self.kept().sent.get(id).cloned()
+    }
+
+    pub(super) fn spend(&self, id: &ActionId) {
+        self.kept().spent.insert(id.clone());
+    }
+
+    pub(super) fn is_spent(&self, id: &ActionId) -> bool {
+        self.kept().spent.contains(id)
+    }
+
+    /// What is listed no more comes back, if ever, with its retries counted anew.
+    pub(super) fn keep_spent(&self, listed: &HashSet<ActionId>) {
+        self.kept().spent.retain(|id| listed.contains(id));
     }
 }
 

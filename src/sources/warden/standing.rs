@@ -3,12 +3,9 @@
 use super::alike::alike;
 use super::sent::{BACK_WITHIN, Sent};
 use super::step_id::StepId;
-use super::submit;
 use super::wire::{self, Failure, Kind, Step};
 use crate::domain::{Decision, DecisionKind, PendingAction, RawJson, Status, Timestamp, Untrusted, json};
 
-/// The status of a step that is held.
-pub(super) const AWAITING: &str = "AWAITING_HUMAN";
 pub(super) const NOT_TAKEN: &str =
     "the engine did not take the decision that was sent from here: check its workers and its outbox";
 pub(super) const DROPPED: &str = "the engine dropped the decision that was sent from here, because a retry came first, and this step's \
@@ -92,7 +89,7 @@ pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Op
         }
         Decision::Reject { .. } if action.row.status != Status::Rejected => None,
         Decision::Reject { .. } => {
-            let mark = submit::mark(key, &action.row.id);
+            let mark = wire::mark(key, &action.row.id);
             Some(failure()?.mark.is_some_and(|found| found.as_raw() == mark))
         }
         Decision::Retry { guidance } => {

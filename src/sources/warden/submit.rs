@@ -1,18 +1,19 @@
 //! Sending decisions: each by itself, once, just after it was read again.
 
+use super::client::Warden;
 use super::read::Found;
 use super::sent::{Sent, Waiting};
+use super::standing;
 use super::step_id::{StepId, Verb};
 use super::wire::{self, WaitingStep};
-use super::{Warden, answer};
 use crate::contract::error;
 use crate::contract::fields::Fields;
-use crate::domain::{
-    ActionId, Decision, DecisionKind, Digest, Item, Outcome, RawJson, Status, SubmissionBatch, json, merge,
-};
+use crate::domain::{Decision, DecisionKind, Item, Outcome, RawJson, Status, SubmissionBatch, json, merge};
 use crate::net::http::Reply;
+use crate::sources::answer::{self, failed};
+use crate::sources::error::SourceError;
 use crate::sources::send_each::send_each;
-use crate::sources::{Outcomes, SourceError};
+use crate::sources::source::Outcomes;
 
 const CHANGED: &str = "changed since you looked: its content, its facts, or it was held anew";
 /// The engine does not know the step any more.
@@ -43,8 +44,9 @@ impl Warden {
     }
 
     async fn decide(&self, item: &Item, key: &str) -> Result<Outcome, SourceError> {
-        let failed = |why: &str| Ok(Outcome::Failed { why: why.into() });
-        let Some(place) = StepId::of(&item.id) else { return failed("its id cannot stand in an address") };
+        let Some(place) = StepId::of(&item.id) else {
+            return Ok(failed("its id cannot stand in an address"));
+        };
         let held = match self.read_again(item, &place).await.map_err(answer::before_sending)? {
             Fresh::WaitingStep(held) => Some(held),
             Fresh::StandIn => None,
@@ -52,7 +54,7 @@ impl Warden {
         };
         let (verb, body) = match body(item, held.as_deref(), key) {
             Ok(asked) => asked,
-            Err(why) => return failed(why),
+            Err(why) => return Ok(failed(why)),
         };
         let earlier = self.sent.get(&item.id);
         if let Some(held) = &held {
@@ -87,11 +89,11 @@ impl Warden {
 
     /// The engine compares nothing: the step is read again, and only what was seen is decided.
     async fn read_again(&self, item: &Item, place: &StepId) -> Result<Fresh, SourceError> {
-        let failed = |why: &str| Fresh::Over(Outcome::Failed { why: why.into() });
+        let failed = |why: &str| Fresh::Over(failed(why));
         Ok(match self.find(place).await? {
             Found::Nowhere => Fresh::Over(GONE),
             Found::Settled(step) => {
-                let status = super::standing::settled(&step, None, self.now()).row.status;
+                let status = standing::settled(&step, None, self.now()).row.status;
                 Fresh::Over(Outcome::Skipped { status: Some(status), by: None })
             }
             Found::Unreadable(bad) if item.unreadable && bad.stand_in().digest() == item.digest => {
@@ -155,11 +157,11 @@ impl Warden {
             None => None,
         };
         let status = step
-            .filter(|step| step.status.as_raw() != super::standing::AWAITING)
-            .map(|step| super::standing::settled(&step, None, self.now()).row.status);
+            .filter(|step| step.status.as_raw() != wire::AWAITING)
+            .map(|step| standing::settled(&step, None, self.now()).row.status);
         let dropped = || self.sent.get(&item.id).is_some_and(|sent| sent.is_dropped(&sent.started));
         if status.is_none() && dropped() {
-            return Outcome::Failed { why: super::standing::DROPPED.into() };
+            return failed(standing::DROPPED);
         }
         Outcome::Skipped { status: Some(status.unwrap_or_else(|| Status::Other(DECIDED.into()))), by: None }
     }
@@ -168,12 +170,12 @@ impl Warden {
     async fn conflict(&self, item: &Item, place: &StepId, reply: &Reply) -> Outcome {
         let refused = || Outcome::Failed { why: answer::message(reply) };
         if error::read(&reply.text).message.as_raw().contains("retry limit") {
-            self.spend(&item.id);
+            self.sent.spend(&item.id);
             return refused();
         }
         match self.find(place).await {
             Ok(Found::Settled(step)) => {
-                let status = super::standing::settled(&step, None, self.now()).row.status;
+                let status = standing::settled(&step, None, self.now()).row.status;
                 Outcome::Skipped { status: Some(status), by: None }
             }
             Ok(Found::Nowhere) => GONE,
@@ -185,7 +187,7 @@ impl Warden {
 
 /// What is sent, or why it cannot be.
 fn body(item: &Item, held: Option<&WaitingStep>, key: &str) -> Result<(Verb, String), &'static str> {
-    let mark = mark(key, &item.id);
+    let mark = wire::mark(key, &item.id);
     match &item.decision {
         // Without `output` the engine keeps what the agent made; with an empty one it keeps that.
         Decision::Approve { edits: None, .. } => Ok((Verb::Decision, r#"{"decision":"APPROVE"}"#.to_owned())),
@@ -209,10 +211,4 @@ fn body(item: &Item, held: Option<&WaitingStep>, key: &str) -> Result<(Verb, Str
             Ok((Verb::Retry, format!(r#"{{"guidance":{guidance},"retry_token":"{mark}"}}"#)))
         }
     }
-}
-
-/// Names one decision of one submission: a rejection carries it, and a retry that arrived twice is one retry by it.
-pub(super) fn mark(key: &str, id: &ActionId) -> String {
-    let digest = Digest::of_fields("warden mark", [Some(key), Some(id.as_raw())]).to_string();
-    format!("placet-{}", digest.get(7..39).unwrap_or_default())
 }

@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::step_id::StepId;
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
-use crate::domain::{Digest, Effect, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, json};
+use crate::domain::{
+    ActionId, Digest, Effect, PendingAction, RawJson, Row, Status, Timestamp, Untrusted, json,
+};
 
 /// A code of our own in `error_details`, and the engine's when a rejection came without any.
 pub(super) const REJECTED: &str = "REVIEWER_REJECTED";
@@ -139,7 +141,7 @@ impl WaitingStep {
         let fields = Fields::of(text);
         let place = fields.as_ref().and_then(place);
         let id = place.as_ref().map(StepId::id);
-        let bad = |what| Unreadable { what, raw: text.into(), id: id.clone() };
+        let bad = |what| Unreadable::under(id.clone(), what, text.into());
         let fields = fields.ok_or_else(|| bad("it is no JSON object"))?;
         let place = place.clone().ok_or_else(|| bad("it does not say which step of which run it is"))?;
         let payload = fields.json("reviewPayload").ok_or_else(|| bad("it has no review_payload"))?;
@@ -300,6 +302,13 @@ fn row(place: &StepId, kind: Kind, name: &Untrusted, fields: &Fields<'_>) -> Row
     }
 }
 
+/// The status of a step that is held.
+pub(super) const AWAITING: &str = "AWAITING_HUMAN";
+
+/// What the engine gives at most.
+pub(super) const PAGE: usize = 100;
+pub(super) const PAGE_WORD: &str = "100";
+
 /// One page of a list: its items as they came, and whether more may follow.
 #[derive(Debug)]
 pub(super) struct Page {
@@ -319,4 +328,10 @@ pub(super) fn page(text: &str, asked: usize) -> Option<Page> {
         limit: limit.filter(|limit| (1..asked).contains(limit)).unwrap_or(asked),
         more: fields.flag("hasMore"),
     })
+}
+
+/// Names one decision of one submission: a rejection carries it, and a retry that arrived twice is one retry by it.
+pub(super) fn mark(key: &str, id: &ActionId) -> String {
+    let digest = Digest::of_fields("warden mark", [Some(key), Some(id.as_raw())]).to_string();
+    format!("placet-{}", digest.get(7..39).unwrap_or_default())
 }

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Digest, Entry, FlowsAsked, KeptMinute, Minute, Outcome, Revision,
-    Risk, Row, SourceName, Status, Submission, SubmissionId, Untrusted,
+    ActionKey, BatchKey, Digest, Entry, FlowsAsked, KeptMinute, Minute, Outcome, Revision, Risk, Row,
+    SourceName, Status, Submission, SubmissionId, Untrusted,
 };
 use crate::inbox::figures::Figures;
 use crate::inbox::notices::Notice;
@@ -517,5 +517,5 @@ fn row(past: &SubmissionRecord, sent: &Sent) -> ViewRow {
     };
     let (decision, outcome) = (sent.decision.kind(), sent.outcome.clone());
     let own = OwnDecision { decision, at: past.begun_at, outcome, ended };
-    ViewRow { entry: Entry { key: sent.key.clone(), row, can: Capabilities::READ_ONLY }, own: Some(own) }
+    ViewRow { entry: Entry { key: sent.key.clone(), row }, own: Some(own) }
 }

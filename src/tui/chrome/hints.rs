@@ -28,7 +28,7 @@ const HINTS: [Hint; 4] = [
     Hint {
         commands: &[Command::Approve, Command::Exclude],
         fits: |model| {
-            model.here().is_some_and(|slot: &Slot| slot.is_pending() && slot.entry.can.can_decide())
+            model.here().is_some_and(|slot: &Slot| slot.is_pending() && slot.entry.row.can.can_decide())
         },
         text: |keys| {
             let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));

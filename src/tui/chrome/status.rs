@@ -49,7 +49,7 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
         if counts.total() > 0 {
             pen.ours(&format!(", where {} staged", words::staged(counts)), theme::PLAIN);
         }
-    } else if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.can.can_decide()) {
+    } else if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.row.can.can_decide()) {
         pen.ours(" READ-ONLY: this token cannot decide", theme::WARN);
     } else if let Some(held) = &model.submit.held {
         counting_down(model, held, &mut pen);
@@ -234,7 +234,7 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
     let places = model.places();
     let lost = model.here().is_some_and(Slot::is_lost);
     let can = model.here().filter(|slot| model.queue.marks.is_empty() && slot.is_pending());
-    let can = can.map(|slot| slot.entry.can);
+    let can = can.map(|slot| slot.entry.row.can);
     let may =
         |allowed: fn(&Capabilities) -> bool| can.as_ref().is_none_or(|can| can.can_decide() && allowed(can));
     let fits = |command: Command| match command {

@@ -81,7 +81,7 @@ fn approve(model: &mut Model, comment: Option<&str>) {
 
 fn exclude(model: &mut Model, reason: Option<&str>) {
     decide(model, |model, key| {
-        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
         if !can.reject {
             return Err(can.why_not(On::Reject).to_owned());
         }
@@ -103,7 +103,7 @@ fn comment(model: &mut Model, text: &str) {
 
 fn retry(model: &mut Model, guidance: &str) {
     decide(model, |model, key| {
-        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+        let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
         if !can.retry {
             return Err(can.why_not(On::Retry).to_owned());
         }
@@ -115,7 +115,7 @@ fn retry(model: &mut Model, guidance: &str) {
 fn draft(model: &mut Model, text: Option<String>) {
     let Some(slot) = model.here() else { return };
     let key = slot.entry.key.clone();
-    let can = slot.entry.can;
+    let can = slot.entry.row.can;
     if text.is_some() && !(slot.is_pending() && can.can_decide() && can.edit) {
         let why = if slot.is_pending() { can.why_not(On::Edit) } else { "it is not pending any more" };
         model.warn(format!("not edited: {why}"));

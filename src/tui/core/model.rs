@@ -247,7 +247,7 @@ impl Model {
     /// What to know before the action under the cursor is decided.
     pub(crate) fn told_here(&self) -> Vec<Cow<'static, str>> {
         let here = self.here().filter(|slot| slot.is_pending() && self.history.open.is_none());
-        let told = here.map(|slot| slot.entry.can.told()).unwrap_or_default();
+        let told = here.map(|slot| slot.entry.row.can.told()).unwrap_or_default();
         told.into_iter().map(|(_, words)| words).collect()
     }
 

@@ -38,7 +38,7 @@ pub(crate) fn open(model: &mut Model, says: Says) {
 /// Those of them that can be rejected; `None` after saying why none can.
 pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
     let cannot = |key: &ActionKey| {
-        let can = model.queue.get(key).map(|slot| slot.entry.can)?;
+        let can = model.queue.get(key).map(|slot| slot.entry.row.can)?;
         (!can.reject).then(|| can.why_not(On::Reject))
     };
     let why = targets.iter().find_map(cannot);
@@ -55,7 +55,7 @@ pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<V
 }
 
 fn retryable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
-    let can = |key: &ActionKey| model.queue.get(key).map(|slot| slot.entry.can);
+    let can = |key: &ActionKey| model.queue.get(key).map(|slot| slot.entry.row.can);
     let Some(can) = targets.iter().filter_map(can).find(|can| !can.retry) else { return Some(targets) };
     let because = model.settings.keymap.key(Command::ExcludeBecause);
     let instead =
@@ -91,8 +91,8 @@ pub(crate) fn comment(model: &mut Model) {
 
 pub(crate) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_marks: bool) {
     let rule = |slot: &Slot| match says {
-        Says::Reason => slot.entry.can.reason,
-        Says::Comment if slot.entry.can.comment => ReasonRule::Optional,
+        Says::Reason => slot.entry.row.can.reason,
+        Says::Comment if slot.entry.row.can.comment => ReasonRule::Optional,
         Says::Comment => ReasonRule::NotKept,
         Says::Guidance => ReasonRule::Required,
     };
@@ -266,7 +266,7 @@ pub(crate) fn exclude(model: &mut Model) {
     }
     let Some(targets) = rejectable(model, targets) else { return };
     let demands = |key: &ActionKey| {
-        model.queue.get(key).is_some_and(|slot| slot.entry.can.reason == ReasonRule::Required)
+        model.queue.get(key).is_some_and(|slot| slot.entry.row.can.reason == ReasonRule::Required)
     };
     if targets.iter().any(demands) {
         let for_marks = !model.queue.marks.is_empty();

@@ -11,7 +11,7 @@ use crate::tui::queue::slots::Slot;
 /// The turn that an action is decided with as one.
 fn turn_of(model: &Model, key: &ActionKey) -> Option<BatchKey> {
     let slot = model.queue.get(key)?;
-    (slot.entry.can.together == Together::Same).then(|| slot.entry.batch())
+    (slot.entry.row.can.together == Together::Same).then(|| slot.entry.batch())
 }
 
 /// With every call of the turns that these are of. `None` after saying why: what is not shown is not decided, and without it

@@ -27,7 +27,7 @@ const ANSWER: &str = "it asks for an answer: write it first";
 
 /// There is nothing to approve before its answer is written.
 fn asks(model: &Model, key: &ActionKey) -> bool {
-    model.queue.get(key).is_some_and(|slot| slot.entry.can.answer)
+    model.queue.get(key).is_some_and(|slot| slot.entry.row.can.answer)
         && approval(model, key).is_err_and(|why| why == ANSWER)
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn approval(model: &Model, key: &ActionKey) -> Result<Decision, Strin
         }
         _ => (None, None),
     };
-    let asks = slot.entry.can.answer;
+    let asks = slot.entry.row.can.answer;
     let Some(draft) = model.edit.texts.get(key) else {
         return if asks && edits.is_none() {
             Err(ANSWER.to_owned())
@@ -221,7 +221,7 @@ pub(crate) fn approve_rest(model: &mut Model) {
         } else if model.seen_of(slot).is_none() {
             unopened += 1;
         } else if let Ok(decision) = approval(model, key)
-            && slot.entry.can.can_decide()
+            && slot.entry.row.can.can_decide()
         {
             wanted.push((key.clone(), Some(decision)));
         } else {
@@ -274,7 +274,7 @@ pub(crate) fn ready(model: &mut Model) -> Option<Vec<ActionKey>> {
 }
 
 fn read_only(model: &Model, key: &ActionKey) -> Option<&'static str> {
-    let can = model.queue.get(key)?.entry.can;
+    let can = model.queue.get(key)?.entry.row.can;
     (!can.can_decide()).then(|| can.why_not(On::Any))
 }
 

@@ -48,7 +48,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
     let Some(slot) = model.queue.get(key).filter(|slot| Slot::is_pending(slot)) else {
         return left_out("it was decided elsewhere meanwhile");
     };
-    if !slot.entry.can.can_decide() || !slot.entry.can.edit {
+    if !slot.entry.row.can.can_decide() || !slot.entry.row.can.edit {
         return left_out("its source takes no edits from you");
     }
     let tool = model.queue.get(first).map(|slot| &slot.entry.row.tool);

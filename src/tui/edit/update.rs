@@ -54,7 +54,7 @@ fn may_open(model: &Model, keys: &[ActionKey]) -> Result<(), String> {
     }
     let first = keys.first().and_then(|key| model.queue.get(key));
     let slot = first.ok_or("only a pending action can be edited")?;
-    let can = slot.entry.can;
+    let can = slot.entry.row.can;
     if !can.can_decide() || !can.edit {
         return Err(can.why_not(On::Edit).to_owned());
     }
@@ -122,7 +122,7 @@ fn try_open(model: &mut Model, keys: Vec<ActionKey>, outside: bool) {
         }
     };
     let known = model.edit.tools.get(&(source.clone(), tool.clone())).cloned();
-    let asks = slot.entry.can.answer;
+    let asks = slot.entry.row.can.answer;
     let mut form = EditForm::new(key, digest, input, &text, known);
     if asks {
         form.begin_at_answer();
@@ -275,7 +275,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
 fn approve_changed(model: &mut Model) {
     let Some(Modal::Edit(form)) = &model.modal else { return };
     if form.check == Ok(None) && form.fields.iter().all(|field| field.wrong.is_none()) {
-        let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.can.answer);
+        let asks = model.queue.get(&form.key).is_some_and(|slot| slot.entry.row.can.answer);
         let keys = &model.settings.keymap;
         let (back, approve) = (keys.key_in_text(Command::Back), keys.key(Command::Approve));
         model.say(if asks {

@@ -61,7 +61,7 @@ pub(crate) fn approve(session: &mut Session, rest: &str, at: Timestamp) {
             "not approved: it is {why}, so it must be read to its end first; show reads it"
         )));
     }
-    let asks = session.model.here().is_some_and(|slot| slot.entry.can.answer);
+    let asks = session.model.here().is_some_and(|slot| slot.entry.row.can.answer);
     if asks && !is_answered(session) {
         return session.say(
             "Not approved: it asks for an answer. edit names its fields; say edit, the field that is empty, an equals \
@@ -84,7 +84,7 @@ pub(crate) fn exclude(session: &mut Session, rest: &str, at: Timestamp) {
     if !may_decide(session, at) {
         return;
     }
-    let rule = session.model.here().map(|slot| slot.entry.can.reason);
+    let rule = session.model.here().map(|slot| slot.entry.row.can.reason);
     if rule == Some(ReasonRule::Required) && reason.is_none() {
         return session
             .say("Nothing was decided: this source asks for a reason. Say exclude because, and the reason.");
@@ -109,7 +109,7 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
             "Nothing is staged for this action: say approve because, or exclude because, and the text.",
         );
     }
-    let kept = session.model.here().is_some_and(|slot| slot.entry.can.comment);
+    let kept = session.model.here().is_some_and(|slot| slot.entry.row.can.comment);
     stage(session, Intent::Comment(rest.to_owned()));
     if !kept {
         session.say("Its source keeps no comments; this one stays in the journal on this machine.");
@@ -117,7 +117,7 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
 }
 
 pub(crate) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
-    if let Some(can) = session.model.here().map(|slot| slot.entry.can).filter(|can| !can.retry) {
+    if let Some(can) = session.model.here().map(|slot| slot.entry.row.can).filter(|can| !can.retry) {
         return session
             .say(&sentences::sentence(&format!("nothing was decided: {}", can.why_not(On::Retry))));
     }

@@ -106,7 +106,7 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
     if slot.is_pending() && !flags.is_empty() {
         said.push(format!("Warning: look twice: {}.", flags.join(", ")));
     }
-    let told = if slot.is_pending() { slot.entry.can.told() } else { Vec::new() };
+    let told = if slot.is_pending() { slot.entry.row.can.told() } else { Vec::new() };
     if !told.is_empty() {
         let told: Vec<_> = told.iter().map(|(_, words)| words.as_ref()).collect();
         said.push(format!("Before you decide: {}.", told.join("; ")));

@@ -149,7 +149,7 @@ fn made(model: &Model) -> Option<Made> {
             Tab::Context => model.reader.contexts.get(key).map(|told| told.number),
             Tab::Rendered | Tab::Diff | Tab::Raw => None,
         },
-        can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.can),
+        can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.row.can),
     })
 }
 

@@ -126,7 +126,7 @@ fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally);
     let undecided = group.open.saturating_sub(staged.total());
     let wide = row.area.width >= 60;
-    let turn = group.key.batch().is_some() && first.entry.can.together != Together::Free;
+    let turn = group.key.batch().is_some() && first.entry.row.can.together != Together::Free;
     let decided = group.open.saturating_sub(undecided);
     let mut note = match (wide, undecided) {
         (true, 0) if group.open == 0 => "all settled".to_owned(),

@@ -50,8 +50,8 @@ fn target(model: &Model) -> Result<ActionKey, &'static str> {
         }
         // That is written down here: no source has to take it.
         Some(slot) if slot.state == State::Unknown => Ok(slot.entry.key.clone()),
-        Some(slot) if !slot.entry.can.settle => {
-            let can = slot.entry.can;
+        Some(slot) if !slot.entry.row.can.settle => {
+            let can = slot.entry.row.can;
             let other = "its source does not let you say from here what became of it";
             Err(if can.can_decide() { other } else { can.why_not(On::Any) })
         }

@@ -144,7 +144,8 @@ fn review(
     unread: &HashMap<ActionKey, String>,
 ) -> Review {
     let staged = staged_in_order(model, keys, fresh);
-    let can = |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.can);
+    let can =
+        |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
     let (staged, locked) = unlocked(model, staged, fresh);
     let open = open_in(model);
     let pending_in = |batch: &BatchKey| open.get(batch).copied().unwrap_or_default();
@@ -231,7 +232,7 @@ fn unlocked<'a>(
 fn bound(model: &Model, sent: &[(&ActionKey, &Staged)]) -> Vec<(SourceName, Binding)> {
     let mut bound: Vec<(SourceName, Binding)> = Vec::new();
     for (key, _) in sent {
-        let binding = model.queue.get(key).map(|slot| (key.source.clone(), slot.entry.can.binding));
+        let binding = model.queue.get(key).map(|slot| (key.source.clone(), slot.entry.row.can.binding));
         if let Some(binding) = binding.filter(|binding| !bound.contains(binding)) {
             bound.push(binding);
         }
@@ -423,7 +424,7 @@ fn send(model: &mut Model) {
 pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
     let mut told: Vec<SentWith> = Vec::new();
     for (key, staged) in sent {
-        let Some(can) = model.queue.get(key).map(|slot| slot.entry.can) else { continue };
+        let Some(can) = model.queue.get(key).map(|slot| slot.entry.row.can) else { continue };
         let does = match staged.decision {
             Decision::Approve { .. } => "approving",
             Decision::Reject { .. } => "rejecting",
@@ -443,7 +444,7 @@ pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
 
 /// The first call of a refused turn that is not decided, or that decision itself.
 pub(crate) fn to_look_at(model: &Model, refused: &Refused) -> ActionKey {
-    let slot = model.queue.get(&refused.key).filter(|slot| slot.entry.can.together != Together::Free);
+    let slot = model.queue.get(&refused.key).filter(|slot| slot.entry.row.can.together != Together::Free);
     let calls = slot.map(|slot| model.queue.calls(&slot.entry.batch())).unwrap_or_default();
     let undecided = calls.iter().find(|call| model.decide.draft.get(&call.entry.key).is_none());
     undecided.map_or_else(|| refused.key.clone(), |call| call.entry.key.clone())

@@ -394,7 +394,7 @@ pub(crate) fn key_of(action: &PendingAction) -> ActionKey {
 }
 
 pub(crate) fn entry(action: &PendingAction, can: Capabilities) -> Entry {
-    Entry { key: key_of(action), row: action.row.clone(), can }
+    Entry { key: key_of(action), row: Row { can, ..action.row.clone() } }
 }
 
 /// A pending action; `spec` is `id tool agent risk minutes`, the batch is tool and agent.

@@ -4,18 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 
-use crate::contract::action::Unreadable;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Capabilities, Decision, Draft, Outcome, PendingAction, Resolution,
-    Resolved, Revision, Row, SourceName, Staged, SubmissionBatch, Timestamp,
+    ActionId, ActionKey, BatchKey, Decision, Draft, Revision, SourceName, Staged, SubmissionBatch, Timestamp,
 };
 use crate::inbox::{Inbox, Problem};
 use crate::journal::{Journal, Write};
-use crate::sources::{Signal, Source, SourceError, Synced};
+use crate::sources::{Full, Outcomes, Source, SourceError, SourceInfo, Synced};
 use crate::tui::app::effects::Effects;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::testing::{action, key, source};
@@ -24,34 +21,24 @@ use crate::tui::testing::{action, key, source};
 #[derive(Debug)]
 struct Broken(SourceName);
 
-#[async_trait::async_trait]
-impl Source for Broken {
+impl SourceInfo for Broken {
     fn name(&self) -> &SourceName {
         &self.0
     }
+}
 
-    fn capabilities(&self, _: &Row) -> Capabilities {
-        Capabilities::READ_ONLY
-    }
-
+#[async_trait::async_trait]
+impl Source for Broken {
     async fn sync(&self, _: Option<Revision>) -> Result<Synced, SourceError> {
         panic!("a bug")
     }
 
-    async fn get(&self, _: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+    async fn get(&self, _: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         panic!("a bug")
     }
 
-    async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Outcomes, SourceError> {
         panic!("a bug")
-    }
-
-    async fn settle(&self, _: &ActionId, _: Resolution, _: Option<String>) -> Result<Resolved, SourceError> {
-        panic!("a bug")
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        None
     }
 }
 
@@ -164,37 +151,27 @@ impl Still {
     }
 }
 
-#[async_trait::async_trait]
-impl Source for Still {
+impl SourceInfo for Still {
     fn name(&self) -> &SourceName {
         &self.name
     }
+}
 
-    fn capabilities(&self, _: &Row) -> Capabilities {
-        Capabilities::PLAIN
-    }
-
+#[async_trait::async_trait]
+impl Source for Still {
     async fn sync(&self, _: Option<Revision>) -> Result<Synced, SourceError> {
         self.answer().await;
         Ok(Synced::All { rows: Vec::new(), unreadable: Vec::new(), revision: None })
     }
 
-    async fn get(&self, _: &[ActionId]) -> Result<Vec<Result<PendingAction, Unreadable>>, SourceError> {
+    async fn get(&self, _: &[ActionId]) -> Result<Vec<Full>, SourceError> {
         self.answer().await;
         Ok(vec![Ok(action("1 refund billing low 9", "Refund", "{}"))])
     }
 
-    async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Vec<(ActionId, Outcome)>, SourceError> {
+    async fn submit(&self, _: &SubmissionBatch, _: &str) -> Result<Outcomes, SourceError> {
         self.answer().await;
         Ok(Vec::new())
-    }
-
-    async fn settle(&self, _: &ActionId, _: Resolution, _: Option<String>) -> Result<Resolved, SourceError> {
-        Err(SourceError::NotOffered)
-    }
-
-    fn watch(&self) -> Option<BoxStream<'static, Signal>> {
-        None
     }
 }
 

@@ -1,5 +1,6 @@
 //! Several sources on one screen: what is said of each, and what one of them cannot hold up.
 
+use crate::domain::Row;
 use std::time::Duration;
 
 use crate::domain::{
@@ -35,7 +36,7 @@ fn five(width: u16, height: u16, mine: Vec<PendingAction>) -> Desk {
         desk.say(What::Source(Event { source: named(name), kind }));
         let theirs = action("1 change_plan billing low 30", &format!("Change at {name}"), r#"{"plan":"a"}"#);
         desk.world.insert(at(name, "1"), theirs.clone());
-        let rows = Rows::All(vec![Entry { key: at(name, "1"), row: theirs.row, can: CAN }]);
+        let rows = Rows::All(vec![Entry { key: at(name, "1"), row: Row { can: CAN, ..theirs.row } }]);
         let at = Timestamp::from_millis(NOW);
         let synced = Synced {
             source: named(name),

@@ -1,7 +1,7 @@
 //! Lists of what is over: read where the work is done, and never in its way.
 
 use crate::domain::{
-    Briefing, Capabilities, DecisionKind, Entry, Outcome, PendingAction, RawJson, Records, Status, Timestamp,
+    Briefing, DecisionKind, Entry, Outcome, PendingAction, RawJson, Records, Status, Timestamp,
 };
 use crate::inbox::{Event, EventKind};
 use crate::tui::core::msg::{Effect, What};
@@ -50,8 +50,7 @@ fn failed() -> Vec<PendingAction> {
 }
 
 pub(crate) fn row(action: &PendingAction) -> ViewRow {
-    let entry =
-        Entry { key: key(action.row.id.as_raw()), row: action.row.clone(), can: Capabilities::READ_ONLY };
+    let entry = Entry { key: key(action.row.id.as_raw()), row: action.row.clone() };
     ViewRow { entry, own: None }
 }
 

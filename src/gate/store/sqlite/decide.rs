@@ -11,9 +11,10 @@ use super::writer::Tx;
 use crate::contract::action::{self, wire_status};
 use crate::contract::batch::{BatchReply, BatchReplyItem, ItemOutcome};
 use crate::contract::checkpoint::CheckpointReply;
+use crate::contract::settle::SettleAs;
 use crate::domain::{BatchId, Row, Status, StatusStep, Untrusted};
 use crate::gate::store::decision_rules::{self, Judged};
-use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, Settled, StoreError, Stored};
+use crate::gate::store::{Actor, Group, Keyed, Refused, Reply, Ruling, StoreError, Stored};
 
 /// Decides one action.
 pub(super) async fn decide(
@@ -74,7 +75,7 @@ pub(super) async fn withdraw(tx: &mut Tx, id: &str, by: &Actor) -> Result<Stored
 pub(super) async fn settle(
     tx: &mut Tx,
     id: &str,
-    how: Settled,
+    how: SettleAs,
     reason: Option<&str>,
     by: &Actor,
 ) -> Result<Stored, StoreError> {
@@ -82,11 +83,11 @@ pub(super) async fn settle(
     decision_rules::settle(&stored, by)?;
     let change = Change { by: Some(&by.subject), reason, by_hand: true, ..Change::default() };
     let (step, change) = match how {
-        Settled::Executed => (StatusStep::Succeed, Change { ran: true, ..change }),
-        Settled::Failed => {
+        SettleAs::Executed => (StatusStep::Succeed, Change { ran: true, ..change }),
+        SettleAs::Failed => {
             (StatusStep::Fail, Change { ran: true, error: reason.or(Some(NOT_LANDED)), ..change })
         }
-        Settled::Retry => (StatusStep::Requeue, change),
+        SettleAs::Retry => (StatusStep::Requeue, change),
     };
     advance(tx, (&stored).into(), step, change).await?;
     load(tx, id).await

@@ -30,13 +30,14 @@ use tokio::time::Instant;
 use self::writer::{Context, Writer};
 use super::{
     Actor, AskedFlows, Census, Changes, Checkpoint, Counts, Dispatched, Filter, Finished, Group, Keyed,
-    Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Settled, Store, StoreError, Stored, Waiting,
+    Lease, NewAction, Page, Prunable, Refused, Reply, Ruling, Store, StoreError, Stored, Waiting,
 };
 use crate::contract::briefing::BriefingBody;
+use crate::contract::settle::SettleAs;
 use crate::domain::{Flows, Outstanding, PendingAction, Row, Timestamp};
 use crate::gate::audit::{AuditHead, AuditRow, Verified};
 use crate::gate::clock::Clock;
-use crate::gate::token::{Token, TokenInfo};
+use crate::gate::token::Token;
 use crate::gate::tool::Tools;
 use crate::sqlite::{self, Database, OpenError};
 
@@ -47,6 +48,13 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("../../../../assets/migrations/gate/0004_lapse_and_prune.sql"),
     include_str!("../../../../assets/migrations/gate/0005_high.sql"),
 ];
+
+/// Does a piece of work in the writer; returns after its commit.
+macro_rules! work {
+    ($store:ident, |$tx:ident| $work:expr) => {
+        $store.writer.run(move |$tx| Box::pin(async move { $work.await })).await
+    };
+}
 
 /// One database file.
 #[derive(Debug)]
@@ -105,13 +113,11 @@ impl Store for SqliteStore {
         body: String,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError> {
-        self.writer.run(move |tx| Box::pin(record::record(tx, action, limit, body, key))).await
+        work!(self, |tx| record::record(tx, action, limit, body, key))
     }
 
     async fn decide(&self, ruling: Ruling, by: Actor, key: Option<Keyed>) -> Result<Reply, StoreError> {
-        self.writer
-            .run(move |tx| Box::pin(async move { decide::decide(tx, &ruling, &by, key.as_ref()).await }))
-            .await
+        work!(self, |tx| decide::decide(tx, &ruling, &by, key.as_ref()))
     }
 
     async fn decide_group(
@@ -121,29 +127,21 @@ impl Store for SqliteStore {
         by: Actor,
         key: Option<Keyed>,
     ) -> Result<Reply, StoreError> {
-        self.writer
-            .run(move |tx| {
-                Box::pin(async move { decide::decide_group(tx, &group, &rulings, &by, key.as_ref()).await })
-            })
-            .await
+        work!(self, |tx| decide::decide_group(tx, &group, &rulings, &by, key.as_ref()))
     }
 
     async fn withdraw(&self, id: String, by: Actor) -> Result<Stored, StoreError> {
-        self.writer.run(move |tx| Box::pin(async move { decide::withdraw(tx, &id, &by).await })).await
+        work!(self, |tx| decide::withdraw(tx, &id, &by))
     }
 
     async fn settle(
         &self,
         id: String,
-        how: Settled,
+        how: SettleAs,
         reason: Option<String>,
         by: Actor,
     ) -> Result<Stored, StoreError> {
-        self.writer
-            .run(move |tx| {
-                Box::pin(async move { decide::settle(tx, &id, how, reason.as_deref(), &by).await })
-            })
-            .await
+        work!(self, |tx| decide::settle(tx, &id, how, reason.as_deref(), &by))
     }
 
     async fn approved(
@@ -157,9 +155,7 @@ impl Store for SqliteStore {
     }
 
     async fn dispatch(&self, id: String, lease: Lease, key: Option<Keyed>) -> Result<Dispatched, StoreError> {
-        self.writer
-            .run(move |tx| Box::pin(async move { run::dispatch(tx, &id, &lease, key.as_ref()).await }))
-            .await
+        work!(self, |tx| run::dispatch(tx, &id, &lease, key.as_ref()))
     }
 
     async fn finish(
@@ -169,17 +165,15 @@ impl Store for SqliteStore {
         by: Option<Actor>,
         how: Finished,
     ) -> Result<Stored, StoreError> {
-        self.writer
-            .run(move |tx| Box::pin(async move { run::finish(tx, &id, fence, by.as_ref(), &how).await }))
-            .await
+        work!(self, |tx| run::finish(tx, &id, fence, by.as_ref(), &how))
     }
 
     async fn expire(&self) -> Result<u64, StoreError> {
-        self.writer.run(|tx| Box::pin(run::expire(tx))).await
+        work!(self, |tx| run::expire(tx))
     }
 
     async fn lapse(&self) -> Result<u64, StoreError> {
-        self.writer.run(|tx| Box::pin(lapse::lapse(tx))).await
+        work!(self, |tx| lapse::lapse(tx))
     }
 
     async fn lapsing(&self, counts: &Counts) -> Result<u64, StoreError> {
@@ -187,7 +181,7 @@ impl Store for SqliteStore {
     }
 
     async fn recover(&self, safe: Vec<String>, going_on: Vec<String>) -> Result<u64, StoreError> {
-        self.writer.run(move |tx| Box::pin(async move { run::recover(tx, &safe, &going_on).await })).await
+        work!(self, |tx| run::recover(tx, &safe, &going_on))
     }
 
     async fn settled(
@@ -206,19 +200,15 @@ impl Store for SqliteStore {
         actions: Vec<Prunable>,
         who: Option<String>,
     ) -> Result<u64, StoreError> {
-        self.writer
-            .run(move |tx| {
-                Box::pin(async move { prune::prune(tx, &workspace, &actions, who.as_deref()).await })
-            })
-            .await
+        work!(self, |tx| prune::prune(tx, &workspace, &actions, who.as_deref()))
     }
 
     async fn forget_replies(&self, millis: i64) -> Result<u64, StoreError> {
-        self.writer.run(move |tx| Box::pin(run::forget_replies(tx, millis))).await
+        work!(self, |tx| run::forget_replies(tx, millis))
     }
 
     async fn forget_flows(&self, millis: i64) -> Result<u64, StoreError> {
-        self.writer.run(move |tx| Box::pin(flows::forget(tx, millis))).await
+        work!(self, |tx| flows::forget(tx, millis))
     }
 
     async fn get(&self, id: &str) -> Result<Option<Stored>, StoreError> {
@@ -281,9 +271,7 @@ impl Store for SqliteStore {
     }
 
     async fn pause(&self, workspace: String, paused: bool, who: Option<String>) -> Result<bool, StoreError> {
-        self.writer
-            .run(move |tx| Box::pin(async move { pause::set(tx, &workspace, paused, who.as_deref()).await }))
-            .await
+        work!(self, |tx| pause::set(tx, &workspace, paused, who.as_deref()))
     }
 
     async fn paused(&self, workspace: &str) -> Result<Option<Timestamp>, StoreError> {
@@ -331,19 +319,19 @@ impl Store for SqliteStore {
     }
 
     async fn add_token(&self, token: Token, hash: Vec<u8>) -> Result<(), StoreError> {
-        self.writer.run(move |tx| Box::pin(async move { tokens::add(tx, &token, &hash).await })).await
+        work!(self, |tx| tokens::add(tx, &token, &hash))
     }
 
     async fn token(&self, hash: &[u8], now: Timestamp) -> Result<Option<Token>, StoreError> {
         tokens::by_hash(self.reader(), hash, now).await
     }
 
-    async fn tokens(&self) -> Result<Vec<TokenInfo>, StoreError> {
+    async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         tokens::all(self.reader()).await
     }
 
     async fn revoke_token(&self, id: String) -> Result<bool, StoreError> {
-        let revoked = self.writer.run(move |tx| Box::pin(async move { tokens::revoke(tx, &id).await })).await;
+        let revoked = work!(self, |tx| tokens::revoke(tx, &id));
         match revoked {
             Ok(()) => Ok(true),
             Err(StoreError::Refused(Refused::Missing)) => Ok(false),

@@ -4,8 +4,8 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use crate::domain::{
-    ActionId, BatchId, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row, Status, Timestamp,
-    Untrusted,
+    ActionId, BatchId, Capabilities, Digest, Edits, Effect, PendingAction, RawJson, Revision, Risk, Row,
+    Status, Timestamp, Untrusted,
 };
 use crate::gate::store::{StoreError, Stored};
 use crate::gate::terms;
@@ -44,6 +44,7 @@ pub(super) fn light(row: &SqliteRow) -> Result<Row, StoreError> {
         digest: Digest::parse(row.try_get("digest")?),
         revision: Revision(number(row.try_get("revision")?)),
         unreadable: None,
+        can: Capabilities::READ_ONLY,
     })
 }
 

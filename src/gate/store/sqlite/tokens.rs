@@ -10,7 +10,7 @@ use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::gate::audit;
 use crate::gate::store::{KeptToken, Refused, StoreError};
-use crate::gate::token::{Scope, Token, TokenInfo};
+use crate::gate::token::{Scope, Token};
 
 /// What the audit keeps of a token. Its hash is no secret: the token has 244 random bits.
 #[derive(Serialize)]
@@ -71,45 +71,35 @@ pub(super) async fn by_hash(
     hash: &[u8],
     now: Timestamp,
 ) -> Result<Option<Token>, StoreError> {
-    let found: Option<(String, String, String, String, Option<i64>)> = sqlx::query_as(
-        "SELECT id, subject, workspace, scopes, expires_at FROM tokens \
-         WHERE hash = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)",
-    )
-    .bind(hash)
-    .bind(now.as_millis())
-    .fetch_optional(pool)
-    .await?;
-    Ok(found.map(|(id, subject, workspace, scopes, expires)| Token {
-        id,
-        subject,
-        workspace,
-        scopes: Scope::read(&scopes),
-        expires_at: expires.map(Timestamp::from_millis),
-    }))
+    let live = "SELECT * FROM tokens WHERE hash = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)";
+    let found = sqlx::query(live).bind(hash).bind(now.as_millis()).fetch_optional(pool).await?;
+    found.as_ref().map(token).transpose()
 }
 
-pub(super) async fn all(pool: &SqlitePool) -> Result<Vec<TokenInfo>, StoreError> {
+pub(super) async fn all(pool: &SqlitePool) -> Result<Vec<Token>, StoreError> {
     let mut conn = pool.acquire().await?;
     Ok(kept(&mut conn).await?.into_iter().map(|(token, _)| token).collect())
 }
 
 /// Every token as it is written, oldest first.
-pub(super) async fn kept(conn: &mut SqliteConnection) -> Result<Vec<(TokenInfo, KeptToken)>, StoreError> {
+pub(super) async fn kept(conn: &mut SqliteConnection) -> Result<Vec<(Token, KeptToken)>, StoreError> {
     let found = sqlx::query("SELECT * FROM tokens ORDER BY created_at, id").fetch_all(conn).await?;
-    let time = |found: &SqliteRow, column: &str| {
-        found.try_get::<Option<i64>, _>(column).map(|at| at.map(Timestamp::from_millis))
+    let kept = |found: &SqliteRow| {
+        Ok((token(found)?, KeptToken { hash: found.try_get("hash")?, scopes: found.try_get("scopes")? }))
     };
-    let token = |found: &SqliteRow| {
-        let info = TokenInfo {
-            id: found.try_get("id")?,
-            subject: found.try_get("subject")?,
-            workspace: found.try_get("workspace")?,
-            scopes: Scope::read(found.try_get("scopes")?),
-            created_at: Timestamp::from_millis(found.try_get("created_at")?),
-            revoked_at: time(found, "revoked_at")?,
-            expires_at: time(found, "expires_at")?,
-        };
-        Ok((info, KeptToken { hash: found.try_get("hash")?, scopes: found.try_get("scopes")? }))
-    };
-    found.iter().map(token).collect()
+    found.iter().map(kept).collect()
+}
+
+fn token(found: &SqliteRow) -> Result<Token, StoreError> {
+    let time =
+        |column: &str| found.try_get::<Option<i64>, _>(column).map(|at| at.map(Timestamp::from_millis));
+    Ok(Token {
+        id: found.try_get("id")?,
+        subject: found.try_get("subject")?,
+        workspace: found.try_get("workspace")?,
+        scopes: Scope::read(found.try_get("scopes")?),
+        created_at: Timestamp::from_millis(found.try_get("created_at")?),
+        revoked_at: time("revoked_at")?,
+        expires_at: time("expires_at")?,
+    })
 }

@@ -3,9 +3,10 @@
 
 use serde_json::json;
 
+use crate::contract::settle::SettleAs;
 use crate::contract::time;
 use crate::gate::tests::support::{TestGate, plain, script, with_tool};
-use crate::gate::{Scope, Settled, reconcile};
+use crate::gate::{Scope, reconcile};
 
 #[tokio::test]
 async fn what_expires_is_never_approved_and_never_run() {
@@ -119,7 +120,7 @@ async fn a_retried_run_runs_under_a_new_fence_and_the_same_key() {
     let (_folder, gate) = plain().await;
     let id = lost(&gate).await;
     let claim = format!("/api/pending-actions/{id}/claim");
-    gate.gate.settle(&id, Settled::Retry, None, "owner").await.unwrap();
+    gate.gate.settle(&id, SettleAs::Retry, None, "owner").await.unwrap();
 
     let again = gate.post_as(&gate.agent, &claim, "").await;
 
@@ -142,7 +143,7 @@ async fn only_what_is_unknown_is_settled_and_nobody_settles_their_own() {
     let mine = gate.post_as(&own, &settle(&id), r#"{"as":"executed"}"#).await;
     let scopeless = gate.post_as(&gate.agent, &settle(&id), r#"{"as":"executed"}"#).await;
     let vague = gate.post(&settle(&id), r#"{"as":"perhaps"}"#).await;
-    let by_hand = gate.gate.settle(&id, Settled::Executed, None, "agent").await;
+    let by_hand = gate.gate.settle(&id, SettleAs::Executed, None, "agent").await;
 
     assert_eq!(early.code(), (409, "INVALID_STATE".to_owned()));
     assert_eq!((mine.status, scopeless.status, vague.status), (403, 403, 400));

@@ -16,7 +16,7 @@ fn words(checks: &[Check]) -> Vec<String> {
 }
 
 async fn looked_over(setup: Setup) -> Vec<String> {
-    words(&Desk::at(setup).await.source.check().await)
+    words(&Desk::at(setup).await.source.checked().await)
 }
 
 const GOOD: Setup = Setup::DATA_MACHINE;
@@ -26,7 +26,7 @@ async fn a_site_that_works_is_told_step_by_step() {
     let desk = Desk::at(GOOD).await;
     desk.site.put(|_| ());
 
-    let checks = desk.source.check().await;
+    let checks = desk.source.checked().await;
 
     assert_eq!(
         words(&checks),
@@ -47,7 +47,7 @@ async fn doctor_says_how_many_actions_other_users_created() {
     desk.site.put(|_| ());
     desk.site.put(|kept| kept.creator = 1);
 
-    let told = words(&desk.source.check().await);
+    let told = words(&desk.source.checked().await);
 
     let want =
         "warn creators: other users created 1 of 2 pending; on Data Machine only the creator can decide -> ";
@@ -70,7 +70,7 @@ async fn the_address_of_the_rest_api_is_taken_for_the_sites() {
     let config = config(&format!("{}/wp-json", desk.url));
     let source = crate::sources::open_in_a_hurry(&config, Duration::from_secs(20)).unwrap();
 
-    let told = words(&source.check().await);
+    let told = words(&source.checked().await);
 
     assert_eq!(told.first().map(String::as_str), Some("good address: WordPress answers -> "));
     assert_eq!(told.last().map(String::as_str), Some("good list: 1 pending -> "));
@@ -106,18 +106,18 @@ async fn a_wrong_password_and_a_wrong_address_are_told_apart() {
     let desk = Desk::at(GOOD).await;
     let wrong = SourceConfig { auth: Auth::Basic { user: "ken".to_owned() }, ..config(&desk.url) };
     let source = crate::sources::open_in_a_hurry(&wrong, Duration::from_secs(20)).unwrap();
-    let told = words(&source.check().await);
+    let told = words(&source.checked().await);
     assert!(told[1].contains("nobody is logged in") && told[1].contains("Authorization"), "{told:?}");
     assert_eq!(source.sync(None).await, Err(SourceError::Unauthorized));
 
     let other = serve(axum::Router::new()).await;
     let source = crate::sources::open_in_a_hurry(&config(&other), Duration::from_secs(20)).unwrap();
-    let told = words(&source.check().await);
+    let told = words(&source.checked().await);
     assert_eq!(told.len(), 1);
     assert!(told[0].contains("no WordPress REST API answers there (HTTP 404)"), "{told:?}");
 
     let source = crate::sources::open_in_a_hurry(&config(&nobody().await), Duration::from_secs(20)).unwrap();
-    let told = words(&source.check().await);
+    let told = words(&source.checked().await);
     assert!(told[0].starts_with("bad address: it cannot be reached"), "{told:?}");
 }
 

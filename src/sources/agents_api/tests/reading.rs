@@ -66,8 +66,8 @@ async fn one_that_cannot_be_read_hides_no_other_and_can_be_rejected() {
     assert_eq!(unreadable[0].what, "it has no apply_input");
     let stand_ins: Vec<Row> = unreadable.iter().map(|bad| bad.stand_in().row).collect();
     assert_eq!(stand_ins[0].id, bad);
-    assert!(desk.source.capabilities(&stand_ins[0]).can_decide());
-    assert!(!desk.source.capabilities(&stand_ins[1]).can_decide());
+    assert!(stand_ins[0].can.can_decide());
+    assert!(!stand_ins[1].can.can_decide());
 }
 
 #[tokio::test]
@@ -114,7 +114,7 @@ async fn the_context_tells_who_proposed_it_and_what_its_host_adds() {
         kept.metadata = r#"{"session_id":"s","datamachine":{"agent_id":0},"grants":[]}"#.to_owned();
     });
 
-    let passages = desk.source.context(&id).await.unwrap();
+    let passages = desk.source.abilities().context.unwrap().context(&id).await.unwrap();
 
     let told: Vec<(&str, Vec<&str>)> = passages
         .iter()
@@ -123,5 +123,5 @@ async fn the_context_tells_who_proposed_it_and_what_its_host_adds() {
     let proposal = vec!["kind", "creator", "agent", "workspace", "session", "expires (as it came)"];
     let host = vec!["session_id", "datamachine"];
     assert_eq!(told, [("The proposal", proposal), ("What its host adds", host)]);
-    assert_eq!(desk.source.context(&ActionId::new("gone")).await, Ok(vec![]));
+    assert_eq!(desk.source.abilities().context.unwrap().context(&ActionId::new("gone")).await, Ok(vec![]));
 }

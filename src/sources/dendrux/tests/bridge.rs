@@ -8,7 +8,7 @@ use super::*;
 use crate::domain::{Briefing, Fact, FactValue, Status, Together, Verdict};
 use crate::net::testing::serve;
 use crate::sources::dendrux::past::{SILENT, UNTOLD};
-use crate::sources::{Signal, SourceError};
+use crate::sources::{Connection, EventKind, SourceError};
 
 const WAITS: &str = "waiting_approval";
 
@@ -23,9 +23,9 @@ async fn each_call_of_a_turn_is_decided_its_own_way_in_one_request() {
         [&ids[0], &ids[2]],
         "the ungated one is no row"
     );
-    let can = source.capabilities(&listed[0]);
+    let can = listed[0].can;
     assert_eq!((can.together, can.edit, can.also_rejects), (Together::All, false, 0));
-    assert!(told(&source, &listed[0]).contains("none can be left out"), "{}", told(&source, &listed[0]));
+    assert!(told(&listed[0]).contains("none can be left out"), "{}", told(&listed[0]));
     reached.seen();
 
     let yes = Decision::Approve { edits: None, comment: Some("only this once".to_owned()) };
@@ -71,10 +71,10 @@ async fn an_older_dendrux_takes_one_decision_for_the_turn_and_it_is_told_what_el
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", "{}"), free("stock")]);
     let row = rows(&source).await.remove(0);
-    let words = told(&source, &row);
+    let words = told(&row);
     assert!(words.contains("one decision for its whole turn"), "{words}");
     assert!(words.contains("reject also rejects 1 ungated call"), "{words}");
-    assert!(!source.capabilities(&row).comment);
+    assert!(!row.can.comment);
     let mixed = [(&ids[0], Decision::APPROVE), (&ids[1], reject("no"))];
     assert!(matches!(frozen(&source, 2, &mixed).await, Err(Refusal::MixedTurn(_))));
 
@@ -173,7 +173,7 @@ async fn a_decision_that_won_is_told_at_once_and_followed_to_its_end() {
     reached.with_run(&ids[0], Run::goes_on);
     let row = rows(&source).await.remove(0);
     assert!(row.id.as_raw().ends_with("R0C1") && row.id != ids[1], "{:?}", row.id);
-    assert!(source.capabilities(&row).answer);
+    assert!(row.can.answer);
     ids.push(row.id);
     assert_eq!(get(&source, &ids[2]).await.row.status, Status::Pending);
 }
@@ -220,7 +220,10 @@ async fn changes_are_pushed_with_a_pulse() {
         tokio::time::timeout(AT_EASE, source.watch().unwrap().take(3).collect::<Vec<_>>()).await.unwrap();
 
     let briefing = Briefing { pending: 3, ..Briefing::default() };
-    assert_eq!(signals, [Signal::Up, Signal::Briefing(briefing), Signal::Tick]);
+    assert_eq!(
+        signals,
+        [EventKind::Connection(Connection::Live), EventKind::Briefing(briefing), EventKind::Tick]
+    );
 }
 
 #[tokio::test]
@@ -230,7 +233,7 @@ async fn the_context_shows_the_run_and_what_is_held_with_the_call() {
     let dear = Call { reason: Some("dear"), ..gated("buy", "{}") };
     let ids = reached.waits(WAITS, vec![dear, free("stock"), client("sign"), gated("scrap", "{}")]);
 
-    let passages = source.context(&ids[0]).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&ids[0]).await.unwrap();
 
     let titles: Vec<_> = passages.iter().map(|passage| passage.title).collect();
     assert_eq!(titles, ["Run", "Its turn", "What was said", "What happened"]);
@@ -255,21 +258,21 @@ async fn the_doctor_says_what_is_mounted_and_how_decisions_go() {
             .collect::<Vec<_>>()
             .join("\n")
     };
-    let bridge = found(&Reached::of(Kind::Bridge).await.open(AT_EASE).check().await);
+    let bridge = found(&Reached::of(Kind::Bridge).await.open(AT_EASE).checked().await);
     assert!(bridge.contains("bridge Good: version 1 is mounted"), "{bridge}");
     assert!(bridge.contains("\"dendrux 0.4.1, for Storekeeper\""), "{bridge}");
     assert!(bridge.contains("decisions Good: each call by itself"), "{bridge}");
-    let old = found(&Reached::of(Kind::OldBridge).await.open(AT_EASE).check().await);
+    let old = found(&Reached::of(Kind::OldBridge).await.open(AT_EASE).checked().await);
     assert!(old.contains("one decision for a whole turn"), "{old}");
-    let plain = found(&Reached::of(Kind::Plain).await.open(AT_EASE).check().await);
+    let plain = found(&Reached::of(Kind::Plain).await.open(AT_EASE).checked().await);
     assert!(plain.contains("bridge Warn") && plain.contains("write route Good"), "{plain}");
     let reached = Reached::with(Kind::Plain, true).await;
-    let checks = reached.open(AT_EASE).check().await;
+    let checks = reached.open(AT_EASE).checked().await;
     let missing = checks.iter().find(|check| check.what == "write route").unwrap();
     assert_eq!(missing.verdict, Verdict::Bad, "{}", found(&checks));
     assert!(!reached.seen().iter().any(|line| line.starts_with("POST")), "looking decides nothing");
     let elsewhere = serve(axum::Router::new()).await;
-    let checks = Reached { url: elsewhere, ..reached }.open(AT_EASE).check().await;
+    let checks = Reached { url: elsewhere, ..reached }.open(AT_EASE).checked().await;
     assert!(checks.iter().any(|check| check.verdict == Verdict::Bad), "{}", found(&checks));
 }
 

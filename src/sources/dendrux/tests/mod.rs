@@ -56,7 +56,7 @@ async fn frozen(
         ));
         loaded.insert(key, action);
     }
-    let can = |key: &ActionKey| source.capabilities(&loaded[key].row);
+    let can = |key: &ActionKey| loaded[key].row.can;
     let staged = staged.iter().map(|(key, staged)| (key, staged));
     let frozen = freeze(SubmissionId::new("s"), staged, &loaded, can, |_| pending, Timestamp::default());
     frozen.map(|submission| submission.batches()[0].clone())
@@ -79,7 +79,7 @@ fn filled_in(edits: &str) -> Decision {
 }
 
 /// Everything that is told before a key is pressed.
-fn told(source: &Arc<dyn Source>, row: &Row) -> String {
-    let told = source.capabilities(row).told();
+fn told(row: &Row) -> String {
+    let told = row.can.told();
     told.into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>().join("; ")
 }

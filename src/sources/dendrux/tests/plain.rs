@@ -43,7 +43,7 @@ async fn one_decision_goes_to_the_owners_route_and_what_is_written_counts() {
         let source = reached.open(AT_EASE);
         let ids = reached.waits(WAITS, vec![gated("buy", "{}"), gated("scrap", r#"{"why":"out of stock"}"#)]);
         let row = rows(&source).await.remove(0);
-        assert_eq!(source.capabilities(&row).together, Together::Same);
+        assert_eq!(row.can.together, Together::Same);
 
         let outcomes = decide(&source, &[(&ids[0], Decision::APPROVE), (&ids[1], Decision::APPROVE)]).await;
 

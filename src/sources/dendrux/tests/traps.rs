@@ -21,7 +21,7 @@ async fn rejecting_a_turn_also_rejects_its_ungated_calls_and_says_so_before() {
         let source = reached.open(AT_EASE);
         let ids = reached.waits(WAITS, vec![gated("buy", "{}"), free("stock")]);
         let row = rows(&source).await.remove(0);
-        assert!(told(&source, &row).contains("reject also rejects 1 ungated call"), "{kind:?}");
+        assert!(told(&row).contains("reject also rejects 1 ungated call"), "{kind:?}");
 
         assert_eq!(decide(&source, &[(&ids[0], reject("no"))]).await, [Outcome::Rejected]);
 
@@ -32,7 +32,7 @@ async fn rejecting_a_turn_also_rejects_its_ungated_calls_and_says_so_before() {
     let source = reached.open(AT_EASE);
     let ids = reached.waits(WAITS, vec![gated("buy", "{}"), free("stock")]);
     let row = rows(&source).await.remove(0);
-    let words = told(&source, &row);
+    let words = told(&row);
     assert!(
         !words.contains("also rejects") && words.contains("run when it is decided, whichever way"),
         "{words}"
@@ -49,7 +49,7 @@ async fn approving_before_0_3_runs_the_client_stub_on_the_server_and_says_so_bef
         reached.waits(WAITS, vec![gated("buy", "{}"), client("sign")]);
         let row = rows(&source).await.remove(0);
 
-        let words = told(&source, &row);
+        let words = told(&row);
 
         assert!(words.contains("approve runs the client stub on the server"), "{kind:?}: {words}");
     }
@@ -57,7 +57,7 @@ async fn approving_before_0_3_runs_the_client_stub_on_the_server_and_says_so_bef
     let source = reached.open(AT_EASE);
     reached.waits(WAITS, vec![gated("buy", "{}"), client("sign")]);
     let row = rows(&source).await.remove(0);
-    assert!(told(&source, &row).contains("waits for its own answer afterwards"));
+    assert!(told(&row).contains("waits for its own answer afterwards"));
 }
 
 #[tokio::test]

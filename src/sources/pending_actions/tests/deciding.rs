@@ -75,9 +75,9 @@ async fn every_word_about_an_item_is_understood_and_others_are_read() {
     let outcomes = gate.source(SourceKind::Gate, None).await.submit(&batch, "k").await.unwrap();
 
     let want = [
-        failed(submit::CHANGED),
+        failed(wire::CHANGED),
         failed("n must be small"),
-        failed(submit::GONE),
+        failed(wire::GONE),
         Outcome::Approved,
         failed("the source left it pending"),
     ];
@@ -129,13 +129,13 @@ async fn a_refusal_of_one_action_says_what_became_of_it() {
     for (status, body, want) in [
         (409, invalid, skipped("rejected", Some("bob"))),
         (409, read_later, skipped("executed", None)),
-        (412, "{}", failed(submit::CHANGED)),
+        (412, "{}", failed(wire::CHANGED)),
         (
             412,
             r#"{"error":{"code":"CHANGED","message":"its expiry is another"}}"#,
             failed("its expiry is another"),
         ),
-        (404, "{}", failed(submit::GONE)),
+        (404, "{}", failed(wire::GONE)),
     ] {
         let gate = Backend::default();
         gate.always("GET", 200, &now);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Praxiom;
+use crate::domain::PendingAction;
 use crate::domain::{EditError, Refusal, changed_keys};
 
 const INPUT: &str = r#"{"workspace_id":"w","items":[{"n":1.10,"t":"a"},{"n":2,"t":"b"}],"note":"as it was"}"#;

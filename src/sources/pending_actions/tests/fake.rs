@@ -1,5 +1,8 @@
 //! A backend that answers by script, and decisions to send to it.
 
+use crate::domain::Binding;
+use crate::domain::PendingAction;
+use crate::domain::ReasonRule;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Mutex;
 
@@ -162,7 +165,10 @@ pub(super) fn frozen(
     let key = ActionKey { source: source.name().clone(), id: action.row.id.clone() };
     let batch = BatchKey::Alone(key.clone());
     let staged = Staged { decision, batch, digest: None, terms: None, at: Timestamp::default() };
-    let (can, loaded) = (source.capabilities(&action.row), HashMap::from([(key.clone(), action)]));
+    let gate = source.abilities().timeline.is_some();
+    let kind = if gate { SourceKind::Gate } else { SourceKind::Praxiom(Praxiom::default()) };
+    let can = PendingActions::open(&config(kind, "http://127.0.0.1:1", Some("w")), Patience::USUAL).unwrap();
+    let (can, loaded) = (can.can(&action.row), HashMap::from([(key.clone(), action)]));
     let frozen =
         freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, |_| 1, Timestamp::default());
     frozen.map(|submission| submission.batches()[0].clone())

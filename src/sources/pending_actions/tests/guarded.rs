@@ -166,7 +166,7 @@ async fn a_batch_that_is_not_known_says_nothing_of_its_actions() {
     let outcomes = source.submit(&sent, "k").await.unwrap();
 
     let unknown = "the source does not know this batch any more, so nothing was decided";
-    let want = [failed(unknown), skipped("rejected", None), failed(submit::GONE)];
+    let want = [failed(unknown), skipped("rejected", None), failed(wire::GONE)];
     assert_eq!(outcomes, ["1", "2", "3"].map(id).into_iter().zip(want).collect::<Vec<_>>());
     assert!(praxiom.lines().contains(&"POST /api/pending-actions/batch/None%3At/approve".to_owned()));
 }
@@ -177,7 +177,7 @@ fn with_events(pointer: Option<&str>) -> SourceKind {
 }
 
 /// All that the stream of this backend tells, until it ends or `most` was told.
-async fn signals(answers: &[(u16, &str)], most: usize) -> Vec<Signal> {
+async fn signals(answers: &[(u16, &str)], most: usize) -> Vec<EventKind> {
     let praxiom = Backend::default();
     for (status, body) in answers {
         match *status {
@@ -193,11 +193,11 @@ async fn signals(answers: &[(u16, &str)], most: usize) -> Vec<Signal> {
 #[tokio::test]
 async fn a_stream_of_hints_tells_a_count_where_it_has_one_and_else_that_something_changed() {
     let open = crate::domain::Briefing { pending: 3, ..crate::domain::Briefing::default() };
-    for (data, want) in [(r#"{"open":3}"#, Signal::Briefing(open)), ("{nothing", Signal::Changed)] {
+    for (data, want) in [(r#"{"open":3}"#, EventKind::Briefing(open)), ("{nothing", EventKind::Changed)] {
         let text = format!("event: token\ndata: {{}}\n\nevent: briefing\ndata: {data}\n\n");
         let told = signals(&[(200, &text)], 3).await;
 
-        assert_eq!(told[0], Signal::Up, "{told:?}");
+        assert_eq!(told[0], EventKind::Connection(Connection::Live), "{told:?}");
         assert!(told.contains(&want), "{told:?}");
     }
 }
@@ -205,10 +205,22 @@ async fn a_stream_of_hints_tells_a_count_where_it_has_one_and_else_that_somethin
 #[tokio::test]
 async fn a_stream_that_is_not_there_ends_and_the_list_is_asked_for_all_the_same() {
     for status in [401, 403] {
-        assert!(matches!(signals(&[(status, "")], 9).await.as_slice(), [Signal::Refused { .. }]), "{status}");
+        assert!(
+            matches!(
+                signals(&[(status, "")], 9).await.as_slice(),
+                [EventKind::Connection(Connection::Refused { .. })]
+            ),
+            "{status}"
+        );
     }
     for status in [204, 404] {
-        assert!(matches!(signals(&[(status, "")], 9).await.as_slice(), [Signal::Stopped { .. }]), "{status}");
+        assert!(
+            matches!(
+                signals(&[(status, "")], 9).await.as_slice(),
+                [EventKind::Connection(Connection::Stopped { .. })]
+            ),
+            "{status}"
+        );
     }
     let praxiom = Backend::default();
     praxiom.on("GET", LIST).reply(200, r#"{"items":[]}"#);
@@ -240,7 +252,7 @@ async fn the_doctor_tells_a_stranger_from_a_bad_token_and_from_a_wrong_workspace
         praxiom.on("GET", "/api/workspaces").reply(workspaces.0, workspaces.1);
         let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
-        let checks = source.check().await;
+        let checks = source.checked().await;
 
         let told: Vec<_> = checks.iter().map(|check| (check.what, check.verdict)).collect();
         assert_eq!(told, want, "{checks:?}");
@@ -261,10 +273,10 @@ async fn around_an_action_stands_what_waits_in_its_batch_and_its_mission_without
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
     source.sync(None).await.unwrap();
 
-    let passages = source.context(&id("1")).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&id("1")).await.unwrap();
 
     let told: Vec<_> = passages.iter().map(|it| (it.title, it.facts.len())).collect();
     assert_eq!(told, [("Its batch", 3), ("Its mission", 4)], "{passages:?}");
-    assert_eq!(source.context(&id("none")).await.unwrap(), []);
+    assert_eq!(source.abilities().context.unwrap().context(&id("none")).await.unwrap(), []);
     assert_eq!(praxiom.lines().len(), 1);
 }

@@ -26,8 +26,15 @@ async fn the_gate_is_asked_for_one_page_of_light_rows() {
     gate.on("GET", &format!("{path}&cursor=c1")).reply(200, page(&[created("7", "unknown", 7)], "null"));
     let source = gate.source(SourceKind::Gate, Some("w")).await;
 
-    let first = source.listed(&over(&["failed", "unknown"], None)).await.unwrap();
-    let last = source.listed(&over(&["failed", "unknown"], first.next.as_deref())).await.unwrap();
+    let first =
+        source.abilities().history.unwrap().listed(&over(&["failed", "unknown"], None)).await.unwrap();
+    let last = source
+        .abilities()
+        .history
+        .unwrap()
+        .listed(&over(&["failed", "unknown"], first.next.as_deref()))
+        .await
+        .unwrap();
 
     assert_eq!(row_ids(&first.rows), ["9"], "what moved on while it was read is left out");
     assert_eq!(first.unreadable.iter().map(|bad| bad.what).collect::<Vec<_>>(), ["it has no toolName"]);
@@ -43,12 +50,17 @@ async fn praxiom_is_asked_once_a_status_that_it_has() {
     }
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
-    let listed = source.listed(&over(&["approved", "running", "rejected", "expired"], None)).await.unwrap();
+    let listed = source
+        .abilities()
+        .history
+        .unwrap()
+        .listed(&over(&["approved", "running", "rejected", "expired"], None))
+        .await
+        .unwrap();
 
     assert_eq!((row_ids(&listed.rows), listed.next), (vec!["rejected", "approved"], None), "newest first");
     assert_eq!(praxiom.requests().len(), 2, "it knows neither `running` nor `expired`");
-    assert_eq!(source.records(), Records { lists: true, timeline: false, flows: false });
-    assert_eq!(source.history(&id("1")).await, Err(SourceError::NotOffered));
+    assert_eq!(source.abilities().records(), Records { lists: true, timeline: false, flows: false });
     assert_eq!(praxiom.requests().len(), 2, "and it is not asked for what it does not keep");
 }
 
@@ -66,7 +78,7 @@ async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
     );
     let source = gate.source(SourceKind::Gate, None).await;
 
-    let events = source.history(&id("a/b")).await.unwrap();
+    let events = source.abilities().timeline.unwrap().timeline(&id("a/b")).await.unwrap();
 
     let at = Timestamp::from_millis(1_776_794_531_420);
     let details = Some(RawJson::parse(r#"{"tool":"t"}"#).unwrap());
@@ -77,8 +89,11 @@ async fn a_timeline_is_read_in_order_and_what_makes_no_sense_is_left_out() {
         details,
     };
     assert_eq!(events, [event("created", Some("agent"), details), event("expired", None, None)]);
-    assert!(source.records().timeline);
-    assert!(matches!(source.history(&id("gone")).await, Err(SourceError::Refused { .. })));
+    assert!(source.abilities().records().timeline);
+    assert!(matches!(
+        source.abilities().timeline.unwrap().timeline(&id("gone")).await,
+        Err(SourceError::Refused { .. })
+    ));
 }
 
 #[tokio::test]
@@ -92,21 +107,20 @@ async fn the_gate_is_asked_what_it_counted_and_one_that_does_not_count_only_once
     let since = Timestamp::from_millis(60_000);
     let asked = |reviewers| FlowsAsked { since, decided_since: since, reviewers };
 
-    let flows = source.flows(&asked(false)).await.unwrap();
+    let figures = source.abilities().figures.unwrap();
+
+    let flows = figures.flows(&asked(false)).await.unwrap().unwrap();
     assert_eq!((flows.queues[0].pending, flows.from), (3, since));
-    assert_eq!(source.flows(&asked(true)).await.unwrap(), flows);
-    assert!(matches!(source.flows(&asked(false)).await, Err(SourceError::Unreachable { .. })));
-    assert!(matches!(source.flows(&asked(false)).await, Err(SourceError::Protocol { .. })));
-    assert!(source.records().flows, "it may still count");
+    assert_eq!(figures.flows(&asked(true)).await, Ok(Some(flows)));
+    assert!(matches!(figures.flows(&asked(false)).await, Err(SourceError::Unreachable { .. })));
+    assert!(matches!(figures.flows(&asked(false)).await, Err(SourceError::Protocol { .. })));
     for _ in 0..2 {
-        assert_eq!(source.flows(&asked(false)).await, Err(SourceError::NotOffered));
-        assert!(!source.records().flows);
+        assert_eq!(figures.flows(&asked(false)).await, Ok(None));
     }
     assert_eq!(gate.requests().len(), 5, "an older gate is asked once");
 
     let praxiom = gate.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    assert_eq!(praxiom.flows(&asked(false)).await, Err(SourceError::NotOffered));
-    assert!(!praxiom.records().flows);
+    assert!(!praxiom.abilities().records().flows);
     assert_eq!(gate.requests().len(), 5);
 }
 
@@ -126,8 +140,10 @@ async fn gate_from_before_the_questions_is_read_by_its_list() {
     let old = old.source(SourceKind::Gate, Some("w")).await;
     let new = new.source(SourceKind::Gate, Some("w")).await;
 
-    assert_eq!(old.outstanding().await, Err(SourceError::NotOffered));
-    assert_eq!(old.beginning("a").await, Err(SourceError::NotOffered), "it gave what was not asked for");
-    assert_eq!(new.outstanding().await.map(|it| (it.pending, it.high)), Ok((3, 1)));
-    assert_eq!(new.beginning("a").await, Ok(vec![id("a1"), id("a2")]));
+    let (old, new) = (old.abilities(), new.abilities());
+    assert_eq!(old.figures.unwrap().outstanding().await, Ok(None));
+    assert_eq!(old.lookup.unwrap().beginning("a").await, Ok(None), "it gave what was not asked for");
+    let counted = new.figures.unwrap().outstanding().await;
+    assert_eq!(counted.map(|it| it.map(|it| (it.pending, it.high))), Ok(Some((3, 1))));
+    assert_eq!(new.lookup.unwrap().beginning("a").await, Ok(Some(vec![id("a1"), id("a2")])));
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::config::Praxiom;
+use crate::domain::Binding;
+use crate::domain::ReasonRule;
 
 const INPUT: &str = r#"{"n":1.10}"#;
 
@@ -32,7 +34,7 @@ async fn a_list_carries_the_whole_actions_and_no_revision() {
     let Synced::All { rows, revision: None, .. } = synced else { panic!("{synced:?}") };
     assert_eq!(row_ids(&rows), ["1"]);
     assert_eq!(praxiom.lines(), ["GET /api/pending-actions?workspace_id=w&status=pending"]);
-    let can = source.capabilities(&rows[0]);
+    let can = rows[0].can;
     assert_eq!((can.reason, can.comment, can.binding), (ReasonRule::NotKept, false, Binding::FreshRead));
     assert!(source.watch().is_none());
 }
@@ -49,7 +51,7 @@ async fn nothing_is_sent_that_is_not_as_it_was_seen() {
         .await
         .unwrap();
 
-    let want = [failed(submit::CHANGED), skipped("rejected", None), failed(submit::GONE)];
+    let want = [failed(wire::CHANGED), skipped("rejected", None), failed(wire::GONE)];
     assert_eq!(outcomes, ["1", "2", "3"].map(id).into_iter().zip(want).collect::<Vec<_>>());
     assert!(praxiom.lines().iter().all(|line| line.starts_with("GET")), "{:?}", praxiom.lines());
 }
@@ -156,13 +158,13 @@ async fn a_gate_tells_what_it_knows_of_tools_and_praxiom_is_not_asked() {
         r#"{"items":[{"toolName":"t","risk":"high","approving":"sends","schema":{"maximum":1.10}},{"risk":"low"}]}"#,
     );
 
-    let told = backend.source(SourceKind::Gate, None).await.tools().await.unwrap();
-    let untold =
-        backend.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await.tools().await.unwrap();
+    let gate = backend.source(SourceKind::Gate, None).await;
+    let told = gate.abilities().lookup.unwrap().tools().await.unwrap();
+    let praxiom = backend.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
 
     let [tool] = told.as_slice() else { panic!("one has no name") };
     assert_eq!((tool.name.as_raw(), tool.risk.as_raw()), ("t", "high"));
     assert_eq!(tool.schema.as_ref().unwrap().as_str(), r#"{"maximum":1.10}"#, "as it was written");
-    assert_eq!(untold, []);
+    assert!(praxiom.abilities().lookup.is_none());
     assert_eq!(backend.requests().len(), 1);
 }

@@ -30,7 +30,7 @@ pub(super) async fn edited(world: &dyn World) -> String {
     let edits = Edits::new(RawJson::parse(world.edits()).unwrap()).unwrap();
     let decision = Decision::Approve { edits: Some(edits), comment: None };
 
-    if !desk.can(&action).edit {
+    if !action.row.can.edit {
         let refusal = desk.freeze(&action, decision).unwrap_err();
         assert!(matches!(refusal, Refusal::EditsUnsupported(_)), "{refusal}");
         untouched(world, &id).await;
@@ -58,7 +58,7 @@ pub(super) async fn commented(world: &dyn World) -> String {
     assert!(matches!(outcome, Outcome::Approved | Outcome::Accepted), "{outcome:?}");
     assert_eq!((world.stands(&id).await, world.taken(&id).await), (Stand::Approved, 1));
     let said = world.said(&id).await;
-    if desk.can(&action).comment {
+    if action.row.can.comment {
         assert_eq!(said.as_deref(), Some("go ahead"));
         format!("{}, comment kept there", cell(&outcome))
     } else {
@@ -71,7 +71,7 @@ pub(super) async fn rejected(world: &dyn World) -> String {
     let desk = Desk::at_ease(world);
     let (id, other) = (world.propose(0).await, world.propose(1).await);
     let action = desk.load(&id).await;
-    let can = desk.can(&action);
+    let can = action.row.can;
 
     if !can.reject {
         let refusal = desk.freeze(&action, Decision::REJECT).unwrap_err();
@@ -97,7 +97,7 @@ pub(super) async fn reasoned(world: &dyn World) -> String {
     let desk = Desk::at_ease(world);
     let id = world.propose(0).await;
     let action = desk.load(&id).await;
-    let can = desk.can(&action);
+    let can = action.row.can;
     let decision = Decision::Reject { reason: Some("the wrong customer".to_owned()) };
     if !can.reject {
         assert!(desk.freeze(&action, decision).is_err());
@@ -124,7 +124,7 @@ pub(super) async fn retried(world: &dyn World) -> String {
     let action = desk.load(&id).await;
     let decision = Decision::Retry { guidance: "say it in one sentence".to_owned() };
 
-    if !desk.can(&action).retry {
+    if !action.row.can.retry {
         let refusal = desk.freeze(&action, decision).unwrap_err();
         assert!(matches!(refusal, Refusal::RetryUnsupported(_)), "{refusal}");
         untouched(world, &id).await;

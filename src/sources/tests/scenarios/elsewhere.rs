@@ -16,7 +16,7 @@ pub(super) async fn race(world: &dyn World) -> String {
         let id = world.propose(nth).await;
         let (one, two) = (Desk::at_ease(world), Desk::at_ease(world));
         let (first, second) = (one.load(&id).await, two.load(&id).await);
-        let opposite = opposite && two.can(&second).reject;
+        let opposite = opposite && second.row.can.reject;
         let reject = Decision::Reject { reason: Some("no".to_owned()) };
         let second_decision = if opposite { reject } else { Decision::APPROVE };
         let kinds = [DecisionKind::Approve, second_decision.kind()];

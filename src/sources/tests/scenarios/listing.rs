@@ -20,11 +20,11 @@ pub(super) async fn listed(world: &dyn World) -> String {
     assert!(unreadable.is_empty(), "{unreadable:?}");
     for id in &ids {
         let action = desk.load(id).await;
-        assert!(desk.can(&action).can_decide(), "{:?}", desk.can(&action));
+        assert!(action.row.can.can_decide(), "{:?}", action.row.can);
         assert!(!action.input.as_str().is_empty());
-        desk.source.context(id).await.unwrap();
+        desk.source.abilities().context.unwrap().context(id).await.unwrap();
     }
-    let checks = desk.source.check().await;
+    let checks = desk.source.checked().await;
     assert!(!checks.is_empty());
     let bad: Vec<_> = checks.iter().filter(|check| check.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");

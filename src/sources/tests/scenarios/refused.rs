@@ -50,7 +50,7 @@ async fn met(world: &dyn World, status: u16, is: fn(&SourceError) -> bool) -> St
     world.faults().every_request(Some(Fault::Status(status)));
     let error = desk.listed().await.unwrap_err();
     assert!(is(&error), "{error:?}");
-    let checks = desk.source.check().await;
+    let checks = desk.source.checked().await;
     assert!(
         checks.iter().any(|check| check.verdict == Verdict::Bad && !check.advice.is_empty()),
         "{checks:?}"

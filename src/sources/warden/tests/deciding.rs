@@ -1,7 +1,7 @@
 //! Decisions: what is sent, what is not, and what an answer means.
 
 use super::*;
-use crate::domain::Resolution;
+use crate::sources::warden::step_id::Verb;
 
 fn body(engine: &Engine) -> String {
     engine.posts().pop().unwrap().1
@@ -73,7 +73,7 @@ async fn a_rejection_says_its_code_the_reviewers_words_and_whose_it_is() {
 
     let outcome = decide(&source, &id, reject("wrong \"channel\"\n")).await;
 
-    let mark = submit::mark(KEY, &id);
+    let mark = wire::mark(KEY, &id);
     assert_eq!(outcome, Outcome::Accepted);
     assert_eq!(
         body(&engine),
@@ -99,7 +99,7 @@ async fn a_retry_has_guidance_and_a_token_of_our_own() {
 
     let outcome = decide(&source, &id, retry("Say it warmer.")).await;
 
-    let mark = submit::mark(KEY, &id);
+    let mark = wire::mark(KEY, &id);
     assert_eq!(outcome, Outcome::Accepted);
     assert!((8..=128).contains(&mark.len()));
     let (line, body) = engine.posts().pop().unwrap();
@@ -118,14 +118,14 @@ async fn a_retry_limit_is_told_and_turns_the_retry_off() {
     let id = engine.hold("reason", ENVELOPE);
     engine.with(&id, |step| step.retries = (1, 1));
     let source = source(&engine).await;
-    assert!(source.capabilities(&load(&source, &id).await.row).retry);
+    assert!(load(&source, &id).await.row.can.retry);
 
     let outcome = decide(&source, &id, retry("again")).await;
 
     let why = "HTTP 409: HITL manual retry limit reached (1 of 1 used).";
     assert_eq!(outcome, Outcome::Failed { why: why.into() });
     let row = rows(&source).await.remove(0);
-    let can = source.capabilities(&row);
+    let can = row.can;
     assert!(!can.retry && can.told().iter().any(|(_, words)| words == "its retry limit is reached"));
     assert_eq!(decide(&source, &id, Decision::APPROVE).await, Outcome::Accepted, "nothing was used up");
 }
@@ -228,7 +228,7 @@ async fn trap_a_decision_that_a_queued_retry_dropped_is_said_so_once_the_step_is
 
         let anew = load(&source, &id).await;
         let listed = rows(&source).await;
-        let told = source.capabilities(listed.iter().find(|row| row.id == id).unwrap()).told();
+        let told = listed.iter().find(|row| row.id == id).unwrap().can.told();
         let further =
             [decide(&source, &id, Decision::APPROVE).await, decide(&source, &id, reject("no")).await];
 
@@ -348,12 +348,12 @@ async fn nothing_but_decisions_and_retries_is_ever_posted() {
         rows(&source).await;
         decide(&source, &id, decision).await;
         engine.work();
-        source.context(&id).await.unwrap();
+        source.abilities().context.unwrap().context(&id).await.unwrap();
         load(&source, &id).await;
     }
-    source.check().await;
-    source.tools().await.unwrap();
-    assert!(source.settle(&ActionId::new("a/b/c"), Resolution::RunAgain, None).await.is_err());
+    source.checked().await;
+    let able = source.abilities();
+    assert!(able.lookup.is_none() && able.resolve_unknown.is_none());
 
     let posts = engine.posts();
     let allowed = |line: &str| {

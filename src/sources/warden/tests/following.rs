@@ -22,7 +22,7 @@ async fn a_decision_that_is_queued_hides_its_row_until_it_is_taken_or_half_a_min
     engine.pass(30);
     let listed = rows(&source).await;
     assert_eq!(ids(listed.clone()), [other, id.clone()]);
-    let told = source.capabilities(&listed[1]).told();
+    let told = listed[1].can.told();
     assert!(told.iter().any(|(_, words)| words.contains("check its workers")), "{told:?}");
     let stale = load(&source, &id).await;
     assert_eq!(stale.row.status, Status::Pending);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::ReviewKind;
+use crate::domain::On;
 
 #[tokio::test]
 async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed() {
@@ -19,7 +20,7 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
     assert_eq!(draft.row.batch.as_ref().unwrap().as_raw(), "answer-d-draft@0.3.0/draft");
     assert_eq!(draft.row.agent, Some("desk-worker@2.1.0".into()));
     let told = |action: &PendingAction| {
-        let told = source.capabilities(&action.row).told();
+        let told = action.row.can.told();
         told.into_iter().map(|(_, words)| words.into_owned()).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -42,7 +43,7 @@ async fn a_held_output_and_held_arguments_are_told_apart_before_a_key_is_pressed
             "completed steps will be compensated",
         ]
     );
-    assert!(source.capabilities(&draft.row).retry && !source.capabilities(&send.row).retry);
+    assert!(draft.row.can.retry && !send.row.can.retry);
 }
 
 #[tokio::test]
@@ -142,7 +143,7 @@ async fn what_cannot_be_read_stands_beside_the_others_and_can_be_rejected() {
         terms: None,
         at: Timestamp::default(),
     };
-    let can = source.capabilities(&stand_in.row);
+    let can = stand_in.row.can;
     let loaded = HashMap::from([(key.clone(), stand_in)]);
     let submission =
         freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, |_| 1, Timestamp::default());
@@ -173,7 +174,7 @@ async fn the_context_tells_the_run_its_steps_the_facts_and_what_the_step_was_giv
     let source = source(&engine).await;
     rows(&source).await;
 
-    let passages = source.context(&id).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&id).await.unwrap();
 
     let text = format!("{passages:?}");
     for part in ["facts, found by tools", r#"{"order":7,"total":1.10}"#, "1 of 1", "warmer", "ticket"] {
@@ -182,7 +183,7 @@ async fn the_context_tells_the_run_its_steps_the_facts_and_what_the_step_was_giv
     for part in ["answer-d-draft@0.3.0", "AWAITING_HUMAN (this one)", "steps of the run", "reply.j2"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let can = source.capabilities(&load(&source, &id).await.row);
+    let can = load(&source, &id).await.row.can;
     assert!(!can.retry, "its limit is known by now");
     assert!(can.told().iter().any(|(on, words)| *on == On::Retry && words == "its retry limit is reached"));
 }
@@ -195,9 +196,9 @@ async fn the_doctor_says_that_anybody_who_reaches_it_can_decide() {
     let told =
         |checks: Vec<Check>| checks.into_iter().map(|check| (check.what, check.verdict)).collect::<Vec<_>>();
 
-    let good = told(source(&engine).await.check().await);
+    let good = told(source(&engine).await.checked().await);
     let far = opened(&engine, "http://203.0.113.7:9", config::Warden::default());
-    let down = told(opened(&engine, &nobody().await, config::Warden::default()).check().await);
+    let down = told(opened(&engine, &nobody().await, config::Warden::default()).checked().await);
 
     let (ok, bad) = (Verdict::Good, Verdict::Bad);
     assert_eq!(good, [("way", ok), ("health", ok), ("list", ok), ("definitions", ok)]);

@@ -1,5 +1,6 @@
 //! Somebody who types words and hears lines, on the desk of the screen.
 
+use crate::domain::Row;
 use std::collections::HashMap;
 
 use crate::domain::{
@@ -101,7 +102,8 @@ impl Talk {
 
     pub(crate) fn entries(&mut self, actions: Vec<PendingAction>) -> Vec<Entry> {
         let can = self.can;
-        let entry = |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: it.row.clone(), can };
+        let entry =
+            |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: Row { can, ..it.row.clone() } };
         let entries = actions.iter().map(entry).collect();
         self.world.extend(actions.into_iter().map(|it| (key(it.row.id.as_raw()), it)));
         entries

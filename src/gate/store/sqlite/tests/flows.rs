@@ -60,7 +60,7 @@ impl History {
             8 | 9 => drop(store.dispatch(id, Lease { by: None, millis: 1_000 }, None).await),
             10 | 11 => drop(store.finish(id, fence, None, ends(chance, third)).await),
             12 => {
-                let how = [Settled::Executed, Settled::Failed, Settled::Retry][third];
+                let how = [SettleAs::Executed, SettleAs::Failed, SettleAs::Retry][third];
                 drop(store.settle(id, how, None, owner()).await);
             }
             _ => {
@@ -212,7 +212,7 @@ async fn what_is_run_again_was_approved_once() {
         shelf.dispatch("a").await;
         shelf.clock.pass(1_001);
         shelf.store.recover(Vec::new(), Vec::new()).await.unwrap();
-        shelf.store.settle("a".to_owned(), Settled::Retry, None, owner()).await.unwrap();
+        shelf.store.settle("a".to_owned(), SettleAs::Retry, None, owner()).await.unwrap();
     }
     shelf.dispatch("a").await;
     shelf.clock.pass(1_001);

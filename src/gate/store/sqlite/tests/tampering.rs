@@ -4,9 +4,9 @@ use futures_util::future::join_all;
 use sqlx::Executor as _;
 
 use super::*;
+use crate::contract::settle::SettleAs;
 use crate::domain::Effect;
 use crate::gate::audit::AuditHead;
-use crate::gate::store::Settled;
 use crate::gate::tests::rounds::{Random, rounds};
 use crate::gate::token::{Scope, Token};
 
@@ -74,7 +74,7 @@ async fn lived_in() -> (Shelf, Vec<AuditHead>) {
     for id in ["lost", "ended"] {
         store.finish(id.to_owned(), 1, None, Finished::Lost("away".to_owned())).await.unwrap();
     }
-    store.settle("ended".to_owned(), Settled::Executed, Some("seen".to_owned()), owner()).await.unwrap();
+    store.settle("ended".to_owned(), SettleAs::Executed, Some("seen".to_owned()), owner()).await.unwrap();
     store.pause("w".to_owned(), true, None).await.unwrap();
     let heads = store.audit_heads(None).await.unwrap();
     (shelf, heads)

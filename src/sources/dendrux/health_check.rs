@@ -1,6 +1,6 @@
-//! Looking the backend over, from its address to the right to decide. Only reads.
+//! The steps of a health check that are about the bridge and the write routes.
 
-use super::{Dendrux, GET_LIMIT, Road};
+use super::client::{Dendrux, GET_LIMIT, Road, lock};
 use crate::domain::{Check, Untrusted};
 use crate::sources::health_check;
 
@@ -8,13 +8,11 @@ use crate::sources::health_check;
 const NOBODY: &str = "/runs/placet-doctor";
 
 impl Dendrux {
-    pub(super) async fn look_over(&self) -> Vec<Check> {
+    /// How it is reached.
+    pub(super) async fn check_road(&self) -> Result<Vec<Check>, Vec<Check>> {
         // A bridge that was mounted a moment ago is to be found.
-        *super::lock(&self.road) = None;
-        let road = match self.road().await {
-            Ok(road) => road,
-            Err(error) => return vec![health_check::failed("address", &error)],
-        };
+        *lock(&self.road) = None;
+        let road = self.road().await.map_err(|error| vec![health_check::failed("address", &error)])?;
         let mut checks = Vec::new();
         match &road {
             Road::Bridge(report) => {
@@ -37,17 +35,11 @@ impl Dendrux {
                 ));
             }
         }
-        let list = self.list().await;
-        let listed = list.is_ok();
-        checks.push(health_check::list(list));
-        if listed && matches!(road, Road::Plain) {
-            checks.extend(self.write_routes().await);
-        }
-        checks
+        Ok(checks)
     }
 
     /// Whether somebody wrote the routes that take decisions: each of them takes POST alone, and says so to a GET.
-    async fn write_routes(&self) -> Vec<Check> {
+    pub(super) async fn write_routes(&self) -> Vec<Check> {
         let approval = &self.set.approval_path;
         let routes = [
             (
@@ -63,19 +55,16 @@ impl Dendrux {
         for (what, route, takes, advice) in routes {
             let path = self.path(&format!("{NOBODY}/{route}"));
             let reply = self.ask(format!("{NOBODY}/{route}"), GET_LIMIT).await;
-            checks.push(match reply {
-                Ok(reply) if reply.status == 405 => Check::good(what, format!("{path} takes {takes}")),
-                Ok(reply) if reply.status == 404 && what == "write route" => {
-                    Check::bad(what, format!("there is none at {path}"), advice)
-                }
-                Ok(reply) if reply.status == 404 => {
-                    Check::warn(what, format!("nothing at {path} takes {takes}"), advice)
-                }
-                Ok(reply) => {
-                    Check::warn(what, format!("{path} answers {}: nobody can tell", reply.status), advice)
-                }
-                Err(error) => health_check::failed(what, &error),
-            });
+            checks.push(health_check::asked(what, &reply, |reply| {
+                Some(match reply.status {
+                    405 => Check::good(what, format!("{path} takes {takes}")),
+                    404 if what == "write route" => {
+                        Check::bad(what, format!("there is none at {path}"), advice)
+                    }
+                    404 => Check::warn(what, format!("nothing at {path} takes {takes}"), advice),
+                    status => Check::warn(what, format!("{path} answers {status}: nobody can tell"), advice),
+                })
+            }));
         }
         checks
     }

@@ -1,0 +1,111 @@
+//! One site: what it is asked with, and what was learnt of it.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::ended_actions::EndedActions;
+use super::site::{self, Site};
+use crate::config::AgentsApi as Settings;
+use crate::contract::fields::Fields;
+use crate::domain::{Capabilities, Note, On, PendingAction, ReasonRule, Row, SourceName, Untrusted};
+use crate::sources::answer;
+use crate::sources::error::SourceError;
+use crate::sources::source::{Full, permit};
+
+/// Longest wait for a read.
+pub(super) const READ_LIMIT: Duration = Duration::from_secs(30);
+/// Longest wait for a decision: what is approved runs before the answer comes.
+pub(super) const RESOLVE_LIMIT: Duration = Duration::from_mins(2);
+const RESUMES_NOT: Note = Note { on: On::Approve, words: "approve does not resume the run" };
+const RUNS: Note = Note { on: On::Approve, words: "it runs at once, and its answer is waited for" };
+const REASON: Note = Note { on: On::Reject, words: "a reason may not be kept there; it is kept here" };
+const REFUSED: Note = Note {
+    on: On::Any,
+    words: "the site refused a decision on it: it lists more than this user may decide, or nothing there runs this kind",
+};
+/// Other hosts have rules of their own, and a site can change this one.
+pub(super) const NOT_OURS: Note = Note {
+    on: On::Any,
+    words: "another user created it: on Data Machine only its creator can decide it (Context names the creator)",
+};
+const WHO: Note = Note {
+    on: On::Any,
+    words: "the site does not say who this user is, and takes no decision without it (see placet doctor)",
+};
+const NOTES: [Note; 3] = [RESUMES_NOT, RUNS, REASON];
+const NOTES_REFUSED: [Note; 4] = [REFUSED, RESUMES_NOT, RUNS, REASON];
+const NOTES_NOT_OURS: [Note; 4] = [NOT_OURS, RESUMES_NOT, RUNS, REASON];
+const NOTES_WHO: [Note; 1] = [WHO];
+
+#[derive(Debug)]
+pub(super) struct AgentsApi {
+    pub(super) name: SourceName,
+    pub(super) site: Site,
+    pub(super) settings: Settings,
+    /// `user:ID`, as the site itself says.
+    pub(super) resolver: Mutex<Option<Untrusted>>,
+    pub(super) known: EndedActions,
+}
+
+impl AgentsApi {
+    pub(super) fn subject(&self) -> Option<Untrusted> {
+        self.resolver.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// An action with what may be done with it.
+    pub(super) fn permitted(&self, mut full: Full) -> Full {
+        match &mut full {
+            Ok(action) => {
+                let foreign = self.is_foreign(action);
+                permit([&mut action.row], [], |row| self.can(row, foreign));
+            }
+            Err(bad) => permit([], [bad], |row| self.can(row, false)),
+        }
+        full
+    }
+
+    /// `foreign`: another user created it.
+    fn can(&self, row: &Row, foreign: bool) -> Capabilities {
+        if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
+            return Capabilities::READ_ONLY;
+        }
+        if self.subject().is_none() {
+            return Capabilities { notes: &NOTES_WHO, ..Capabilities::READ_ONLY };
+        }
+        let notes: &[Note] = if self.known.was_refused(&row.id) {
+            &NOTES_REFUSED
+        } else if foreign {
+            &NOTES_NOT_OURS
+        } else {
+            &NOTES
+        };
+        Capabilities { reason: ReasonRule::Optional, notes, ..Capabilities::PLAIN }
+    }
+
+    /// Another user created it, as far as the site tells both names.
+    fn is_foreign(&self, action: &PendingAction) -> bool {
+        let creator = action.requested_by.as_ref().map_or("", Untrusted::as_raw);
+        creator.starts_with("user:") && self.subject().is_some_and(|us| us.as_raw() != creator)
+    }
+
+    /// Who decides is the user whose password this is; the site is asked, because it believes whatever it is told.
+    pub(super) async fn ask_resolver(&self) -> Result<Untrusted, SourceError> {
+        if let Some(known) = self.subject() {
+            return Ok(known);
+        }
+        let pairs = [("context", "edit"), ("_fields", "id,slug,name")];
+        let text = site::success(self.site.read("/wp/v2/users/me", &pairs, READ_LIMIT).await?)?;
+        let id = Fields::of(&text).and_then(|fields| fields.number("id")).filter(|id| *id > 0);
+        let id = id.ok_or_else(|| answer::nonsense("it does not say who this user is"))?;
+        let resolver = Untrusted::from(format!("user:{id}"));
+        *self.resolver.lock().unwrap_or_else(PoisonError::into_inner) = Some(resolver.clone());
+        Ok(resolver)
+    }
+
+    /// No condition for reading.
+    pub(super) async fn learn_resolver(&self) {
+        if let Err(error) = self.ask_resolver().await {
+            tracing::debug!(%error, "a site does not say who this reviewer is");
+        }
+    }
+}

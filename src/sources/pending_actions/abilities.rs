@@ -1,0 +1,218 @@
+//! What a gate can do beside listing, reading and deciding, and Praxiom in part: lists of what is over, timelines, figures,
+//! look-ups, and resolving what is unknown.
+
+use std::sync::atomic::Ordering;
+
+use async_trait::async_trait;
+
+use super::client::{Dialect, GET_LIMIT, LONG_LIMIT, PendingActions, ROOT};
+use super::read::{STATUSES, parse};
+use super::wire;
+use crate::contract::fields::Fields;
+use crate::contract::settle::{Settle, SettleAs};
+use crate::contract::{action, briefing, error, flows, time};
+use crate::domain::{
+    ActionId, Effect, Flows, FlowsAsked, HistoryEvent, KnownTool, ListQuery, Outstanding, PreviewShape,
+    Resolution, Resolved, Risk, Row, Status, Untrusted, json,
+};
+use crate::net::http::Reply;
+use crate::net::url;
+use crate::sources::answer::{self, success};
+use crate::sources::error::SourceError;
+use crate::sources::source::{Figures, History, Listed, Lookup, ResolveUnknown, Timeline, permit};
+
+#[async_trait]
+impl History for PendingActions {
+    async fn listed(&self, query: &ListQuery) -> Result<Listed, SourceError> {
+        let mut listed = match self.dialect {
+            Dialect::Gate => self.one_page(query).await?,
+            Dialect::Praxiom => self.all_of(&query.statuses).await?,
+        };
+        permit(&mut listed.rows, &mut listed.unreadable, |row| self.can(row));
+        Ok(listed)
+    }
+}
+
+#[async_trait]
+impl Timeline for PendingActions {
+    async fn timeline(&self, id: &ActionId) -> Result<Vec<HistoryEvent>, SourceError> {
+        let reply = self.ask(format!("{ROOT}/{}/events", wire::segment(id)?), GET_LIMIT).await?;
+        match reply.status {
+            // A gate of before it kept timelines, or an action that was purged.
+            404 => Err(SourceError::Refused { why: wire::GONE.into() }),
+            _ => parse(success(reply)?, wire::timeline).await,
+        }
+    }
+}
+
+impl PendingActions {
+    async fn one_page(&self, query: &ListQuery) -> Result<Listed, SourceError> {
+        let words = query.statuses.iter().map(Status::as_raw).collect::<Vec<_>>().join(",");
+        let limit = query.limit.to_string();
+        let mut asked = vec![("status", words.as_str()), ("view", "row"), ("limit", limit.as_str())];
+        asked.extend(query.cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        let reply = self.ask(self.path("", &asked), LONG_LIMIT).await?;
+        let page = parse(success(reply)?, |text| wire::page(text, action::read_row)).await?;
+        if page.next.is_some() && page.next == query.cursor {
+            return Err(answer::nonsense("its pages do not move on"));
+        }
+        Ok(listed(page, |row| query.statuses.contains(&row.status)))
+    }
+
+    /// Praxiom takes one status a call and pages nothing: one page is everything. States that it does not have are empty.
+    async fn all_of(&self, statuses: &[Status]) -> Result<Listed, SourceError> {
+        let mut all = Listed::default();
+        for word in STATUSES.into_iter().filter(|word| statuses.contains(&Status::parse(word))) {
+            let page = self.pages(&[("status", word)], action::read_row).await?;
+            let page = listed(page, |row| row.status.as_raw() == word);
+            all.rows.extend(page.rows);
+            all.unreadable.extend(page.unreadable);
+        }
+        all.rows.sort_by_key(|row| std::cmp::Reverse(row.created_at));
+        Ok(all)
+    }
+}
+
+/// What the backend listed that was not asked for is left out: it moved on while it was read.
+fn listed(page: wire::Page<Row>, asked: impl Fn(&Row) -> bool) -> Listed {
+    let mut listed = Listed { next: page.next, ..Listed::default() };
+    for row in page.items {
+        match row {
+            Ok(row) if asked(&row) => listed.rows.push(row),
+            Ok(_) => {}
+            Err(bad) => listed.unreadable.push(bad),
+        }
+    }
+    listed
+}
+
+#[async_trait]
+impl Figures for PendingActions {
+    /// A gate from before the route is not asked again.
+    async fn flows(&self, asked: &FlowsAsked) -> Result<Option<Flows>, SourceError> {
+        if !self.has_flows.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let [since, decided] = [asked.since, asked.decided_since].map(time::write);
+        let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
+        let since = [("since", since.as_str()), ("decided_since", decided.as_str())];
+        let reviewers = asked.reviewers.then_some(("reviewers", "true"));
+        let query: Vec<_> = workspace.into_iter().chain(since).chain(reviewers).collect();
+        let reply = self.ask(format!("/api/flows{}", url::query(&query)), LONG_LIMIT).await?;
+        let flows = counted(&reply, flows::read)?;
+        self.has_flows.store(flows.is_some(), Ordering::Relaxed);
+        Ok(flows)
+    }
+
+    /// A gate from before the route takes its name for an action's id.
+    async fn outstanding(&self) -> Result<Option<Outstanding>, SourceError> {
+        let reply = self.ask(self.path("/counts", &[]), GET_LIMIT).await?;
+        counted(&reply, briefing::read_counts)
+    }
+}
+
+fn counted<T>(reply: &Reply, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, SourceError> {
+    match reply.status {
+        200 => read(&reply.text).map(Some).ok_or_else(|| answer::nonsense("its counts are none")),
+        404 | 405 => Ok(None),
+        _ => Err(answer::refusal(reply)),
+    }
+}
+
+/// So many are enough to tell that a beginning is not the only one.
+const BEGINNING: &str = "20";
+
+#[async_trait]
+impl Lookup for PendingActions {
+    /// Empty where a gate is from before the route.
+    async fn tools(&self) -> Result<Vec<KnownTool>, SourceError> {
+        let reply = self.ask("/api/tools".to_owned(), GET_LIMIT).await?;
+        match reply.status {
+            200 => read(&reply.text).ok_or_else(|| answer::nonsense("its tools are no list")),
+            404 => Ok(Vec::new()),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+
+    /// Whatever became of them. A gate from before the question answers with anything.
+    async fn beginning(&self, prefix: &str) -> Result<Option<Vec<ActionId>>, SourceError> {
+        let asked = self.path("", &[("id_prefix", prefix), ("view", "row"), ("limit", BEGINNING)]);
+        let page =
+            parse(success(self.ask(asked, GET_LIMIT).await?)?, |text| wire::page(text, action::read_row));
+        let rows = page.await?.items.into_iter();
+        let ids: Vec<ActionId> =
+            rows.filter_map(|row| row.map_or_else(|bad| bad.id, |row| Some(row.id))).collect();
+        let asked_for = |id: &ActionId| id.as_raw().starts_with(prefix);
+        Ok(ids.iter().all(asked_for).then_some(ids))
+    }
+}
+
+/// A tool that cannot be read is left out: the form does without, and the gate still judges.
+fn read(text: &str) -> Option<Vec<KnownTool>> {
+    let items = json::elements(Fields::of(text)?.raw("items")?)?;
+    Some(items.into_iter().filter_map(tool).collect())
+}
+
+fn tool(text: &str) -> Option<KnownTool> {
+    let fields = Fields::of(text)?;
+    Some(KnownTool {
+        name: fields.text("toolName")?,
+        risk: fields.text("risk").map_or(Risk::Medium, |word| Risk::parse(word.as_raw())),
+        effect: fields.text("effect").map(|word| Effect::parse(word.as_raw())),
+        approving: fields.text("approving"),
+        preview: fields.raw("preview").and_then(shape),
+        schema: fields.json("schema"),
+    })
+}
+
+fn shape(text: &str) -> Option<PreviewShape> {
+    let fields = Fields::of(text)?;
+    let names = |name| {
+        let list = fields.raw(name).and_then(json::elements).unwrap_or_default();
+        list.into_iter().map(|one| json::decode(one).text.into_owned()).collect()
+    };
+    Some(PreviewShape {
+        fields: names("fields"),
+        items: fields.text("items").map(|key| key.as_raw().to_owned()),
+        item_fields: names("itemFields"),
+    })
+}
+
+#[async_trait]
+impl ResolveUnknown for PendingActions {
+    async fn resolve(
+        &self,
+        id: &ActionId,
+        finding: Resolution,
+        reason: Option<String>,
+    ) -> Result<Resolved, SourceError> {
+        let segment = wire::segment(id)?;
+        let how = match finding {
+            Resolution::Landed => SettleAs::Executed,
+            Resolution::NotLanded => SettleAs::Failed,
+            Resolution::RunAgain => SettleAs::Retry,
+        };
+        let body = wire::body(&Settle { how, reason })?;
+        let reply = self.post(format!("{ROOT}/{segment}/settle"), body, None).await?;
+        match reply.status {
+            200..=299 => match wire::standing(&reply.text) {
+                Some((status, _)) => Ok(Resolved::Settled(status)),
+                None => Err(answer::nonsense("the answer does not say where the action stands")),
+            },
+            409 => {
+                let status = error::read(&reply.text).status.map(|word| Status::parse(word.as_raw()));
+                Ok(Resolved::Already { status, by: self.settler(&segment).await })
+            }
+            404 => Err(SourceError::Refused { why: wire::GONE.into() }),
+            _ => Err(answer::refusal(&reply)),
+        }
+    }
+}
+
+impl PendingActions {
+    /// Who settled it, from its timeline: the action itself names who decided it.
+    async fn settler(&self, segment: &str) -> Option<Untrusted> {
+        let reply = self.ask(format!("{ROOT}/{segment}/events"), GET_LIMIT).await.ok()?;
+        wire::settler(&reply.text).filter(|_| reply.status == 200)
+    }
+}

@@ -1,0 +1,177 @@
+//! One backend that speaks the contract: what it is asked with, and what was learnt of it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::wire::{self, Me};
+use crate::config::{Praxiom, SourceConfig, SourceKind};
+use crate::domain::{Binding, Capabilities, Note, On, ReasonRule, Row, SourceName, Status};
+use crate::net::http::{Ask, Http, Reply};
+use crate::net::sse::Limits;
+use crate::net::url;
+use crate::sources::error::SourceError;
+use crate::sources::setup::{self, OpenError, Patience};
+use crate::sources::{answer, signals};
+
+/// Praxiom merges `userEdits` shallowly.
+const PRAXIOM_NOTES: [Note; 1] =
+    [Note { on: On::Edit, words: "an edited key is replaced as a whole, and no key can be removed" }];
+pub(super) const ROOT: &str = "/api/pending-actions";
+/// Longest wait for one action.
+pub(super) const GET_LIMIT: Duration = Duration::from_secs(30);
+/// Longest wait for a list or for a decision to be taken.
+pub(super) const LONG_LIMIT: Duration = Duration::from_mins(1);
+/// Nothing can be asked about it.
+const NAMELESS: Note =
+    Note { on: On::Any, words: "read-only: it has no id, so its source cannot be told about it" };
+
+/// A source that speaks the contract.
+#[derive(Debug)]
+pub(super) struct PendingActions {
+    pub(super) name: SourceName,
+    pub(super) dialect: Dialect,
+    pub(super) http: Http,
+    pub(super) workspace: Option<String>,
+    pub(super) me: Mutex<Me>,
+    /// The backend answers the changes feed, as far as we know.
+    pub(super) has_changes: AtomicBool,
+    /// The backend counts by itself how actions come and go, as far as we know.
+    pub(super) has_flows: AtomicBool,
+    /// The backend answered who we are, or that it does not tell.
+    pub(super) asked_me: AtomicBool,
+    pub(super) stream: Limits,
+    /// Where something is pushed that is no gate's stream.
+    pub(super) hints: Option<HintsAt>,
+    /// What was listed last, where looking around costs a request.
+    pub(super) listed: Mutex<Vec<Row>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct HintsAt {
+    pub(super) path: String,
+    /// Where a briefing has its count.
+    pub(super) count_at: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Gate,
+    Praxiom,
+}
+
+impl PendingActions {
+    pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Self, OpenError> {
+        let dialect = match &config.kind {
+            SourceKind::Praxiom(_) if config.workspace.is_none() => {
+                return Err(OpenError::NoWorkspace(config.name.clone()));
+            }
+            SourceKind::Praxiom(_) => Dialect::Praxiom,
+            _ => Dialect::Gate,
+        };
+        let hints = match &config.kind {
+            SourceKind::Praxiom(Praxiom { events_path: Some(path), briefing_pointer }) => {
+                Some(HintsAt { path: path.clone(), count_at: briefing_pointer.clone() })
+            }
+            _ => None,
+        };
+        Ok(Self {
+            name: config.name.clone(),
+            dialect,
+            http: setup::http(config, patience)?,
+            workspace: config.workspace.clone(),
+            me: Mutex::new(Me { subject: None, may_decide: true }),
+            has_changes: AtomicBool::new(true),
+            has_flows: AtomicBool::new(true),
+            asked_me: AtomicBool::new(false),
+            stream: signals::limits(patience),
+            hints,
+            listed: Mutex::default(),
+        })
+    }
+
+    /// What may be done with it, by what was learnt of the token.
+    pub(super) fn can(&self, row: &Row) -> Capabilities {
+        let (reason, comment, binding) = match self.dialect {
+            Dialect::Gate => (ReasonRule::Optional, true, Binding::Source),
+            Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead),
+        };
+        if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
+            return Capabilities { notes: &[NAMELESS], ..Capabilities::READ_ONLY };
+        }
+        if !self.me().may_decide {
+            return Capabilities { notes: &[Note::NO_SCOPE], ..Capabilities::READ_ONLY };
+        }
+        let settle = self.lists(&row.status) && !row.status.is_pending();
+        let edit = row.unreadable.is_none();
+        let notes = match self.dialect {
+            Dialect::Gate => &[][..],
+            Dialect::Praxiom => &PRAXIOM_NOTES,
+        };
+        Capabilities { edit, reason, comment, settle, binding, notes, ..Capabilities::PLAIN }
+    }
+
+    pub(super) fn me(&self) -> Me {
+        self.me.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What its list holds: what a human has to do something about.
+    pub(super) fn lists(&self, status: &Status) -> bool {
+        status.is_pending() || (self.is_gate() && *status == Status::Unknown)
+    }
+
+    pub(super) fn is_gate(&self) -> bool {
+        self.dialect == Dialect::Gate
+    }
+
+    pub(super) fn asked_me(&self) -> bool {
+        self.asked_me.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn has_changes(&self) -> bool {
+        self.is_gate() && self.has_changes.load(Ordering::Relaxed)
+    }
+
+    /// Asks the gate who we are. It is no condition for reading: without an answer, what was known stays.
+    pub(super) async fn learn_me(&self) {
+        if self.is_gate()
+            && let Err(error) = self.ask_me().await
+        {
+            tracing::debug!(%error, "a gate does not say who this reviewer is");
+        }
+    }
+
+    pub(super) async fn ask_me(&self) -> Result<(), SourceError> {
+        let reply = self.ask("/api/workspaces".to_owned(), GET_LIMIT).await?;
+        if reply.status >= 500 {
+            return Err(answer::refusal(&reply));
+        }
+        if let Some(me) = wire::me(&reply.text, self.workspace.as_deref()).filter(|_| reply.status == 200) {
+            *self.me.lock().unwrap_or_else(PoisonError::into_inner) = me;
+        }
+        self.asked_me.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// A path under the collection, with the workspace and more in its query.
+    pub(super) fn path(&self, place: &str, query: &[(&str, &str)]) -> String {
+        let workspace = self.workspace.as_deref().map(|workspace| ("workspace_id", workspace));
+        let pairs: Vec<_> = workspace.into_iter().chain(query.iter().copied()).collect();
+        format!("{ROOT}{place}{}", url::query(&pairs))
+    }
+
+    pub(super) async fn ask(&self, path: String, limit: Duration) -> Result<Reply, SourceError> {
+        let ask = Ask { path, body: None, key: None, limit };
+        self.http.ask(&ask).await.map_err(answer::none)
+    }
+
+    pub(super) async fn post(
+        &self,
+        path: String,
+        body: String,
+        key: Option<String>,
+    ) -> Result<Reply, SourceError> {
+        let ask = Ask { path, body: Some(body), key, limit: LONG_LIMIT };
+        self.http.ask(&ask).await.map_err(answer::none)
+    }
+}

@@ -1,0 +1,63 @@
+//! What every kind needs to be set up: the way to its backend, and how long it waits.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Auth, SourceConfig, TokenFrom};
+use crate::domain::SourceName;
+use crate::net::Bearer;
+use crate::net::http::{Http, Scheme, SetupError, Way};
+
+/// How long a source waits, and for what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// No request takes longer than this, whatever its own limit is.
+    pub(super) request: Duration,
+    /// The first and the longest wait before a stream is opened again; `None` is the usual one.
+    pub(super) backoff: Option<(Duration, Duration)>,
+}
+
+impl Patience {
+    pub(super) const USUAL: Self = Self { request: Duration::MAX, backoff: None };
+}
+
+/// A source cannot be set up as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    #[error("the source {0} needs a workspace; set `workspace` to the id of the one to watch")]
+    NoWorkspace(SourceName),
+    #[error("the source {0}: cannot read its ca_file {path}: {2}", path = .1.display())]
+    CaFile(SourceName, PathBuf, String),
+    #[error("the source {0}: {1}")]
+    Setup(SourceName, SetupError),
+}
+
+/// The way to a configured backend.
+pub(super) fn http(config: &SourceConfig, patience: Patience) -> Result<Http, OpenError> {
+    let bearer =
+        |from: TokenFrom| Bearer::new(Arc::new(move || from.read().map_err(|error| error.to_string())));
+    let ca = config.ca_file.as_deref().map(|path| (path, std::fs::read(path)));
+    let ca = match ca {
+        Some((path, Err(error))) => {
+            return Err(OpenError::CaFile(config.name.clone(), path.to_owned(), error.to_string()));
+        }
+        Some((_, Ok(ca))) => Some(ca),
+        None => None,
+    };
+    let scheme = match &config.auth {
+        Auth::Bearer => Scheme::Bearer,
+        Auth::Basic { user } => Scheme::Basic(user.clone()),
+        Auth::Header { name } => Scheme::Header(name.clone()),
+    };
+    let way = Way {
+        ca: ca.as_deref(),
+        env_proxy: config.env_proxy,
+        insecure_http: config.insecure_http,
+        scheme,
+        headers: &config.headers,
+        longest: patience.request,
+    };
+    Http::by(&config.url, config.token.clone().map(bearer), way)
+        .map_err(|error| OpenError::Setup(config.name.clone(), error))
+}
