@@ -94,9 +94,8 @@ async fn read(
     }
 }
 
-fn clock(at: Timestamp, zone: &TimeZone, how: &str) -> String {
-    let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
-    instant.to_zoned(zone.clone()).strftime(how).to_string()
+fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
+    time::formatted(at, zone, form).unwrap_or_default()
 }
 
 /// At most some forty lines.

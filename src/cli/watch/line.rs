@@ -159,7 +159,7 @@ fn oldest(board: &Board) -> Option<String> {
 }
 
 fn target(targets: Targets) -> String {
-    words::limit(i64::try_from(targets.age.as_millis()).unwrap_or(i64::MAX))
+    words::limit(targets.age)
 }
 
 fn in_brackets(missing: &[String]) -> String {

@@ -1,5 +1,6 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
+use crate::contract::time;
 use crate::domain::{Capabilities, ContextEntry, Fact, FactValue, Row, Timestamp, Untrusted, json};
 use crate::inbox::Problem;
 use crate::text;
@@ -111,10 +112,7 @@ impl Writer {
 }
 
 pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
-    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
-        |_| "out of range".to_owned(),
-        |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
-    )
+    time::formatted(at, zone, "%Y-%m-%d %H:%M:%S %Z").unwrap_or_else(|| "out of range".to_owned())
 }
 
 // What a source knows around an action: its run, its earlier steps, its facts. All of it is theirs.
