@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::exit::Usage;
-use crate::config::time_span;
 use crate::contract::time;
 use crate::domain::Timestamp;
+use crate::domain::time::time_span;
 
 /// A file, or standard input for `-`.
 pub(super) fn read(path: &Path) -> anyhow::Result<String> {

@@ -28,7 +28,7 @@ pub use decide::decide;
 pub use doctor::{Findings, chosen, doctor};
 pub use exit::{Exit, Usage};
 pub use gate::{backup, owner};
-pub use list::list;
+pub use list::{list, settle};
 pub use log::log;
 pub use output::{complain, json, line, problem};
 pub use propose::propose;

@@ -3,10 +3,8 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
-
-use crate::contract::time;
-use crate::domain::{Timestamp, Untrusted};
+use crate::domain::Untrusted;
+pub(super) use crate::domain::time::short as age;
 use crate::inbox::Problem;
 use crate::text::{self, Shown};
 
@@ -166,31 +164,6 @@ pub(super) async fn waiting_for<T>(what: impl Fn() -> String, work: impl Future<
     }
 }
 
-/// Ages as in the inbox: `12s`, `4m`, `3h12m`, `2d`.
-pub(super) fn age(millis: i64) -> String {
-    let seconds = millis / 1_000;
-    match seconds {
-        ..60 => format!("{}s", seconds.max(0)),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-/// `17:08`, `yesterday 17:08` or `2026-11-20 17:08`: by the clock on the wall.
-pub(super) fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
-    let local = |at: Timestamp| {
-        jiff::Timestamp::from_millisecond(at.as_millis()).map(|at| at.to_zoned(zone.clone())).ok()
-    };
-    let (Some(then), Some(now)) = (local(at), local(now)) else { return time::write(at) };
-    let form = match then.date() {
-        day if day == now.date() => "%H:%M",
-        day if now.date().yesterday().is_ok_and(|yesterday| day == yesterday) => "yesterday %H:%M",
-        _ => "%Y-%m-%d %H:%M",
-    };
-    then.strftime(form).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,24 +176,6 @@ mod tests {
 
         assert!(json.is_ascii(), "{json:?}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
-    }
-
-    #[test]
-    fn ages_are_short() {
-        assert_eq!([0, 59_000, 61_000, 11_520_000, 200_000_000].map(age), ["0s", "59s", "1m", "3h12m", "2d"]);
-    }
-
-    #[test]
-    fn moments_are_local_and_short() {
-        let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let of = |text: &str| {
-            let now = time::read("2026-11-22T22:30:00Z").unwrap();
-            moment(time::read(text).unwrap(), now, &zone)
-        };
-
-        assert_eq!(of("2026-11-22T22:01:00Z"), "00:01");
-        assert_eq!(of("2026-11-22T21:59:00Z"), "yesterday 23:59");
-        assert_eq!(of("2026-11-20T15:08:00Z"), "2026-11-20 17:08");
     }
 
     #[test]

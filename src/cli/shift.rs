@@ -94,9 +94,8 @@ async fn read(
     }
 }
 
-fn clock(at: Timestamp, zone: &TimeZone, how: &str) -> String {
-    let instant = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
-    instant.to_zoned(zone.clone()).strftime(how).to_string()
+fn clock(at: Timestamp, zone: &TimeZone, form: &str) -> String {
+    time::formatted(at, zone, form).unwrap_or_default()
 }
 
 /// At most some forty lines.
@@ -221,7 +220,7 @@ struct ShiftJson<'a> {
     from: String,
     until: String,
     reviewers: Vec<&'a str>,
-    decided: DecidedJson,
+    decided: &'a Decided,
     sources: Vec<NamedJson<'a>>,
     tools: Vec<NamedJson<'a>>,
     median_dwell_ms: Option<i64>,
@@ -233,23 +232,10 @@ struct ShiftJson<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DecidedJson {
-    approved: u64,
-    with_edits: u64,
-    excluded: u64,
-    retried: u64,
-    skipped: u64,
-    failed: u64,
-    unknown: u64,
-    failed_after_approval: u64,
-}
-
-#[derive(Debug, Serialize)]
 struct NamedJson<'a> {
     name: &'a str,
     #[serde(flatten)]
-    decided: DecidedJson,
+    decided: &'a Decided,
 }
 
 #[derive(Debug, Serialize)]
@@ -276,30 +262,14 @@ struct GapJson {
     until: String,
 }
 
-impl From<&Decided> for DecidedJson {
-    fn from(of: &Decided) -> Self {
-        Self {
-            approved: of.approved,
-            with_edits: of.edited,
-            excluded: of.excluded,
-            retried: of.retried,
-            skipped: of.skipped,
-            failed: of.failed,
-            unknown: of.unknown,
-            failed_after_approval: of.failed_after,
-        }
-    }
-}
-
 fn json(shift: &Shift) -> ShiftJson<'_> {
-    let tools = shift.tools.iter().map(|(name, of)| NamedJson { name: name.as_raw(), decided: of.into() });
-    let sources =
-        shift.sources.iter().map(|(name, of)| NamedJson { name: name.as_str(), decided: of.into() });
+    let tools = shift.tools.iter().map(|(name, of)| NamedJson { name: name.as_raw(), decided: of });
+    let sources = shift.sources.iter().map(|(name, of)| NamedJson { name: name.as_str(), decided: of });
     ShiftJson {
         from: time::write(shift.from),
         until: time::write(shift.until),
         reviewers: shift.reviewers.iter().map(Untrusted::as_raw).collect(),
-        decided: (&shift.all).into(),
+        decided: &shift.all,
         sources: sources.collect(),
         tools: tools.collect(),
         median_dwell_ms: shift.on_screen.map(|(median, _)| median),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::paths::Paths;
+use crate::domain::time::time_span;
 
 /// In seconds.
 pub(super) const DAY: u64 = 24 * 60 * 60;
@@ -56,19 +57,6 @@ impl ConfigError {
         let message = mistakes.pop().unwrap_or_default();
         if message.contains('\n') { Self::Parse { path, message } } else { Self::Meaning { path, message } }
     }
-}
-
-/// `45s`, `90m`, `12h` or `30d`; `None` for anything else, and for no time at all.
-pub fn time_span(text: &str) -> Option<Duration> {
-    let (digits, seconds) = match text.char_indices().next_back()? {
-        (at, 's') => (text.get(..at)?, 1),
-        (at, 'm') => (text.get(..at)?, 60),
-        (at, 'h') => (text.get(..at)?, 60 * 60),
-        (at, 'd') => (text.get(..at)?, 24 * 60 * 60),
-        _ => return None,
-    };
-    let number: u64 = digits.parse().ok().filter(|&number| number > 0)?;
-    number.checked_mul(seconds).map(Duration::from_secs)
 }
 
 /// A time like `7d` that makes sense: `least` seconds at least, and ten years at most.

@@ -15,7 +15,7 @@ mod tool;
 mod ui;
 mod watch;
 
-pub use check::{ConfigError, time_span};
+pub use check::ConfigError;
 pub use file::{Bound, Config, Keys, NamedFilter};
 pub use gate::{GateConfig, Limits, TlsFiles, database};
 pub use network::{Network, NoNetwork};

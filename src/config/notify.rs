@@ -10,6 +10,7 @@ use toml::Spanned;
 use super::check::{DAY, Mistakes, authority, line_of, misplaced, nearest, seconds};
 use super::secret::TokenFrom;
 use super::ui::Notify;
+use crate::domain::time::minute_of_day;
 use crate::domain::{AlertKind, SourceName};
 
 /// One `[[notify]]` table: told when something of this kind comes up or grows.
@@ -353,7 +354,7 @@ fn quiet(hours: Option<&str>, days: Option<&[String]>) -> Result<Option<Quiet>, 
     let wrong =
         || format!("quiet is {hours:?}; it is two times of a day, as in \"22:00-07:00\" or \"00:00-24:00\"");
     let (from, until) = hours.split_once('-').ok_or_else(wrong)?;
-    let (from, until) = (minute(from).ok_or_else(wrong)?, minute(until).ok_or_else(wrong)?);
+    let (from, until) = (minute_of_day(from).ok_or_else(wrong)?, minute_of_day(until).ok_or_else(wrong)?);
     if from == until || from == 1_440 || until == 0 {
         return Err(wrong());
     }
@@ -367,13 +368,4 @@ fn quiet(hours: Option<&str>, days: Option<&[String]>) -> Result<Option<Quiet>, 
         return Err("quiet_days is empty; leave it out for every day".to_owned());
     }
     Ok(Some(Quiet { from, until, days: on }))
-}
-
-/// Of the day; `24:00` is its end.
-fn minute(text: &str) -> Option<u16> {
-    let (hours, minutes) = text.trim().split_once(':')?;
-    let number = |text: &str| text.parse::<u16>().ok().filter(|_| text.len() == 2 && text.is_ascii());
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    let all = hours * 60 + minutes;
-    (minutes < 60 && all <= 1_440).then_some(all)
 }

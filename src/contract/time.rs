@@ -2,7 +2,7 @@
 
 use crate::domain::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp as Instant, civil::DateTime};
+use jiff::{Timestamp as Instant, Zoned, civil::DateTime};
 
 /// RFC 3339 with milliseconds in UTC: `2026-04-21T18:02:11.420Z`. A moment outside the calendar becomes its nearest end.
 pub fn write(at: Timestamp) -> String {
@@ -32,6 +32,27 @@ pub fn read(text: &str) -> Option<Timestamp> {
     }
 }
 
+/// By a clock on the wall; `None` for what is outside the calendar.
+pub fn local(at: Timestamp, zone: &TimeZone) -> Option<Zoned> {
+    Instant::from_millisecond(at.as_millis()).ok().map(|at| at.to_zoned(zone.clone()))
+}
+
+/// The same, written as `form` says (strftime).
+pub fn formatted(at: Timestamp, zone: &TimeZone, form: &str) -> Option<String> {
+    local(at, zone).map(|at| at.strftime(form).to_string())
+}
+
+/// `17:08`, `yesterday 17:08` or `2026-11-20 17:08`: by the clock on the wall.
+pub fn moment(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (Some(then), Some(now)) = (local(at, zone), local(now, zone)) else { return write(at) };
+    let form = match then.date() {
+        day if day == now.date() => "%H:%M",
+        day if now.date().yesterday().is_ok_and(|yesterday| day == yesterday) => "yesterday %H:%M",
+        _ => "%Y-%m-%d %H:%M",
+    };
+    then.strftime(form).to_string()
+}
+
 /// The moment now, from this machine's clock.
 pub fn now() -> Timestamp {
     Timestamp::from_millis(Instant::now().as_millisecond())
@@ -40,6 +61,19 @@ pub fn now() -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_local_and_short() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let of = |text: &str| {
+            let now = read("2026-11-22T22:30:00Z").unwrap();
+            moment(read(text).unwrap(), now, &zone)
+        };
+
+        assert_eq!(of("2026-11-22T22:01:00Z"), "00:01");
+        assert_eq!(of("2026-11-22T21:59:00Z"), "yesterday 23:59");
+        assert_eq!(of("2026-11-20T15:08:00Z"), "2026-11-20 17:08");
+    }
 
     #[test]
     fn every_spelling_of_a_moment_is_the_same_moment() {

@@ -27,7 +27,7 @@ mod risks;
 mod seen;
 mod status;
 mod submission;
-mod time;
+pub mod time;
 mod tool;
 mod untrusted;
 

@@ -1,4 +1,6 @@
-//! A moment, without a clock.
+//! A moment, without a clock; and ages, spans and times of day, written and read.
+
+use std::time::Duration;
 
 /// Milliseconds since 1970-01-01T00:00:00Z. Reading the clock is the caller's business: time arrives here as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -22,5 +24,116 @@ impl Timestamp {
     #[must_use]
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
+    }
+}
+
+/// `<1m`, `12m`, `3h12m`, `2d04h`, of milliseconds.
+pub fn span(millis: i64) -> String {
+    let seconds = millis / 1_000;
+    let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => "<1m".to_owned(),
+        (0, 0, minutes) => format!("{minutes}m"),
+        (0, hours, minutes) => format!("{hours}h{:02}m", minutes % 60),
+        (days @ 1..100, hours, _) => format!("{days}d{:02}h", hours % 24),
+        (days, ..) => format!("{days}d"),
+    }
+}
+
+/// The [`span`] since then.
+pub fn age(from: Timestamp, now: Timestamp) -> String {
+    span(now.since(from))
+}
+
+/// `12s`, `4m`, `3h12m`, `2d`: as short as a column, of milliseconds.
+pub fn short(millis: i64) -> String {
+    let seconds = millis / 1_000;
+    match seconds {
+        ..60 => format!("{}s", seconds.max(0)),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// `20 s` under two minutes, else a [`span`].
+pub fn seconds(millis: i64) -> String {
+    if millis < 120_000 { format!("{} s", millis / 1_000) } else { span(millis) }
+}
+
+/// `1h`, `15m`, `1h30m`: a limit that somebody wrote.
+pub fn limit(time: Duration) -> String {
+    let minutes = time.as_secs() / 60;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => format!("{}s", time.as_secs()),
+        (0, minutes) => format!("{minutes}m"),
+        (hours, 0) => format!("{hours}h"),
+        (hours, minutes) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// `3 h 12 min`: to be read out.
+pub fn spoken(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "less than a minute".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (1, hours, _) => format!("1 day {hours} h"),
+        (days, hours, _) => format!("{days} days {hours} h"),
+    }
+}
+
+/// Reads `45s`, `90m`, `12h` or `30d`; `None` for anything else, and for no time at all.
+pub fn time_span(text: &str) -> Option<Duration> {
+    let (digits, seconds) = match text.char_indices().next_back()? {
+        (at, 's') => (text.get(..at)?, 1),
+        (at, 'm') => (text.get(..at)?, 60),
+        (at, 'h') => (text.get(..at)?, 60 * 60),
+        (at, 'd') => (text.get(..at)?, 24 * 60 * 60),
+        _ => return None,
+    };
+    let number: u64 = digits.parse().ok().filter(|&number| number > 0)?;
+    number.checked_mul(seconds).map(Duration::from_secs)
+}
+
+/// Reads `30s`, `500ms`, or plain seconds.
+pub fn short_span(text: &str) -> Option<Duration> {
+    let (digits, unit): (&str, fn(u64) -> Duration) = match text.strip_suffix("ms") {
+        Some(digits) => (digits, Duration::from_millis),
+        None => (text.strip_suffix('s').unwrap_or(text), Duration::from_secs),
+    };
+    // At most so many digits: an unsigned number that is read for certain.
+    let plain = (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| plain).map(unit)
+}
+
+/// Reads `22:00` as minutes of the day; `24:00` is its end.
+pub fn minute_of_day(text: &str) -> Option<u16> {
+    let (hours, minutes) = text.trim().split_once(':')?;
+    let number = |text: &str| text.parse::<u16>().ok().filter(|_| text.len() == 2 && text.is_ascii());
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let all = hours * 60 + minutes;
+    (minutes < 60 && all <= 1_440).then_some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_short() {
+        assert_eq!(
+            [0, 59_000, 61_000, 11_520_000, 200_000_000].map(short),
+            ["0s", "59s", "1m", "3h12m", "2d"]
+        );
+    }
+
+    #[test]
+    fn a_limit_is_said_as_it_is_written() {
+        assert_eq!(
+            [3_600, 900, 5_400, 30].map(|seconds| limit(Duration::from_secs(seconds))),
+            ["1h", "15m", "1h30m", "30s"]
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
+use serde::Serialize;
 
 use crate::contract::fields::Fields;
 use crate::domain::{
@@ -38,10 +39,12 @@ pub struct Shift {
 }
 
 /// How many decisions came to what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Decided {
     /// With those that were edited.
     pub approved: u64,
+    #[serde(rename = "withEdits")]
     pub edited: u64,
     pub excluded: u64,
     pub retried: u64,
@@ -52,6 +55,7 @@ pub struct Decided {
     /// Nobody knows whether it landed.
     pub unknown: u64,
     /// Of the approved ones: ran, and failed.
+    #[serde(rename = "failedAfterApproval")]
     pub failed_after: u64,
 }
 

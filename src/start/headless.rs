@@ -1,7 +1,6 @@
 //! Commands without a screen: the same sources and the same journal as the inbox.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::cli::args::{ListArgs, LogArgs, ProposeArgs};
 use crate::cli::{self, Exit};
@@ -100,9 +99,6 @@ impl Open {
     }
 }
 
-/// Open decisions are not waited for longer than this by a command that reads the journal.
-const SETTLING: Duration = Duration::from_secs(3);
-
 /// `placet log`: the journal. Sources are asked only for what became of decisions that are open in it.
 pub(super) async fn log(paths: &Paths, args: &LogArgs) -> anyhow::Result<Exit> {
     let _log = logging::start(&paths.log)?;
@@ -129,13 +125,8 @@ async fn asked_for_news(paths: &Paths, journal: &Journal) -> Option<Inbox> {
     let running = embedded::running(&config.gate).filter(|_| config.sources.is_empty());
     sources.extend(running.and_then(|gate| sources::open(&gate).ok()));
     let inbox = Inbox::open(sources, journal.clone(), config.watch.targets.poll, config.reviewer.clone());
-    if journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
-        return Some(inbox);
-    }
-    match tokio::time::timeout(SETTLING, inbox.settle_open()).await {
-        Ok(Ok(_)) => {}
-        Ok(Err(problem)) => tracing::warn!(what = problem.what, "open decisions cannot be read again"),
-        Err(_) => tracing::warn!("open decisions could not be read again in time"),
+    if !journal.open_ones().await.is_ok_and(|open| open.is_empty()) {
+        cli::settle(&inbox).await;
     }
     Some(inbox)
 }

@@ -125,7 +125,7 @@ pub async fn list(
 }
 
 /// What earlier decisions came to is read before anything is printed. Never for long: the next command does the rest.
-pub(super) async fn settle(inbox: &Inbox) {
+pub async fn settle(inbox: &Inbox) {
     match tokio::time::timeout(SETTLING, inbox.settle_open()).await {
         Ok(Err(problem)) => tracing::warn!(what = problem.what, "open decisions cannot be read again"),
         Ok(Ok(_)) => {}

@@ -164,7 +164,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
     [
         column("at", 24, |row| {
             Shown::ours(match &row.at {
-                Some((now, zone)) => output::moment(row.line.at, *now, zone),
+                Some((now, zone)) => time::moment(row.line.at, *now, zone),
                 None => time::write(row.line.at),
             })
         }),

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::Usage;
 use crate::config::Targets;
-use crate::domain::Rate;
+use crate::inbox::figures::cells::Figure;
 use crate::inbox::figures::{Board, words};
 
 /// What a line says, in parts.
@@ -105,20 +105,21 @@ fn field(name: &str, board: &Board, targets: Targets) -> String {
         return "?".to_owned();
     }
     let total = &board.total;
+    let cell = |figure: Figure| figure.cell(total, board.at).marked(false);
     match name {
         "state" => total.state.word().to_owned(),
-        "pending" => total.pending.to_string(),
-        "high" => total.high.to_string(),
-        "oldest" => oldest(board).unwrap_or_else(|| "-".to_owned()),
-        "over" => total.over_target.to_string(),
-        "target" => target(targets),
+        "pending" => cell(Figure::Pending),
+        "high" => cell(Figure::High),
+        "oldest" => cell(Figure::Oldest),
+        "over" => cell(Figure::Over),
+        "target" => words::limit(targets.age),
         "unknown" => total.unknown.to_string(),
-        "arrivals_now" => words::last(total.last, |last| last.arrived),
-        "resolves_now" => words::last(total.last, |last| last.resolved),
-        "arrivals" => words::mean(total.rate, Rate::arrivals),
-        "resolves" => words::mean(total.rate, Rate::resolves),
+        "arrivals_now" => cell(Figure::InNow),
+        "resolves_now" => cell(Figure::OutNow),
+        "arrivals" => cell(Figure::InMean),
+        "resolves" => cell(Figure::OutMean),
         "net" => total.rate.map_or_else(|| "?".to_owned(), |rate| words::net(rate.net())),
-        "clears" => words::clears(total.trend),
+        "clears" => cell(Figure::Clears),
         "approved" => board.outcomes.approved.to_string(),
         "rejected" => board.outcomes.rejected.to_string(),
         "failed" => board.outcomes.failed.to_string(),
@@ -142,7 +143,9 @@ pub(super) fn counts(board: &Board, targets: Targets) -> String {
     if total.high > 0 {
         said.push(format!("{} high", total.high));
     }
-    said.extend(oldest(board).map(|oldest| format!("oldest {oldest}")));
+    if total.oldest.is_some() {
+        said.push(format!("oldest {}", Figure::Oldest.cell(total, board.at).marked(false)));
+    }
     if total.over_target > 0 {
         said.push(format!("{} over {}", total.over_target, words::target(&targets)));
     }
@@ -150,16 +153,6 @@ pub(super) fn counts(board: &Board, targets: Targets) -> String {
         said.push(format!("{} unknown", total.unknown));
     }
     said.join(", ")
-}
-
-fn oldest(board: &Board) -> Option<String> {
-    let total = &board.total;
-    let over = if total.over_target > 0 { "!" } else { "" };
-    total.oldest.map(|at| format!("{}{over}", words::age(at, board.at)))
-}
-
-fn target(targets: Targets) -> String {
-    words::limit(i64::try_from(targets.age.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn in_brackets(missing: &[String]) -> String {

@@ -2,9 +2,9 @@
 
 use crate::config::Targets;
 use crate::contract::time;
-use crate::domain::{Queue, QueueState, Rate};
+use crate::inbox::figures::cells::{self, Figure};
 use crate::inbox::figures::{Board, SourceBoard, Standing, words};
-use crate::text::{self, Shown};
+use crate::text::Shown;
 
 use super::line;
 use super::observer::Problems;
@@ -34,7 +34,7 @@ pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
     for source in &board.sources {
         rows.push(Row::of_source(source, board));
         rows.extend(source.queues.iter().map(|queue| {
-            let name = Shown::ours("  ").followed_by(name(&queue.queue));
+            let name = Shown::ours("  ").followed_by(cells::queue(&queue.queue));
             Row::of(name, &queue.standing, !source.is_good(), board, String::new())
         }));
     }
@@ -43,9 +43,10 @@ pub(super) fn lines(board: &Board, targets: Targets) -> Vec<String> {
         rows.push(Row::of(Shown::ours("all"), &board.total, doubtful, board, String::new()));
     }
     let width = rows.iter().map(|row| row.name.width()).max().unwrap_or(0).clamp(14, NAME);
-    let heading =
-        ["PENDING", "HIGH", "OLDEST", "OVER", "IN NOW", "IN 15M", "OUT NOW", "OUT 15M", "CLEARS IN"]
-            .map(str::to_owned);
+    let heading = Figure::ALL.map(|figure| match figure {
+        Figure::Pending => "PENDING".to_owned(),
+        figure => figure.heading().to_uppercase(),
+    });
     lines.push(joined(&format!("{:width$}", "SOURCE / QUEUE"), "STATE", &heading, "SOURCE"));
     lines.extend(rows.iter().map(|row| {
         let name = row.name.cut(width);
@@ -73,15 +74,6 @@ fn joined(name: &str, verdict: &str, figures: &[String; 9], state: &str) -> Stri
     line.trim_end().to_owned()
 }
 
-/// Who proposes, else what is proposed.
-fn name(queue: &Queue) -> Shown {
-    match queue {
-        Queue::Agent(agent) => text::name(agent),
-        Queue::Tool(tool) => Shown::ours("tool ").followed_by(text::identifier(tool)),
-        Queue::Rest => Shown::ours("all others"),
-    }
-}
-
 struct Row {
     name: Shown,
     verdict: String,
@@ -105,30 +97,10 @@ impl Row {
 
     /// `doubtful`: its numbers are old, and say so.
     fn of(name: Shown, standing: &Standing, doubtful: bool, board: &Board, state: String) -> Self {
-        let mark = if doubtful { "?" } else { "" };
-        let told = |figure: String| format!("{figure}{mark}");
-        let over = if standing.over_target > 0 { "!" } else { "" };
-        let oldest = standing.oldest.map(|at| format!("{}{over}", words::age(at, board.at)));
-        let (rate, last) = (standing.rate, standing.last);
-        let known = |figure: String| match figure.as_str() {
-            "?" | "-" => figure,
-            _ => told(figure),
-        };
-        let verdict = standing.state.word().to_owned();
         Self {
             name,
-            verdict: if standing.state == QueueState::NoData { verdict } else { told(verdict) },
-            figures: [
-                told(standing.pending.to_string()),
-                told(standing.high.to_string()),
-                oldest.map_or_else(|| "-".to_owned(), told),
-                told(standing.over_target.to_string()),
-                known(words::last(last, |last| last.arrived)),
-                known(words::mean(rate, Rate::arrivals)),
-                known(words::last(last, |last| last.resolved)),
-                known(words::mean(rate, Rate::resolves)),
-                known(words::clears(standing.trend)),
-            ],
+            verdict: cells::verdict(standing, doubtful),
+            figures: Figure::ALL.map(|figure| figure.cell(standing, board.at).marked(doubtful)),
             state,
         }
     }

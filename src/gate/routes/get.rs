@@ -13,6 +13,7 @@ use super::reply::full_response;
 use super::tools::Items;
 use crate::contract::time;
 use crate::domain::Status;
+use crate::domain::time::short_span;
 use crate::gate::audit::AuditRow;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
@@ -36,7 +37,7 @@ pub(crate) async fn get(
     Path(id): Path<String>,
     Query(query): Query<GetQuery>,
 ) -> Result<Response, ApiError> {
-    let wait = query.wait.as_deref().map(duration).transpose()?.unwrap_or_default();
+    let wait = query.wait.as_deref().map(wait).transpose()?.unwrap_or_default();
     let until: fn(&Status) -> bool = match query.until.as_deref() {
         None | Some("decided") => |status| !status.is_pending(),
         Some("final") => Status::is_final,
@@ -90,16 +91,8 @@ pub(super) async fn find(gate: &Gate, caller: &Caller, id: &str) -> Result<Store
     Ok(stored)
 }
 
-/// `30s`, `500ms`, or plain seconds.
-fn duration(text: &str) -> Result<Duration, ApiError> {
-    let invalid = || ApiError::Invalid("wait is a time like 30s or 500ms".to_owned());
-    let (digits, unit): (&str, fn(u64) -> Duration) = match text.strip_suffix("ms") {
-        Some(digits) => (digits, Duration::from_millis),
-        None => (text.strip_suffix('s').unwrap_or(text), Duration::from_secs),
-    };
-    // At most so many digits: an unsigned number that is read for certain.
-    let plain = (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| plain).map(unit).ok_or_else(invalid)
+fn wait(text: &str) -> Result<Duration, ApiError> {
+    short_span(text).ok_or_else(|| ApiError::Invalid("wait is a time like 30s or 500ms".to_owned()))
 }
 
 #[derive(Debug, Serialize)]

@@ -14,6 +14,7 @@ use super::{Event, EventKind, Synced};
 mod alerts;
 mod assemble;
 mod board;
+pub mod cells;
 mod decided;
 pub mod json;
 mod ledger;

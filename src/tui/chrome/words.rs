@@ -1,8 +1,10 @@
 //! Times, counts and states in words. The same words everywhere.
 
+use crate::contract::time;
+pub(crate) use crate::domain::time::age;
+use crate::domain::time::seconds;
 use crate::domain::{Risk, Seen, StagedCounts, Status, Timestamp};
 use crate::inbox::Connection;
-pub(crate) use crate::inbox::figures::words::age;
 use crate::text;
 use crate::text::Shown;
 pub(crate) use crate::text::count;
@@ -27,19 +29,15 @@ pub(crate) fn expires_in(at: Timestamp, now: Timestamp) -> String {
 
 /// `14:22:07`, where the reviewer is.
 pub(crate) fn clock(model: &Model, at: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
-        |_| String::new(),
-        |at| at.to_zoned(model.settings.zone.clone()).strftime("%H:%M:%S").to_string(),
-    )
+    time::formatted(at, &model.settings.zone, "%H:%M:%S").unwrap_or_default()
 }
 
 /// `14:22`, or with the day when it was another one.
 pub(crate) fn moment(model: &Model, at: Timestamp) -> String {
-    let zoned = |at: Timestamp| {
-        let at = jiff::Timestamp::from_millisecond(at.as_millis()).ok()?;
-        Some(at.to_zoned(model.settings.zone.clone()))
+    let zone = &model.settings.zone;
+    let (Some(then), Some(now)) = (time::local(at, zone), time::local(model.now, zone)) else {
+        return String::new();
     };
-    let (Some(then), Some(now)) = (zoned(at), zoned(model.now)) else { return String::new() };
     let form = if then.date() == now.date() { "%H:%M" } else { "%b %-d %H:%M" };
     then.strftime(form).to_string()
 }
@@ -128,7 +126,7 @@ pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
     };
     match source.heard {
         Some(at) if !good => {
-            let old = if source.still { age(at, now) } else { short(at, now) };
+            let old = if source.still { age(at, now) } else { seconds(now.since(at)) };
             (format!("{word}, data {old} old"), false)
         }
         Some(_) if source.problem.is_some() => (format!("{word}, list failed"), false),
@@ -155,11 +153,6 @@ pub(crate) fn blocked_counts(model: &Model) -> (usize, usize) {
         model.list.sources.iter().filter(|source| !source.listed).filter_map(|source| source.blocked);
     let unread = usize::try_from(unread.sum::<u64>()).unwrap_or(usize::MAX);
     (model.list.stats.missions.saturating_add(unread), model.list.stats.agents)
-}
-
-fn short(from: Timestamp, now: Timestamp) -> String {
-    let seconds = now.since(from) / 1_000;
-    if seconds < 120 { format!("{seconds} s") } else { age(from, now) }
 }
 
 /// The terminal's title: counts only, because anything foreign could fake one.

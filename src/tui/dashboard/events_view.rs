@@ -7,6 +7,7 @@ use ratatui::style::Style;
 
 use crate::domain::{Queue, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
+use crate::inbox::figures::cells;
 use crate::inbox::figures::{About, Alert, AlertKind, Happening, HappeningKind as K, words};
 use crate::text;
 use crate::text::{Shown, count};
@@ -18,7 +19,6 @@ use crate::tui::core::command::Command;
 use crate::tui::core::model::Model;
 
 use super::layout::WatchLayout;
-use super::queues_view;
 use super::rows::{on_screen, row};
 use super::state::Panel;
 
@@ -92,7 +92,7 @@ fn what(event: &Happening, pen: &mut Pen<'_>) {
         }
         K::Arrived { queue, count, high, .. } => {
             pen.ours(&format!("{count} actions from "), theme::PLAIN)
-                .shown(&queues_view::queue(queue), theme::PLAIN);
+                .shown(&cells::queue(queue), theme::PLAIN);
             if *high > 0 {
                 pen.ours(&format!("   {high} HIGH"), theme::WARN);
             }

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
 use crate::config::Borders;
-use crate::domain::{Queue, QueueState, Rate, Timestamp};
+use crate::domain::{QueueState, Timestamp};
+use crate::inbox::figures::cells::{self, Figure, Look};
 use crate::inbox::figures::{Standing, words};
-use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
@@ -29,17 +29,6 @@ struct Columns {
 
 /// `31>88` beside a sparkline.
 const ENDS: usize = 10;
-const ALL: [Figure; 9] = [
-    Figure::Pending,
-    Figure::High,
-    Figure::Oldest,
-    Figure::Over,
-    Figure::InNow,
-    Figure::InMean,
-    Figure::OutNow,
-    Figure::OutMean,
-    Figure::Clears,
-];
 const MOST: [Figure; 8] = [
     Figure::Pending,
     Figure::High,
@@ -65,9 +54,9 @@ fn columns(width: usize) -> Columns {
         ..56 => &LEAST,
         56..96 => &FEW,
         96..130 => &MOST,
-        _ => &ALL,
+        _ => &Figure::ALL,
     };
-    let taken: usize = figures.iter().map(|figure| figure.width() + 1).sum();
+    let taken: usize = figures.iter().map(|figure| self::width(*figure) + 1).sum();
     let mut rest = width.saturating_sub(taken + 1);
     let mut take = |wanted: usize, least_left: usize| {
         let taken = if rest >= wanted + least_left { wanted } else { 0 };
@@ -103,7 +92,7 @@ fn heading(model: &Model, columns: &Columns, pen: &mut Pen<'_>) {
         pen.ours("  state", theme::DIM).to(at + columns.verdict as u16);
     }
     for figure in columns.figures {
-        right(figure.heading(), figure.width(), theme::DIM, pen);
+        right(figure.heading(), width(*figure), theme::DIM, pen);
         pen.ours(" ", theme::PLAIN);
     }
     if columns.spark > 0 {
@@ -127,7 +116,11 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
         }
         Row::Queue(_, line) => {
             let style = if old { theme::DIM } else { theme::PLAIN };
-            pen.ours("  ", theme::PLAIN).column(&queue(&line.queue), columns.name.saturating_sub(2), style);
+            pen.ours("  ", theme::PLAIN).column(
+                &cells::queue(&line.queue),
+                columns.name.saturating_sub(2),
+                style,
+            );
         }
     }
     if columns.verdict > 0 {
@@ -142,7 +135,7 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
         pen.to(at + columns.verdict as u16);
     }
     for figure in columns.figures {
-        figure.draw(standing, board.at, old, pen);
+        draw_figure(*figure, standing, board.at, old, pen);
     }
     if columns.spark > 0 {
         let at = pen.position().x;
@@ -162,93 +155,30 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
     }
 }
 
-/// Who proposes, else what is proposed.
-pub(crate) fn queue(queue: &Queue) -> Shown {
-    match queue {
-        Queue::Agent(agent) => text::name(agent),
-        Queue::Tool(tool) => Shown::ours("tool ").followed_by(text::identifier(tool)),
-        Queue::Rest => Shown::ours("all others"),
+// One figure in a column, and one more column for what has to be said of it.
+
+/// Columns with the gap before, and without the one for a mark behind.
+const fn width(figure: Figure) -> usize {
+    match figure {
+        Figure::Pending => 6,
+        Figure::High | Figure::Over => 5,
+        Figure::Oldest | Figure::InNow | Figure::InMean => 7,
+        Figure::OutNow | Figure::OutMean => 8,
+        Figure::Clears => 10,
     }
 }
 
-// One figure in a column: its text, and one more column for what has to be said of it.
-
-/// A column of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Figure {
-    Pending,
-    High,
-    Oldest,
-    Over,
-    /// Arrivals in the last full minute, and a minute over the last fifteen.
-    InNow,
-    InMean,
-    OutNow,
-    OutMean,
-    Clears,
-}
-
-impl Figure {
-    pub(crate) const fn heading(self) -> &'static str {
-        match self {
-            Self::Pending => "pend",
-            Self::High => "high",
-            Self::Oldest => "oldest",
-            Self::Over => "over",
-            Self::InNow => "in now",
-            Self::InMean => "in 15m",
-            Self::OutNow => "out now",
-            Self::OutMean => "out 15m",
-            Self::Clears => "clears in",
-        }
-    }
-
-    /// Columns with the gap before, and without the one for a mark behind.
-    pub(crate) const fn width(self) -> usize {
-        match self {
-            Self::Pending => 6,
-            Self::High | Self::Over => 5,
-            Self::Oldest | Self::InNow | Self::InMean => 7,
-            Self::OutNow | Self::OutMean => 8,
-            Self::Clears => 10,
-        }
-    }
-
-    /// What it says, what is remarkable in it, and a mark for that.
-    fn of(self, standing: &Standing, at: Timestamp) -> (String, Style, &'static str) {
-        let plain = |text: String| (text, theme::PLAIN, " ");
-        let (rate, last) = (standing.rate, standing.last);
-        let dim_zero = |n: u64| if n == 0 { theme::DIM } else { theme::PLAIN };
-        match self {
-            Self::Pending => (standing.pending.to_string(), dim_zero(standing.pending), " "),
-            Self::High | Self::Over => {
-                let count = if self == Self::High { standing.high } else { standing.over_target };
-                (count.to_string(), if count == 0 { theme::DIM } else { theme::WARN }, " ")
-            }
-            Self::Oldest => match standing.oldest {
-                None => ("-".to_owned(), theme::DIM, " "),
-                Some(oldest) if standing.over_target > 0 => (words::age(oldest, at), theme::WARN, "!"),
-                Some(oldest) => (words::age(oldest, at), theme::PLAIN, " "),
-            },
-            Self::InNow => plain(words::last(last, |last| last.arrived)),
-            Self::InMean => plain(words::mean(rate, Rate::arrivals)),
-            Self::OutNow => plain(words::last(last, |last| last.resolved)),
-            Self::OutMean => plain(words::mean(rate, Rate::resolves)),
-            Self::Clears => plain(words::clears(standing.trend)),
-        }
-    }
-
-    /// Right-aligned. A number of a source that is not heard is dim, and has a `?`.
-    pub(crate) fn draw(self, standing: &Standing, at: Timestamp, stale: bool, pen: &mut Pen<'_>) {
-        let (text, look, mark) = self.of(standing, at);
-        let (look, mark) = match stale {
-            true if text == "?" || text == "-" => (theme::DIM, " "),
-            true => (theme::DIM, "?"),
-            false => (look, mark),
-        };
-        right(&text, self.width(), look, pen);
-        pen.ours(mark, look);
-    }
+/// Right-aligned. A number of a source that is not heard is dim, and has a `?`.
+fn draw_figure(figure: Figure, standing: &Standing, at: Timestamp, stale: bool, pen: &mut Pen<'_>) {
+    let cell = figure.cell(standing, at);
+    let (look, mark) = match cell.look {
+        _ if stale => (theme::DIM, if cell.is_known() { "?" } else { " " }),
+        Look::Nothing => (theme::DIM, " "),
+        Look::Warn => (theme::WARN, if cell.is_late { "!" } else { " " }),
+        Look::Plain => (theme::PLAIN, " "),
+    };
+    right(&cell.text, width(figure), look, pen);
+    pen.ours(mark, look);
 }
 
 /// The verdict, with a `?` where it is of a source that is not heard.
@@ -261,8 +191,7 @@ pub(crate) fn verdict(standing: &Standing, doubtful: bool) -> (String, Style) {
         QueueState::NoData | QueueState::Starting => theme::DIM,
         QueueState::Ok | QueueState::Clearing => theme::PLAIN,
     };
-    let mark = if doubtful && state != QueueState::NoData { "?" } else { "" };
-    (format!("{}{mark}", state.word()), look)
+    (cells::verdict(standing, doubtful), look)
 }
 
 /// In so many columns, at their end.

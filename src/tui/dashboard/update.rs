@@ -297,17 +297,17 @@ fn narrow(model: &mut Model, filter: Filter) {
 
 fn alert(model: &mut Model, kind: AlertKind, source: &Filter) {
     let targets = model.settings.targets;
-    let limit =
-        |limit: std::time::Duration| words::limit(i64::try_from(limit.as_millis()).unwrap_or(i64::MAX));
     match kind {
         AlertKind::Failed => history::update::open(model, ViewKind::Failed),
         AlertKind::Lapsing => history::update::open(model, ViewKind::Approved),
         AlertKind::Unknown => narrow(model, source.and("is:unknown")),
         AlertKind::HighRisk => {
-            narrow(model, source.and(&format!("is:high age:>{}", limit(targets.high_risk))));
+            narrow(model, source.and(&format!("is:high age:>{}", words::limit(targets.high_risk))));
         }
-        AlertKind::OverTarget => narrow(model, source.and(&format!("age:>{}", limit(targets.age)))),
-        AlertKind::Expiring => narrow(model, source.and(&format!("expires:<{}", limit(targets.expiring)))),
+        AlertKind::OverTarget => narrow(model, source.and(&format!("age:>{}", words::limit(targets.age)))),
+        AlertKind::Expiring => {
+            narrow(model, source.and(&format!("expires:<{}", words::limit(targets.expiring))));
+        }
         AlertKind::Down | AlertKind::Growing | AlertKind::Blocked => narrow(model, source.clone()),
     }
 }

@@ -1,5 +1,6 @@
 //! The figures of the watch view in sentences: all sources, each source with its longest queues, alerts, outcomes.
 
+use crate::domain::time::spoken;
 use crate::domain::{Queue, Timestamp, Trend};
 use crate::inbox::figures::{Board, BoardRequest, QueueLine, SourceBoard, Standing, words};
 use crate::tui::core::model::Model;
@@ -55,7 +56,7 @@ fn sentences(model: &Model, board: &Board) -> Vec<String> {
     let any = unread.len() < board.sources.len();
     let over = match board.total.over_target {
         0 => String::new(),
-        n => format!(" {n} over the target of {}.", plain::sentences::span(board.ages.target)),
+        n => format!(" {n} over the target of {}.", spoken(board.ages.target)),
     };
     let all = if any { standing(&board.total, board.at) } else { "nothing was read yet".to_owned() };
     let mut said = vec![format!("The last {WINDOW} minutes. All: {all}.{over}")];
@@ -120,7 +121,7 @@ fn standing(of: &Standing, at: Timestamp) -> String {
         said.push(format!("{} with unknown outcome", of.unknown));
     }
     if let Some(oldest) = of.oldest {
-        said.push(format!("oldest {}", plain::sentences::span(at.since(oldest))));
+        said.push(format!("oldest {}", spoken(at.since(oldest))));
     }
     if let Some(last) = of.last {
         said.push(format!("now {} in and {} out a minute", last.arrived, last.resolved));

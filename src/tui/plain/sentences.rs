@@ -1,5 +1,6 @@
 //! Words what plain mode prints: short labelled sentences in ASCII. Foreign text in them comes as shown text only.
 
+use crate::domain::time::spoken;
 use crate::domain::{Decision, DecisionKind, Risk, Seen, Status, Untrusted};
 use crate::inbox::Connection;
 use crate::text;
@@ -44,18 +45,6 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", chars.as_str())
 }
 
-/// `3 h 12 min`
-pub(crate) fn span(millis: i64) -> String {
-    let minutes = millis / 60_000;
-    match (minutes / 1_440, minutes / 60 % 24, minutes % 60) {
-        (0, 0, 0) => "less than a minute".to_owned(),
-        (0, 0, minutes) => format!("{minutes} min"),
-        (0, hours, minutes) => format!("{hours} h {minutes} min"),
-        (1, hours, _) => format!("1 day {hours} h"),
-        (days, hours, _) => format!("{days} days {hours} h"),
-    }
-}
-
 pub(crate) fn risk(risk: &Risk) -> String {
     match risk {
         Risk::Low => "Low risk".to_owned(),
@@ -92,11 +81,11 @@ pub(crate) fn action(model: &Model, slot: &Slot) -> String {
         risk(&row.risk),
         identifier(&row.tool),
         foreign(&row.title),
-        span(model.now.since(row.created_at)),
+        spoken(model.now.since(row.created_at)),
     )];
     if let Some(at) = row.expires_at.filter(|_| slot.is_pending()) {
         let left = at.since(model.now);
-        said.push(if left > 0 { format!("Expires in {}.", span(left)) } else { "Expired.".to_owned() });
+        said.push(if left > 0 { format!("Expires in {}.", spoken(left)) } else { "Expired.".to_owned() });
     }
     let standing = standing(model, slot);
     if !standing.is_empty() {
@@ -186,7 +175,7 @@ pub(crate) fn counts(model: &Model) -> String {
         said.push(format!("{staged} staged"));
     }
     if let Some(oldest) = stats.oldest {
-        said.push(format!("oldest {}", span(model.now.since(oldest))));
+        said.push(format!("oldest {}", spoken(model.now.since(oldest))));
     }
     if stats.high_risk() > 0 {
         said.push(format!("{} high risk", stats.high_risk()));

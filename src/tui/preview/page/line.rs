@@ -1,5 +1,6 @@
 //! One line of a page, in parts.
 
+use crate::contract::time;
 use crate::contract::tool::Unit;
 use crate::domain::json::{Decoded, Member};
 use crate::domain::{RawJson, Timestamp, Untrusted, json};
@@ -111,10 +112,7 @@ pub(crate) fn size(bytes: usize) -> String {
 }
 
 pub(crate) fn moment(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
-    jiff::Timestamp::from_millisecond(at.as_millis()).map_or_else(
-        |_| "out of range".to_owned(),
-        |at| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S %Z").to_string(),
-    )
+    time::formatted(at, zone, "%Y-%m-%d %H:%M:%S %Z").unwrap_or_else(|| "out of range".to_owned())
 }
 
 // What a number means, in words beside it. The number stays as it was written.

@@ -1,0 +1,119 @@
+//! The figures of a source or a queue as cells: what each is called, what it says, and what is remarkable in it. The
+//! screen, the table and the line of the shell only lay them out.
+
+use super::{Standing, words};
+use crate::domain::{Queue, QueueState, Rate, Timestamp};
+use crate::text::{self, Shown};
+
+/// One figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    Pending,
+    High,
+    Oldest,
+    Over,
+    /// Arrivals in the last full minute, and a minute over the last fifteen.
+    InNow,
+    InMean,
+    OutNow,
+    OutMean,
+    Clears,
+}
+
+/// What a figure says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub text: String,
+    pub look: Look,
+    /// Something waits for longer than its target.
+    pub is_late: bool,
+}
+
+/// Whether a figure is news.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Plain,
+    /// There is nothing.
+    Nothing,
+    Warn,
+}
+
+impl Figure {
+    /// As a table has them.
+    pub const ALL: [Self; 9] = [
+        Self::Pending,
+        Self::High,
+        Self::Oldest,
+        Self::Over,
+        Self::InNow,
+        Self::InMean,
+        Self::OutNow,
+        Self::OutMean,
+        Self::Clears,
+    ];
+
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Pending => "pend",
+            Self::High => "high",
+            Self::Oldest => "oldest",
+            Self::Over => "over",
+            Self::InNow => "in now",
+            Self::InMean => "in 15m",
+            Self::OutNow => "out now",
+            Self::OutMean => "out 15m",
+            Self::Clears => "clears in",
+        }
+    }
+
+    pub fn cell(self, standing: &Standing, at: Timestamp) -> Cell {
+        let cell = |text: String, look| Cell { text, look, is_late: false };
+        let count = |n: u64, some| cell(n.to_string(), if n == 0 { Look::Nothing } else { some });
+        let plain = |text| cell(text, Look::Plain);
+        let (rate, last) = (standing.rate, standing.last);
+        match self {
+            Self::Pending => count(standing.pending, Look::Plain),
+            Self::High => count(standing.high, Look::Warn),
+            Self::Over => count(standing.over_target, Look::Warn),
+            Self::Oldest => match standing.oldest.map(|oldest| words::age(oldest, at)) {
+                None => cell("-".to_owned(), Look::Nothing),
+                Some(age) if standing.over_target > 0 => Cell { is_late: true, ..cell(age, Look::Warn) },
+                Some(age) => plain(age),
+            },
+            Self::InNow => plain(words::last(last, |last| last.arrived)),
+            Self::InMean => plain(words::mean(rate, Rate::arrivals)),
+            Self::OutNow => plain(words::last(last, |last| last.resolved)),
+            Self::OutMean => plain(words::mean(rate, Rate::resolves)),
+            Self::Clears => plain(words::clears(standing.trend)),
+        }
+    }
+}
+
+impl Cell {
+    /// There is a number, which may be old.
+    pub fn is_known(&self) -> bool {
+        !matches!(self.text.as_str(), "?" | "-")
+    }
+
+    /// `3h12m!`, and `3h12m!?` of a source that is not heard.
+    pub fn marked(&self, doubtful: bool) -> String {
+        let late = if self.is_late { "!" } else { "" };
+        let doubt = if doubtful && self.is_known() { "?" } else { "" };
+        format!("{}{late}{doubt}", self.text)
+    }
+}
+
+/// How it stands, with a `?` where it is of a source that is not heard.
+pub fn verdict(standing: &Standing, doubtful: bool) -> String {
+    let mark = if doubtful && standing.state != QueueState::NoData { "?" } else { "" };
+    format!("{}{mark}", standing.state.word())
+}
+
+/// Who proposes, else what is proposed.
+pub fn queue(queue: &Queue) -> Shown {
+    match queue {
+        Queue::Agent(agent) => text::name(agent),
+        Queue::Tool(tool) => Shown::ours("tool ").followed_by(text::identifier(tool)),
+        Queue::Rest => Shown::ours("all others"),
+    }
+}
