@@ -67,20 +67,33 @@ pub struct SentHere {
 }
 
 impl Inbox {
-    /// A page of the actions in these states, of all sources, newest first. What could not be read is told beside it. `next`
-    /// is that of the page before, for the same states.
-    pub async fn listed(&self, statuses: &[Status], next: Option<Next>) -> Listing {
-        listed(self, None, statuses, next).await
-    }
-
-    /// The same of these sources alone.
-    pub async fn listed_of(
+    /// A page of the actions in these states, newest first; of all sources, or `of` these alone. What could not be read is told
+    /// beside it. `next` is that of the page before, for the same states.
+    pub async fn listed(
         &self,
-        sources: &[SourceName],
+        of: Option<&[SourceName]>,
         statuses: &[Status],
         next: Option<Next>,
     ) -> Listing {
-        listed(self, Some(sources), statuses, next).await
+        let mut listing = Listing { at: time::now(), ..Listing::default() };
+        let trails = next.map_or_else(|| trails(self, of, &mut listing), |next| next.0);
+        let names: Vec<SourceName> = trails.iter().map(|trail| trail.source.clone()).collect();
+        let read = trails.into_iter().map(|trail| filled(self, statuses, trail));
+        let read = in_time(read, GRACE, |(.., problem)| problem.is_none()).await;
+        let mut trails = Vec::new();
+        for (name, read) in names.iter().zip(read) {
+            let Some((trail, unreadable, problem)) = read else {
+                listing.problems.push(Problem::silent(name, GRACE));
+                continue;
+            };
+            listing.problems.extend(problem);
+            listing.unreadable.extend(unreadable.into_iter().map(|raw| (trail.source.clone(), raw)));
+            trails.push(trail);
+        }
+        listing.entries = merged(&mut trails);
+        trails.retain(|trail| !trail.rest.is_empty() || trail.cursor != Cursor::End);
+        listing.next = (!trails.is_empty()).then_some(Next(trails));
+        listing
     }
 
     /// What happened to one action. An error means that not even the journal could be read.
@@ -97,34 +110,6 @@ impl Inbox {
         let (events, problem) = told.map_or_else(|problem| (None, Some(problem)), |events| (events, None));
         Ok(History { events, problem, sent })
     }
-}
-
-/// `of`: these sources alone.
-async fn listed(
-    inbox: &Inbox,
-    of: Option<&[SourceName]>,
-    statuses: &[Status],
-    next: Option<Next>,
-) -> Listing {
-    let mut listing = Listing { at: time::now(), ..Listing::default() };
-    let trails = next.map_or_else(|| trails(inbox, of, &mut listing), |next| next.0);
-    let names: Vec<SourceName> = trails.iter().map(|trail| trail.source.clone()).collect();
-    let read = trails.into_iter().map(|trail| filled(inbox, statuses, trail));
-    let read = in_time(read, GRACE, |(.., problem)| problem.is_none()).await;
-    let mut trails = Vec::new();
-    for (name, read) in names.iter().zip(read) {
-        let Some((trail, unreadable, problem)) = read else {
-            listing.problems.push(Problem::silent(name, GRACE));
-            continue;
-        };
-        listing.problems.extend(problem);
-        listing.unreadable.extend(unreadable.into_iter().map(|raw| (trail.source.clone(), raw)));
-        trails.push(trail);
-    }
-    listing.entries = merged(&mut trails);
-    trails.retain(|trail| !trail.rest.is_empty() || trail.cursor != Cursor::End);
-    listing.next = (!trails.is_empty()).then_some(Next(trails));
-    listing
 }
 
 /// One a source that lists what is over; the others are told.

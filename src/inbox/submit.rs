@@ -1,6 +1,7 @@
 //! Sends a submission: journal, source, journal. Every decision gets exactly one outcome.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -165,45 +166,33 @@ impl Job<'_> {
         all
     }
 
-    /// What is sent together, with its key. Batch after batch; where a request takes one decision, in the order of sending.
+    /// What is sent together, with its key: decisions of one batch that follow each other, as many as go at once. Batch after
+    /// batch; where a request takes one decision, in the order of sending.
     fn requests(&self) -> Vec<(String, SubmissionBatch)> {
         let at_once = self.source.at_once().max(1);
-        let parts = |(nth, batch): &(usize, &SubmissionBatch)| {
-            let starts = (0..batch.items().len()).step_by(at_once);
-            starts.map(|from| (*nth, from, from.saturating_add(at_once))).collect::<Vec<_>>()
-        };
-        let mut runs: Vec<(usize, usize, usize)> = self.batches.iter().flat_map(parts).collect();
-        if self.source.one_by_one() {
-            runs = self.runs(at_once);
+        let mut places: Vec<(usize, usize, usize)> = Vec::new();
+        for (at, (_, batch)) in self.batches.iter().enumerate() {
+            places.extend(batch.items().iter().enumerate().map(|(place, item)| (item.nth, at, place)));
         }
-        let request = |(nth, from, to): (usize, usize, usize)| {
-            let (_, batch) = self.batches.iter().find(|(known, _)| *known == nth)?;
-            let places = from..to.min(batch.items().len());
-            Some((sent_as(self.id, nth, from / at_once), batch.part(places)))
-        };
-        runs.into_iter().filter_map(request).collect()
-    }
-
-    /// Places of decisions that follow each other in the order of sending and have one key: batch, first, behind the last.
-    fn runs(&self, at_once: usize) -> Vec<(usize, usize, usize)> {
-        let places = |(nth, batch): &(usize, &SubmissionBatch)| {
-            let items = batch.items().iter().enumerate();
-            items.map(|(place, item)| (item.nth, *nth, place)).collect::<Vec<_>>()
-        };
-        let mut places: Vec<_> = self.batches.iter().flat_map(places).collect();
-        places.sort_unstable();
-        let mut runs: Vec<(usize, usize, usize)> = Vec::new();
-        for (_, batch, place) in places {
+        if self.source.one_by_one() {
+            places.sort_unstable();
+        }
+        let mut runs: Vec<(usize, Range<usize>)> = Vec::new();
+        for (_, at, place) in places {
             match runs.last_mut() {
-                Some((of, from, to))
-                    if *of == batch && *to == place && *from / at_once == place / at_once =>
+                Some((of, run))
+                    if *of == at && run.end == place && run.start / at_once == place / at_once =>
                 {
-                    *to += 1;
+                    run.end += 1;
                 }
-                _ => runs.push((batch, place, place + 1)),
+                _ => runs.push((at, place..place + 1)),
             }
         }
-        runs
+        let request = |(at, run): (usize, Range<usize>)| {
+            let (nth, batch) = self.batches.get(at)?;
+            Some((sent_as(self.id, *nth, run.start / at_once), batch.part(run)))
+        };
+        runs.into_iter().filter_map(request).collect()
     }
 
     /// What was learnt is on disk before anything else is done with it.

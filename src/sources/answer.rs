@@ -1,6 +1,6 @@
 //! What a failed request means. The HTTP status decides first, the error's code second.
 
-use super::error::SourceError;
+use super::SourceError;
 use crate::contract::error;
 use crate::domain::{Outcome, Row, Untrusted};
 use crate::net::http::{HttpError, Reply};

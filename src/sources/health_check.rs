@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use super::answer;
-use super::error::SourceError;
 use super::setup::{self, Patience};
-use super::source::{Source, Synced};
+use super::{Source, SourceError, Synced, answer};
 use crate::config::SourceConfig;
 use crate::contract::time;
 use crate::domain::Check;

@@ -9,11 +9,11 @@ use crate::contract::fields::Fields;
 use crate::contract::propose::{Propose, Queued};
 use crate::contract::{action, error};
 use crate::domain::{PendingAction, Untrusted, json};
-use crate::net::http::{Ask, Http, HttpError, Reply};
+use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
 
-use super::error::SourceError;
-use super::setup::{self, OpenError, Patience};
+use super::setup::{self, Patience};
+use super::{OpenError, SourceError, answer};
 
 /// For one proposal; it is a row in a database.
 const PROPOSE_LIMIT: Duration = Duration::from_secs(30);
@@ -130,11 +130,7 @@ impl Proposer {
     }
 
     async fn ask(&self, ask: &Ask) -> Result<Reply, SourceError> {
-        let reply = self.http.ask(ask).await.map_err(|error| match error {
-            HttpError::Token(why) => SourceError::Token(why),
-            HttpError::NotSent(why) => SourceError::NotSent { why: Untrusted::from(why) },
-            other => SourceError::Unreachable { why: Untrusted::from(other.to_string()) },
-        })?;
+        let reply = self.http.ask(ask).await.map_err(answer::none)?;
         match reply.status {
             200..300 => Ok(reply),
             401 => Err(SourceError::Unauthorized),

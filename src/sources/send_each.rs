@@ -2,9 +2,7 @@
 
 use futures_util::future::join_all;
 
-use super::answer;
-use super::error::SourceError;
-use super::source::Outcomes;
+use super::{Outcomes, SourceError, answer};
 use crate::domain::{Item, Outcome};
 
 /// Sends each decision by itself, `at_a_time` of them at once; see [`send_parts`].

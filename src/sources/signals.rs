@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 
 use super::setup::Patience;
-use super::source::{Connection, EventKind};
+use super::{Connection, EventKind};
 use crate::contract::briefing;
 use crate::net::http::Http;
 use crate::net::sse::{self, Limits, Live};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::error::SourceError;
+use super::SourceError;
 use crate::contract::action::Unreadable;
 use crate::domain::{
     ActionId, Briefing, Capabilities, Check, ContextEntry, Decision, Flows, FlowsAsked, HistoryEvent,

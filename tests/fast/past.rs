@@ -112,7 +112,7 @@ impl Desk {
     }
 
     async fn over(&self, statuses: &[Status], want: usize) -> Vec<Entry> {
-        let listing = self.inbox.listed(statuses, None).await;
+        let listing = self.inbox.listed(None, statuses, None).await;
         assert_eq!((listing.problems, listing.unreadable, listing.next), (Vec::new(), Vec::new(), None));
         assert_eq!(listing.entries.len(), want, "{statuses:?}: {:?}", listing.entries);
         listing.entries

@@ -219,7 +219,7 @@ async fn past(
     let limit = if args.sort.is_some() { usize::MAX } else { args.limit.unwrap_or(usize::MAX) };
     let (mut next, mut read, mut silent) = (None, 0_usize, 0);
     loop {
-        let listing = inbox.listed_of(sources, statuses, next.take()).await;
+        let listing = inbox.listed(Some(sources), statuses, next.take()).await;
         read += listing.entries.len();
         silent += listing.problems.len();
         found.problems.extend(listing.problems);

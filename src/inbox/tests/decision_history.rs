@@ -30,8 +30,8 @@ async fn lists_of_several_sources_are_one_newest_first_and_nothing_comes_in_betw
     lists(&b, &[&[("b7", 7), ("b2", 2), ("b1", 1)]]);
     let inbox = house.inbox(&[&a, &b]).await;
 
-    let first = inbox.listed(&[Status::Failed], None).await;
-    let second = inbox.listed(&[Status::Failed], first.next.clone()).await;
+    let first = inbox.listed(None, &[Status::Failed], None).await;
+    let second = inbox.listed(None, &[Status::Failed], first.next.clone()).await;
 
     assert_eq!(ids(&first), ["a9", "a8"], "what a has next may be newer than what b has");
     assert_eq!(ids(&second), ["b7", "a3", "b2", "b1"]);
@@ -47,7 +47,7 @@ async fn a_source_that_fails_hides_no_other_and_one_that_cannot_is_told() {
     c.state().keeps_nothing = true;
     let inbox = house.inbox(&[&a, &b, &c]).await;
 
-    let listing = inbox.listed(&[Status::Failed], None).await;
+    let listing = inbox.listed(None, &[Status::Failed], None).await;
 
     assert_eq!((ids(&listing), listing.next.is_none()), (vec!["a1"], true));
     let told: Vec<_> =
@@ -66,7 +66,7 @@ async fn a_source_that_hangs_holds_up_no_page_of_another() {
     tokio::time::pause();
     let begun = tokio::time::Instant::now();
 
-    let listing = inbox.listed(&[Status::Failed], None).await;
+    let listing = inbox.listed(None, &[Status::Failed], None).await;
 
     assert_eq!((ids(&listing), listing.next.is_none()), (vec!["a1"], true));
     let told: Vec<_> = listing.problems.iter().map(|problem| problem.what.as_str()).collect();

@@ -37,7 +37,7 @@ async fn what_is_read_of_a_source_that_hangs_is_a_problem_of_that_source_alone()
             inbox.context(&here[1]),
             inbox.context(&there),
             inbox.history(&there),
-            inbox.listed(&statuses, None),
+            inbox.listed(None, &statuses, None),
             inbox.check(),
         )
     };

@@ -8,9 +8,8 @@ use super::site::{self, Site};
 use crate::config::AgentsApi as Settings;
 use crate::contract::fields::Fields;
 use crate::domain::{Capabilities, Note, On, PendingAction, ReasonRule, Row, SourceName, Untrusted};
-use crate::sources::answer;
-use crate::sources::error::SourceError;
-use crate::sources::source::{Full, permit};
+use crate::sources::source::permit;
+use crate::sources::{Full, SourceError, answer};
 
 /// Longest wait for a read.
 pub(super) const READ_LIMIT: Duration = Duration::from_secs(30);

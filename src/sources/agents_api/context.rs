@@ -5,8 +5,7 @@ use async_trait::async_trait;
 use super::client::AgentsApi;
 use super::wire;
 use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, RawJson, Untrusted, json};
-use crate::sources::error::SourceError;
-use crate::sources::source::Context;
+use crate::sources::{Context, SourceError};
 
 #[async_trait]
 impl Context for AgentsApi {

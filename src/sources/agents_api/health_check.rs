@@ -6,9 +6,7 @@ use crate::contract::fields::Fields;
 use crate::contract::pointer;
 use crate::domain::{Check, Untrusted, Verdict};
 use crate::net::http::Reply;
-use crate::sources::error::SourceError;
-use crate::sources::source::Synced;
-use crate::sources::{answer, health_check};
+use crate::sources::{SourceError, Synced, answer, health_check};
 
 impl AgentsApi {
     /// Each step stands on the one before it; after one that failed nothing more is asked.

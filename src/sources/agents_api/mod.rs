@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::error::SourceError;
-use super::setup::{self, OpenError, Patience};
-use super::source::{Abilities, Full, Outcomes, Source, SourceInfo, Synced};
+use super::setup::{self, Patience};
+use super::{Abilities, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced};
 use crate::config::{AgentsApi as Settings, SourceConfig, SourceKind};
 use crate::domain::{ActionId, Check, PendingAction, Revision, SourceName, SubmissionBatch, Untrusted};
 use client::{AgentsApi, RESOLVE_LIMIT};

@@ -9,10 +9,8 @@ use super::{site, wire};
 use crate::config::AgentsApi as Settings;
 use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, PendingAction, Untrusted, json};
-use crate::sources::answer;
-use crate::sources::error::SourceError;
-use crate::sources::source::{Full, Synced};
 
+use crate::sources::{Full, SourceError, Synced, answer};
 /// What Data Machine gives at most.
 const PAGE: usize = 200;
 /// Pages overlap by so many, so that what is settled meanwhile takes nothing out from between two pages.

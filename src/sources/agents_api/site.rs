@@ -6,9 +6,8 @@ use std::time::Duration;
 use crate::domain::Untrusted;
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::url;
-use crate::sources::answer;
-use crate::sources::error::SourceError;
 
+use crate::sources::{SourceError, answer};
 pub(super) const LIST: &str = "list-pending-actions";
 pub(super) const SUMMARY: &str = "summary-pending-actions";
 pub(super) const GET: &str = "get-pending-action";

@@ -14,9 +14,8 @@ use crate::domain::{
 };
 use crate::net::http::Reply;
 use crate::sources::answer::{self, failed, skipped};
-use crate::sources::error::SourceError;
 use crate::sources::send_each::send_each;
-use crate::sources::source::Outcomes;
+use crate::sources::{Outcomes, SourceError};
 
 const CHANGED: &str = "changed since you looked: its input, or its summary, preview, expiry or metadata";
 const THREW_CODE: &str = "ability_callback_exception";

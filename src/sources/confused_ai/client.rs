@@ -10,10 +10,9 @@ use crate::domain::{
     ActionId, Capabilities, Note, On, PendingAction, ReasonRule, Row, SourceName, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
-use crate::sources::answer;
-use crate::sources::error::SourceError;
 use crate::sources::recent::Recent;
-use crate::sources::source::{Full, permit};
+use crate::sources::source::permit;
+use crate::sources::{Full, SourceError, answer};
 
 /// It waits inside of the agent's process, which nobody can see from here.
 const RESUMING: &str =

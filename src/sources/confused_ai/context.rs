@@ -4,8 +4,7 @@ use async_trait::async_trait;
 
 use super::client::ConfusedAi;
 use crate::domain::{ActionId, ContextEntry, Fact, PendingAction};
-use crate::sources::error::SourceError;
-use crate::sources::source::Context;
+use crate::sources::{Context, SourceError};
 
 /// Titles that are told of what waits beside an action.
 const BESIDE: usize = 8;

@@ -3,8 +3,7 @@
 use super::client::ConfusedAi;
 use crate::contract::time;
 use crate::domain::Check;
-use crate::sources::error::SourceError;
-use crate::sources::source::Synced;
+use crate::sources::{SourceError, Synced};
 
 impl ConfusedAi {
     pub(super) fn check_reviewer(&self) -> Vec<Check> {

@@ -9,10 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
-use super::error::SourceError;
 use super::recent::Recent;
-use super::setup::{self, OpenError, Patience};
-use super::source::{Abilities, Full, Outcomes, Source, SourceInfo, Synced};
+use super::setup::{self, Patience};
+use super::{Abilities, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced};
 use crate::config::SourceConfig;
 use crate::domain::{ActionId, Check, PendingAction, Revision, SourceName, SubmissionBatch};
 use client::{ConfusedAi, REMEMBERED};

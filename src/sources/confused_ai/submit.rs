@@ -13,9 +13,8 @@ use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, Su
 use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::answer::{self, failed, skipped};
-use crate::sources::error::SourceError;
 use crate::sources::send_each::send_each;
-use crate::sources::source::{Full, Outcomes};
+use crate::sources::{Full, Outcomes, SourceError};
 
 const CHANGED: &str = "changed since you looked: its arguments, or its expiry, risk, agent or description";
 const EXPIRED: &str = "expired: it can no longer be decided (its server would still take a decision)";

@@ -30,26 +30,25 @@ struct Verdict<'a> {
     reason: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct Each<'a> {
-    pause: u64,
-    decisions: BTreeMap<String, Verdict<'a>>,
+/// What is sent. An owner's route knows `approved`, `rejection_reason` and `text`; the rest is for a bridge.
+#[derive(Default, Serialize)]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approved: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejection_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pause: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decisions: Option<BTreeMap<String, Verdict<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<CallResult<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decided_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-}
-
-/// One decision for all of them. An owner's route knows the first two words.
-#[derive(Serialize)]
-struct Whole<'a> {
-    approved: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rejection_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pause: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decided_by: Option<&'a str>,
 }
 
 /// What a client's call came to. The bridge takes the value, the package's own form a text that holds it as JSON, and the name.
@@ -64,27 +63,10 @@ struct CallResult<'a> {
     error: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct All<'a> {
-    pause: u64,
-    results: Vec<CallResult<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decided_by: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pause: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decided_by: Option<&'a str>,
-}
-
 /// The body to send, or why these decisions cannot be.
 pub(super) fn of(parcel: &Parcel<'_>, road: &Road) -> Result<String, Wrong> {
     match (parcel.turn.waits, road) {
-        (Waits::Approval, Road::Bridge(report)) if report.decisions => parcel.each(report.notes),
+        (Waits::Approval, Road::Bridge(report)) if report.decisions => parcel.each(road, report.notes),
         (Waits::Approval, _) => parcel.whole(road),
         (Waits::Result, _) => parcel.results(road),
         (Waits::Input, _) => parcel.answer(road),
@@ -92,15 +74,17 @@ pub(super) fn of(parcel: &Parcel<'_>, road: &Road) -> Result<String, Wrong> {
 }
 
 impl<'a> Parcel<'a> {
-    fn by(&self) -> Option<&'a str> {
-        self.by.map(Untrusted::as_raw)
+    /// What only a bridge is told: at which pause the turn is, and who decides.
+    fn body(&self, road: &Road) -> Body<'a> {
+        let is_bridge = matches!(road, Road::Bridge(_));
+        Body {
+            pause: is_bridge.then_some(self.turn.pause),
+            decided_by: self.by.map(Untrusted::as_raw).filter(|_| is_bridge),
+            ..Body::default()
+        }
     }
 
-    fn pause(&self, road: &Road) -> Option<u64> {
-        matches!(road, Road::Bridge(_)).then_some(self.turn.pause)
-    }
-
-    fn each(&self, notes: bool) -> Result<String, Wrong> {
+    fn each(&self, road: &Road, notes: bool) -> Result<String, Wrong> {
         let mut decisions = BTreeMap::new();
         let mut comments: Vec<&str> = Vec::new();
         for item in self.items {
@@ -112,7 +96,7 @@ impl<'a> Parcel<'a> {
         }
         comments.dedup();
         let note = Some(comments.join("\n")).filter(|note| notes && !note.trim().is_empty());
-        text(&Each { pause: self.turn.pause, decisions, decided_by: self.by(), note })
+        text(&Body { decisions: Some(decisions), note, ..self.body(road) })
     }
 
     fn whole(&self, road: &Road) -> Result<String, Wrong> {
@@ -121,9 +105,7 @@ impl<'a> Parcel<'a> {
         if self.items.iter().any(|item| item.decision != first.decision) {
             return Err("one decision stands for the whole turn, and these differ");
         }
-        let bridge = self.pause(road);
-        let decided_by = self.by().filter(|_| bridge.is_some());
-        text(&Whole { approved, rejection_reason: reason, pause: bridge, decided_by })
+        text(&Body { approved: Some(approved), rejection_reason: reason, ..self.body(road) })
     }
 
     fn results(&self, road: &Road) -> Result<String, Wrong> {
@@ -146,7 +128,7 @@ impl<'a> Parcel<'a> {
         if plain {
             return text(&results);
         }
-        text(&All { pause: self.turn.pause, results, decided_by: self.by() })
+        text(&Body { results: Some(results), ..self.body(road) })
     }
 
     fn answer(&self, road: &Road) -> Result<String, Wrong> {
@@ -156,9 +138,7 @@ impl<'a> Parcel<'a> {
         if decoded.lossy {
             return Err("the answer holds half a character");
         }
-        let bridge = self.pause(road);
-        let decided_by = self.by().filter(|_| bridge.is_some());
-        text(&Answer { text: decoded.text.into_owned(), pause: bridge, decided_by })
+        text(&Body { text: Some(decoded.text.into_owned()), ..self.body(road) })
     }
 }
 

@@ -11,9 +11,8 @@ use crate::domain::{SourceName, Untrusted};
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
-use crate::sources::answer;
-use crate::sources::error::SourceError;
 
+use crate::sources::{SourceError, answer};
 /// Longest wait for a read.
 pub(super) const GET_LIMIT: Duration = Duration::from_secs(30);
 /// Longest wait for a list.

@@ -7,8 +7,7 @@ use super::client::{Dendrux, Road};
 use super::log;
 use super::turn::Turn;
 use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
-use crate::sources::error::SourceError;
-use crate::sources::source::Context;
+use crate::sources::{Context, SourceError};
 
 /// So many messages and events are shown, the newest.
 const SAID: usize = 10;

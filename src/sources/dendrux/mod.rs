@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::error::SourceError;
-use super::setup::{self, OpenError, Patience};
-use super::signals;
-use super::source::{Abilities, EventKind, Full, Outcomes, Source, SourceInfo, Synced};
+use super::setup::{self, Patience};
+use super::{
+    Abilities, EventKind, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced, signals,
+};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::domain::{
     ActionId, Check, Decision, PendingAction, Revision, SourceName, SubmissionBatch, Untrusted,

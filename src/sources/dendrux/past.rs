@@ -13,8 +13,7 @@ use super::wire::{self, Decided};
 use crate::contract::action::Unreadable;
 use crate::contract::time;
 use crate::domain::{PendingAction, RawJson, Status, Timestamp};
-use crate::sources::error::SourceError;
-use crate::sources::source::Full;
+use crate::sources::{Full, SourceError};
 
 /// Somebody decided, and the call has not come to its end: dendrux writes down only then how it was decided.
 pub(super) const UNTOLD: &str =

@@ -12,8 +12,8 @@ use super::wire::{Waiting, nameless};
 use crate::contract::action::Unreadable;
 use crate::contract::fields::Fields;
 use crate::domain::{RawJson, Untrusted, json};
+use crate::sources::SourceError;
 use crate::sources::answer::success;
-use crate::sources::error::SourceError;
 
 /// Runs a page, and events a page: what the router gives at most.
 const PAGE: u64 = 1_000;

@@ -12,10 +12,8 @@ use super::wire::Waiting;
 use super::{call_id, wire};
 use crate::domain::{ActionId, PendingAction};
 use crate::net::url;
-use crate::sources::answer;
-use crate::sources::error::SourceError;
-use crate::sources::source::{Full, Synced};
 
+use crate::sources::{Full, SourceError, Synced, answer};
 /// Up to so many runs are named to the bridge; of more, everything that waits is asked for.
 const NAMED: usize = 20;
 

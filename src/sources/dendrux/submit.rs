@@ -11,8 +11,7 @@ use crate::contract::error;
 use crate::domain::{ActionId, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
 use crate::sources::answer::{self, failed, skipped};
-use crate::sources::error::SourceError;
-use crate::sources::source::{Full, Outcomes};
+use crate::sources::{Full, Outcomes, SourceError};
 
 pub(super) const CHANGED: &str =
     "changed since you looked: the run went on, or a call of its turn is not what it was";

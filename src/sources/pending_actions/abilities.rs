@@ -18,8 +18,8 @@ use crate::domain::{
 use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::answer::{self, success};
-use crate::sources::error::SourceError;
-use crate::sources::source::{Figures, History, Listed, Lookup, ResolveUnknown, Timeline, permit};
+use crate::sources::source::permit;
+use crate::sources::{Figures, History, Listed, Lookup, ResolveUnknown, SourceError, Timeline};
 
 #[async_trait]
 impl History for PendingActions {

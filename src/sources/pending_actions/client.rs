@@ -10,9 +10,8 @@ use crate::domain::{Binding, Capabilities, Note, On, ReasonRule, Row, SourceName
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
-use crate::sources::error::SourceError;
-use crate::sources::setup::{self, OpenError, Patience};
-use crate::sources::{answer, signals};
+use crate::sources::setup::{self, Patience};
+use crate::sources::{OpenError, SourceError, answer, signals};
 
 /// Praxiom merges `userEdits` shallowly.
 const PRAXIOM_NOTES: [Note; 1] =

@@ -6,8 +6,7 @@ use async_trait::async_trait;
 
 use super::client::{Dialect, PendingActions};
 use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
-use crate::sources::error::SourceError;
-use crate::sources::source::Context;
+use crate::sources::{Context, SourceError};
 
 /// Titles that are told of what waits beside an action.
 const BESIDE: usize = 8;

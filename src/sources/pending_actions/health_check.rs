@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use super::client::{GET_LIMIT, PendingActions};
 use crate::contract::fields::Fields;
 use crate::domain::{Check, Untrusted, json};
-use crate::sources::error::SourceError;
-use crate::sources::source::Synced;
+use crate::sources::{SourceError, Synced};
 
 impl PendingActions {
     /// From the address to the right to decide.

@@ -10,8 +10,8 @@ use crate::contract::{briefing, pointer};
 use crate::domain::{Briefing, json};
 use crate::net::http::Http;
 use crate::net::sse::{self, Limits, Live};
+use crate::sources::EventKind;
 use crate::sources::signals::signal;
-use crate::sources::source::EventKind;
 
 /// Events that come together are one hint.
 const GATHER: Duration = Duration::from_millis(250);

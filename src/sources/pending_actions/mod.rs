@@ -9,10 +9,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use super::error::SourceError;
-use super::setup::{OpenError, Patience};
-use super::signals;
-use super::source::{Abilities, EventKind, Full, Outcomes, Source, SourceInfo, Synced};
+use super::setup::Patience;
+use super::{
+    Abilities, EventKind, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced, signals,
+};
 use crate::config::SourceConfig;
 use crate::domain::{ActionId, Check, Revision, SourceName, SubmissionBatch, Untrusted};
 use crate::net::sse::Limits;

@@ -11,8 +11,8 @@ use crate::contract::action::{self, Unreadable};
 use crate::domain::{ActionId, Revision, Row};
 use crate::net::url;
 use crate::sources::answer::{self, success};
-use crate::sources::error::SourceError;
-use crate::sources::source::{Full, Synced, permit};
+use crate::sources::source::permit;
+use crate::sources::{Full, SourceError, Synced};
 
 /// Rows a page: what the gate gives at most.
 const PAGE: &str = "5000";

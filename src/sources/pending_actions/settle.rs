@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use crate::contract::action::Unreadable;
 use crate::domain::{ActionId, Item, Outcome, PendingAction, Timestamp};
-use crate::sources::answer;
-use crate::sources::source::{Full, Outcomes};
 
+use crate::sources::{Full, Outcomes, answer};
 pub(super) const NO_TRACE: &str = "the source took the request but does not know the action any more";
 
 /// Actions that were read, by id.

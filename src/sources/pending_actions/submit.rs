@@ -11,9 +11,8 @@ use crate::domain::{Decision, Item, Outcome, Status, SubmissionBatch, Untrusted}
 use crate::net::http::Reply;
 use crate::net::url;
 use crate::sources::answer::{self, failed, skipped};
-use crate::sources::error::SourceError;
 use crate::sources::send_each::{same, send_parts};
-use crate::sources::source::Outcomes;
+use crate::sources::{Outcomes, SourceError};
 
 const NO_BATCH: &str = "the source does not know this batch any more, so nothing was decided";
 

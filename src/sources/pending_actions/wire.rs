@@ -8,7 +8,7 @@ use crate::contract::fields::Fields;
 use crate::domain::{ActionId, HistoryEvent, Outcome, PendingAction, Revision, Row, Status, Untrusted, json};
 use crate::domain::{Decision, Item};
 use crate::net::url;
-use crate::sources::error::SourceError;
+use crate::sources::SourceError;
 
 pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";

@@ -10,9 +10,8 @@ use super::step_id::{StepId, Verb};
 use crate::config;
 use crate::domain::{SourceName, Timestamp};
 use crate::net::http::{Ask, Http, Reply};
-use crate::sources::answer;
-use crate::sources::error::SourceError;
 
+use crate::sources::{SourceError, answer};
 /// Longest wait for any answer.
 const LIMIT: Duration = Duration::from_secs(30);
 

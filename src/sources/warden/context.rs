@@ -10,8 +10,7 @@ use crate::contract::fields::Fields;
 use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
 use crate::net::url;
 use crate::sources::answer::{self, success};
-use crate::sources::error::SourceError;
-use crate::sources::source::Context;
+use crate::sources::{Context, SourceError};
 
 #[async_trait]
 impl Context for Warden {

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::error::SourceError;
-use super::setup::{self, OpenError, Patience};
-use super::source::{Abilities, Full, Outcomes, Source, SourceInfo, Synced};
+use super::setup::{self, Patience};
+use super::{Abilities, Full, OpenError, Outcomes, Source, SourceError, SourceInfo, Synced};
 use crate::config::{self, SourceConfig, SourceKind};
 use crate::contract::time;
 use crate::domain::{ActionId, Check, Decision, PendingAction, Revision, SourceName, SubmissionBatch};

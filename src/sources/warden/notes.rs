@@ -1,7 +1,7 @@
 //! What to know before a step is decided, and what may be done with it.
 
 use super::sent::Waiting;
-use super::wire::Kind;
+use super::wire::{Kind, WaitingStep};
 use crate::domain::{Capabilities, Note, On, ReasonRule, Row};
 
 const HELD_OUTPUT: Note = Note { on: On::Any, words: "output, held before it merges" };
@@ -31,17 +31,6 @@ const COMMIT: [Note; 5] = [HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE]
 const COMMIT_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
 const COMMIT_DROPPED: [Note; 6] = [DROPPED, HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
 
-/// What a row does not say of its step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StepDetails {
-    pub(super) kind: Kind,
-    pub(super) can_be_edited: bool,
-    /// No retry is left.
-    pub(super) spent: bool,
-    /// How a decision from here stands.
-    pub(super) waiting: Waiting,
-}
-
 /// What may be done with a row of which no more is known: one that is over, or stands in for what cannot be read.
 pub(super) fn plain(row: &Row) -> Capabilities {
     let nameless = row.unreadable.is_some_and(|stand_in| !stand_in.has_id);
@@ -50,22 +39,20 @@ pub(super) fn plain(row: &Row) -> Capabilities {
 
 const PLAIN: Capabilities = Capabilities { reason: ReasonRule::Optional, ..Capabilities::PLAIN };
 
-impl StepDetails {
-    pub(super) fn capabilities(self) -> Capabilities {
-        let Self { kind, can_be_edited, spent, waiting } = self;
-        let notes: &'static [Note] = match (kind, spent, waiting) {
-            (Kind::Reason, false, Waiting::Sent | Waiting::No) => &REASON,
-            (Kind::Reason, true, Waiting::Sent | Waiting::No) => &REASON_SPENT,
-            (Kind::Reason, false, Waiting::NotTaken) => &REASON_NOT_TAKEN,
-            (Kind::Reason, true, Waiting::NotTaken) => &REASON_SPENT_NOT_TAKEN,
-            (Kind::Reason, false, Waiting::Dropped) => &REASON_DROPPED,
-            (Kind::Reason, true, Waiting::Dropped) => &REASON_SPENT_DROPPED,
-            (Kind::Commit, _, Waiting::Sent | Waiting::No) => &COMMIT,
-            (Kind::Commit, _, Waiting::NotTaken) => &COMMIT_NOT_TAKEN,
-            (Kind::Commit, _, Waiting::Dropped) => &COMMIT_DROPPED,
-        };
-        // A commit step would run the same arguments again, and take no guidance.
-        let retry = kind == Kind::Reason && !spent;
-        Capabilities { edit: can_be_edited, retry, notes, ..PLAIN }
-    }
+/// What may be done with a step that is held. `spent`: no retry is left. `waiting`: how a decision from here stands.
+pub(super) fn of(held: &WaitingStep, spent: bool, waiting: Waiting) -> Capabilities {
+    let notes: &'static [Note] = match (held.kind, spent, waiting) {
+        (Kind::Reason, false, Waiting::Sent | Waiting::No) => &REASON,
+        (Kind::Reason, true, Waiting::Sent | Waiting::No) => &REASON_SPENT,
+        (Kind::Reason, false, Waiting::NotTaken) => &REASON_NOT_TAKEN,
+        (Kind::Reason, true, Waiting::NotTaken) => &REASON_SPENT_NOT_TAKEN,
+        (Kind::Reason, false, Waiting::Dropped) => &REASON_DROPPED,
+        (Kind::Reason, true, Waiting::Dropped) => &REASON_SPENT_DROPPED,
+        (Kind::Commit, _, Waiting::Sent | Waiting::No) => &COMMIT,
+        (Kind::Commit, _, Waiting::NotTaken) => &COMMIT_NOT_TAKEN,
+        (Kind::Commit, _, Waiting::Dropped) => &COMMIT_DROPPED,
+    };
+    // A commit step would run the same arguments again, and take no guidance.
+    let retry = held.kind == Kind::Reason && !spent;
+    Capabilities { edit: held.can_be_edited(), retry, notes, ..PLAIN }
 }

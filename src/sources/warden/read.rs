@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use futures_util::stream::{self, StreamExt as _};
 
 use super::client::Warden;
-use super::notes::{self, StepDetails};
+use super::notes;
 use super::sent::{Sent, Waiting};
 use super::standing;
 use super::step_id::StepId;
@@ -13,11 +13,11 @@ use super::wire::{self, PAGE, PAGE_WORD, Page, Step, WaitingStep};
 use crate::config::ReviewKind;
 use crate::contract::action::Unreadable;
 use crate::contract::tool;
-use crate::domain::{ActionId, BatchId, Capabilities, PendingAction, Row, Untrusted};
+use crate::domain::{ActionId, BatchId, PendingAction, Row, Untrusted};
 use crate::net::url;
 use crate::sources::answer::{self, success};
-use crate::sources::error::SourceError;
-use crate::sources::source::{Full, Synced, permit};
+use crate::sources::source::permit;
+use crate::sources::{Full, SourceError, Synced};
 
 /// Pages overlap by so many rows: the list is the newest first and moves while it is read, and a row that slipped over the edge
 /// of a page would be taken for settled.
@@ -49,7 +49,7 @@ impl Warden {
         for held in held {
             let waiting = self.waiting(&held);
             if waiting != Waiting::Sent {
-                let can = self.capabilities(&held, waiting);
+                let can = notes::of(&held, self.sent.is_spent(&held.place.id()), waiting);
                 rows.push(Row { can, ..self.called(&held) });
             }
         }
@@ -192,15 +192,12 @@ impl Warden {
         Sent::waiting(self.sent.get(&held.place.id()).as_ref(), &held.started, self.now())
     }
 
-    fn capabilities(&self, held: &WaitingStep, waiting: Waiting) -> Capabilities {
-        let (kind, can_be_edited) = (held.kind, held.can_be_edited());
-        let spent = self.sent.is_spent(&held.place.id());
-        StepDetails { kind, can_be_edited, spent, waiting }.capabilities()
-    }
-
     fn held_action(&self, held: WaitingStep) -> PendingAction {
         let waiting = self.waiting(&held);
-        let row = Row { can: self.capabilities(&held, waiting), ..self.called(&held) };
+        let row = Row {
+            can: notes::of(&held, self.sent.is_spent(&held.place.id()), waiting),
+            ..self.called(&held)
+        };
         let error = match waiting {
             Waiting::NotTaken => Some(standing::NOT_TAKEN.into()),
             Waiting::Dropped => Some(standing::DROPPED.into()),

@@ -11,9 +11,8 @@ use crate::contract::fields::Fields;
 use crate::domain::{Decision, DecisionKind, Item, Outcome, RawJson, Status, SubmissionBatch, json, merge};
 use crate::net::http::Reply;
 use crate::sources::answer::{self, failed};
-use crate::sources::error::SourceError;
 use crate::sources::send_each::send_each;
-use crate::sources::source::Outcomes;
+use crate::sources::{Outcomes, SourceError};
 
 const CHANGED: &str = "changed since you looked: its content, its facts, or it was held anew";
 /// The engine does not know the step any more.

@@ -462,7 +462,7 @@ pub(crate) async fn read(inbox: Inbox, ask: PageRequest) -> ViewPage {
     let answer = match ask {
         PageRequest::Listed { statuses, next } => {
             caught(async move {
-                let listing = inbox.listed(&statuses, next).await;
+                let listing = inbox.listed(None, &statuses, next).await;
                 let row = |entry| ViewRow { entry, own: None };
                 Ok(ViewPage {
                     rows: listing.entries.into_iter().map(row).collect(),
