@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use crate::private;
+use crate::program;
 use crate::program::How;
 pub(crate) use crate::program::Late;
-use crate::{private, program};
 
 /// The editor as it is asked for: `$VISUAL`, else `$EDITOR`, split by the shell's rules; else what every system has.
 pub(crate) fn found() -> Result<Vec<String>, String> {

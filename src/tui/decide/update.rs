@@ -1,10 +1,12 @@
 //! Handles the decision keys. They are toggles and only stage; nothing here reaches a source.
 
+use crate::domain;
 use crate::domain::{
     ActionKey, Decision, DecisionKind, Digest, Lock, On, PendingAction, Seen, Sight, Staged, Status,
     changed_keys,
 };
 use crate::journal::Write;
+use crate::text;
 use crate::text::Flags;
 use crate::tui::chrome::state::Tone;
 use crate::tui::core::command::Command;
@@ -16,7 +18,6 @@ use crate::tui::queue::groups::GroupKey;
 use crate::tui::queue::slots::{Settled, Slot, State};
 use crate::tui::submit::hold;
 use crate::tui::{edit, queue};
-use crate::{domain, text};
 
 use super::confirm_guard::is_burst;
 use super::stage::{is_too_early, save, stage};

@@ -168,15 +168,13 @@ fn review(
             .filter(|(_, staged)| staged.decision.kind().approves())
             .filter_map(|(key, _)| Some((*key, fresh.get(*key)?)))
     };
-    let unseen =
-        |key: &ActionKey, action: &PendingAction| model.reader.seen.of(key, &action.digest()).is_none();
+    let seen = &model.reader.seen;
+    let unseen = |key: &ActionKey, action: &PendingAction| seen.of(key, &action.digest()).is_none();
     let title = |action: &PendingAction| action.row.title.clone();
     let changed = |key: &ActionKey, action: &PendingAction| {
-        model.reader.seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
+        seen.last(key).is_some_and(|(digest, _)| digest != action.digest())
     };
-    let edits = sent
-        .iter()
-        .filter_map(|(key, staged)| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys())));
+    let edit = |(key, staged): &OfDraft<'_>| Some((title(fresh.get(*key)?), staged.decision.edits()?.keys()));
     let counts = StagedCounts::of(sent.iter().map(|(_, staged)| staged.decision.kind()));
     let high_risk = approvals().filter(|(_, action)| action.row.risk.is_high()).count();
     let unopened: Vec<_> =
@@ -189,7 +187,7 @@ fn review(
         told: goes(model, &sent),
         tools: by_tool(sent.iter().filter_map(|(key, _)| fresh.get(*key)).map(|action| &action.row)),
         sources: sent.iter().map(|(key, _)| &key.source).collect::<HashSet<_>>().len(),
-        edited: edits.collect(),
+        edited: sent.iter().filter_map(edit).collect(),
         expiring: expiring(&sent, fresh, model.now),
         changed: approvals().filter(|(key, action)| changed(key, action)).map(|(_, a)| title(a)).collect(),
         first_changed: approvals()
