@@ -1,4 +1,4 @@
-//! Handles the help overlay and the palette: opens them over anything, narrows them by typing, runs what is chosen.
+//! Help and the palette: opens them over anything, narrows them by typing, runs what is chosen, draws them.
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! What is staged, and what keys have just done to it.
+//! What is staged, what keys have just done to it, and which keys were not meant: held, pasted, or pressed at something that changed.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Handles one session of plain mode: takes lines and messages, returns text and effects. Pure, like `update`.
+//! One session of plain mode: what was read out, what it waits for, and the text to write.
 
 use std::collections::VecDeque;
 

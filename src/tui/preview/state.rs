@@ -1,4 +1,4 @@
-//! The action under the cursor in full, and those near it.
+//! The action under the cursor in full and those near it, and which content of each was on screen.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};

@@ -1,4 +1,4 @@
-//! What stands together in the list, and in which order. A new grouping or order is applied when the reviewer asks for it.
+//! What stands together in the list, and which actions are near-identical. A new grouping is applied when the reviewer asks for it.
 
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;

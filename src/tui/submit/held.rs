@@ -1,4 +1,4 @@
-//! What is being sent: confirmed and held, on its way, answered.
+//! State of sending: confirmed and held, on its way, answered.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! One line of a page, in parts.
+//! One line of a page, in parts, and how keys, sizes, times and units are written in it.
 
 use crate::contract::time;
 use crate::contract::tool::Unit;
