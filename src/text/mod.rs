@@ -1,4 +1,4 @@
-//! The one door through which foreign text reaches a screen: [`Untrusted`] in, [`Shown`] out.
+//! The one door through which foreign text reaches a screen: [`crate::domain::Untrusted`] in, [`Shown`] out.
 //!
 //! Every character that a terminal would obey, hide or reorder becomes a visible token such as `⟦U+202E⟧`, and the
 //! token's own brackets are tokens too, so two different texts never look the same (homoglyphs aside).
