@@ -26,7 +26,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
     match given {
         Intent::Command(command) => seeing(model, command),
         Intent::Go(key) => go(model, &key),
-        Intent::PieceKind(tab) => look(model, tab),
+        Intent::Show(tab) => look(model, tab),
         Intent::Approve { comment } => approve(model, comment.as_deref()),
         Intent::Exclude { reason } => exclude(model, reason.as_deref()),
         Intent::Comment(text) => comment(model, &text),

@@ -138,7 +138,7 @@ pub(crate) enum Intent {
     /// To this action.
     Go(ActionKey),
     /// Its page, from the first line.
-    PieceKind(Tab),
+    Show(Tab),
     /// Never back to undecided, as the key does.
     Approve {
         comment: Option<String>,

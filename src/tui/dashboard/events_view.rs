@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use crate::domain::{Queue, Status, Timestamp, Untrusted};
 use crate::inbox::Connection;
 use crate::inbox::figures::cells;
-use crate::inbox::figures::{About, Alert, AlertKind, Happening, HappeningKind as K, words};
+use crate::inbox::figures::{About, Alert, AlertKind, Board, Happening, HappeningKind as K, words};
 use crate::text;
 use crate::text::{Shown, count};
 use crate::tui::chrome;
@@ -34,6 +34,11 @@ pub(crate) fn draw(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     }
 }
 
+/// Columns that the sources' names need.
+fn longest_name(board: &Board) -> usize {
+    board.sources.iter().map(|source| source.name.as_str().len()).max().unwrap_or_default()
+}
+
 fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
     let (word, style) = word(&event.what);
     let narrow = pen.left() < 60;
@@ -41,16 +46,7 @@ fn one(model: &Model, event: &Happening, pen: &mut Pen<'_>) {
     let time = if narrow { time.get(..5).unwrap_or_default() } else { &time };
     pen.ours(time, theme::DIM).ours(&format!("  {word:<9}"), style).ours(" ", theme::PLAIN);
     if model.dashboard.watch.board.sources.len() > 1 {
-        let width = model
-            .dashboard
-            .watch
-            .board
-            .sources
-            .iter()
-            .map(|source| source.name.as_str().len())
-            .max()
-            .unwrap_or_default();
-        let width = width.clamp(4, if narrow { 8 } else { 20 });
+        let width = longest_name(&model.dashboard.watch.board).clamp(4, if narrow { 8 } else { 20 });
         pen.column(&Shown::ours(event.source.as_str()), width, theme::PLAIN).ours("  ", theme::PLAIN);
     }
     what(event, pen);
@@ -274,15 +270,7 @@ pub(crate) fn list(model: &Model, layout: &WatchLayout, buf: &mut Buffer) {
     if watch.board.alerts.is_empty() {
         Pen::new(buf, rows, 0).ours(" no alerts", theme::GOOD);
     }
-    let width = model
-        .dashboard
-        .watch
-        .board
-        .sources
-        .iter()
-        .map(|source| source.name.as_str().len())
-        .max()
-        .unwrap_or_default();
+    let width = longest_name(&watch.board);
     for (nth, line, here) in on_screen(model, layout, Panel::Alerts, buf) {
         let Some(alert) = watch.board.alerts.get(nth) else { continue };
         let (said, quiet) = standing(model, alert);

@@ -1,5 +1,5 @@
-//! A key that confirms counts once it stood alone: one that another key follows at once came with a paste, or with an answer of
-//! the terminal, and was not typed.
+//! Keys that confirm nothing: those that nobody typed, and those that were not for the sheet on screen. A key that confirms counts
+//! once it stood alone: one that another key follows at once came with a paste, or with an answer of the terminal.
 
 use crate::domain::Resolution;
 use crate::tui::core::modal::Modal;

@@ -399,12 +399,8 @@ pub(crate) fn finish(model: &mut Model) {
             new => format!("{new} just arrived: {next} goes there; {batch} or {all} reviews and submits"),
         };
         // What was said of a whole turn an instant ago is still news.
-        match model
-            .screen
-            .message
-            .as_mut()
-            .filter(|message| message.at == model.now && message.tone == Tone::Plain)
-        {
+        let (now, last) = (model.now, model.screen.message.as_mut());
+        match last.filter(|message| message.at == now && message.tone == Tone::Plain) {
             Some(message) => message.parts.push(text::Shown::ours(format!("; {said}"))),
             None => model.say(said),
         }

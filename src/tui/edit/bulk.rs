@@ -124,7 +124,7 @@ fn stage_all(model: &mut Model) {
         return;
     }
     // Once more, with what is known now: somebody else may have been faster.
-    let () = show(model);
+    show(model);
     let rows = list(model).and_then(|bulk| bulk.rows.take()).unwrap_or_default();
     let Some(Modal::Edit(form)) = &model.modal else { return };
     let own = form.key.clone();

@@ -15,7 +15,7 @@ pub(crate) fn start(session: &mut Session, tab: Tab) {
     if session.model.here().is_none() {
         return browse::announce(session);
     }
-    session.give(Intent::PieceKind(tab));
+    session.give(Intent::Show(tab));
     session.turn = Turn::Reading(tab);
 }
 

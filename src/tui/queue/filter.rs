@@ -184,13 +184,8 @@ pub(crate) fn finish(model: &mut Model) {
 
 /// The list has other rows: the same filter over all of them.
 pub(crate) fn again(model: &mut Model) {
-    let filter = model
-        .list
-        .filtering
-        .scan
-        .take()
-        .map(|scan| scan.filter)
-        .or_else(|| model.list.filtering.applied.clone());
+    let filtering = &mut model.list.filtering;
+    let filter = filtering.scan.take().map(|scan| scan.filter).or_else(|| filtering.applied.clone());
     let Some(filter) = filter else { return };
     model.list.filtering.begin(filter, false, &model.queue, model.now);
     finish(model);
