@@ -23,7 +23,7 @@ where
 }
 
 /// Sends all parts, `at_a_time` of them at once. After an error that the next part would meet too, nothing more is sent. The
-/// error of an only part is the caller's.
+/// error of an only part is the caller's; so is one that kept the first ones from landing, and would keep the rest.
 pub(super) async fn send_parts<'a, P, F>(
     parts: &'a [P],
     at_a_time: usize,
@@ -41,7 +41,16 @@ where
             outcomes.extend(some.iter().flat_map(|part| same(&items(part), &not_sent)));
             continue;
         }
-        for (part, answer) in some.iter().zip(join_all(some.iter().map(&send)).await) {
+        let answers = join_all(some.iter().map(&send)).await;
+        // What is not allowed may be so for one of them.
+        let keeps_all = |error: &SourceError| {
+            error.stops_the_rest() && !error.lost_sight() && !matches!(error, SourceError::Forbidden { .. })
+        };
+        let none_landed = answers.iter().all(|answer| answer.as_ref().is_err_and(keeps_all));
+        if outcomes.is_empty() && none_landed {
+            return answers.into_iter().next().unwrap_or_else(|| Ok(outcomes));
+        }
+        for (part, answer) in some.iter().zip(answers) {
             match answer {
                 Ok(told) => outcomes.extend(told),
                 Err(error) if parts.len() == 1 => return Err(error),

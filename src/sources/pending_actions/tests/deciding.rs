@@ -189,6 +189,36 @@ async fn a_long_batch_goes_in_parts_and_a_lost_part_stops_the_rest() {
 }
 
 #[tokio::test]
+async fn a_part_that_is_refused_for_what_is_in_it_stops_no_other() {
+    let gate = Backend::default();
+    let ids: Vec<String> = (0..4_001).map(|nth| format!("{nth:04}")).collect();
+    let decisions: Vec<_> = ids.iter().map(|id| (id.as_str(), Decision::APPROVE)).collect();
+    gate.on("POST", "/api/pending-actions/batch/b/approve").reply(422, "").reply(403, "");
+
+    let source = gate.source(SourceKind::Gate, None).await;
+    let outcomes = source.submit(&batch(Some("b"), &decisions), "k").await.unwrap();
+
+    let of = |nth: usize| outcomes[nth].1.clone();
+    assert_eq!(of(0), failed("the source refused the request: HTTP 422"));
+    assert_eq!(of(2_000), failed("the source does not allow this with this token: HTTP 403"));
+    assert_eq!(of(4_000), failed("not sent, because the source does not allow this with this token"));
+    assert_eq!(gate.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn what_keeps_the_first_part_keeps_all_and_is_the_error_of_all() {
+    let gate = Backend::default();
+    let ids: Vec<String> = (0..2_001).map(|nth| format!("{nth:04}")).collect();
+    let decisions: Vec<_> = ids.iter().map(|id| (id.as_str(), Decision::APPROVE)).collect();
+    gate.on("POST", "/api/pending-actions/batch/b/approve").reply(401, "");
+
+    let source = gate.source(SourceKind::Gate, None).await;
+    let error = source.submit(&batch(Some("b"), &decisions), "k").await.unwrap_err();
+
+    assert_eq!((error, gate.requests().len()), (SourceError::Unauthorized, 1));
+}
+
+#[tokio::test]
 async fn a_batch_id_that_no_path_can_hold_is_decided_one_by_one() {
     let gate = Backend::default();
     gate.on("POST", "/api/pending-actions/1/approve").reply(200, fake::text("1", "{}", "approved"));
