@@ -48,7 +48,7 @@ where
         };
         let none_landed = answers.iter().all(|answer| answer.as_ref().is_err_and(keeps_all));
         if outcomes.is_empty() && none_landed {
-            return answers.into_iter().next().unwrap_or_else(|| Ok(outcomes));
+            return answers.into_iter().next().unwrap_or(Ok(outcomes));
         }
         for (part, answer) in some.iter().zip(answers) {
             match answer {
