@@ -75,7 +75,7 @@ fn raw(key: &ActionKey, action: &PendingAction, several: bool) -> anyhow::Result
 }
 
 async fn one(inbox: &Inbox, key: &ActionKey, action: &PendingAction, json: bool) -> anyhow::Result<()> {
-    let context = inbox.context(key).await;
+    let context = inbox.context(key, &[]).await;
     let pending = action.row.status.is_pending();
     let told = if pending { action.row.can.told() } else { Vec::new() };
     let mut told: Vec<String> = told.into_iter().map(|(_, words)| words.into_owned()).collect();

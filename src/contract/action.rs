@@ -25,6 +25,9 @@ pub struct Unreadable {
     pub can: Capabilities,
 }
 
+/// What the id of a stand-in begins with where what it stands for has none.
+const NO_ID: &str = "(no id) ";
+
 impl Unreadable {
     /// [`Unreadable::what`] of a list that was not given whole.
     pub const CUT_OFF: &'static str = "the list says that there is more than it gave, and not where";
@@ -42,6 +45,11 @@ impl Unreadable {
         Self { what, raw, id, can: Capabilities::READ_ONLY }
     }
 
+    /// The id may be one of ours: of what stands in for something that has none.
+    pub fn stands_in_as(id: &ActionId) -> bool {
+        id.as_raw().starts_with(NO_ID)
+    }
+
     /// A row to be shown, and rejected where its id is known, in the place of what could not be read.
     pub fn stand_in(&self) -> PendingAction {
         let raw = self.raw.as_raw();
@@ -49,7 +57,7 @@ impl Unreadable {
         let literal = RawJson::parse(json::encode(raw)).unwrap_or_else(|_| RawJson::null());
         let id = self.id.clone().unwrap_or_else(|| {
             let digest = Digest::of_fields("unreadable", [Some(raw)]).to_string();
-            ActionId::new(format!("(no id) {}", digest.get(7..19).unwrap_or_default()))
+            ActionId::new(format!("{NO_ID}{}", digest.get(7..19).unwrap_or_default()))
         });
         let batch = fields.text("batchId").filter(|batch| !batch.is_empty());
         let tool = fields.text("toolName").unwrap_or_else(|| "(cannot be read)".into());
@@ -166,28 +174,24 @@ impl<'a> From<&'a Row> for RowBody<'a> {
 ///
 /// Fails only when a stored payload is no JSON, which the gate never stores.
 pub fn write(action: &PendingAction) -> Result<Box<RawValue>, serde_json::Error> {
-    let raw = |json: &'_ RawJson| serde_json::from_str::<Box<RawValue>>(json.as_str());
-    let optional = |json: Option<&RawJson>| json.map(raw).transpose();
-    let input = raw(&action.input)?;
-    let preview = optional(action.preview.as_ref())?;
-    let edits = optional(action.user_edits.as_ref().map(Edits::as_json))?;
-    let effective = optional(action.effective_input.as_ref())?;
-    let result = optional(action.result.as_ref())?;
-    let text = |field: &'_ Option<Untrusted>| field.as_ref().map(|text| text.as_raw().to_owned());
-    let (tool_call, requested_by) = (text(&action.tool_call), text(&action.requested_by));
-    let (summary, reason, error) = (text(&action.summary), text(&action.reason), text(&action.error));
+    fn raw(json: &RawJson) -> Result<&RawValue, serde_json::Error> {
+        serde_json::from_str(json.as_str())
+    }
+    fn text(field: Option<&Untrusted>) -> Option<&str> {
+        field.map(Untrusted::as_raw)
+    }
     serde_json::value::to_raw_value(&ActionBody {
         row: RowBody::from(&action.row),
-        tool_call_id: tool_call.as_deref(),
-        requested_by: requested_by.as_deref(),
-        summary: summary.as_deref(),
-        tool_input: &input,
-        preview: preview.as_deref(),
-        user_edits: edits.as_deref(),
-        effective_input: effective.as_deref(),
-        reason: reason.as_deref(),
-        result: result.as_deref(),
-        error: error.as_deref(),
+        tool_call_id: text(action.tool_call.as_ref()),
+        requested_by: text(action.requested_by.as_ref()),
+        summary: text(action.summary.as_ref()),
+        tool_input: raw(&action.input)?,
+        preview: action.preview.as_ref().map(raw).transpose()?,
+        user_edits: action.user_edits.as_ref().map(Edits::as_json).map(raw).transpose()?,
+        effective_input: action.effective_input.as_ref().map(raw).transpose()?,
+        reason: text(action.reason.as_ref()),
+        result: action.result.as_ref().map(raw).transpose()?,
+        error: text(action.error.as_ref()),
         executed_at: action.executed_at.map(time::write),
         terms: action.terms.map(|terms| terms.to_string()),
         tool_result: ToolResult::of(action),

@@ -29,7 +29,7 @@ pub struct Capabilities {
     /// Who checks that what lands is what was seen.
     pub binding: Binding,
     /// What else to know before deciding it.
-    pub notes: &'static [Note],
+    pub notes: Notes,
 }
 
 /// How actions of one batch depend on each other when they are decided.
@@ -74,6 +74,36 @@ impl Note {
         Self { on: On::Any, words: "this backend records nobody: who decided is kept here only" };
 }
 
+/// A source's list of notes, and which of them hold for an action. As small as a row can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notes {
+    list: &'static [Note],
+    /// One bit for each.
+    holds: u16,
+}
+
+impl Notes {
+    /// All of them.
+    pub const fn of(list: &'static [Note]) -> Self {
+        Self { list, holds: u16::MAX }
+    }
+
+    /// Those whose place is true.
+    pub fn that_hold<const N: usize>(list: &'static [Note; N], holds: [bool; N]) -> Self {
+        let bits = holds.iter().rev().fold(0, |bits, &holds| bits << 1 | u16::from(holds));
+        Self { list, holds: bits }
+    }
+
+    /// What holds, in the list's order.
+    pub fn iter(self) -> impl Iterator<Item = &'static Note> {
+        self.list
+            .iter()
+            .enumerate()
+            .filter(move |(place, _)| self.holds >> place & 1 == 1)
+            .map(|(_, note)| note)
+    }
+}
+
 impl Default for Capabilities {
     fn default() -> Self {
         Self::READ_ONLY
@@ -93,7 +123,7 @@ impl Capabilities {
         together: Together::Free,
         also_rejects: 0,
         binding: Binding::ReadOnly,
-        notes: &[],
+        notes: Notes::of(&[]),
     };
 
     /// Each is approved or rejected by itself; nothing travels along.
@@ -157,7 +187,8 @@ impl Capabilities {
             Decision::Retry { .. } => (On::Retry, true),
         };
         let edits = decision.edits().is_some();
-        let about = |note: &&Note| note.on == On::Any || note.on == on || (edits && note.on == On::Edit);
+        let about =
+            |note: &&'static Note| note.on == On::Any || note.on == on || (edits && note.on == On::Edit);
         let mut told: Vec<Cow<'static, str>> = Vec::new();
         match self.also_rejects {
             n if n == 0 || on != On::Reject => {}
@@ -176,7 +207,7 @@ impl Capabilities {
         let noted = |on: On| self.notes.iter().find(|note| note.on == on).map(|note| note.words);
         if !self.can_decide() {
             return noted(On::Any)
-                .or_else(|| self.notes.first().map(|note| note.words))
+                .or_else(|| self.notes.iter().next().map(|note| note.words))
                 .unwrap_or("read-only: its source takes no decision on it from here");
         }
         noted(on).unwrap_or(match on {
@@ -231,7 +262,7 @@ mod tests {
             Note { on: On::Reject, words: "completed steps will be compensated" },
             Note { on: On::Edit, words: "the whole envelope is sent" },
         ];
-        let can = Capabilities { notes: NOTES, also_rejects: 2, ..Capabilities::PLAIN };
+        let can = Capabilities { notes: Notes::of(NOTES), also_rejects: 2, ..Capabilities::PLAIN };
         let because = Decision::Reject { reason: Some("no".to_owned()) };
 
         assert!(can.told_of(&Decision::APPROVE).is_empty());
@@ -254,7 +285,7 @@ mod tests {
             words(Capabilities {
                 reason: ReasonRule::Optional,
                 also_rejects: 1,
-                notes: &[EDITS],
+                notes: Notes::of(&[EDITS]),
                 ..Capabilities::PLAIN
             }),
             ["reject also rejects 1 ungated call", EDITS.words]

@@ -36,7 +36,7 @@ pub use action::{
 };
 pub use alert::AlertKind;
 pub use briefing::{BatchCount, Briefing, Outstanding, ToolOutstanding};
-pub use capability::{Binding, Capabilities, Note, On, ReasonRule, Together};
+pub use capability::{Binding, Capabilities, Note, Notes, On, ReasonRule, Together};
 pub use confirm::{Confirm, Weight, confirm_by};
 pub use context::{Check, ContextEntry, Fact, FactValue, Verdict};
 pub use decision::{Decision, DecisionKind};

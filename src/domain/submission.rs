@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::{ActionId, ActionKey, BatchId, BatchKey, Capabilities, Decision, DecisionKind, Digest, Refusal};
+use super::{ActionId, ActionKey, BatchId, BatchKey, Decision, DecisionKind, Digest, Refusal};
 use super::{PendingAction, ReasonRule, Risk, SourceName, Staged, Timestamp, Together, Untrusted, merge};
 
 /// Ours, and random: it names a submission in the journal and makes idempotency keys.
@@ -116,7 +116,8 @@ impl SubmissionBatch {
 
 /// Turns staged decisions into a submission, or says why not. Only what is staged is in it: undecided stays pending.
 ///
-/// `loaded` are the actions in full, read for this very purpose; every decision is bound to a digest computed from them.
+/// `loaded` are the actions in full, read for this very purpose, with what may be done with them; every decision is bound to a digest
+/// computed from them.
 /// An action whose content or terms differ from what was on screen when it was staged is refused, and so is one that has
 /// expired by `now`. Decisions keep the order of `staged`, and batches that of their first decisions. `pending_in` counts what is
 /// pending in a batch, decided or not: some sources settle a batch only as a whole, and a part of it is refused.
@@ -124,7 +125,6 @@ pub fn freeze<'a>(
     id: SubmissionId,
     staged: impl IntoIterator<Item = (&'a ActionKey, &'a Staged)>,
     loaded: &HashMap<ActionKey, PendingAction>,
-    capabilities: impl Fn(&ActionKey) -> Capabilities,
     pending_in: impl Fn(&BatchKey) -> usize,
     now: Timestamp,
 ) -> Result<Submission, Refusal> {
@@ -132,7 +132,7 @@ pub fn freeze<'a>(
     let mut places: HashMap<BatchKey, usize> = HashMap::new();
     for (nth, (key, staged)) in staged.into_iter().enumerate() {
         let action = loaded.get(key).ok_or_else(|| Refusal::NotLoaded(key.clone()))?;
-        let item = Item { nth, ..freeze_one(key, staged, action, capabilities(key), now)? };
+        let item = Item { nth, ..freeze_one(key, staged, action, now)? };
         // Where it stands now: a list that was read anew may have learnt better what belongs together.
         let of = match &action.row.batch {
             Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
@@ -151,7 +151,7 @@ pub fn freeze<'a>(
         return Err(Refusal::Empty);
     }
     for (key, batch) in &batches {
-        whole(batch, &capabilities, pending_in(key))?;
+        whole(batch, loaded, pending_in(key))?;
     }
     Ok(Submission { id, batches: batches.into_iter().map(|(_, batch)| batch).collect() })
 }
@@ -165,16 +165,16 @@ pub fn in_sending_order(staged: &mut [(&ActionKey, &Staged)], loaded: &HashMap<A
 /// Where a source settles a batch as a whole, all of it must be there, and where it takes one decision, it must be one.
 fn whole(
     batch: &SubmissionBatch,
-    capabilities: &impl Fn(&ActionKey) -> Capabilities,
+    loaded: &HashMap<ActionKey, PendingAction>,
     pending: usize,
 ) -> Result<(), Refusal> {
     let key = |item: &Item| ActionKey { source: batch.source.clone(), id: item.id.clone() };
-    let together = |item: &&Item| capabilities(&key(item)).together != Together::Free;
-    let Some(bound) = batch.items.iter().find(together) else { return Ok(()) };
+    let together = |item: &Item| loaded.get(&key(item)).map_or(Together::Free, |it| it.row.can.together);
+    let Some(bound) = batch.items.iter().find(|item| together(item) != Together::Free) else { return Ok(()) };
     if pending > batch.items.len() {
         return Err(Refusal::PartOfTurn(key(bound), pending - batch.items.len()));
     }
-    let same = capabilities(&key(bound)).together == Together::Same;
+    let same = together(bound) == Together::Same;
     let otherwise = batch.items.iter().find(|item| item.decision != bound.decision);
     match otherwise.filter(|_| same) {
         Some(other) => Err(Refusal::MixedTurn(key(other))),
@@ -186,14 +186,13 @@ fn freeze_one(
     key: &ActionKey,
     staged: &Staged,
     action: &PendingAction,
-    can: Capabilities,
     now: Timestamp,
 ) -> Result<Item, Refusal> {
-    let digest = action.digest();
+    let (can, digest) = (action.row.can, action.digest());
     let refuse = |refusal: fn(ActionKey) -> Refusal| Err(refusal(key.clone()));
     match &staged.decision {
-        _ if !can.can_decide() => return refuse(Refusal::ReadOnly),
         _ if !action.row.status.is_pending() => return refuse(Refusal::NotPending),
+        _ if !can.can_decide() => return refuse(Refusal::ReadOnly),
         _ if action.row.has_expired(now) => return refuse(Refusal::Expired),
         _ if differs(staged.digest, Some(digest)) || differs(staged.terms, action.terms) => {
             return refuse(Refusal::ChangedSinceSeen);
@@ -246,12 +245,13 @@ impl Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Binding, Edits, RawJson, Row};
+    use crate::domain::{Binding, Capabilities, Edits, RawJson, Row};
 
-    fn pending(expires_at: i64) -> PendingAction {
+    fn pending(expires_at: i64, can: Capabilities) -> PendingAction {
         let input = RawJson::parse("{}").unwrap();
         let row = Row {
             expires_at: Some(Timestamp::from_millis(expires_at)),
+            can,
             ..Row::new(ActionId::new("1"), "t".into(), "T".into())
         };
         PendingAction::new(row, input.clone(), input)
@@ -259,15 +259,15 @@ mod tests {
 
     #[test]
     fn what_expired_is_refused_from_that_moment_on() {
-        let pending = pending(1_000);
+        let can = Capabilities { binding: Binding::Source, ..Capabilities::READ_ONLY };
+        let pending = pending(1_000, can);
         let key = ActionKey { source: SourceName::new("gate"), id: ActionId::new("1") };
         let (batch, at) = (BatchKey::Alone(key.clone()), Timestamp::default());
         let staged = Staged { decision: Decision::APPROVE, batch, digest: None, terms: None, at };
         let loaded = HashMap::from([(key.clone(), pending)]);
-        let can = Capabilities { binding: Binding::Source, ..Capabilities::READ_ONLY };
         let frozen = |now| {
             let now = Timestamp::from_millis(now);
-            freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| can, |_| 1, now)
+            freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| 1, now)
         };
 
         assert_eq!(frozen(999).map(|submission| submission.len()), Ok(1));
@@ -281,7 +281,7 @@ mod tests {
         let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
         for (n, decision) in decided.iter().enumerate() {
             let key = ActionKey { source: source.clone(), id: ActionId::new(n.to_string()) };
-            let mut action = pending(i64::MAX);
+            let mut action = pending(i64::MAX, Capabilities { together, ..Capabilities::PLAIN });
             action.row.batch = Some(batch.clone());
             let at = Timestamp::default();
             let of = BatchKey::Batch(source.clone(), batch.clone());
@@ -291,9 +291,8 @@ mod tests {
             ));
             loaded.insert(key, action);
         }
-        let can = Capabilities { together, ..Capabilities::PLAIN };
         let staged = staged.iter().map(|(key, staged)| (key, staged));
-        let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| can, |_| 3, Timestamp::default());
+        let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| 3, Timestamp::default());
         frozen.map(|submission| submission.len())
     }
 
@@ -319,7 +318,7 @@ mod tests {
         for (id, batch, created) in [("z", "post", 3), ("tag", "term", 3), ("c", "term", 1), ("a", "post", 2)]
         {
             let key = ActionKey { source: source.clone(), id: ActionId::new(id) };
-            let mut action = pending(i64::MAX);
+            let mut action = pending(i64::MAX, Capabilities::PLAIN);
             (action.row.batch, action.row.created_at) =
                 (Some(BatchId::new(batch)), Timestamp::from_millis(created));
             let of = BatchKey::Batch(source.clone(), BatchId::new(batch));
@@ -332,9 +331,7 @@ mod tests {
         }
         let sent = |given: &[(&ActionKey, &Staged)]| {
             let given = given.iter().copied();
-            let can = |_: &ActionKey| Capabilities::PLAIN;
-            let frozen =
-                freeze(SubmissionId::new("s"), given, &loaded, can, |_| 1, Timestamp::default()).unwrap();
+            let frozen = freeze(SubmissionId::new("s"), given, &loaded, |_| 1, Timestamp::default()).unwrap();
             let items = |batch: &SubmissionBatch| {
                 batch
                     .items
@@ -356,12 +353,12 @@ mod tests {
     fn what_asks_for_an_answer_is_not_approved_without_one_and_what_cannot_be_rejected_is_not() {
         let key = ActionKey { source: SourceName::new("dendrux"), id: ActionId::new("1") };
         let batch = BatchKey::Alone(key.clone());
-        let loaded = HashMap::from([(key.clone(), pending(i64::MAX))]);
         let can = Capabilities { edit: true, answer: true, reject: false, ..Capabilities::PLAIN };
+        let loaded = HashMap::from([(key.clone(), pending(i64::MAX, can))]);
         let frozen = |decision: Decision| {
             let at = Timestamp::default();
             let staged = Staged { decision, batch: batch.clone(), digest: None, terms: None, at };
-            let frozen = freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| can, |_| 1, at);
+            let frozen = freeze(SubmissionId::new("s"), [(&key, &staged)], &loaded, |_| 1, at);
             frozen.map(|submission| submission.len())
         };
         let edits = Edits::new(RawJson::parse(r#"{"answer":"yes"}"#).unwrap()).unwrap();
@@ -377,7 +374,7 @@ mod tests {
         let (mut staged, mut loaded) = (Vec::new(), HashMap::new());
         for (id, was) in [("1", "w@1/pay"), ("2", "refund@3/pay")] {
             let key = ActionKey { source: source.clone(), id: ActionId::new(id) };
-            let mut action = pending(i64::MAX);
+            let mut action = pending(i64::MAX, Capabilities::PLAIN);
             action.row.batch = Some(BatchId::new("refund@3/pay"));
             let batch = BatchKey::Batch(source.clone(), BatchId::new(was));
             let at = Timestamp::default();
@@ -388,8 +385,7 @@ mod tests {
             loaded.insert(key, action);
         }
         let staged = staged.iter().map(|(key, staged)| (key, staged));
-        let can = Capabilities::PLAIN;
-        let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| can, |_| 2, Timestamp::default());
+        let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| 2, Timestamp::default());
 
         assert_eq!(frozen.unwrap().batches().len(), 1);
     }

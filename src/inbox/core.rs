@@ -10,7 +10,6 @@ use super::event::Event;
 use super::notify;
 use super::pace::Pace;
 use super::problem::Problem;
-use super::rows_without_id::RowsWithoutId;
 use super::timeouts::{Limits, Wait, WithTimeouts};
 use super::tools::{Tool, Tools};
 use super::watch::{self, SyncFailures};
@@ -30,7 +29,6 @@ pub struct Inbox {
     pub(super) login: Option<Arc<str>>,
     pub(super) pace: Pace,
     pub(super) tools: Arc<Tools>,
-    pub(super) nameless: Arc<RowsWithoutId>,
     pub(super) misses: Arc<SyncFailures>,
     pub(super) risks: Arc<HashMap<SourceName, Risks>>,
 }
@@ -45,12 +43,12 @@ impl Inbox {
         reviewer: Option<String>,
     ) -> Self {
         let reviewer = reviewer.map(Arc::from);
-        let (pace, tools, nameless) = (Pace::new(poll), Arc::default(), Arc::default());
+        let (pace, tools) = (Pace::new(poll), Arc::default());
         let timed = sources.into_iter().map(|source| WithTimeouts::over(source, Limits::USUAL));
         let sources: Arc<[WithTimeouts]> = timed.collect();
         let misses = Arc::new(SyncFailures::of(&sources));
         let (risks, login) = (Arc::default(), None);
-        Self { sources, journal, reviewer, login, pace, tools, nameless, misses, risks }
+        Self { sources, journal, reviewer, login, pace, tools, misses, risks }
     }
 
     /// No source is waited for longer than this.
@@ -129,10 +127,11 @@ impl Inbox {
         self.journal.log_page(skip, limit).await.map_err(Problem::from)
     }
 
-    /// What the source knows around an action, for the Context tab.
-    pub async fn context(&self, key: &ActionKey) -> Result<Vec<ContextEntry>, Problem> {
+    /// What the source knows around an action, for the Context tab. `listed` is the action and what it may be one of, as far as they are
+    /// known.
+    pub async fn context(&self, key: &ActionKey, listed: &[Row]) -> Result<Vec<ContextEntry>, Problem> {
         let source = self.source(&key.source)?;
-        let told = source.ask_able(Wait::Look, |able| Some(able.context?.context(&key.id))).await;
+        let told = source.ask_able(Wait::Look, |able| Some(able.context?.context(&key.id, listed))).await;
         told.map(Option::unwrap_or_default).map_err(|error| Problem::of(&key.source, &error))
     }
 

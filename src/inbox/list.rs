@@ -12,7 +12,7 @@ use crate::contract::time;
 use crate::domain::{
     ActionId, ActionKey, Entry, PendingAction, Revision, Row, SourceName, Timestamp, Untrusted,
 };
-use crate::sources::{self, Full};
+use crate::sources::{self, Full, SourceError};
 
 /// What a sync brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,25 +50,18 @@ impl Inbox {
         let name = source.name();
         let entries = |rows: Vec<Row>, unreadable: &[Unreadable]| {
             let known: HashSet<ActionId> = rows.iter().map(|row| row.id.clone()).collect();
-            let stand_ins = unreadable.iter().map(Unreadable::stand_in);
-            let stand_ins = stand_ins.filter(|action| !known.contains(&action.row.id)).map(|action| {
-                let mut row = action.row.clone();
+            let stand_ins = unreadable.iter().map(|bad| bad.stand_in().row);
+            let stand_ins = stand_ins.filter(|row| !known.contains(&row.id)).map(|mut row| {
                 if row.created_at == Timestamp::default() {
                     row.created_at = time::now();
                 }
-                let nameless = row.unreadable.is_some_and(|stand_in| !stand_in.has_id);
-                if nameless {
-                    self.nameless.keep(key(name, row.id.clone()), action);
-                }
                 row
             });
-            let stand_ins: Vec<Row> = stand_ins.collect();
             rows.into_iter().chain(stand_ins).map(|row| self.entry(name, row)).collect::<Vec<_>>()
         };
         let answer = source.ask(Wait::List, |source| source.sync(since)).await;
         let (rows, revision, unreadable) = match answer.map_err(|error| Problem::of(name, &error))? {
             sources::Synced::All { rows, unreadable, revision } => {
-                self.nameless.forget(name);
                 (Rows::All(entries(rows, &unreadable)), revision, unreadable)
             }
             sources::Synced::Changes { rows, unreadable, purged, revision } => {
@@ -89,12 +82,12 @@ impl Inbox {
     /// Actions in full, each with its key, in the order of the keys. What could not be had is a problem beside the others.
     pub async fn load(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
         let mut wanted: HashMap<&SourceName, Vec<ActionId>> = HashMap::new();
-        for key in keys.iter().filter(|key| self.nameless.get(key).is_none()) {
+        for key in keys {
             wanted.entry(&key.source).or_default().push(key.id.clone());
         }
         let reads = wanted.into_iter().map(|(name, ids)| async move {
             let read = match self.source(name) {
-                Ok(source) => source.get(&ids).await.map_err(|error| Problem::of(name, &error)),
+                Ok(source) => full(source, ids).await.map_err(|error| Problem::of(name, &error)),
                 Err(problem) => Err(problem),
             };
             let raised = |mut action: PendingAction| {
@@ -106,11 +99,10 @@ impl Inbox {
         });
         let mut read: HashMap<&SourceName, Result<Read, Problem>> =
             join_all(reads).await.into_iter().collect();
-        let mut take = |key: &ActionKey| match (self.nameless.get(key), read.get_mut(&key.source)) {
-            (Some(action), _) => Ok(action),
-            (None, Some(Ok(read))) => read.take(key),
-            (None, Some(Err(problem))) => Err(problem.clone()),
-            (None, None) => Err(gone(key)),
+        let mut take = |key: &ActionKey| match read.get_mut(&key.source) {
+            Some(Ok(read)) => read.take(key),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err(gone(key)),
         };
         keys.iter().map(|key| (key.clone(), take(key))).collect()
     }
@@ -139,6 +131,25 @@ impl Inbox {
         self.raise(source, &mut row);
         Entry { key: key(source, row.id.clone()), row }
     }
+}
+
+/// What a source has of these. It cannot be asked for what has no id: that stands in its list.
+async fn full(source: &WithTimeouts, mut ids: Vec<ActionId>) -> Result<Vec<Full>, SourceError> {
+    let mut found: Vec<Full> = Vec::new();
+    if ids.iter().any(Unreadable::stands_in_as) {
+        let listed = source.ask(Wait::List, |source| source.sync(None)).await?;
+        let (sources::Synced::All { unreadable, .. } | sources::Synced::Changes { unreadable, .. }) = listed;
+        for action in unreadable.iter().map(Unreadable::stand_in) {
+            if let Some(nth) = ids.iter().position(|id| *id == action.row.id) {
+                ids.swap_remove(nth);
+                found.push(Ok(action));
+            }
+        }
+    }
+    if !ids.is_empty() {
+        found.extend(source.get(&ids).await?);
+    }
+    Ok(found)
 }
 
 fn key(source: &SourceName, id: ActionId) -> ActionKey {

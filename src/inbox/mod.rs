@@ -17,7 +17,6 @@ mod problem;
 mod reconcile;
 mod report_json;
 mod resolve_unknown;
-mod rows_without_id;
 pub mod shift;
 mod submit;
 #[cfg(test)]

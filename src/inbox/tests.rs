@@ -274,7 +274,7 @@ impl sources::Timeline for Fake {
 
 #[async_trait]
 impl sources::Context for Fake {
-    async fn context(&self, _: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+    async fn context(&self, _: &ActionId, _: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         self.hang().await;
         Ok(vec![ContextEntry { title: "Run", facts: Vec::new() }])
     }
@@ -364,7 +364,7 @@ fn submission_as_given(id: &str, decisions: &[(&str, Option<&str>, &str, Decisio
     for (source, batch, id, decision) in decisions {
         let key = key(source, id);
         let mut action = action::read(&text(id, r#""status":"pending""#)).unwrap();
-        action.row.batch = batch.map(BatchId::new);
+        (action.row.batch, action.row.can) = (batch.map(BatchId::new), CAN);
         action.terms = Some(terms());
         let batch = match &action.row.batch {
             Some(batch) => BatchKey::Batch(key.source.clone(), batch.clone()),
@@ -376,7 +376,7 @@ fn submission_as_given(id: &str, decisions: &[(&str, Option<&str>, &str, Decisio
         loaded.insert(key, action);
     }
     let staged = staged.iter().map(|(key, staged)| (key, staged));
-    freeze(SubmissionId::new(id), staged, &loaded, |_| CAN, |_| 1, Timestamp::default()).unwrap()
+    freeze(SubmissionId::new(id), staged, &loaded, |_| 1, Timestamp::default()).unwrap()
 }
 
 fn terms() -> Digest {

@@ -8,8 +8,8 @@ use super::*;
 use crate::contract::action;
 use crate::domain::{
     ActionId, ActionKey, BatchId, BatchKey, Binding, Capabilities, Decision, Digest, Draft, Edits, Outcome,
-    PendingAction, RawJson, ReasonRule, Seen, SeenLog, SourceName, Staged, Status, Submission, SubmissionId,
-    Timestamp, freeze,
+    PendingAction, RawJson, ReasonRule, Row, Seen, SeenLog, SourceName, Staged, Status, Submission,
+    SubmissionId, Timestamp, freeze,
 };
 use crate::sqlite;
 
@@ -123,14 +123,15 @@ fn submission(id: &str) -> Submission {
         );
         // The second one has no terms, as where a source gives none.
         let terms = (id == "1").then(|| digest("terms"));
-        PendingAction { terms, ..action::read(&text).unwrap() }
+        let read = action::read(&text).unwrap();
+        PendingAction { terms, row: Row { can, ..read.row }, ..read }
     };
     let loaded = HashMap::from(["1", "2"].map(|id| (key(id), action(id))));
     let decided = std::collections::BTreeMap::from(
         [("1", edited()), ("2", Decision::REJECT)]
             .map(|(id, decision)| (key(id), Staged { digest: None, terms: None, ..staged(id, decision) })),
     );
-    freeze(SubmissionId::new(id), &decided, &loaded, |_| can, |_| 1, Timestamp::default()).unwrap()
+    freeze(SubmissionId::new(id), &decided, &loaded, |_| 1, Timestamp::default()).unwrap()
 }
 
 fn ids(pasts: &[SubmissionRecord]) -> Vec<&str> {

@@ -129,8 +129,9 @@ impl Abilities<'_> {
 
 #[async_trait]
 pub trait Context: fmt::Debug + Send + Sync {
-    /// What the backend knows around one action, for the Context tab: its run, earlier steps, events, facts.
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError>;
+    /// What the backend knows around one action, for the Context tab: its run, earlier steps, events, facts. `listed` is what the
+    /// caller has of its list: the action and what shares its batch, its mission or its session.
+    async fn context(&self, id: &ActionId, listed: &[Row]) -> Result<Vec<ContextEntry>, SourceError>;
 }
 
 #[async_trait]

@@ -103,8 +103,7 @@ impl Desk {
                 Some((entry.key.clone(), Staged { decision, batch, digest: None, terms: None, at }))
             })
             .collect();
-        let can = |key: &ActionKey| entries.iter().find(|entry| entry.key == *key).unwrap().row.can;
-        let submission = freeze(SubmissionId::new(id), &staged, &loaded, can, |_| 1, at).unwrap();
+        let submission = freeze(SubmissionId::new(id), &staged, &loaded, |_| 1, at).unwrap();
         self.inbox.submit(submission, 0).await.unwrap();
         let (changes, mut told) = tokio::sync::mpsc::channel(64);
         self.inbox.follow(staged.into_keys().collect(), LIMIT, changes).await;

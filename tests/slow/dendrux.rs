@@ -143,11 +143,10 @@ impl Desk {
                 (&entry.key, Staged { decision: decision.clone(), batch, digest, terms, at: now })
             })
             .collect();
-        let can = |key: &ActionKey| decided.iter().find(|(entry, _)| entry.key == *key).unwrap().0.row.can;
         let in_batch = |batch: &BatchKey| pending.iter().filter(|entry| entry.batch() == *batch).count();
         let id = SubmissionId::new(format!("{keys:?}"));
         let staged = staged.iter().map(|(key, staged)| (*key, staged));
-        let submission = freeze(id, staged, &loaded, can, in_batch, now)?;
+        let submission = freeze(id, staged, &loaded, in_batch, now)?;
         let report = self.inbox.submit(submission, 0).await.unwrap();
         let told: HashMap<_, _> = report.lines.into_iter().map(|line| (line.key, line.outcome)).collect();
         Ok(keys.iter().map(|key| told[key].clone()).collect())
@@ -168,7 +167,7 @@ impl Desk {
     async fn answer(&self, entry: &Entry) -> String {
         let limit = tokio::time::Instant::now() + LIMIT;
         loop {
-            let passages = self.inbox.context(&entry.key).await.unwrap();
+            let passages = self.inbox.context(&entry.key, &[]).await.unwrap();
             let facts = passages.iter().flat_map(|passage| &passage.facts);
             for fact in facts.filter(|fact| fact.name.as_raw() == "answer") {
                 if let FactValue::Text(text) = &fact.value {

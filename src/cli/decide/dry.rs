@@ -1,6 +1,6 @@
 //! `--dry-run`: the very same freeze, and what it would send, with every digest; nothing is sent, nothing is written down.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::exit::Exit;
 use crate::cli::find::NotFound;
@@ -23,75 +23,13 @@ pub(super) struct DryRun {
     pub(super) missing: Vec<NotFound>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DryJson<'a> {
-    dry_run: bool,
-    /// `false`: something is refused or missing, so that the whole would be refused.
-    would_send: bool,
-    batches: Vec<BatchJson<'a>>,
-    skipped: Vec<SkippedJson<'a>>,
-    refused: Vec<RefusedJson<'a>>,
-    /// Ids that no source gave, in words.
-    missing: Vec<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct BatchJson<'a> {
-    source: &'a str,
-    batch: Option<&'a str>,
-    items: Vec<DecisionJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DecisionJson<'a> {
-    id: &'a str,
-    tool: &'a str,
-    title: &'a str,
-    decision: &'static str,
-    reason: Option<&'a str>,
-    /// Of the content that is decided.
-    digest: String,
-    /// Of what would run: the content with the edits.
-    effective_digest: String,
-    terms: Option<String>,
-    binding: &'static str,
-    /// `null`: it is not known whether what approving does can be undone.
-    r#final: Option<bool>,
-    /// What else goes with it, in words.
-    to_know: Vec<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SkippedJson<'a> {
-    source: &'a str,
-    id: &'a str,
-    status: Option<&'a str>,
-    resolved_by: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct RefusedJson<'a> {
-    source: Option<&'a str>,
-    id: Option<&'a str>,
-    why: String,
-}
-
 /// Prints it. Ends as the command without `--dry-run` would, but for what only sending can tell.
-pub(super) fn print(
-    plan: &Plan,
-    rehearsal: &DryRun,
-    can: impl Fn(&ActionKey) -> Capabilities,
-    json: bool,
-) -> anyhow::Result<Exit> {
+pub(super) fn print(plan: &Plan, rehearsal: &DryRun, json: bool) -> anyhow::Result<Exit> {
     let refuses = !rehearsal.refused.is_empty() || !rehearsal.missing.is_empty();
     if json {
-        as_json(plan, rehearsal, &can, !refuses && rehearsal.submission.is_some())?;
+        output::versioned(&as_json(plan, rehearsal, !refuses && rehearsal.submission.is_some()))?;
     } else {
-        as_text(plan, rehearsal, &can, refuses)?;
+        as_text(plan, rehearsal, refuses)?;
     }
     Ok(exit(rehearsal, !plan.settled.is_empty()))
 }
@@ -115,63 +53,63 @@ fn decisions(rehearsal: &DryRun) -> impl Iterator<Item = (ActionKey, Option<&Bat
     })
 }
 
-fn as_json(
-    plan: &Plan,
-    rehearsal: &DryRun,
-    can: &impl Fn(&ActionKey) -> Capabilities,
-    would_send: bool,
-) -> anyhow::Result<()> {
-    let batches = rehearsal.submission.iter().flat_map(Submission::batches).map(|batch| BatchJson {
-        source: batch.source().as_str(),
-        batch: batch.batch().map(BatchId::as_raw),
-        items: batch
-            .items()
-            .iter()
-            .map(|item| {
-                let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
-                decision_json(item, can(&key))
-            })
-            .collect(),
+/// As `assets/contract/cli.schema.json` has it.
+fn as_json(plan: &Plan, rehearsal: &DryRun, would_send: bool) -> Value {
+    let batches = rehearsal.submission.iter().flat_map(Submission::batches).map(|batch| {
+        let item = |item: &Item| {
+            let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
+            decision_json(item, plan.can(&key))
+        };
+        json!({
+            "source": batch.source().as_str(),
+            "batch": batch.batch().map(BatchId::as_raw),
+            "items": batch.items().iter().map(item).collect::<Vec<_>>(),
+        })
     });
-    let skipped = plan.settled.iter().map(|line| SkippedJson {
-        source: line.key.source.as_str(),
-        id: line.key.id.as_raw(),
-        status: settled_as(&line.outcome),
-        resolved_by: outcome_words(&line.outcome).2.map(Untrusted::as_raw),
+    let skipped = plan.settled.iter().map(|line| {
+        json!({
+            "source": line.key.source.as_str(),
+            "id": line.key.id.as_raw(),
+            "status": settled_as(&line.outcome),
+            "resolvedBy": outcome_words(&line.outcome).2.map(Untrusted::as_raw),
+        })
     });
-    let refused = rehearsal.refused.iter().map(|(key, refusal)| RefusedJson {
-        source: key.as_ref().map(|key| key.source.as_str()),
-        id: key.as_ref().map(|key| key.id.as_raw()),
-        why: refusal.to_string(),
+    let refused = rehearsal.refused.iter().map(|(key, refusal)| {
+        json!({
+            "source": key.as_ref().map(|key| key.source.as_str()),
+            "id": key.as_ref().map(|key| key.id.as_raw()),
+            "why": refusal.to_string(),
+        })
     });
-    output::versioned(&DryJson {
-        dry_run: true,
-        would_send,
-        batches: batches.collect(),
-        skipped: skipped.collect(),
-        refused: refused.collect(),
-        missing: rehearsal.missing.iter().map(|missing| problem(&missing.problem)).collect(),
+    let missing = rehearsal.missing.iter().map(|missing| problem(&missing.problem));
+    json!({
+        "dryRun": true,
+        "wouldSend": would_send,
+        "batches": batches.collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(),
+        "refused": refused.collect::<Vec<_>>(),
+        "missing": missing.collect::<Vec<_>>(),
     })
 }
 
-fn decision_json(item: &Item, can: Capabilities) -> DecisionJson<'_> {
-    DecisionJson {
-        id: item.id.as_raw(),
-        tool: item.tool.as_raw(),
-        title: item.title.as_raw(),
-        decision: report::kind(item.kind()),
-        reason: item.decision.said(),
-        digest: item.digest.to_string(),
-        effective_digest: item.effective.to_string(),
-        terms: item.terms.map(|terms| terms.to_string()),
-        binding: match can.binding {
+fn decision_json(item: &Item, can: Capabilities) -> Value {
+    json!({
+        "id": item.id.as_raw(),
+        "tool": item.tool.as_raw(),
+        "title": item.title.as_raw(),
+        "decision": report::kind(item.kind()),
+        "reason": item.decision.said(),
+        "digest": item.digest.to_string(),
+        "effectiveDigest": item.effective.to_string(),
+        "terms": item.terms.map(|terms| terms.to_string()),
+        "binding": match can.binding {
             Binding::Source => "source",
             Binding::FreshRead => "fresh_read",
             Binding::ReadOnly => "read_only",
         },
-        r#final: is_final(item),
-        to_know: can.told_of(&item.decision).into_iter().map(std::borrow::Cow::into_owned).collect(),
-    }
+        "final": is_final(item),
+        "toKnow": can.told_of(&item.decision),
+    })
 }
 
 fn is_final(item: &Item) -> Option<bool> {
@@ -189,22 +127,17 @@ fn reversible(item: &Item) -> Option<Reversible> {
     tool::showing(item.tool.as_raw()).and_then(|showing| showing.reversible.clone())
 }
 
-fn as_text(
-    plan: &Plan,
-    rehearsal: &DryRun,
-    can: &impl Fn(&ActionKey) -> Capabilities,
-    refuses: bool,
-) -> anyhow::Result<()> {
+fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()> {
     let (mut batch, mut n_batches) = (None, 0);
     for (key, of, item) in decisions(rehearsal) {
         let here = (key.source.clone(), of.cloned(), of.is_none().then(|| key.id.clone()));
         if batch.as_ref() != Some(&here) {
             n_batches += 1;
             let name = of.map_or_else(|| "alone".to_owned(), |of| output::identifier(of.untrusted()));
-            output::line(&format!("{} {name}: {}", key.source, can(&key).binding.promise()))?;
+            output::line(&format!("{} {name}: {}", key.source, plan.can(&key).binding.promise()))?;
             batch = Some(here);
         }
-        decision_text(&key, item, can(&key))?;
+        decision_text(&key, item, plan.can(&key))?;
     }
     for line in &plan.settled {
         let outcome = report::outcome(line.decision, &line.outcome, "");

@@ -17,8 +17,8 @@ use super::exit::Exit;
 use super::output::{self, problem};
 use super::report;
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report,
-    ReportLine, Status, Submission, SubmissionId, Timestamp, freeze, in_sending_order,
+    ActionKey, BatchKey, Draft, Entry, Followed, Outcome, PendingAction, Refusal, Report, ReportLine, Status,
+    Submission, SubmissionId, Timestamp, freeze, in_sending_order,
 };
 use crate::inbox::{Inbox, Problem, Rows};
 use crate::text;
@@ -38,10 +38,9 @@ pub async fn decide(inbox: &Inbox, args: &DecideArgs, now: Timestamp) -> anyhow:
         return Ok(worst);
     }
     let entries = entries(inbox, &plan.loaded).await;
-    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.row.can);
     if args.dry_run {
         let (submission, refused) = rehearse(&mut plan, &entries, now);
-        return dry::print(&plan, &DryRun { submission, refused, missing }, can, args.json);
+        return dry::print(&plan, &DryRun { submission, refused, missing }, args.json);
     }
     let id = SubmissionId::new(uuid::Uuid::now_v7().to_string());
     let mut report = Report { id: id.clone(), lines: Vec::new(), left_pending: 0 };
@@ -85,7 +84,6 @@ fn frozen(
     entries: &HashMap<ActionKey, Entry>,
     now: Timestamp,
 ) -> Result<Submission, Refusal> {
-    let can = |key: &ActionKey| entries.get(key).map_or(Capabilities::READ_ONLY, |entry| entry.row.can);
     let pending_in = |batch: &BatchKey| {
         let pending = entries.values().filter(|entry| entry.row.status.is_pending());
         pending.filter(|entry| entry.batch() == *batch).count()
@@ -97,7 +95,7 @@ fn frozen(
     if !plan.as_given {
         in_sending_order(&mut staged, &plan.loaded);
     }
-    freeze(id, staged, &plan.loaded, can, pending_in, now)
+    freeze(id, staged, &plan.loaded, pending_in, now)
 }
 
 /// Freezes as often as it takes to know everything that is refused, and why.
@@ -157,7 +155,7 @@ async fn tell_of_earlier(inbox: &Inbox) {
     }
 }
 
-/// What is pending in the sources that are touched: for capabilities, and to count what is left.
+/// What is pending in the sources that are touched: to count what is left.
 async fn entries(inbox: &Inbox, loaded: &HashMap<ActionKey, PendingAction>) -> HashMap<ActionKey, Entry> {
     let mut sources: Vec<_> = loaded.keys().map(|key| key.source.clone()).collect();
     sources.sort();

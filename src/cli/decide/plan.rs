@@ -10,8 +10,8 @@ use crate::cli::exit::Usage;
 use crate::cli::find::{NotFound, SearchedId, find};
 use crate::cli::output;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Decision, DecisionKind, Digest, Draft, Edits, Entry, Outcome,
-    PendingAction, RawJson, ReportLine, SourceName, Staged, Status, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchKey, Capabilities, Decision, DecisionKind, Digest, Draft, Edits, Entry,
+    Outcome, PendingAction, RawJson, ReportLine, SourceName, Staged, Status, Timestamp, Untrusted,
 };
 use crate::inbox::Inbox;
 use crate::text;
@@ -29,6 +29,13 @@ pub(super) struct Plan {
     pub(super) flagged: Vec<(ActionKey, String)>,
     /// Settled by somebody else before anything was sent: skipped.
     pub(super) settled: Vec<ReportLine>,
+}
+
+impl Plan {
+    /// What may be done with an action of it.
+    pub(super) fn can(&self, key: &ActionKey) -> Capabilities {
+        self.loaded.get(key).map_or(Capabilities::READ_ONLY, |action| action.row.can)
+    }
 }
 
 /// Reads what is asked for, and stages it. The second are those that no source gave.

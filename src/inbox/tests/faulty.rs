@@ -139,8 +139,7 @@ impl Round {
                 Staged { decision, batch: entry.batch(), digest: None, terms, at },
             );
         }
-        let can = |_: &ActionKey| CAN;
-        freeze(SubmissionId::new(format!("s{}", self.seed)), &staged, &loaded, can, |_| 1, at).ok()
+        freeze(SubmissionId::new(format!("s{}", self.seed)), &staged, &loaded, |_| 1, at).ok()
     }
 
     /// Lee is faster with some of them.
@@ -162,7 +161,7 @@ impl Round {
                 let staged = HashMap::from([(entry.key.clone(), staged)]);
                 let loaded = HashMap::from([(entry.key.clone(), action)]);
                 let id = SubmissionId::new("other");
-                let submission = freeze(id, &staged, &loaded, |_| CAN, |_| 1, Timestamp::default()).unwrap();
+                let submission = freeze(id, &staged, &loaded, |_| 1, Timestamp::default()).unwrap();
                 let key = format!("other-{}", entry.key.id.as_raw());
                 lee.submit(&submission.batches()[0], &key).await.unwrap();
             }

@@ -25,6 +25,23 @@ async fn rows_come_with_their_keys_and_what_may_be_done() {
 }
 
 #[tokio::test]
+async fn row_without_an_id_is_read_from_a_new_list() {
+    let (house, source) = (House::new(), Fake::new("s"));
+    source.stands("1", &[r#""status":"pending""#]);
+    let inbox = house.inbox(&[&source]).await;
+    let synced = inbox.sync(&SourceName::new("s"), None).await.unwrap();
+    let Rows::All(entries) = synced.rows else { panic!("everything was asked for") };
+    let nameless = entries.iter().find(|entry| entry.row.unreadable.is_some()).unwrap().key.clone();
+
+    let loaded = inbox.load(&[nameless.clone(), key("s", "1"), key("s", "(no id) of another list")]).await;
+
+    let found: Vec<_> = loaded.iter().map(|(_, action)| action.as_ref().ok().map(|it| &it.row.id)).collect();
+    assert_eq!(found, [Some(&nameless.id), Some(&ActionId::new("1")), None]);
+    assert_eq!(loaded[0].1.as_ref().unwrap().input.as_str(), r#""17""#);
+    assert_eq!(source.state().reads, 1, "the source is asked for what has an id");
+}
+
+#[tokio::test]
 async fn what_the_configuration_knows_of_a_tool_raises_its_risk_wherever_it_is_read() {
     let (house, source) = (House::new(), Fake::new("s"));
     source.stands("1", &[r#""status":"pending","risk":"low""#]);

@@ -7,7 +7,7 @@ use super::ended_actions::EndedActions;
 use super::site::{self, Site};
 use crate::config::AgentsApi as Settings;
 use crate::contract::fields::Fields;
-use crate::domain::{Capabilities, Note, On, PendingAction, ReasonRule, Row, SourceName, Untrusted};
+use crate::domain::{Capabilities, Note, Notes, On, PendingAction, ReasonRule, Row, SourceName, Untrusted};
 use crate::sources::source::permit;
 use crate::sources::{Full, SourceError, answer};
 
@@ -31,10 +31,7 @@ const WHO: Note = Note {
     on: On::Any,
     words: "the site does not say who this user is, and takes no decision without it (see placet doctor)",
 };
-const NOTES: [Note; 3] = [RESUMES_NOT, RUNS, REASON];
-const NOTES_REFUSED: [Note; 4] = [REFUSED, RESUMES_NOT, RUNS, REASON];
-const NOTES_NOT_OURS: [Note; 4] = [NOT_OURS, RESUMES_NOT, RUNS, REASON];
-const NOTES_WHO: [Note; 1] = [WHO];
+const NOTES: [Note; 5] = [REFUSED, NOT_OURS, RESUMES_NOT, RUNS, REASON];
 
 #[derive(Debug)]
 pub(super) struct AgentsApi {
@@ -69,15 +66,10 @@ impl AgentsApi {
             return Capabilities::READ_ONLY;
         }
         if self.subject().is_none() {
-            return Capabilities { notes: &NOTES_WHO, ..Capabilities::READ_ONLY };
+            return Capabilities { notes: Notes::of(&[WHO]), ..Capabilities::READ_ONLY };
         }
-        let notes: &[Note] = if self.known.was_refused(&row.id) {
-            &NOTES_REFUSED
-        } else if foreign {
-            &NOTES_NOT_OURS
-        } else {
-            &NOTES
-        };
+        let refused = self.known.was_refused(&row.id);
+        let notes = Notes::that_hold(&NOTES, [refused, !refused && foreign, true, true, true]);
         Capabilities { reason: ReasonRule::Optional, notes, ..Capabilities::PLAIN }
     }
 

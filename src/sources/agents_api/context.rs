@@ -4,12 +4,12 @@ use async_trait::async_trait;
 
 use super::client::AgentsApi;
 use super::wire;
-use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, RawJson, Untrusted, json};
+use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, RawJson, Row, Untrusted, json};
 use crate::sources::{Context, SourceError};
 
 #[async_trait]
 impl Context for AgentsApi {
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+    async fn context(&self, id: &ActionId, _: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let found = self.one(id).await?;
         Ok(found.and_then(Result::ok).map(|action| passages(&action)).unwrap_or_default())
     }

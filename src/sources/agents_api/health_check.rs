@@ -45,7 +45,7 @@ impl AgentsApi {
 pub(super) fn creators(listed: &Result<Synced, SourceError>) -> Option<Check> {
     let Ok(Synced::All { rows, .. } | Synced::Changes { rows, .. }) = listed else { return None };
     let pending = rows.len();
-    let foreign = rows.iter().filter(|row| row.can.notes.contains(&NOT_OURS)).count();
+    let foreign = rows.iter().filter(|row| row.can.notes.iter().any(|note| *note == NOT_OURS)).count();
     (foreign > 0).then(|| {
         Check::warn(
             "creators",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::wire;
 use crate::contract::time;
 use crate::domain::{
-    ActionId, Capabilities, Note, On, PendingAction, ReasonRule, Row, SourceName, Timestamp,
+    ActionId, Capabilities, Note, Notes, On, PendingAction, ReasonRule, Row, SourceName, Timestamp,
 };
 use crate::net::http::{Ask, Http, Reply};
 use crate::sources::recent::Recent;
@@ -50,7 +50,12 @@ fn can(row: &Row) -> Capabilities {
     if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
         return Capabilities::READ_ONLY;
     }
-    Capabilities { reason: ReasonRule::Optional, comment: true, notes: &NOTES, ..Capabilities::PLAIN }
+    Capabilities {
+        reason: ReasonRule::Optional,
+        comment: true,
+        notes: Notes::of(&NOTES),
+        ..Capabilities::PLAIN
+    }
 }
 
 impl ConfusedAi {

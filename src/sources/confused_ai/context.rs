@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::client::ConfusedAi;
-use crate::domain::{ActionId, ContextEntry, Fact, PendingAction};
+use crate::domain::{ActionId, ContextEntry, Fact, PendingAction, Row};
 use crate::sources::{Context, SourceError};
 
 /// Titles that are told of what waits beside an action.
@@ -11,7 +11,7 @@ const BESIDE: usize = 8;
 
 #[async_trait]
 impl Context for ConfusedAi {
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+    async fn context(&self, id: &ActionId, _: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let remembered = self.remembered(id);
         let listed: Vec<PendingAction> = self.list().await?.into_iter().flatten().collect();
         let own = remembered.or_else(|| listed.iter().find(|action| action.row.id == *id).cloned());

@@ -37,8 +37,7 @@ fn frozen(
         loaded.insert(key, action.clone());
     }
     let staged = staged.iter().map(|(key, staged)| (key, staged));
-    let can = |key: &ActionKey| loaded[key].row.can;
-    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, can, |_| 0, time::now());
+    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| 0, time::now());
     frozen.map(|submission| submission.batches().to_vec())
 }
 
@@ -278,12 +277,14 @@ async fn the_context_tells_what_was_asked_for_and_what_its_run_waits_for() {
     let id = service.propose(0).await;
     service.propose(1).await;
 
-    let passages = source.abilities().context.unwrap().context(&id).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&id, &[]).await.unwrap();
 
     assert_eq!(passages.iter().map(|it| it.title).collect::<Vec<_>>(), ["The request", "Its run"]);
     assert!(passages[0].facts.iter().any(|fact| fact.name.as_raw() == "description"));
     assert!(passages[1].facts.iter().any(|fact| fact.name.as_raw() == "write_note"), "{passages:?}");
-    assert!(source.abilities().context.unwrap().context(&ActionId::new("nobody")).await.unwrap().is_empty());
+    assert!(
+        source.abilities().context.unwrap().context(&ActionId::new("nobody"), &[]).await.unwrap().is_empty()
+    );
 }
 
 #[tokio::test]

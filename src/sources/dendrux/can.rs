@@ -3,7 +3,7 @@
 use super::client::Road;
 use super::turn::{Turn, Waits};
 use super::wire::Report;
-use crate::domain::{Capabilities, Note, On, ReasonRule, Together};
+use crate::domain::{Capabilities, Note, Notes, On, ReasonRule, Together};
 
 /// What it depends on beside the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +58,11 @@ const ANSWER: Note =
     Note { on: On::Edit, words: "only `answer` can be filled in: it is given to the agent as text" };
 
 const NOBODY: Note = Note::NOBODY;
-const GIVE: &[Note] = &[NOBODY, RESULT, NO_RESULT];
-const ASKED: &[Note] = &[NOBODY, ANSWER];
+const GIVE: Notes = Notes::of(&[NOBODY, RESULT, NO_RESULT]);
+const ASKED: Notes = Notes::of(&[NOBODY, ANSWER]);
+/// Of a turn that waits for an approval.
+const APPROVAL: [Note; 7] =
+    [NOBODY, CALLS_RUN, CALLS_WAIT, CLIENT_AFTER, CLIENT_STUB, CLIENT_EITHER, TO_AGENT];
 
 impl Facts {
     pub(super) fn of(turn: &Turn, road: &Road) -> Self {
@@ -94,22 +97,14 @@ impl Facts {
         }
     }
 
-    fn notes(self) -> &'static [Note] {
-        match (self.way, self.free > 0, self.client > 0) {
-            (DecisionRoute::Each { notes: true }, false, false) => &[NOBODY, TO_AGENT],
-            (DecisionRoute::Each { notes: true }, true, false) => &[NOBODY, CALLS_RUN, TO_AGENT],
-            (DecisionRoute::Each { notes: true }, false, true) => &[NOBODY, CLIENT_AFTER, TO_AGENT],
-            (DecisionRoute::Each { notes: true }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER, TO_AGENT],
-            (_, false, false) => &[NOBODY],
-            (DecisionRoute::Each { .. }, true, false) => &[NOBODY, CALLS_RUN],
-            (DecisionRoute::Each { .. }, false, true) => &[NOBODY, CLIENT_AFTER],
-            (DecisionRoute::Each { .. }, true, true) => &[NOBODY, CALLS_RUN, CLIENT_AFTER],
-            (DecisionRoute::Whole | DecisionRoute::Plain, true, false) => &[NOBODY, CALLS_WAIT],
-            (DecisionRoute::Whole, false, true) => &[NOBODY, CLIENT_STUB],
-            (DecisionRoute::Whole, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_STUB],
-            (DecisionRoute::Plain, false, true) => &[NOBODY, CLIENT_EITHER],
-            (DecisionRoute::Plain, true, true) => &[NOBODY, CALLS_WAIT, CLIENT_EITHER],
-        }
+    fn notes(self) -> Notes {
+        let (free, client) = (self.free > 0, self.client > 0);
+        let each = matches!(self.way, DecisionRoute::Each { .. });
+        let (whole, plain) = (self.way == DecisionRoute::Whole, self.way == DecisionRoute::Plain);
+        let to_agent = self.way == DecisionRoute::Each { notes: true };
+        let (runs, waits) = (free && each, free && !each);
+        let holds = [true, runs, waits, client && each, client && whole, client && plain, to_agent];
+        Notes::that_hold(&APPROVAL, holds)
     }
 }
 

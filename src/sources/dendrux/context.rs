@@ -6,7 +6,7 @@ use super::call_id::{self, CallId};
 use super::client::{Dendrux, Road};
 use super::log;
 use super::turn::Turn;
-use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
+use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
 use crate::sources::{Context, SourceError};
 
 /// So many messages and events are shown, the newest.
@@ -17,7 +17,7 @@ const PAGE: usize = 1_000;
 
 #[async_trait]
 impl Context for Dendrux {
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+    async fn context(&self, id: &ActionId, _: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(place) = CallId::of(id) else { return Ok(Vec::new()) };
         let Some(route) = call_id::of_run(&place.run) else { return Ok(Vec::new()) };
         let Some(run) = self.found(route.clone(), log::run).await? else { return Ok(Vec::new()) };

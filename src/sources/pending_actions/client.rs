@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::wire::{self, Me};
 use crate::config::{Praxiom, SourceConfig, SourceKind};
-use crate::domain::{Binding, Capabilities, Note, On, ReasonRule, Row, SourceName, Status};
+use crate::domain::{Binding, Capabilities, Note, Notes, On, ReasonRule, Row, SourceName, Status};
 use crate::net::http::{Ask, Http, Reply};
 use crate::net::sse::Limits;
 use crate::net::url;
@@ -42,8 +42,6 @@ pub(super) struct PendingActions {
     pub(super) stream: Limits,
     /// Where something is pushed that is no gate's stream.
     pub(super) hints: Option<HintsAt>,
-    /// What was listed last, where looking around costs a request.
-    pub(super) listed: Mutex<Vec<Row>>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,28 +83,23 @@ impl PendingActions {
             asked_me: AtomicBool::new(false),
             stream: signals::limits(patience),
             hints,
-            listed: Mutex::default(),
         })
     }
 
     /// What may be done with it, by what was learnt of the token.
     pub(super) fn can(&self, row: &Row) -> Capabilities {
-        let (reason, comment, binding) = match self.dialect {
-            Dialect::Gate => (ReasonRule::Optional, true, Binding::Source),
-            Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead),
+        let (reason, comment, binding, notes) = match self.dialect {
+            Dialect::Gate => (ReasonRule::Optional, true, Binding::Source, Notes::of(&[])),
+            Dialect::Praxiom => (ReasonRule::NotKept, false, Binding::FreshRead, Notes::of(&PRAXIOM_NOTES)),
         };
         if row.unreadable.is_some_and(|stand_in| !stand_in.has_id) {
-            return Capabilities { notes: &[NAMELESS], ..Capabilities::READ_ONLY };
+            return Capabilities { notes: Notes::of(&[NAMELESS]), ..Capabilities::READ_ONLY };
         }
         if !self.me().may_decide {
-            return Capabilities { notes: &[Note::NO_SCOPE], ..Capabilities::READ_ONLY };
+            return Capabilities { notes: Notes::of(&[Note::NO_SCOPE]), ..Capabilities::READ_ONLY };
         }
         let settle = self.lists(&row.status) && !row.status.is_pending();
         let edit = row.unreadable.is_none();
-        let notes = match self.dialect {
-            Dialect::Gate => &[][..],
-            Dialect::Praxiom => &PRAXIOM_NOTES,
-        };
         Capabilities { edit, reason, comment, settle, binding, notes, ..Capabilities::PLAIN }
     }
 

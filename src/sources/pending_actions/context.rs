@@ -1,10 +1,8 @@
 //! What waits around an action, as it was last listed.
 
-use std::sync::PoisonError;
-
 use async_trait::async_trait;
 
-use super::client::{Dialect, PendingActions};
+use super::client::PendingActions;
 use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
 use crate::sources::{Context, SourceError};
 
@@ -14,25 +12,15 @@ const BESIDE: usize = 8;
 #[async_trait]
 impl Context for PendingActions {
     /// What waits in its batch, its mission and its session.
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+    async fn context(&self, id: &ActionId, listed: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(own) = listed.iter().find(|row| row.id == *id) else { return Ok(Vec::new()) };
         let batch = |row: &Row| row.batch.as_ref().map(|batch| batch.untrusted().clone());
         let circles = [
-            passage("Its batch", &listed, own, batch),
-            passage("Its mission", &listed, own, |row| row.mission.clone()),
-            passage("Its session", &listed, own, |row| row.session.clone()),
+            passage("Its batch", listed, own, batch),
+            passage("Its mission", listed, own, |row| row.mission.clone()),
+            passage("Its session", listed, own, |row| row.session.clone()),
         ];
         Ok(circles.into_iter().flatten().collect())
-    }
-}
-
-impl PendingActions {
-    /// Keeps what was listed, for [`Context::context`]: a look at an action is then no request, which Praxiom counts.
-    pub(super) fn keep(&self, rows: &[Row]) {
-        if self.dialect == Dialect::Praxiom {
-            *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = rows.to_vec();
-        }
     }
 }
 

@@ -78,11 +78,7 @@ impl Source for PendingActions {
             return Ok(changes);
         }
         self.learn_me().await;
-        let listed = self.list().await?;
-        if let Synced::All { rows, .. } = &listed {
-            self.keep(rows);
-        }
-        Ok(listed)
+        self.list().await
     }
 
     async fn get(&self, ids: &[ActionId]) -> Result<Vec<Full>, SourceError> {
@@ -98,16 +94,16 @@ impl Source for PendingActions {
     }
 
     fn abilities(&self) -> Abilities<'_> {
-        let both = Abilities { context: Some(self), history: Some(self), ..Abilities::default() };
-        if !self.is_gate() {
-            return both;
-        }
-        Abilities {
-            timeline: Some(self),
-            figures: Some(self),
-            lookup: Some(self),
-            resolve_unknown: Some(self),
-            ..both
+        let history = Abilities { history: Some(self), ..Abilities::default() };
+        match self.dialect {
+            Dialect::Praxiom => Abilities { context: Some(self), ..history },
+            Dialect::Gate => Abilities {
+                timeline: Some(self),
+                figures: Some(self),
+                lookup: Some(self),
+                resolve_unknown: Some(self),
+                ..history
+            },
         }
     }
 

@@ -76,9 +76,8 @@ impl Desk {
             loaded.insert(key, action.clone());
         }
         let staged = staged.iter().map(|(key, staged)| (key, staged));
-        let can = |key: &ActionKey| loaded[key].row.can;
         let id = SubmissionId::new(format!("scenario-{}", NTH.fetch_add(1, Ordering::Relaxed)));
-        freeze(id, staged, &loaded, can, |_| 0, now)
+        freeze(id, staged, &loaded, |_| 0, now)
     }
 
     pub(super) fn freeze(&self, action: &PendingAction, decision: Decision) -> Result<Submission, Refusal> {

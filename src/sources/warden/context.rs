@@ -7,7 +7,7 @@ use super::read::Found;
 use super::step_id::StepId;
 use super::wire::{self, PAGE, PAGE_WORD, Step};
 use crate::contract::fields::Fields;
-use crate::domain::{ActionId, ContextEntry, Fact, Untrusted};
+use crate::domain::{ActionId, ContextEntry, Fact, Row, Untrusted};
 use crate::net::url;
 use crate::sources::answer::{self, success};
 use crate::sources::{Context, SourceError};
@@ -15,7 +15,7 @@ use crate::sources::{Context, SourceError};
 #[async_trait]
 impl Context for Warden {
     /// Each part is left out where the engine does not tell it; an error only when it tells none of them.
-    async fn context(&self, id: &ActionId) -> Result<Vec<ContextEntry>, SourceError> {
+    async fn context(&self, id: &ActionId, _: &[Row]) -> Result<Vec<ContextEntry>, SourceError> {
         let Some(place) = StepId::of(id) else { return Ok(Vec::new()) };
         let (found, step, run, steps) =
             tokio::join!(self.find(&place), self.step(&place), self.run(&place), self.steps(&place));

@@ -2,7 +2,7 @@
 
 use super::sent::Waiting;
 use super::wire::{Kind, WaitingStep};
-use crate::domain::{Capabilities, Note, On, ReasonRule, Row};
+use crate::domain::{Capabilities, Note, Notes, On, ReasonRule, Row};
 
 const HELD_OUTPUT: Note = Note { on: On::Any, words: "output, held before it merges" };
 const HELD_ARGUMENTS: Note = Note { on: On::Any, words: "arguments, not run yet" };
@@ -21,15 +21,19 @@ const UNDONE: Note = Note { on: On::Reject, words: "completed steps will be comp
 const MAY_NOT_RETURN: Note = Note { on: On::Retry, words: "it may not return on this engine version" };
 const SPENT: Note = Note { on: On::Retry, words: "its retry limit is reached" };
 
-const REASON: [Note; 5] = [HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, MAY_NOT_RETURN];
-const REASON_SPENT: [Note; 5] = [HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, SPENT];
-const REASON_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, MAY_NOT_RETURN];
-const REASON_SPENT_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, SPENT];
-const REASON_DROPPED: [Note; 6] = [DROPPED, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, MAY_NOT_RETURN];
-const REASON_SPENT_DROPPED: [Note; 6] = [DROPPED, HELD_OUTPUT, TOOLS_RAN, Note::NOBODY, UNDONE, SPENT];
-const COMMIT: [Note; 5] = [HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
-const COMMIT_NOT_TAKEN: [Note; 6] = [NOT_TAKEN, HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
-const COMMIT_DROPPED: [Note; 6] = [DROPPED, HELD_ARGUMENTS, NO_TOOL, Note::NOBODY, FIXED, UNDONE];
+const NOTES: [Note; 11] = [
+    NOT_TAKEN,
+    DROPPED,
+    HELD_OUTPUT,
+    TOOLS_RAN,
+    HELD_ARGUMENTS,
+    NO_TOOL,
+    Note::NOBODY,
+    FIXED,
+    UNDONE,
+    MAY_NOT_RETURN,
+    SPENT,
+];
 
 /// What may be done with a row of which no more is known: one that is over, or stands in for what cannot be read.
 pub(super) fn plain(row: &Row) -> Capabilities {
@@ -41,18 +45,15 @@ const PLAIN: Capabilities = Capabilities { reason: ReasonRule::Optional, ..Capab
 
 /// What may be done with a step that is held. `spent`: no retry is left. `waiting`: how a decision from here stands.
 pub(super) fn of(held: &WaitingStep, spent: bool, waiting: Waiting) -> Capabilities {
-    let notes: &'static [Note] = match (held.kind, spent, waiting) {
-        (Kind::Reason, false, Waiting::Sent | Waiting::No) => &REASON,
-        (Kind::Reason, true, Waiting::Sent | Waiting::No) => &REASON_SPENT,
-        (Kind::Reason, false, Waiting::NotTaken) => &REASON_NOT_TAKEN,
-        (Kind::Reason, true, Waiting::NotTaken) => &REASON_SPENT_NOT_TAKEN,
-        (Kind::Reason, false, Waiting::Dropped) => &REASON_DROPPED,
-        (Kind::Reason, true, Waiting::Dropped) => &REASON_SPENT_DROPPED,
-        (Kind::Commit, _, Waiting::Sent | Waiting::No) => &COMMIT,
-        (Kind::Commit, _, Waiting::NotTaken) => &COMMIT_NOT_TAKEN,
-        (Kind::Commit, _, Waiting::Dropped) => &COMMIT_DROPPED,
-    };
+    let reason = held.kind == Kind::Reason;
+    let (not_taken, dropped) = (waiting == Waiting::NotTaken, waiting == Waiting::Dropped);
+    let (returns, spent) = (reason && !spent, reason && spent);
+    let holds = [not_taken, dropped, reason, reason, !reason, !reason, true, !reason, true, returns, spent];
     // A commit step would run the same arguments again, and take no guidance.
-    let retry = held.kind == Kind::Reason && !spent;
-    Capabilities { edit: held.can_be_edited(), retry, notes, ..PLAIN }
+    Capabilities {
+        edit: held.can_be_edited(),
+        retry: returns,
+        notes: Notes::that_hold(&NOTES, holds),
+        ..PLAIN
+    }
 }

@@ -83,8 +83,7 @@ fn frozen(source: &Arc<dyn Source>, decided: &[(PendingAction, Decision)]) -> Re
         loaded.insert(key, action.clone());
     }
     let staged = staged.iter().map(|(key, staged)| (key, staged));
-    let can = |key: &ActionKey| loaded[key].row.can;
-    freeze(SubmissionId::new("sub"), staged, &loaded, can, |_| 0, at)
+    freeze(SubmissionId::new("sub"), staged, &loaded, |_| 0, at)
 }
 
 async fn send(

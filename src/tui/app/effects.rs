@@ -92,7 +92,7 @@ impl Effects {
             Effect::Sync { source, since } => self.spawn(this.sync(source, since)),
             Effect::Load(keys) => each(&this, keys),
             Effect::History { key, stood } => self.spawn(this.history(key, stood)),
-            Effect::Context { key, stood } => self.spawn(this.context(key, stood)),
+            Effect::Context { key, stood, listed } => self.spawn(this.context(key, stood, listed)),
             Effect::List { number, ask } => self.spawn(this.list(number, ask)),
             Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
             Effect::LoadForReview { review, keys } => self.spawn(async move {
@@ -287,9 +287,9 @@ impl Effects {
         self.say(What::HistoryLoaded { key, stood, answer }).await;
     }
 
-    async fn context(self, key: ActionKey, stood: AskedState) {
+    async fn context(self, key: ActionKey, stood: AskedState, listed: Vec<Row>) {
         let (inbox, of) = (self.inbox.clone(), key.clone());
-        let answer = caught(async move { inbox.context(&of).await }).await;
+        let answer = caught(async move { inbox.context(&of, &listed).await }).await;
         self.say(What::ContextLoaded { key, stood, answer }).await;
     }
 

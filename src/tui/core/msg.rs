@@ -7,7 +7,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::domain::{
     ActionKey, ContextEntry, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
-    Resolution, Resolved, Revision, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
+    Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
 use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
@@ -199,6 +199,8 @@ pub(crate) enum Effect {
     Context {
         key: ActionKey,
         stood: AskedState,
+        /// The action and what shares its batch, its mission or its session.
+        listed: Vec<Row>,
     },
     /// A page of what is over, for the list of this number.
     List {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ratatui::layout::Rect;
 
-use crate::domain::{ActionKey, ContextEntry, Digest, Seen};
+use crate::domain::{ActionKey, ContextEntry, Digest, Entry, Row, Seen, Untrusted};
 use crate::inbox::{History, Problem};
 use crate::journal::Write;
 use crate::tui::core::command;
@@ -328,8 +328,27 @@ pub(crate) fn fetch_tabs(model: &mut Model) {
         let asks = model.reader.histories.ask(&key, &stood);
         return model.effects.extend(asks.then_some(Effect::History { key, stood }));
     }
-    let asks = model.reader.contexts.ask(&key, &stood);
-    model.effects.extend(asks.then_some(Effect::Context { key, stood }));
+    if model.reader.contexts.ask(&key, &stood) {
+        let listed = beside(model, &key);
+        model.effects.push(Effect::Context { key, stood, listed });
+    }
+}
+
+/// The action and what shares its batch, its mission or its session, as far as they are listed.
+fn beside(model: &Model, key: &ActionKey) -> Vec<Row> {
+    let Some(Entry { row: own, .. }) = model.queue.get(key).map(|slot| &slot.entry) else {
+        return Vec::new();
+    };
+    let shares = |row: &Row| {
+        let same = |own: &Option<Untrusted>, its: &Option<Untrusted>| own.is_some() && own == its;
+        own.batch.is_some() && own.batch == row.batch
+            || same(&own.mission, &row.mission)
+            || same(&own.session, &row.session)
+    };
+    let open = model.queue.slots().iter().filter(|slot| slot.is_open()).map(|slot| &slot.entry);
+    let listed = open.chain(model.queue.held_pending()).filter(|entry| entry.key.source == key.source);
+    let beside = listed.filter(|entry| entry.key == *key || shares(&entry.row));
+    beside.map(|entry| entry.row.clone()).collect()
 }
 
 /// Where it stands, as far as this inbox has heard.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Capabilities, Confirm, Decision, Outcome, PendingAction, Refusal,
-    SourceName, Staged, StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight,
-    confirm_by, freeze, in_sending_order,
+    ActionKey, BatchKey, Binding, Confirm, Decision, Outcome, PendingAction, Refusal, SourceName, Staged,
+    StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze,
+    in_sending_order,
 };
 use crate::text;
 use crate::tui::core::command::Command;
@@ -144,15 +144,12 @@ fn review(
     unread: &HashMap<ActionKey, String>,
 ) -> Review {
     let staged = staged_in_order(model, keys, fresh);
-    let can =
-        |key: &ActionKey| model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
     let (staged, locked) = unlocked(model, staged, fresh);
     let open = open_in(model);
     let pending_in = |batch: &BatchKey| open.get(batch).copied().unwrap_or_default();
-    let freezing = |staged: &[OfDraft<'_>]| {
-        freeze(id.clone(), staged.iter().copied(), fresh, can, pending_in, model.now)
-    };
-    let (submission, refused) = frozen(&staged, &can, &freezing, &|batch| grown(model, batch));
+    let freezing =
+        |staged: &[OfDraft<'_>]| freeze(id.clone(), staged.iter().copied(), fresh, pending_in, model.now);
+    let (submission, refused) = frozen(&staged, fresh, &freezing, &|batch| grown(model, batch));
     let told = |(key, why): (ActionKey, String)| {
         let title = fresh.get(&key).map(|action| action.row.title.clone());
         let title = title.or_else(|| model.queue.get(&key).map(|slot| slot.entry.row.title.clone()));
@@ -253,7 +250,7 @@ fn expiring(
 /// of it is refused together.
 fn frozen(
     staged: &[OfDraft<'_>],
-    can: &impl Fn(&ActionKey) -> Capabilities,
+    fresh: &HashMap<ActionKey, PendingAction>,
     freezing: &impl Fn(&[OfDraft<'_>]) -> Result<Submission, Refusal>,
     grown: &impl Fn(&[OfDraft<'_>]) -> Option<String>,
 ) -> (Option<Submission>, Vec<(ActionKey, String)>) {
@@ -264,11 +261,12 @@ fn frozen(
     for one in staged {
         batches.entry(&one.1.batch).or_default().push(*one);
     }
+    let is_bound = |key: &ActionKey| fresh.get(key).is_some_and(|it| it.row.can.together != Together::Free);
     let (mut sent, mut refused) = (Vec::new(), Vec::new());
     for batch in batches.into_values() {
         match freezing(&batch) {
             Ok(_) => sent.extend(batch),
-            Err(refusal) if batch.iter().any(|(key, _)| can(key).together != Together::Free) => {
+            Err(refusal) if batch.iter().any(|(key, _)| is_bound(key)) => {
                 let part = matches!(refusal, Refusal::PartOfTurn(..));
                 let why = grown(&batch).filter(|_| part).unwrap_or_else(|| refusal.to_string());
                 refused.extend(batch.iter().map(|(key, _)| ((*key).clone(), why.clone())));

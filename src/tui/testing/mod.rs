@@ -152,8 +152,8 @@ impl Desk {
                         self.say(What::HistoryLoaded { key, stood, answer });
                     }
                 }
-                Effect::Context { key, stood } => {
-                    self.effects.push(Effect::Context { key: key.clone(), stood: stood.clone() });
+                Effect::Context { key, stood, listed } => {
+                    self.effects.push(Effect::Context { key: key.clone(), stood: stood.clone(), listed });
                     if self.answers {
                         self.say(What::ContextLoaded { key, stood, answer: self.context.clone() });
                     }
@@ -197,7 +197,12 @@ impl Desk {
 
     fn loaded(&self, keys: &[ActionKey]) -> Vec<(ActionKey, Result<PendingAction, Problem>)> {
         let gone = || Problem { source: None, what: "is gone".to_owned(), why: None };
-        keys.iter().map(|key| (key.clone(), self.world.get(key).cloned().ok_or_else(gone))).collect()
+        let of = |key: &ActionKey| {
+            let action = self.world.get(key).cloned().ok_or_else(gone)?;
+            let can = self.model.queue.get(key).map_or(self.can, |slot| slot.entry.row.can);
+            Ok(PendingAction { row: Row { can, ..action.row }, ..action })
+        };
+        keys.iter().map(|key| (key.clone(), of(key))).collect()
     }
 
     /// Presses keys a third of a second apart, drawing in between: `"jja<Esc>"`.

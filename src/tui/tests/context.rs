@@ -1,7 +1,7 @@
 //! The Context tab: what a source knows around an action, and what to know before it is decided.
 
 use crate::domain::{
-    Capabilities, ContextEntry, Fact, FactValue, Note, On, PendingAction, RawJson, Revision, Timestamp,
+    Capabilities, ContextEntry, Fact, FactValue, Note, Notes, On, PendingAction, RawJson, Revision, Timestamp,
 };
 use crate::inbox::Problem;
 use crate::tui::core::msg::{Effect, What};
@@ -64,7 +64,7 @@ fn what_the_source_knows_is_asked_when_the_tab_is_looked_at_and_kept_until_the_a
 
 #[test]
 fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
-    let can = Capabilities { notes: NOTES, ..CAN };
+    let can = Capabilities { notes: Notes::of(NOTES), ..CAN };
     let mut desk = Desk::with(110, 44, vec![refund()], can);
     desk.context = Ok(passages());
     desk.press("]]]z");
@@ -118,7 +118,7 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
     desk.press("[a");
     assert_eq!(desk.staged(), "pa-1A");
     let effect = desk.effects.iter().rev().find(|effect| matches!(effect, Effect::Context { .. })).cloned();
-    let Some(Effect::Context { key, stood }) = effect else { panic!("it was asked") };
+    let Some(Effect::Context { key, stood, .. }) = effect else { panic!("it was asked") };
     desk.say(What::ContextLoaded { key, stood, answer: Ok(passages()) });
     desk.press("]");
     assert!(desk.screen().contains("digest"));

@@ -1,13 +1,17 @@
 //! What a source lets a reviewer do with an action is told before a key is pressed.
 
-use crate::domain::{Capabilities, Note, On, PendingAction};
+use crate::domain::{Capabilities, Note, Notes, On, PendingAction};
 use crate::tui::core::modal::Modal;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 const COMMIT: Note = Note { on: On::Edit, words: "no edits on commit steps" };
 const COMPENSATES: Note = Note { on: On::Reject, words: "completed steps will be compensated" };
-const SAGA: Capabilities =
-    Capabilities { edit: false, notes: &[COMPENSATES, COMMIT, Note::UNVERIFIED], also_rejects: 1, ..CAN };
+const SAGA: Capabilities = Capabilities {
+    edit: false,
+    notes: Notes::of(&[COMPENSATES, COMMIT, Note::UNVERIFIED]),
+    also_rejects: 1,
+    ..CAN
+};
 
 fn last_line(desk: &Desk) -> String {
     desk.screen().lines().last().unwrap_or_default().to_owned()
@@ -60,7 +64,7 @@ fn keys_that_cannot_work_are_no_hints_and_say_why() {
 #[test]
 fn what_can_only_be_looked_at_says_why_and_not_why_another_kind_would() {
     const CLIENT: &[Note] = &[Note { on: On::Any, words: "its client answers it, not this inbox" }];
-    let can = Capabilities { notes: CLIENT, ..Capabilities::READ_ONLY };
+    let can = Capabilities { notes: Notes::of(CLIENT), ..Capabilities::READ_ONLY };
     let mut desk = Desk::with(100, 30, few(2), can);
     desk.press("j");
     assert!(desk.screen().contains("! its client answers it"), "{}", desk.screen());

@@ -114,7 +114,7 @@ async fn the_context_tells_who_proposed_it_and_what_its_host_adds() {
         kept.metadata = r#"{"session_id":"s","datamachine":{"agent_id":0},"grants":[]}"#.to_owned();
     });
 
-    let passages = desk.source.abilities().context.unwrap().context(&id).await.unwrap();
+    let passages = desk.source.abilities().context.unwrap().context(&id, &[]).await.unwrap();
 
     let told: Vec<(&str, Vec<&str>)> = passages
         .iter()
@@ -123,5 +123,8 @@ async fn the_context_tells_who_proposed_it_and_what_its_host_adds() {
     let proposal = vec!["kind", "creator", "agent", "workspace", "session", "expires (as it came)"];
     let host = vec!["session_id", "datamachine"];
     assert_eq!(told, [("The proposal", proposal), ("What its host adds", host)]);
-    assert_eq!(desk.source.abilities().context.unwrap().context(&ActionId::new("gone")).await, Ok(vec![]));
+    assert_eq!(
+        desk.source.abilities().context.unwrap().context(&ActionId::new("gone"), &[]).await,
+        Ok(vec![])
+    );
 }

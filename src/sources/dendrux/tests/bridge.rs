@@ -233,7 +233,7 @@ async fn the_context_shows_the_run_and_what_is_held_with_the_call() {
     let dear = Call { reason: Some("dear"), ..gated("buy", "{}") };
     let ids = reached.waits(WAITS, vec![dear, free("stock"), client("sign"), gated("scrap", "{}")]);
 
-    let passages = source.abilities().context.unwrap().context(&ids[0]).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&ids[0], &[]).await.unwrap();
 
     let titles: Vec<_> = passages.iter().map(|passage| passage.title).collect();
     assert_eq!(titles, ["Run", "Its turn", "What was said", "What happened"]);

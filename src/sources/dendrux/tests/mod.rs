@@ -56,9 +56,8 @@ async fn frozen(
         ));
         loaded.insert(key, action);
     }
-    let can = |key: &ActionKey| loaded[key].row.can;
     let staged = staged.iter().map(|(key, staged)| (key, staged));
-    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, can, |_| pending, Timestamp::default());
+    let frozen = freeze(SubmissionId::new("s"), staged, &loaded, |_| pending, Timestamp::default());
     frozen.map(|submission| submission.batches()[0].clone())
 }
 

@@ -129,17 +129,6 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
     let key = |id: &str| ActionKey { source: source.clone(), id: ActionId::new(id) };
     let mut staged = BTreeMap::new();
     let mut loaded = HashMap::new();
-    for (id, decision) in decisions {
-        let mut action = action(id, r#"{"n":1.10}"#);
-        action.row.batch = batch.map(crate::domain::BatchId::new);
-        let batch = match &action.row.batch {
-            Some(batch) => BatchKey::Batch(source.clone(), batch.clone()),
-            None => BatchKey::Alone(key(id)),
-        };
-        let at = Timestamp::default();
-        staged.insert(key(id), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
-        loaded.insert(key(id), action);
-    }
     let can = Capabilities {
         edit: true,
         reason: ReasonRule::Optional,
@@ -149,7 +138,18 @@ fn submission(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Submission
         binding: Binding::Source,
         ..Capabilities::PLAIN
     };
-    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| can, |_| 1, Timestamp::default()).unwrap()
+    for (id, decision) in decisions {
+        let mut action = action(id, r#"{"n":1.10}"#);
+        (action.row.batch, action.row.can) = (batch.map(crate::domain::BatchId::new), can);
+        let batch = match &action.row.batch {
+            Some(batch) => BatchKey::Batch(source.clone(), batch.clone()),
+            None => BatchKey::Alone(key(id)),
+        };
+        let at = Timestamp::default();
+        staged.insert(key(id), Staged { decision: decision.clone(), batch, digest: None, terms: None, at });
+        loaded.insert(key(id), action);
+    }
+    freeze(SubmissionId::new("sub"), &staged, &loaded, |_| 1, Timestamp::default()).unwrap()
 }
 
 pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> SubmissionBatch {
@@ -159,7 +159,7 @@ pub(super) fn batch(batch: Option<&str>, decisions: &[(&str, Decision)]) -> Subm
 /// A decision on an action, or why it cannot be sent.
 pub(super) fn frozen(
     source: &Arc<dyn Source>,
-    action: PendingAction,
+    mut action: PendingAction,
     decision: Decision,
 ) -> Result<SubmissionBatch, Refusal> {
     let key = ActionKey { source: source.name().clone(), id: action.row.id.clone() };
@@ -168,9 +168,9 @@ pub(super) fn frozen(
     let gate = source.abilities().timeline.is_some();
     let kind = if gate { SourceKind::Gate } else { SourceKind::Praxiom(Praxiom::default()) };
     let can = PendingActions::open(&config(kind, "http://127.0.0.1:1", Some("w")), Patience::USUAL).unwrap();
-    let (can, loaded) = (can.can(&action.row), HashMap::from([(key.clone(), action)]));
-    let frozen =
-        freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, |_| 1, Timestamp::default());
+    action.row.can = can.can(&action.row);
+    let loaded = HashMap::from([(key.clone(), action)]);
+    let frozen = freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| 1, Timestamp::default());
     frozen.map(|submission| submission.batches()[0].clone())
 }
 

@@ -271,12 +271,15 @@ async fn around_an_action_stands_what_waits_in_its_batch_and_its_mission_without
     let praxiom = Backend::default();
     praxiom.on("GET", LIST).reply(200, format!(r#"{{"items":[{}]}}"#, rows.join(",")));
     let source = praxiom.source(SourceKind::Praxiom(Praxiom::default()), Some("w")).await;
-    source.sync(None).await.unwrap();
+    let Synced::All { rows, .. } = source.sync(None).await.unwrap() else {
+        panic!("everything was asked for")
+    };
+    let context = source.abilities().context.unwrap();
 
-    let passages = source.abilities().context.unwrap().context(&id("1")).await.unwrap();
+    let passages = context.context(&id("1"), &rows).await.unwrap();
 
     let told: Vec<_> = passages.iter().map(|it| (it.title, it.facts.len())).collect();
     assert_eq!(told, [("Its batch", 3), ("Its mission", 4)], "{passages:?}");
-    assert_eq!(source.abilities().context.unwrap().context(&id("none")).await.unwrap(), []);
+    assert_eq!(context.context(&id("none"), &rows).await.unwrap(), []);
     assert_eq!(praxiom.lines().len(), 1);
 }

@@ -22,7 +22,9 @@ pub(super) async fn listed(world: &dyn World) -> String {
         let action = desk.load(id).await;
         assert!(action.row.can.can_decide(), "{:?}", action.row.can);
         assert!(!action.input.as_str().is_empty());
-        desk.source.abilities().context.unwrap().context(id).await.unwrap();
+        if let Some(source) = desk.source.abilities().context {
+            source.context(id, &rows).await.unwrap();
+        }
     }
     let checks = desk.source.checked().await;
     assert!(!checks.is_empty());

@@ -348,7 +348,7 @@ async fn nothing_but_decisions_and_retries_is_ever_posted() {
         rows(&source).await;
         decide(&source, &id, decision).await;
         engine.work();
-        source.abilities().context.unwrap().context(&id).await.unwrap();
+        source.abilities().context.unwrap().context(&id, &[]).await.unwrap();
         load(&source, &id).await;
     }
     source.checked().await;

@@ -143,10 +143,9 @@ async fn what_cannot_be_read_stands_beside_the_others_and_can_be_rejected() {
         terms: None,
         at: Timestamp::default(),
     };
-    let can = stand_in.row.can;
     let loaded = HashMap::from([(key.clone(), stand_in)]);
     let submission =
-        freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| can, |_| 1, Timestamp::default());
+        freeze(SubmissionId::new("sub"), [(&key, &staged)], &loaded, |_| 1, Timestamp::default());
     let outcomes = source.submit(&submission.unwrap().batches()[0], KEY).await.unwrap();
     assert_eq!(outcomes, [(broken, Outcome::Accepted)]);
 }
@@ -174,7 +173,7 @@ async fn the_context_tells_the_run_its_steps_the_facts_and_what_the_step_was_giv
     let source = source(&engine).await;
     rows(&source).await;
 
-    let passages = source.abilities().context.unwrap().context(&id).await.unwrap();
+    let passages = source.abilities().context.unwrap().context(&id, &[]).await.unwrap();
 
     let text = format!("{passages:?}");
     for part in ["facts, found by tools", r#"{"order":7,"total":1.10}"#, "1 of 1", "warmer", "ticket"] {

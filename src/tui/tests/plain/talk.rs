@@ -1,6 +1,5 @@
 //! Somebody who types words and hears lines, on the desk of the screen.
 
-use crate::domain::Row;
 use std::collections::HashMap;
 
 use crate::domain::{
@@ -100,10 +99,9 @@ impl Talk {
         self.synced(Rows::Changes { entries, gone: Vec::new() });
     }
 
-    pub(crate) fn entries(&mut self, actions: Vec<PendingAction>) -> Vec<Entry> {
-        let can = self.can;
-        let entry =
-            |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: Row { can, ..it.row.clone() } };
+    pub(crate) fn entries(&mut self, mut actions: Vec<PendingAction>) -> Vec<Entry> {
+        actions.iter_mut().for_each(|it| it.row.can = self.can);
+        let entry = |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: it.row.clone() };
         let entries = actions.iter().map(entry).collect();
         self.world.extend(actions.into_iter().map(|it| (key(it.row.id.as_raw()), it)));
         entries
@@ -150,7 +148,7 @@ impl Talk {
                 }
                 Effect::Hold { submission, .. } => self.take(What::Held(submission.id().clone(), Ok(()))),
                 Effect::Submit { submission, .. } => self.submitted.push(*submission),
-                Effect::Context { key, stood } => {
+                Effect::Context { key, stood, .. } => {
                     self.take(What::ContextLoaded { key, stood, answer: self.context.clone() });
                 }
                 Effect::ResolveUnknown { .. } => self.settled += 1,

@@ -1,6 +1,6 @@
 //! What is said to what.
 
-use crate::domain::{Capabilities, Note, Status};
+use crate::domain::{Capabilities, Note, Notes, Status};
 use crate::tui::plain::session::How;
 use crate::tui::plain::words::WORDS;
 use crate::tui::testing::{CAN, action, decided, few, key, lost};
@@ -196,7 +196,7 @@ fn an_edit_keeps_types_and_is_staged_by_approving_only() {
 #[test]
 fn what_to_know_before_deciding_is_read_out_and_an_answer_is_asked_for() {
     const NOTES: &[Note] = &[Note::UNVERIFIED];
-    let can = Capabilities { answer: true, notes: NOTES, also_rejects: 1, ..CAN };
+    let can = Capabilities { answer: true, notes: Notes::of(NOTES), also_rejects: 1, ..CAN };
     let ask = action("1 ask_human support low 5", "Which plan?", r#"{"question":"Which?","answer":null}"#);
     let mut talk = Talk::with(TERMINAL, vec![ask], can);
     let read = talk.types("first");
