@@ -10,7 +10,7 @@ use super::gate::{GateConfig, RawGate};
 use super::notify::{self, Around, NotifyRule, RawRule};
 use super::paths::Paths;
 use super::source::{RawSource, SourceConfig};
-use super::ui::{Preset, RawUi, Ui};
+use super::ui::{Preset, Ui};
 use super::watch::{RawWatch, Watch};
 
 /// Mistakes that are told at once; beyond, most of them follow from others.
@@ -65,7 +65,7 @@ pub struct Bound {
 struct RawConfig {
     reviewer: RawReviewer,
     source: Vec<RawSource>,
-    ui: RawUi,
+    ui: Ui,
     filter: Vec<NamedFilter>,
     keys: BTreeMap<String, toml::Spanned<Vec<String>>>,
     watch: RawWatch,

@@ -1,23 +1,30 @@
 //! The table `[ui]`: how the screen looks and behaves.
 
+use std::cmp::{Ordering, Reverse};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::check::{Mistakes, line_of, nearest};
-use crate::domain::ReadFirst;
+use crate::domain::{Entry, ReadFirst};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Ui {
     pub borders: Borders,
+    #[serde(skip)]
     pub theme: ThemeChoice,
+    #[serde(rename = "theme")]
+    theme_name: Spanned<String>,
     /// After confirming, decisions wait so long before they are sent, and can be recalled; zero sends at once.
+    #[serde(rename = "hold_seconds", deserialize_with = "whole_seconds")]
     pub hold: Duration,
     /// How the list begins.
     pub group: GroupBy,
     pub sort: SortBy,
+    pub(super) keymap: Preset,
     /// Newcomers are told the first keys.
     pub hints: bool,
     /// The wheel scrolls and a click selects; else the terminal keeps the mouse.
@@ -25,12 +32,14 @@ pub struct Ui {
     /// Counts in the terminal's title.
     pub title: bool,
     pub notify: Notify,
+    notify_command: Vec<String>,
     pub keyboard: Keyboard,
     /// Nothing on the screen changes by itself every second.
     pub reduced_motion: bool,
     /// Sixteen colours, ASCII borders, five frames a second, and no preview until it is asked for.
     pub low_bandwidth: bool,
     /// What must be read to its end before it can be approved.
+    #[serde(with = "ReadBeforeApprove")]
     pub read_before_approve: ReadFirst,
 }
 
@@ -103,6 +112,32 @@ pub enum SortBy {
     Source,
 }
 
+impl SortBy {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Age => "age",
+            Self::Risk => "risk",
+            Self::Expiry => "expiry",
+            Self::Tool => "tool",
+            Self::Source => "source",
+        }
+    }
+
+    /// Which of two actions stands first; the older one among equals.
+    pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {
+        let (one, other) = (&a.row, &b.row);
+        let by = match self {
+            Self::Age => Ordering::Equal,
+            Self::Risk => Reverse(one.risk.rank()).cmp(&Reverse(other.risk.rank())),
+            Self::Expiry => (one.expires_at.is_none(), one.expires_at)
+                .cmp(&(other.expires_at.is_none(), other.expires_at)),
+            Self::Tool => one.tool.cmp(&other.tool),
+            Self::Source => a.key.source.cmp(&b.key.source),
+        };
+        by.then(one.created_at.cmp(&other.created_at))
+    }
+}
+
 /// What the keys are before `[keys]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -120,29 +155,8 @@ pub enum Borders {
     Ascii,
 }
 
-/// Longest time that decisions wait for second thoughts. Seconds.
-const HOLD: u64 = 60;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct RawUi {
-    borders: Borders,
-    theme: Spanned<String>,
-    hold_seconds: u64,
-    group: GroupBy,
-    sort: SortBy,
-    pub(super) keymap: Preset,
-    hints: bool,
-    mouse: bool,
-    title: bool,
-    notify: Notify,
-    notify_command: Vec<String>,
-    keyboard: Keyboard,
-    reduced_motion: bool,
-    low_bandwidth: bool,
-    #[serde(with = "ReadBeforeApprove")]
-    read_before_approve: ReadFirst,
-}
+/// Longest time that decisions wait for second thoughts.
+const HOLD: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
 #[serde(remote = "ReadFirst", rename_all = "kebab-case")]
@@ -161,12 +175,13 @@ const THEMES: [(&str, ThemeChoice); 7] = [
     ("colour-blind-light", ThemeChoice::ColourBlindLight),
 ];
 
-impl Default for RawUi {
+impl Default for Ui {
     fn default() -> Self {
         Self {
             borders: Borders::Line,
-            theme: Spanned::new(0..0, "terminal".to_owned()),
-            hold_seconds: 3,
+            theme: ThemeChoice::Terminal,
+            theme_name: Spanned::new(0..0, "terminal".to_owned()),
+            hold: Duration::from_secs(3),
             group: GroupBy::Batch,
             sort: SortBy::Age,
             keymap: Preset::Default,
@@ -183,32 +198,22 @@ impl Default for RawUi {
     }
 }
 
-impl RawUi {
+impl Ui {
     /// `folder` is where a relative path begins.
-    pub(super) fn validate(self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Ui {
-        Ui {
-            borders: self.borders,
-            theme: mistakes.take(theme(&self.theme, text, folder)).unwrap_or(ThemeChoice::Terminal),
-            hold: mistakes.take(hold(self.hold_seconds)).unwrap_or_default(),
-            group: self.group,
-            sort: self.sort,
-            hints: self.hints,
-            mouse: self.mouse,
-            title: self.title,
-            notify: mistakes.take(notify(self.notify, self.notify_command)).unwrap_or(Notify::Auto),
-            keyboard: self.keyboard,
-            reduced_motion: self.reduced_motion,
-            low_bandwidth: self.low_bandwidth,
-            read_before_approve: self.read_before_approve,
+    pub(super) fn validate(mut self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Self {
+        self.theme = mistakes.take(theme(&self.theme_name, text, folder)).unwrap_or(ThemeChoice::Terminal);
+        if self.hold > HOLD {
+            let (given, most) = (self.hold.as_secs(), HOLD.as_secs());
+            mistakes.0.push(format!("ui.hold_seconds is {given}; the most is {most}, and 0 sends at once"));
         }
+        let command = std::mem::take(&mut self.notify_command);
+        self.notify = mistakes.take(notify(self.notify, command)).unwrap_or(Notify::Auto);
+        self
     }
 }
 
-fn hold(seconds: u64) -> Result<Duration, String> {
-    match seconds {
-        0..=HOLD => Ok(Duration::from_secs(seconds)),
-        given => Err(format!("ui.hold_seconds is {given}; the most is {HOLD}, and 0 sends at once")),
-    }
+fn whole_seconds<'de, D: Deserializer<'de>>(given: D) -> Result<Duration, D::Error> {
+    u64::deserialize(given).map(Duration::from_secs)
 }
 
 fn notify(way: Notify, command: Vec<String>) -> Result<Notify, String> {

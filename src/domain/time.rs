@@ -86,15 +86,28 @@ pub fn spoken(millis: i64) -> String {
 
 /// Reads `45s`, `90m`, `12h` or `30d`; `None` for anything else, and for no time at all.
 pub fn time_span(text: &str) -> Option<Duration> {
-    let (digits, seconds) = match text.char_indices().next_back()? {
-        (at, 's') => (text.get(..at)?, 1),
-        (at, 'm') => (text.get(..at)?, 60),
-        (at, 'h') => (text.get(..at)?, 60 * 60),
-        (at, 'd') => (text.get(..at)?, 24 * 60 * 60),
+    text.ends_with(['s', 'm', 'h', 'd']).then(|| counted(text))?.filter(|span| !span.is_zero())
+}
+
+/// Reads `90s`, `1H30M` or `2w`; `None` for anything else.
+pub fn time_sum(text: &str) -> Option<Duration> {
+    let mut parts = text.split_inclusive(|c: char| !c.is_ascii_digit());
+    let first = counted(parts.next()?)?;
+    parts.try_fold(first, |sum, part| sum.checked_add(counted(part)?))
+}
+
+/// A number and one unit.
+fn counted(text: &str) -> Option<Duration> {
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let seconds = match unit.to_ascii_lowercase().as_str() {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        "w" => 7 * 24 * 60 * 60,
         _ => return None,
     };
-    let number: u64 = digits.parse().ok().filter(|&number| number > 0)?;
-    number.checked_mul(seconds).map(Duration::from_secs)
+    digits.parse::<u64>().ok()?.checked_mul(seconds).map(Duration::from_secs)
 }
 
 /// Reads `30s`, `500ms`, or plain seconds.

@@ -1,9 +1,10 @@
 //! `placet list` and `placet show`.
 
+use clap::Args as ClapArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::cli::list::columns;
+use crate::config::SortBy;
 use crate::domain::Status;
 
 /// Where an action stands, as `placet list` asks for it.
@@ -20,18 +21,17 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
 }
 
 /// What stands first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// The oldest
-    Age,
-    /// The most harmful
-    Risk,
-    /// What expires first
-    Expiry,
-    /// By the tool's name
-    Tool,
-    /// By the source's name
-    Source,
+fn orders() -> impl TypedValueParser<Value = SortBy> {
+    let known = [
+        (SortBy::Age, "The oldest"),
+        (SortBy::Risk, "The most harmful"),
+        (SortBy::Expiry, "What expires first"),
+        (SortBy::Tool, "By the tool's name"),
+        (SortBy::Source, "By the source's name"),
+    ];
+    let values = known.map(|(by, help)| PossibleValue::new(by.word()).help(help));
+    let meant = move |word: String| known.iter().find(|(by, _)| by.word() == word).map(|(by, _)| *by);
+    PossibleValuesParser::new(values).map(move |word| meant(word).unwrap_or_default())
 }
 
 #[derive(Debug, ClapArgs)]
@@ -46,8 +46,8 @@ pub struct ListArgs {
     #[arg(long, value_parser = statuses(), value_delimiter = ',', default_value = "pending", value_name = "STATUS")]
     pub status: Vec<Status>,
     /// What stands first [default: as the sources have it]
-    #[arg(long, value_enum, value_name = "BY")]
-    pub sort: Option<Order>,
+    #[arg(long, value_parser = orders(), value_name = "BY")]
+    pub sort: Option<SortBy>,
     /// At most so many
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,

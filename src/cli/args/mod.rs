@@ -16,7 +16,7 @@ pub use gate::{
     AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
     SettleArgs, SettleAs, TokenCommand,
 };
-pub use list::{ListArgs, Order, ShowArgs};
+pub use list::{ListArgs, ShowArgs};
 pub use log::{CameTo, Decided, LogArgs, LogCommand, ReportArgs, ShiftArgs};
 pub use shell::{CompletedShell, Values};
 pub use watch::WatchArgs;

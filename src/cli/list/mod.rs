@@ -10,7 +10,7 @@ use crate::domain::{Entry, SourceName, Status, Timestamp};
 use crate::inbox::{GRACE, Inbox, Problem, Rows, Synced, in_time};
 use crate::text;
 
-use super::args::{ListArgs, Order};
+use super::args::ListArgs;
 use super::exit::Exit;
 use super::find::chosen;
 use super::output::{self, Progress, problem};
@@ -144,7 +144,7 @@ async fn find(inbox: &Inbox, args: &ListArgs, sources: &[SourceName], wanted: &m
         past(inbox, args, (sources, &over), &mut found, wanted).await;
     }
     if let Some(order) = args.sort {
-        sort(&mut found.entries, order);
+        found.entries.sort_by(|a, b| order.compare(a, b));
     }
     let limit = args.limit.unwrap_or(usize::MAX);
     found.total = (!found.more).then_some(found.entries.len());
@@ -239,19 +239,6 @@ async fn past(
 fn unreadable(source: &SourceName, why: crate::domain::Untrusted) -> Problem {
     let what = "sent an action that cannot be read".to_owned();
     Problem { source: Some(source.clone()), what, why: Some(why) }
-}
-
-fn sort(entries: &mut [Entry], order: Order) {
-    let age = |entry: &Entry| entry.row.created_at;
-    match order {
-        Order::Age => entries.sort_by_key(age),
-        Order::Risk => entries.sort_by_key(|entry| (std::cmp::Reverse(entry.row.risk.rank()), age(entry))),
-        Order::Expiry => entries.sort_by_key(|entry| {
-            (entry.row.expires_at.is_none(), entry.row.expires_at.unwrap_or_default(), age(entry))
-        }),
-        Order::Tool => entries.sort_by(|a, b| (&a.row.tool, age(a)).cmp(&(&b.row.tool, age(b)))),
-        Order::Source => entries.sort_by(|a, b| (&a.key.source, age(a)).cmp(&(&b.key.source, age(b)))),
-    }
 }
 
 /// All are asked at once, so that one that hangs holds back no other for long.

@@ -1,5 +1,6 @@
 //! From what was written to what it means.
 
+use crate::domain::time::time_sum;
 use crate::domain::{DecisionKind, Effect, Risk};
 
 use super::{Compare, Expiry, Field, FieldText, Filter, FilterError, Is, Mistake, Part, Term, Want, Word};
@@ -317,24 +318,7 @@ fn begins(word: &str, text: &str) -> bool {
 
 /// Milliseconds in `90s`, `1h30m`, `2d`.
 fn time(text: &str) -> Option<i64> {
-    let (mut total, mut digits) = (0_i64, String::new());
-    for c in text.chars() {
-        if c.is_ascii_digit() {
-            digits.push(c);
-            continue;
-        }
-        let unit = match c.to_ascii_lowercase() {
-            's' => 1_000,
-            'm' => 60_000,
-            'h' => 3_600_000,
-            'd' => 86_400_000,
-            'w' => 604_800_000,
-            _ => return None,
-        };
-        let count: i64 = std::mem::take(&mut digits).parse().ok()?;
-        total = total.checked_add(count.checked_mul(unit)?)?;
-    }
-    (digits.is_empty() && !text.is_empty()).then_some(total)
+    time_sum(text)?.as_millis().try_into().ok()
 }
 
 fn nearest(name: &str) -> &'static str {

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
 use crate::config::{GroupBy, SortBy};
-use crate::domain::{BatchKey, Entry, Row, SourceName, Untrusted};
+use crate::domain::{BatchKey, Entry, SourceName, Untrusted};
 
 use super::slots::Slot;
 
@@ -51,16 +51,6 @@ impl GroupBy {
 }
 
 impl SortBy {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Age => "age",
-            Self::Risk => "risk",
-            Self::Expiry => "expiry",
-            Self::Tool => "tool",
-            Self::Source => "source",
-        }
-    }
-
     /// What stands first, as in `the oldest first`.
     pub const fn first(self) -> &'static str {
         match self {
@@ -73,19 +63,10 @@ impl SortBy {
     }
 
     /// Which of two actions stands first, as [`Self::order`] has it.
-    pub(crate) fn compare(self, a: &Slot, b: &Slot) -> Ordering {
-        let (one, other) = (&a.entry.row, &b.entry.row);
+    pub(crate) fn compare_slots(self, a: &Slot, b: &Slot) -> Ordering {
         let waits = |slot: &Slot| !slot.is_lost();
-        let expiry = |row: &Row| (row.expires_at.is_none(), row.expires_at);
-        let by = match self {
-            Self::Age => Ordering::Equal,
-            Self::Risk => other.risk.rank().cmp(&one.risk.rank()),
-            Self::Expiry => expiry(one).cmp(&expiry(other)),
-            Self::Tool => one.tool.cmp(&other.tool),
-            Self::Source => a.entry.key.source.cmp(&b.entry.key.source),
-        };
-        let key = |slot: &Slot| (slot.entry.row.created_at, slot.entry.key.clone());
-        waits(a).cmp(&waits(b)).then(by).then_with(|| key(a).cmp(&key(b)))
+        let by = self.compare(&a.entry, &b.entry);
+        waits(a).cmp(&waits(b)).then(by).then_with(|| a.entry.key.cmp(&b.entry.key))
     }
 
     /// Indices of all actions in this order. What is to be settled goes first.

@@ -259,8 +259,9 @@ impl Queue {
 
     /// How many rows of the list stand before this one.
     fn place_of(&self, slot: &Slot) -> u32 {
-        let before =
-            |index: &u32| self.slot(*index).is_some_and(|other| self.sort_by.compare(other, slot).is_lt());
+        let before = |index: &u32| {
+            self.slot(*index).is_some_and(|other| self.sort_by.compare_slots(other, slot).is_lt())
+        };
         self.order.partition_point(before) as u32
     }
 
@@ -278,7 +279,7 @@ impl Queue {
         let mut placed: Vec<(u32, Slot)> =
             coming.into_iter().map(|slot| (self.place_of(&slot), slot)).collect();
         let by = self.sort_by;
-        placed.sort_unstable_by(|(a, one), (b, other)| a.cmp(b).then_with(|| by.compare(one, other)));
+        placed.sort_unstable_by(|(a, one), (b, other)| a.cmp(b).then_with(|| by.compare_slots(one, other)));
         let mut order = Vec::with_capacity(self.order.len() + placed.len());
         let mut done = 0;
         for (place, slot) in placed {
