@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::config::{SourceConfig, TokenFrom};
 use crate::domain::{Check, Untrusted, Verdict};
@@ -43,30 +43,6 @@ struct SourceLabel {
     url: String,
 }
 
-#[derive(Serialize)]
-struct FindingsJson<'a> {
-    placet: &'static str,
-    bad: usize,
-    warn: usize,
-    checks: Vec<CheckJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct CheckJson<'a> {
-    /// `null` for this machine.
-    source: Option<&'a str>,
-    kind: Option<&'static str>,
-    url: Option<&'a str>,
-    what: &'static str,
-    verdict: &'static str,
-    found: &'a str,
-    /// What the other side said, as it came.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<&'a str>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    advice: &'a str,
-}
-
 impl Findings {
     pub const fn new(args: &DoctorArgs) -> Self {
         Self { json: args.json, sections: Vec::new() }
@@ -94,9 +70,9 @@ impl Findings {
     pub fn end(&self) -> anyhow::Result<Exit> {
         let (bad, warn) = (self.count(Verdict::Bad), self.count(Verdict::Warn));
         if self.json {
-            let checks = self.sections.iter().flat_map(Section::json).collect();
+            let checks: Vec<_> = self.sections.iter().flat_map(Section::json).collect();
             let placet = env!("CARGO_PKG_VERSION");
-            output::versioned(&FindingsJson { placet, bad, warn, checks })?;
+            output::versioned(&json!({"placet": placet, "bad": bad, "warn": warn, "checks": checks}))?;
         } else {
             output::line(&match (bad, warn) {
                 (0, 0) => "all is well".to_owned(),
@@ -137,21 +113,31 @@ impl Section {
         lines
     }
 
-    fn json(&self) -> impl Iterator<Item = CheckJson<'_>> {
-        let place = self.source.as_ref();
-        self.checks.iter().map(move |check| CheckJson {
-            source: place.map(|place| place.name.as_str()),
-            kind: place.map(|place| place.kind),
-            url: place.map(|place| place.url.as_str()),
-            what: check.what,
-            verdict: match check.verdict {
-                Verdict::Good => "good",
-                Verdict::Warn => "warn",
-                Verdict::Bad => "bad",
-            },
-            found: &check.found,
-            said: check.said.as_ref().map(Untrusted::as_raw),
-            advice: &check.advice,
+    /// The source is null for this machine. What the other side said is there as it came.
+    fn json(&self) -> impl Iterator<Item = Value> {
+        let source = self.source.as_ref();
+        self.checks.iter().map(move |check| {
+            let mut told = json!({
+                "source": source.map(|source| &source.name),
+                "kind": source.map(|source| source.kind),
+                "url": source.map(|source| &source.url),
+                "what": check.what,
+                "verdict": match check.verdict {
+                    Verdict::Good => "good",
+                    Verdict::Warn => "warn",
+                    Verdict::Bad => "bad",
+                },
+                "found": check.found,
+            });
+            let said = check.said.as_ref().map(Untrusted::as_raw);
+            let advice: &str = &check.advice;
+            let advice = Some(advice).filter(|advice| !advice.is_empty());
+            for (name, text) in [("said", said), ("advice", advice)] {
+                if let (Some(text), Some(told)) = (text, told.as_object_mut()) {
+                    told.insert(name.to_owned(), text.into());
+                }
+            }
+            told
         })
     }
 }

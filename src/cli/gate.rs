@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use secrecy::ExposeSecret as _;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::config::GateConfig;
-use crate::contract::audit::AuditHeadBody;
+use crate::contract::audit;
 use crate::contract::fields::Fields;
 use crate::contract::settle::SettleAs;
 use crate::contract::time;
@@ -162,17 +162,6 @@ fn kept(file: Option<&mut File>, lines: &[String]) -> anyhow::Result<()> {
     file.sync_all().context("cannot write the export; nothing that is not in it was pruned")
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct VerifiedJson<'a> {
-    ok: bool,
-    rows: u64,
-    actions: u64,
-    unchained: u64,
-    problems: &'a [String],
-    heads: Vec<AuditHeadBody<'a>>,
-}
-
 async fn audit(gate: &Gate, command: AuditCommand) -> anyhow::Result<Exit> {
     match command {
         AuditCommand::Verify { heads, json } => {
@@ -202,14 +191,14 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
     let verified = gate.verify_audit(kept).await?;
     let ok = verified.problems.is_empty();
     if json {
-        output::versioned(&VerifiedJson {
-            ok,
-            rows: verified.rows,
-            actions: verified.actions,
-            unchained: verified.unchained,
-            problems: &verified.problems,
-            heads: verified.heads.iter().map(head_json).collect(),
-        })?;
+        output::versioned(&json!({
+            "ok": ok,
+            "rows": verified.rows,
+            "actions": verified.actions,
+            "unchained": verified.unchained,
+            "problems": verified.problems,
+            "heads": verified.heads.iter().map(head_json).collect::<Vec<_>>(),
+        }))?;
     } else {
         for problem in &verified.problems {
             output::line(output::cell(&Untrusted::from(problem.as_str()), 300).trim_end())?;
@@ -227,8 +216,8 @@ async fn verify(gate: &Gate, kept: &[AuditHead], json: bool) -> anyhow::Result<E
     Ok(if ok { Exit::Done } else { Exit::Failed })
 }
 
-fn head_json(head: &AuditHead) -> AuditHeadBody<'_> {
-    AuditHeadBody { workspace_id: &head.workspace, revision: head.revision, hash: &head.hash }
+fn head_json(head: &AuditHead) -> Value {
+    audit::head(&head.workspace, head.revision, &head.hash)
 }
 
 fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
@@ -249,18 +238,6 @@ fn read_heads(path: &Path) -> anyhow::Result<Vec<AuditHead>> {
         return Err(Usage(format!("there is no head in {}", path.display())).into());
     }
     Ok(heads)
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TokenJson<'a> {
-    id: &'a str,
-    subject: &'a str,
-    workspace: &'a str,
-    scopes: Vec<&'static str>,
-    created_at: String,
-    expires_at: Option<String>,
-    revoked: bool,
 }
 
 async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
@@ -298,15 +275,15 @@ async fn token(gate: &Gate, command: TokenCommand) -> anyhow::Result<Exit> {
 fn print(token: &Token, json: bool) -> anyhow::Result<()> {
     let scopes: Vec<_> = token.scopes.iter().map(|scope| scope.as_str()).collect();
     if json {
-        return output::versioned(&TokenJson {
-            id: &token.id,
-            subject: &token.subject,
-            workspace: &token.workspace,
-            created_at: time::write(token.created_at),
-            expires_at: token.expires_at.map(time::write),
-            revoked: token.revoked_at.is_some(),
-            scopes,
-        });
+        return output::versioned(&json!({
+            "id": token.id,
+            "subject": token.subject,
+            "workspace": token.workspace,
+            "scopes": scopes,
+            "createdAt": time::write(token.created_at),
+            "expiresAt": token.expires_at.map(time::write),
+            "revoked": token.revoked_at.is_some(),
+        }));
     }
     let (subject, workspace) = (token.subject.as_str().into(), token.workspace.as_str().into());
     let (subject, workspace) =

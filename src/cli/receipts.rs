@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::contract::fields::Fields;
 use crate::contract::time;
@@ -19,20 +19,6 @@ use super::{input, output};
 /// Receipts read at a time.
 const PAGE: u32 = 1_000;
 
-#[derive(Serialize)]
-struct CheckedJson<'a> {
-    ok: bool,
-    receipts: u64,
-    decisions: u64,
-    without: u64,
-    problem: Option<&'a str>,
-    /// The receipt that the problem is about.
-    at: Option<i64>,
-    /// Of the newest receipt: to be kept elsewhere.
-    seq: Option<i64>,
-    hash: Option<&'a str>,
-}
-
 /// Says what was changed behind the journal's back. `head` was kept elsewhere.
 pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) -> anyhow::Result<Exit> {
     let kept = head.map(read_head).transpose()?;
@@ -40,16 +26,16 @@ pub(super) async fn verify(journal: &Journal, head: Option<&str>, json: bool) ->
     let Checked { receipts, decisions, without, head, wrong } = &checked;
     let ok = wrong.is_none();
     if json {
-        output::versioned(&CheckedJson {
-            ok,
-            receipts: *receipts,
-            decisions: *decisions,
-            without: *without,
-            problem: wrong.as_ref().map(|wrong| wrong.what.as_str()),
-            at: wrong.as_ref().and_then(|wrong| wrong.seq),
-            seq: head.as_ref().map(|head| head.seq),
-            hash: head.as_ref().map(|head| head.hash.as_str()),
-        })?;
+        output::versioned(&json!({
+            "ok": ok,
+            "receipts": receipts,
+            "decisions": decisions,
+            "without": without,
+            "problem": wrong.as_ref().map(|wrong| &wrong.what),
+            "at": wrong.as_ref().and_then(|wrong| wrong.seq),
+            "seq": head.as_ref().map(|head| head.seq),
+            "hash": head.as_ref().map(|head| &head.hash),
+        }))?;
         return Ok(if ok { Exit::Done } else { Exit::Failed });
     }
     if let Some(wrong) = wrong {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::{ActionKey, DecisionKind, Followed, Outcome, Report, ReportLine, Status, Untrusted};
-use crate::inbox::{ReportJson, outcome_words, settled_as};
+use crate::inbox::{outcome_words, report_json, settled_as};
 use crate::journal::LastSeen;
 use crate::text::{self, Shown};
 
@@ -56,7 +56,7 @@ pub(super) fn print(
 ) -> anyhow::Result<()> {
     let counts = report.counts();
     if json {
-        return output::json(&ReportJson::of(report, followed));
+        return output::json(&report_json(report, followed));
     }
     for line in &report.lines {
         output::line(&line_text(line, followed.get(&line.key)))?;

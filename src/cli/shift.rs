@@ -1,7 +1,7 @@
 //! `placet log shift`: what a shift was like, for pasting into a chat. Counts, names of sources and tools, and who decided.
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::contract::time;
 use crate::domain::{Minute, SourceName, Timestamp, Untrusted};
@@ -60,7 +60,7 @@ pub(super) async fn shift(
     }
     let shift = counting.end(&minutes);
     if args.json {
-        output::versioned(&json(&shift))?;
+        output::versioned(&json(&shift)?)?;
     } else if args.csv {
         csv(&shift).iter().try_for_each(|row| output::records(&text::csv::record(row)))?;
     } else {
@@ -214,87 +214,45 @@ fn stood(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ShiftJson<'a> {
-    from: String,
-    until: String,
-    reviewers: Vec<&'a str>,
-    decided: &'a Decided,
-    sources: Vec<NamedJson<'a>>,
-    tools: Vec<NamedJson<'a>>,
-    median_dwell_ms: Option<i64>,
-    dwell_known: u64,
-    unopened_approvals: u64,
-    without_receipt: u64,
-    busiest_hour: Option<HourJson>,
-    queues: Vec<StoodJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct NamedJson<'a> {
-    name: &'a str,
-    #[serde(flatten)]
-    decided: &'a Decided,
-}
-
-#[derive(Debug, Serialize)]
-struct HourJson {
-    from: String,
-    decisions: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StoodJson<'a> {
-    source: &'a str,
-    arrived: u64,
-    resolved: u64,
-    pending_at_start: u64,
-    pending_at_end: u64,
-    watched_minutes: i64,
-    gaps: Vec<GapJson>,
-}
-
-#[derive(Debug, Serialize)]
-struct GapJson {
-    from: String,
-    until: String,
-}
-
-fn json(shift: &Shift) -> ShiftJson<'_> {
-    let tools = shift.tools.iter().map(|(name, of)| NamedJson { name: name.as_raw(), decided: of });
-    let sources = shift.sources.iter().map(|(name, of)| NamedJson { name: name.as_str(), decided: of });
-    ShiftJson {
-        from: time::write(shift.from),
-        until: time::write(shift.until),
-        reviewers: shift.reviewers.iter().map(Untrusted::as_raw).collect(),
-        decided: &shift.all,
-        sources: sources.collect(),
-        tools: tools.collect(),
-        median_dwell_ms: shift.on_screen.map(|(median, _)| median),
-        dwell_known: shift.on_screen.map_or(0, |(_, count)| count),
-        unopened_approvals: shift.unopened,
-        without_receipt: shift.without_receipt,
-        busiest_hour: shift.busiest.map(|(at, decisions)| HourJson { from: time::write(at), decisions }),
-        queues: shift.queues.iter().map(stood_json).collect(),
-    }
-}
-
-fn stood_json(of: &Stood) -> StoodJson<'_> {
-    let gap = |(from, until): &(Minute, Minute)| GapJson {
-        from: time::write(from.start()),
-        until: time::write(until.start()),
+/// As `assets/contract/cli.schema.json` has it.
+fn json(shift: &Shift) -> anyhow::Result<Value> {
+    let named = |name: &str, of: &Decided| -> anyhow::Result<Value> {
+        let mut named = json!({"name": name});
+        if let (Some(all), Value::Object(counts)) = (named.as_object_mut(), serde_json::to_value(of)?) {
+            all.extend(counts);
+        }
+        Ok(named)
     };
-    StoodJson {
-        source: of.source.as_str(),
-        arrived: of.arrived,
-        resolved: of.resolved,
-        pending_at_start: of.first,
-        pending_at_end: of.last,
-        watched_minutes: of.watched / Minute::MILLIS,
-        gaps: of.gaps.iter().map(gap).collect(),
-    }
+    let sources = shift.sources.iter().map(|(name, of)| named(name.as_str(), of));
+    let tools = shift.tools.iter().map(|(name, of)| named(name.as_raw(), of));
+    let busiest = |(at, decisions)| json!({"from": time::write(at), "decisions": decisions});
+    Ok(json!({
+        "from": time::write(shift.from),
+        "until": time::write(shift.until),
+        "reviewers": shift.reviewers.iter().map(Untrusted::as_raw).collect::<Vec<_>>(),
+        "decided": shift.all,
+        "sources": sources.collect::<Result<Vec<_>, _>>()?,
+        "tools": tools.collect::<Result<Vec<_>, _>>()?,
+        "medianDwellMs": shift.on_screen.map(|(median, _)| median),
+        "dwellKnown": shift.on_screen.map_or(0, |(_, count)| count),
+        "unopenedApprovals": shift.unopened,
+        "withoutReceipt": shift.without_receipt,
+        "busiestHour": shift.busiest.map(busiest),
+        "queues": shift.queues.iter().map(stood_json).collect::<Vec<_>>(),
+    }))
+}
+
+fn stood_json(of: &Stood) -> Value {
+    let gap = |(from, until): &(Minute, Minute)| json!({"from": time::write(from.start()), "until": time::write(until.start())});
+    json!({
+        "source": of.source.as_str(),
+        "arrived": of.arrived,
+        "resolved": of.resolved,
+        "pendingAtStart": of.first,
+        "pendingAtEnd": of.last,
+        "watchedMinutes": of.watched / Minute::MILLIS,
+        "gaps": of.gaps.iter().map(gap).collect::<Vec<_>>(),
+    })
 }
 
 /// A row for all, for each source and for each tool. Names as they are shown.

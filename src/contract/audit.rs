@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// One row. The formula of its hash is in the gate's documentation.
 #[derive(Debug, Serialize)]
@@ -20,12 +21,8 @@ pub struct AuditBody<'a> {
 }
 
 /// The newest row: kept elsewhere, it proves what was before it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditHeadBody<'a> {
-    pub workspace_id: &'a str,
-    pub revision: u64,
-    pub hash: &'a str,
+pub fn head(workspace: &str, revision: u64, hash: &str) -> Value {
+    json!({"workspaceId": workspace, "revision": revision, "hash": hash})
 }
 
 /// A page of rows, oldest first. Ask again with `since` = the last revision until it is empty.

@@ -1,6 +1,7 @@
 //! Outstanding counts: the `briefing` event, which is pushed, and the counts that are asked for.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::fields::Fields;
 use super::time;
@@ -39,41 +40,17 @@ pub struct BatchBody {
     pub highest_risk: String,
 }
 
-/// `GET /api/pending-actions/counts`: what waits, all of one moment.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CountsBody<'a> {
-    workspace_id: &'a str,
-    pending: u64,
-    high: u64,
-    oldest_at: Option<String>,
-    /// Those of which most waits; at most 500.
-    tools: Vec<ToolCountBody<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolCountBody<'a> {
-    tool_name: &'a str,
-    pending: u64,
-    high: u64,
-}
-
-impl<'a> CountsBody<'a> {
-    pub fn of(workspace_id: &'a str, counted: &'a Outstanding) -> Self {
-        let tool = |it: &'a ToolOutstanding| ToolCountBody {
-            tool_name: it.tool.as_raw(),
-            pending: it.pending,
-            high: it.high,
-        };
-        Self {
-            workspace_id,
-            pending: counted.pending,
-            high: counted.high,
-            oldest_at: counted.oldest.map(time::write),
-            tools: counted.tools.iter().map(tool).collect(),
-        }
-    }
+/// `GET /api/pending-actions/counts`: what waits, all of one moment; the tools of which most waits, at most 500.
+pub fn write_counts(workspace: &str, counted: &Outstanding) -> Value {
+    let tool =
+        |it: &ToolOutstanding| json!({"toolName": it.tool.as_raw(), "pending": it.pending, "high": it.high});
+    json!({
+        "workspaceId": workspace,
+        "pending": counted.pending,
+        "high": counted.high,
+        "oldestAt": counted.oldest.map(time::write),
+        "tools": counted.tools.iter().map(tool).collect::<Vec<_>>(),
+    })
 }
 
 /// `None` when it does not say how many wait and how many of them are high-risk.
@@ -143,7 +120,7 @@ mod tests {
         let tool = ToolOutstanding { tool: "t\u{202e}".into(), pending: 3, high: 1 };
         for oldest in [None, Some(Timestamp::from_millis(1_776_794_531_420))] {
             let counted = Outstanding { pending: 4, high: 2, oldest, tools: vec![tool.clone()] };
-            let text = serde_json::to_string(&CountsBody::of("w", &counted)).unwrap();
+            let text = write_counts("w", &counted).to_string();
 
             assert_eq!(read_counts(&text), Some(counted), "{text}");
         }

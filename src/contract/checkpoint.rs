@@ -5,18 +5,6 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::batch::{BatchReplyItem, Counts, objects};
-use super::briefing::BatchBody;
-
-/// One checkpoint in `GET /api/checkpoints`: what waits in it, the oldest batch first.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CheckpointBody {
-    pub checkpoint_id: String,
-    /// The missions of what waits; usually one.
-    pub mission_ids: Vec<String>,
-    pub pending: u64,
-    pub batches: Vec<BatchBody>,
-}
 
 /// `POST /api/checkpoints/{checkpointId}/reject`: what was on screen. Everything listed is rejected.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,31 +1,7 @@
-//! Errors on the wire: one envelope out, every known envelope in.
-
-use serde::Serialize;
+//! Errors on the wire: every known envelope is read.
 
 use super::fields::Fields;
 use crate::domain::{Untrusted, json};
-
-/// `{"error":{"code","message",…}}`, everywhere.
-#[derive(Debug, Serialize)]
-pub struct ErrorBody<'a> {
-    pub error: ErrorInfo<'a>,
-}
-
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ErrorInfo<'a> {
-    /// Part of the contract: clients match on it.
-    pub code: &'a str,
-    /// For people: what is wrong and what to do.
-    pub message: &'a str,
-    /// With `INVALID_STATE`: where the action stands, who settled it, and when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resolved_by: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub resolved_at: Option<String>,
-}
 
 /// What a backend said about a failed request, in whatever shape it said it.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

@@ -2,132 +2,78 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::absent::without_nulls;
 use super::fields::Fields;
 use super::time;
 use crate::domain::{
     Decider, Flow, Flows, Minute, Queue, QueueFlow, Timestamp, ToolDecided, Untrusted, json,
 };
 
-/// `GET /api/flows`: minute by minute since `from`, and what waits, all of one moment.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FlowsBody<'a> {
-    workspace_id: &'a str,
-    /// By the gate's clock.
-    at: String,
-    from: String,
-    /// At most 64.
-    queues: Vec<QueueBody<'a>>,
-    /// All other queues together.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rest: Option<QueueBody<'a>>,
-    tools: Vec<ToolBody<'a>>,
-    reviewers: Vec<ReviewerBody<'a>>,
-    /// Tools beyond the 500 most decided are left out, or decisions of reviewers beyond the newest 20,000.
-    truncated: bool,
+/// `GET /api/flows`: minute by minute since `from`, and what waits, all of one moment by the gate's clock. At most 64 queues, and all
+/// others together as `rest`; `truncated`: tools beyond the 500 most decided are left out, or decisions of reviewers beyond the newest
+/// 20,000.
+pub fn write(workspace: &str, flows: &Flows) -> Value {
+    let (rest, queues): (Vec<_>, Vec<_>) = flows.queues.iter().partition(|queue| queue.queue == Queue::Rest);
+    let tool = |it: &ToolDecided| {
+        json!({
+            "toolName": it.tool.as_raw(),
+            "approved": it.approved,
+            "edited": it.edited,
+            "rejected": it.rejected,
+            "failed": it.failed,
+        })
+    };
+    let reviewer = |it: &Decider| {
+        json!({
+            "subject": it.name.as_raw(),
+            "approved": it.approved,
+            "edited": it.edited,
+            "rejected": it.rejected,
+            "medianWaitMs": it.median_wait,
+            "lastAt": time::write(it.last),
+        })
+    };
+    without_nulls(json!({
+        "workspaceId": workspace,
+        "at": time::write(flows.at),
+        "from": time::write(flows.from),
+        "queues": queues.into_iter().map(write_queue).collect::<Vec<_>>(),
+        "rest": rest.into_iter().map(write_queue).next(),
+        "tools": flows.tools.iter().map(tool).collect::<Vec<_>>(),
+        "reviewers": flows.reviewers.iter().map(reviewer).collect::<Vec<_>>(),
+        "truncated": flows.truncated,
+    }))
 }
 
-#[derive(Debug, Serialize)]
-struct QueueBody<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
-    pending: u64,
-    minutes: Vec<MinuteBody>,
-}
-
-#[derive(Debug, Serialize)]
-struct MinuteBody {
-    at: String,
-    #[serde(flatten)]
-    counts: BTreeMap<&'static str, u64>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolBody<'a> {
-    tool_name: &'a str,
-    approved: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edited: Option<u64>,
-    rejected: u64,
-    failed: u64,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ReviewerBody<'a> {
-    subject: &'a str,
-    approved: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edited: Option<u64>,
-    rejected: u64,
-    median_wait_ms: i64,
-    last_at: String,
+fn write_queue(queue: &QueueFlow) -> Value {
+    let (agent, tool) = match &queue.queue {
+        Queue::Agent(name) => (Some(name.as_raw()), None),
+        Queue::Tool(name) => (None, Some(name.as_raw())),
+        Queue::Rest => (None, None),
+    };
+    let minutes = queue.minutes.iter().map(|(minute, flow)| {
+        let at = ("at".to_owned(), Value::from(time::write(minute.start())));
+        let counts = named(flow).into_iter().filter(|(_, count)| *count > 0);
+        let counts = counts.map(|(name, count)| (name.to_owned(), count.into()));
+        std::iter::once(at).chain(counts).collect::<Value>()
+    });
+    json!({"agent": agent, "tool": tool, "pending": queue.pending, "minutes": minutes.collect::<Vec<_>>()})
 }
 
 /// A minute's counts, as they are named on the wire.
-fn named(flow: &Flow) -> [(&'static str, u64); 8] {
+const fn named(flow: &Flow) -> [(&'static str, u64); 8] {
     [
-        ("arrived", flow.arrived),
         ("approved", flow.approved),
+        ("arrived", flow.arrived),
         ("edited", flow.edited),
-        ("rejected", flow.rejected),
-        ("left", flow.left),
         ("executed", flow.executed),
         ("failed", flow.failed),
+        ("left", flow.left),
+        ("rejected", flow.rejected),
         ("unknown", flow.unknown),
     ]
-}
-
-impl<'a> FlowsBody<'a> {
-    pub fn of(workspace_id: &'a str, flows: &'a Flows) -> Self {
-        let (rest, queues): (Vec<_>, Vec<_>) =
-            flows.queues.iter().partition(|queue| queue.queue == Queue::Rest);
-        let tool = |it: &'a ToolDecided| ToolBody {
-            tool_name: it.tool.as_raw(),
-            approved: it.approved,
-            edited: it.edited,
-            rejected: it.rejected,
-            failed: it.failed,
-        };
-        let reviewer = |it: &'a Decider| ReviewerBody {
-            subject: it.name.as_raw(),
-            approved: it.approved,
-            edited: it.edited,
-            rejected: it.rejected,
-            median_wait_ms: it.median_wait,
-            last_at: time::write(it.last),
-        };
-        Self {
-            workspace_id,
-            at: time::write(flows.at),
-            from: time::write(flows.from),
-            queues: queues.into_iter().map(QueueBody::of).collect(),
-            rest: rest.into_iter().map(QueueBody::of).next(),
-            tools: flows.tools.iter().map(tool).collect(),
-            reviewers: flows.reviewers.iter().map(reviewer).collect(),
-            truncated: flows.truncated,
-        }
-    }
-}
-
-impl<'a> QueueBody<'a> {
-    fn of(queue: &'a QueueFlow) -> Self {
-        let (agent, tool) = match &queue.queue {
-            Queue::Agent(name) => (Some(name.as_raw()), None),
-            Queue::Tool(name) => (None, Some(name.as_raw())),
-            Queue::Rest => (None, None),
-        };
-        let minutes = queue.minutes.iter().map(|(minute, flow)| MinuteBody {
-            at: time::write(minute.start()),
-            counts: named(flow).into_iter().filter(|(_, count)| *count > 0).collect(),
-        });
-        Self { agent, tool, pending: queue.pending, minutes: minutes.collect() }
-    }
 }
 
 /// More than this of anything is no count: figures are summed and multiplied.
@@ -263,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let flows = told();
-        let text = serde_json::to_string(&FlowsBody::of("w", &flows)).unwrap();
+        let text = write("w", &flows).to_string();
 
         assert_eq!(read(&text), Some(flows), "{text}");
         assert!(text.contains(r#"{"at":"1970-01-01T00:07:00.000Z","arrived":3,"left":2}"#), "{text}");

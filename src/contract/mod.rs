@@ -5,6 +5,7 @@
 //! tolerant, because the other end may be Praxiom or an older gate: a missing field is `None`, a null is a missing field,
 //! an unknown word is kept. Nothing here opens a socket.
 
+pub mod absent;
 pub mod action;
 pub mod audit;
 pub mod batch;

@@ -1,62 +1,28 @@
 //! Whole numbers as JSON has them: `1000000.0` is one, too, and some libraries write it so.
 
-use std::fmt;
-
-use serde::de::{Deserializer, Error, Unexpected, Visitor};
+use serde::de::{Deserialize as _, Deserializer, Error, Unexpected};
+use serde_json::Value;
 
 /// A whole number that is not negative.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    from.deserialize_any(Whole)
+    let given = Value::deserialize(from)?;
+    let wrong = || {
+        D::Error::invalid_value(Unexpected::Other(&given.to_string()), &"a whole number that is not negative")
+    };
+    given.as_u64().or_else(|| whole(given.as_f64()?)).ok_or_else(wrong)
 }
 
 /// The same where it may be left out, or be null.
 pub fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    from.deserialize_option(Optional)
-}
-
-struct Whole;
-
-impl Visitor<'_> for Whole {
-    type Value = u64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a whole number that is not negative")
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<u64, E> {
-        Ok(number)
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<u64, E> {
-        // Beyond, u64 ends.
-        const END: f64 = 18_446_744_073_709_551_616.0;
-        if number.fract() == 0.0 && (0.0..END).contains(&number) {
-            return Ok(number as u64);
-        }
-        Err(E::invalid_value(Unexpected::Float(number), &self))
+    match Option::<Value>::deserialize(from)? {
+        Some(given) => number(given).map(Some).map_err(D::Error::custom),
+        None => Ok(None),
     }
 }
 
-struct Optional;
-
-impl<'de> Visitor<'de> for Optional {
-    type Value = Option<u64>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Whole.expecting(f)
-    }
-
-    fn visit_none<E: Error>(self) -> Result<Option<u64>, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Option<u64>, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Option<u64>, D::Error> {
-        number(from).map(Some)
-    }
+fn whole(number: f64) -> Option<u64> {
+    const END: f64 = 18_446_744_073_709_551_616.0;
+    (number.fract() == 0.0 && (0.0..END).contains(&number)).then_some(number as u64)
 }
 
 #[cfg(test)]

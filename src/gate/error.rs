@@ -5,11 +5,12 @@ use axum::body::{Body, to_bytes};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 
 use super::store::{Refused, StoreError};
 use crate::config::ConfigError;
+use crate::contract::absent::without_nulls;
 use crate::contract::action::wire_status;
-use crate::contract::error::{ErrorBody, ErrorInfo};
 use crate::contract::time;
 use crate::domain::{Status, Timestamp};
 use crate::sqlite::{self, OpenError};
@@ -131,14 +132,17 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, code) = self.contract();
-        let message = self.message();
-        let mut info = ErrorInfo { code, message: &message, ..ErrorInfo::default() };
+        let mut error = json!({"code": code, "message": self.message()});
         if let Self::InvalidState { status, by, at } = &self {
-            info.status = Some(wire_status(status));
-            info.resolved_by = by.as_deref();
-            info.resolved_at = at.map(time::write);
+            error = json!({
+                "code": code,
+                "message": self.message(),
+                "status": wire_status(status),
+                "resolvedBy": by,
+                "resolvedAt": at.map(time::write),
+            });
         }
-        let mut response = (status, Json(ErrorBody { error: info })).into_response();
+        let mut response = (status, Json(json!({"error": without_nulls(error)}))).into_response();
         if let Self::TooMany(_, seconds) | Self::Busy(_, seconds) = self {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
@@ -208,8 +212,8 @@ pub(crate) async fn envelope(response: Response) -> Response {
         _ if status.is_client_error() => ("BAD_REQUEST", text.as_ref()),
         _ => ("INTERNAL", "the gate failed; its log says why"),
     };
-    let info = ErrorInfo { code, message, ..ErrorInfo::default() };
-    let mut enveloped = (status, Json(ErrorBody { error: info })).into_response();
+    let error = json!({"error": {"code": code, "message": message}});
+    let mut enveloped = (status, Json(error)).into_response();
     for (name, value) in &parts.headers {
         if name != CONTENT_TYPE && name != CONTENT_LENGTH {
             enveloped.headers_mut().insert(name, value.clone());

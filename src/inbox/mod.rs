@@ -34,6 +34,6 @@ pub use lost::stand_in;
 pub(crate) use pace::GRACE;
 pub use problem::Problem;
 pub use reconcile::Reconciled;
-pub use report_json::{ReportJson, outcome_words, settled_as};
+pub use report_json::{outcome_words, report_json, settled_as};
 pub(crate) use timeouts::in_time;
 pub use tools::Tool;

@@ -2,77 +2,41 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::contract::absent::without_nulls;
 use crate::domain::{ActionKey, Followed, Outcome, Report, ReportLine, Status, Untrusted};
 
-/// What became of every decision, and of what was followed. Serialise it: foreign text is in it as it came.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReportJson<'a> {
-    /// Of this shape, as `assets/contract/cli.schema.json` has it.
-    version: u32,
-    submission: &'a str,
-    approved: u64,
-    rejected: u64,
-    skipped: u64,
-    accepted: u64,
-    failed: u64,
-    unknown: u64,
-    left_pending: u64,
-    items: Vec<LineJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LineJson<'a> {
-    source: &'a str,
-    id: &'a str,
-    tool: &'a str,
-    title: &'a str,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resolved_by: Option<&'a str>,
-    /// With `--follow`: where the action stands now. Of a skipped one, what it was already.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-}
-
-impl<'a> ReportJson<'a> {
-    pub fn of(report: &'a Report, followed: &'a HashMap<ActionKey, Followed>) -> Self {
-        let counts = report.counts();
-        Self {
-            version: 1,
-            submission: report.id.as_str(),
-            approved: counts.approved,
-            rejected: counts.rejected,
-            skipped: counts.skipped,
-            accepted: counts.accepted,
-            failed: counts.failed,
-            unknown: counts.unknown,
-            left_pending: counts.left_pending,
-            items: report.lines.iter().map(|line| line_json(line, followed.get(&line.key))).collect(),
-        }
-    }
-}
-
-fn line_json<'a>(line: &'a ReportLine, followed: Option<&'a Followed>) -> LineJson<'a> {
-    let (outcome, why, resolved_by) = outcome_words(&line.outcome);
-    LineJson {
-        source: line.key.source.as_str(),
-        id: line.key.id.as_raw(),
-        tool: line.tool.as_raw(),
-        title: line.title.as_raw(),
-        outcome,
-        why: why.map(Untrusted::as_raw),
-        resolved_by: resolved_by.map(Untrusted::as_raw),
-        status: followed.map(|it| it.status.as_raw()).or_else(|| settled_as(&line.outcome)),
-        error: followed.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
-    }
+/// What became of every decision, and of what was followed, as `assets/contract/cli.schema.json` has it. Foreign text is in it as it came.
+pub fn report_json(report: &Report, followed: &HashMap<ActionKey, Followed>) -> Value {
+    let counts = report.counts();
+    let line = |line: &ReportLine| {
+        let (outcome, why, by) = outcome_words(&line.outcome);
+        let later = followed.get(&line.key);
+        without_nulls(json!({
+            "source": line.key.source.as_str(),
+            "id": line.key.id.as_raw(),
+            "tool": line.tool.as_raw(),
+            "title": line.title.as_raw(),
+            "outcome": outcome,
+            "why": why.map(Untrusted::as_raw),
+            "resolvedBy": by.map(Untrusted::as_raw),
+            "status": later.map(|it| it.status.as_raw()).or_else(|| settled_as(&line.outcome)),
+            "error": later.and_then(|it| it.error.as_ref()).map(Untrusted::as_raw),
+        }))
+    };
+    json!({
+        "version": 1,
+        "submission": report.id.as_str(),
+        "approved": counts.approved,
+        "rejected": counts.rejected,
+        "skipped": counts.skipped,
+        "accepted": counts.accepted,
+        "failed": counts.failed,
+        "unknown": counts.unknown,
+        "leftPending": counts.left_pending,
+        "items": report.lines.iter().map(line).collect::<Vec<_>>(),
+    })
 }
 
 /// What a skipped action was already, where its source told.
@@ -116,9 +80,9 @@ mod tests {
         ];
         let report = Report { id: SubmissionId::new("r"), lines, left_pending: 0 };
 
-        let json = serde_json::to_value(ReportJson::of(&report, &HashMap::new())).unwrap();
+        let json = report_json(&report, &HashMap::new());
 
-        let of = |n: usize| json["items"][n].get("status").and_then(serde_json::Value::as_str);
+        let of = |n: usize| json["items"][n].get("status").and_then(Value::as_str);
         assert_eq!([of(0), of(1), of(2)], [Some("executed"), None, None]);
     }
 }

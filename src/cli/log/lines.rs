@@ -1,7 +1,7 @@
 //! Decisions as a table, as CSV and as JSON.
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::columns::{self, Column, chosen};
 use crate::cli::{output, report};
@@ -39,86 +39,45 @@ impl Line {
     }
 }
 
-#[derive(Serialize)]
-struct LogJson<'a> {
-    items: Vec<LineJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LineJson<'a> {
-    at: String,
-    submission: &'a str,
-    reviewer: Option<&'a str>,
-    source: &'a str,
-    id: &'a str,
-    tool: &'a str,
-    title: &'a str,
-    /// `null`: from before it was kept.
-    risk: Option<&'a str>,
-    decision: &'static str,
-    reason: Option<&'a str>,
-    digest: String,
-    effective_digest: String,
-    terms: Option<String>,
-    /// `unknown` also where it is not known whether it was sent.
-    outcome: &'static str,
-    why: Option<&'a str>,
-    resolved_by: Option<&'a str>,
-    /// Where the action was last seen, when it was followed.
-    status: Option<&'a str>,
-    error: Option<&'a str>,
-    /// `null`: from before there were receipts.
-    receipt: Option<ProofJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ProofJson<'a> {
-    seq: i64,
-    /// 1: its hash does not cover the title.
-    form: i64,
-    hash: &'a str,
-    login: Option<&'a str>,
-    seen: Option<&'a str>,
-    dwell_ms: Option<i64>,
-}
-
 pub(super) fn json(lines: &[Line]) -> anyhow::Result<()> {
-    output::versioned(&LogJson { items: lines.iter().map(line_json).collect() })
+    output::versioned(&json!({"items": lines.iter().map(line_json).collect::<Vec<_>>()}))
 }
 
-fn line_json(line: &Line) -> LineJson<'_> {
+/// As `assets/contract/cli.schema.json` has it.
+fn line_json(line: &Line) -> Value {
     let sent = &line.sent;
     let (outcome, why, by) = words(line);
-    LineJson {
-        at: time::write(line.at),
-        submission: line.submission.as_str(),
-        reviewer: line.reviewer.as_deref(),
-        source: sent.key.source.as_str(),
-        id: sent.key.id.as_raw(),
-        tool: sent.tool.as_raw(),
-        title: sent.title.as_raw(),
-        risk: sent.risk.as_ref().map(Risk::as_raw),
-        decision: decision(&sent.decision),
-        reason: sent.decision.said(),
-        digest: sent.digest.to_string(),
-        effective_digest: sent.effective.to_string(),
-        terms: sent.terms.map(|terms| terms.to_string()),
-        outcome,
-        why: why.map(Untrusted::as_raw),
-        resolved_by: by.map(Untrusted::as_raw),
-        status: status(line),
-        error: error(line).map(Untrusted::as_raw),
-        receipt: line.receipt.as_ref().map(|receipt| ProofJson {
-            seq: receipt.seq,
-            form: receipt.form,
-            hash: &receipt.hash,
-            login: receipt.login.as_deref(),
-            seen: receipt.seen.as_deref(),
-            dwell_ms: receipt.dwell_ms,
-        }),
-    }
+    let receipt = |receipt: &Receipt| {
+        json!({
+            "seq": receipt.seq,
+            "form": receipt.form,
+            "hash": receipt.hash,
+            "login": receipt.login,
+            "seen": receipt.seen,
+            "dwellMs": receipt.dwell_ms,
+        })
+    };
+    json!({
+        "at": time::write(line.at),
+        "submission": line.submission.as_str(),
+        "reviewer": line.reviewer,
+        "source": sent.key.source.as_str(),
+        "id": sent.key.id.as_raw(),
+        "tool": sent.tool.as_raw(),
+        "title": sent.title.as_raw(),
+        "risk": sent.risk.as_ref().map(Risk::as_raw),
+        "decision": decision(&sent.decision),
+        "reason": sent.decision.said(),
+        "digest": sent.digest.to_string(),
+        "effectiveDigest": sent.effective.to_string(),
+        "terms": sent.terms.map(|terms| terms.to_string()),
+        "outcome": outcome,
+        "why": why.map(Untrusted::as_raw),
+        "resolvedBy": by.map(Untrusted::as_raw),
+        "status": status(line),
+        "error": error(line).map(Untrusted::as_raw),
+        "receipt": line.receipt.as_ref().map(receipt),
+    })
 }
 
 /// Where the action was last seen, or what it was already.

@@ -94,14 +94,14 @@ fn a_shift_without_anything_says_so() {
 #[test]
 fn the_json_and_the_table_have_the_same_counts() {
     let shift = some();
-    let json = serde_json::to_string(&output::Versioned::of(json(&shift))).unwrap();
+    let json = serde_json::to_string(&output::Versioned::of(json(&shift).unwrap())).unwrap();
     let begin = r#"{"version":1,"from":"2026-11-20T06:00:00.000Z","until":"2026-11-20T14:00:00.000Z","reviewers":["kim"],"decided":{"approved":61,"withEdits":1,"excluded":2,"retried":0,"skipped":4,"failed":0,"unknown":1,"failedAfterApproval":3},"sources":[{"name":"praxiom","approved":61,"#;
     assert!(json.starts_with(begin), "{json}");
     let end = r#""medianDwellMs":14000,"dwellKnown":60,"unopenedApprovals":2,"withoutReceipt":3,"busiestHour":{"from":"2026-11-20T10:00:00.000Z","decisions":31},"queues":[{"source":"praxiom","arrived":88,"resolved":71,"pendingAtStart":31,"pendingAtEnd":48,"watchedMinutes":440,"gaps":[{"from":"2026-11-20T09:00:00.000Z","until":"2026-11-20T09:40:00.000Z"}]}]}"#;
     assert!(json.ends_with(end), "{json}");
 
     let schema = include_str!("../../../assets/contract/cli.schema.json");
-    let mut schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let mut schema: Value = serde_json::from_str(schema).unwrap();
     schema["$ref"] = "#/$defs/log%20shift".into();
     let schema = jsonschema::validator_for(&schema).unwrap();
     let json = serde_json::from_str(&json).unwrap();

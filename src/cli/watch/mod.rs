@@ -164,14 +164,14 @@ impl Form {
                         output::versioned(&event::missed(first))?;
                     }
                     for happening in new.iter().rev() {
-                        output::versioned(&event::json(happening))?;
+                        output::versioned(&event::event_json(happening))?;
                     }
                     told.clone_from(&board.events);
                 }
                 let figures = changes::figures(&board);
                 if last.as_deref() != Some(&figures) {
                     let why = |name: &SourceName| observer.problems().get(name).map(problem);
-                    output::json(&board.json().with_problems(why))?;
+                    output::json(&board.json(why))?;
                     *last = Some(Box::new(figures));
                 }
             }

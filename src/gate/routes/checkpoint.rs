@@ -5,13 +5,14 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::batch::rulings;
 use super::reply::reply;
 use super::sent::Sent;
 use super::tools::Items;
 use crate::contract::batch::{BatchApprove, BatchItem};
-use crate::contract::checkpoint::{CheckpointBody, CheckpointReject, RejectItem};
+use crate::contract::checkpoint::{CheckpointReject, RejectItem};
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
@@ -36,13 +37,14 @@ pub(crate) async fn list(
     Ok(Json(Items { items: found.into_iter().map(body).collect() }).into_response())
 }
 
-fn body(checkpoint: Checkpoint) -> CheckpointBody {
-    CheckpointBody {
-        checkpoint_id: checkpoint.id,
-        mission_ids: checkpoint.missions,
-        pending: checkpoint.batches.iter().map(|batch| batch.pending).sum(),
-        batches: checkpoint.batches,
-    }
+/// What waits in it, the oldest batch first; of one mission, usually.
+fn body(checkpoint: Checkpoint) -> Value {
+    json!({
+        "checkpointId": checkpoint.id,
+        "missionIds": checkpoint.missions,
+        "pending": checkpoint.batches.iter().map(|batch| batch.pending).sum::<u64>(),
+        "batches": checkpoint.batches,
+    })
 }
 
 /// As for a batch: listed is approved, excluded is rejected, unlisted stays pending, also what arrived later.

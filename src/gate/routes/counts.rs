@@ -5,7 +5,7 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
-use crate::contract::briefing::CountsBody;
+use crate::contract::briefing::write_counts;
 use crate::gate::auth::Caller;
 use crate::gate::error::ApiError;
 use crate::gate::state::Gate;
@@ -23,5 +23,5 @@ pub(crate) async fn counts(
 ) -> Result<Response, ApiError> {
     let workspace = caller.reads(query.workspace_id.as_deref())?;
     let counted = gate.store().outstanding(workspace).await?;
-    Ok(Json(CountsBody::of(workspace, &counted)).into_response())
+    Ok(Json(write_counts(workspace, &counted)).into_response())
 }

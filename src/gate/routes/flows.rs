@@ -5,7 +5,7 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 
-use crate::contract::flows::FlowsBody;
+use crate::contract::flows::write;
 use crate::contract::time;
 use crate::domain::{Minute, Timestamp};
 use crate::gate::auth::Caller;
@@ -42,7 +42,7 @@ pub(crate) async fn flows(
     let decided = decided.unwrap_or(from);
     let asked = AskedFlows { workspace, from, decided, now, reviewers: query.reviewers };
     let flows = gate.store().flows(&asked).await?;
-    Ok(Json(FlowsBody::of(&asked.workspace, &flows)).into_response())
+    Ok(Json(write(&asked.workspace, &flows)).into_response())
 }
 
 /// The minute that is asked for, at most as far back as minutes are kept.

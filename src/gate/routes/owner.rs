@@ -3,12 +3,13 @@
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::decide::reason;
 use super::reply::full_response;
 use super::sent::Sent;
-use crate::contract::audit::{AuditBody, AuditHeadBody, AuditReply};
+use crate::contract::audit::{self, AuditBody, AuditReply};
 use crate::contract::settle::Settle;
 use crate::gate::audit::AuditHead;
 use crate::gate::auth::Caller;
@@ -29,14 +30,6 @@ pub(crate) async fn settle(
     full_response(&stored.action)
 }
 
-#[derive(Debug, Serialize)]
-struct Paused {
-    /// Nothing is run in this workspace, for this or another reason.
-    paused: bool,
-    /// It was not so before.
-    changed: bool,
-}
-
 /// `POST /api/gate/pause`: nothing more is dispatched in this workspace.
 pub(crate) async fn pause(State(gate): State<Gate>, caller: Caller) -> Result<Response, ApiError> {
     set_paused(&gate, &caller, true).await
@@ -52,7 +45,7 @@ async fn set_paused(gate: &Gate, caller: &Caller, paused: bool) -> Result<Respon
     let changed = gate.store().pause(workspace.clone(), paused, Some(subject)).await?;
     // The whole gate may be paused as well, which is not for this token to end.
     let paused = gate.store().paused(&workspace).await?.is_some();
-    Ok(Json(Paused { paused, changed }).into_response())
+    Ok(Json(json!({"paused": paused, "changed": changed})).into_response())
 }
 
 #[derive(Debug, Deserialize)]
@@ -84,6 +77,5 @@ pub(crate) async fn head(State(gate): State<Gate>, caller: Caller) -> Result<Res
     let found = gate.store().audit_heads(Some(workspace)).await?.pop();
     let nothing = || AuditHead { workspace: workspace.to_owned(), revision: 0, hash: String::new() };
     let head = found.unwrap_or_else(nothing);
-    let body = AuditHeadBody { workspace_id: &head.workspace, revision: head.revision, hash: &head.hash };
-    Ok(Json(body).into_response())
+    Ok(Json(audit::head(&head.workspace, head.revision, &head.hash)).into_response())
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::config::{Executor, Retry};
 use crate::domain::{Effect, PreviewShape};
@@ -35,21 +36,7 @@ struct ToolBody<'a> {
     /// What its input must look like, as configured.
     schema: Option<&'a RawValue>,
     /// What the gate shows of the input beside it; `None`: the proposer's own preview.
-    preview: Option<PreviewBody>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PreviewBody {
-    fields: Vec<String>,
-    items: Option<String>,
-    item_fields: Vec<String>,
-}
-
-impl From<PreviewShape> for PreviewBody {
-    fn from(PreviewShape { fields, items, item_fields }: PreviewShape) -> Self {
-        Self { fields, items, item_fields }
-    }
+    preview: Option<Value>,
 }
 
 /// The configured tools. Where their commands and URLs point is nobody's business out here.
@@ -76,43 +63,32 @@ pub(crate) async fn tools(State(gate): State<Gate>) -> Result<Response, ApiError
             approval_ttl_seconds: (config.executor == Executor::Pull)
                 .then(|| gate.inner.tools.approval_ttl(name).as_secs()),
             schema: gate.inner.tools.schema_text(name).and_then(|text| serde_json::from_str(text).ok()),
-            preview: definition.preview.filter(|shape| !shape.is_empty()).map(PreviewBody::from),
+            preview: definition.preview.filter(|shape| !shape.is_empty()).map(|shape| preview(&shape)),
         }
     };
     Ok(Json(Items { items: gate.inner.tools.iter().map(tool).collect() }).into_response())
 }
 
-/// The token's workspace, and who its bearer is in it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Membership {
-    id: String,
-    name: String,
-    workspace_id: String,
-    subject: String,
-    scopes: Vec<&'static str>,
+fn preview(shape: &PreviewShape) -> Value {
+    json!({"fields": shape.fields, "items": shape.items, "itemFields": shape.item_fields})
 }
 
+/// The token's workspace, and who its bearer is in it.
 pub(crate) async fn workspaces(caller: Caller) -> Response {
     let token = caller.token;
-    let membership = Membership {
-        id: token.workspace.clone(),
-        name: token.workspace.clone(),
-        workspace_id: token.workspace,
-        subject: token.subject,
-        scopes: token.scopes.iter().map(|scope| scope.as_str()).collect(),
-    };
+    let membership = json!({
+        "id": token.workspace,
+        "name": token.workspace,
+        "workspaceId": token.workspace,
+        "subject": token.subject,
+        "scopes": token.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>(),
+    });
     Json(Items { items: vec![membership] }).into_response()
-}
-
-#[derive(Debug, Serialize)]
-struct Health {
-    status: &'static str,
 }
 
 /// The process answers.
 pub(crate) async fn healthz() -> Response {
-    Json(Health { status: "ok" }).into_response()
+    Json(json!({"status": "ok"})).into_response()
 }
 
 /// The database can be read and written, and the gate is not about to stop.
@@ -124,5 +100,5 @@ pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiErro
         tracing::error!(error = %failed, "the gate is not ready");
         ApiError::Unavailable(failed.to_string())
     })?;
-    Ok(Json(Health { status: "ready" }).into_response())
+    Ok(Json(json!({"status": "ready"})).into_response())
 }

@@ -16,7 +16,6 @@ mod assemble;
 mod board;
 pub mod cells;
 mod decided;
-pub mod json;
 mod ledger;
 mod look;
 mod news;
@@ -28,7 +27,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 pub mod words;
-mod written;
+pub mod written;
 
 use source::SourceFigures;
 

@@ -1,17 +1,56 @@
-//! A board as JSON and as CSV, for other programs. In JSON foreign text is as it came; in a table it is as it is shown, and no cell is a
-//! formula.
+//! A board as JSON and as CSV, for other programs: what `placet watch --json` prints, and what the screen writes to a file. In JSON foreign
+//! text is as it came; in a table it is as it is shown, and no cell is a formula.
 
-use super::json::{StandingJson, connection};
-use super::{Board, QueueLine, SourceBoard};
+use serde_json::{Value, json};
+
+use super::{Ages, Board, QueueLine, SourceBoard, Standing, ToolLine};
+use crate::contract::absent::without_nulls;
 use crate::contract::time;
-use crate::domain::Queue;
+use crate::domain::{Flow, Queue, Rate, SourceName, Trend};
+use crate::inbox::Connection;
 use crate::text::csv::cell;
 use crate::text::{self, Shown};
 
+/// Of the JSON; grows when a member changes its meaning or goes.
+const VERSION: u32 = 1;
+
 impl Board {
-    /// One line of JSON. Fails where the machine has no memory left for it.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&self.json())
+    /// As `assets/contract/cli.schema.json` has it. Moments are RFC 3339, counts are of actions unless they say otherwise, and what is not
+    /// known is absent. `problem` says why a source could not be listed the last time, in words that went through the door.
+    pub fn json(&self, problem: impl Fn(&SourceName) -> Option<String>) -> Value {
+        let source = |source| source_json(source, problem(&source.name));
+        let reviewers = self.reviewers.as_ref().map(|lines| {
+            let reviewer = |line: &super::ReviewerLine| {
+                let decider = &line.decider;
+                json!({
+                    "source": line.source.as_str(),
+                    "subject": decider.name.as_raw(),
+                    "approved": decider.approved,
+                    "edited": decider.edited,
+                    "rejected": decider.rejected,
+                    "medianWaitMs": decider.median_wait,
+                    "lastAt": time::write(decider.last),
+                })
+            };
+            lines.iter().map(reviewer).collect::<Vec<_>>()
+        });
+        let alert = |alert: &super::Alert| json!({"kind": alert.kind.name(), "source": alert.source.as_str(), "count": alert.count});
+        without_nulls(json!({
+            "version": VERSION,
+            "type": "board",
+            "at": time::write(self.at),
+            "windowMinutes": self.window,
+            "complete": self.sources.iter().all(SourceBoard::is_good),
+            "total": standing_json(&self.total),
+            "sources": self.sources.iter().map(source).collect::<Vec<_>>(),
+            "tools": self.tools.iter().map(tool_json).collect::<Vec<_>>(),
+            "ages": ages_json(&self.ages),
+            "outcomes": flow_json(&self.outcomes, self.edits_told),
+            "arrivalsOverWindow": self.arrivals,
+            "resolvesOverWindow": self.resolves,
+            "reviewers": reviewers,
+            "alerts": self.alerts.iter().map(alert).collect::<Vec<_>>(),
+        }))
     }
 
     /// A line for each source and each of its queues, under one that names the columns. Lines end as RFC 4180 has it.
@@ -29,34 +68,155 @@ impl Board {
     }
 
     fn csv(&self, out: &mut String, source: &SourceBoard, line: Option<&QueueLine>) {
-        let of = StandingJson::of(line.map_or(&source.standing, |line| &line.standing));
+        const FIRST: [&str; 10] = [
+            "pending",
+            "high",
+            "oldestAt",
+            "overTarget",
+            "unknown",
+            "arrivalsPerMinute",
+            "resolvesPerMinute",
+            "netPerMinute",
+            "trend",
+            "clearsInMs",
+        ];
+        const LAST: [&str; 3] = ["state", "arrivalsLastMinute", "resolvesLastMinute"];
+        let standing = standing_json(line.map_or(&source.standing, |line| &line.standing));
+        let figure = |name: &str| match standing.get(name) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
+                (None, Some(number)) => number.to_string(),
+                _ => number.to_string(),
+            },
+            _ => String::new(),
+        };
         let (kind, name) = line.map_or(("source", None), |line| named(&line.queue));
-        let count = |count: Option<u64>| count.map_or_else(String::new, |count| count.to_string());
-        let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+        let of_source = [
+            connection(&source.connection).to_owned(),
+            source.heard.map_or_else(String::new, time::write),
+            source.stale.to_string(),
+        ];
         let cells = [
             time::write(self.at),
             cell(&text::part(source.name.as_str()).plain()),
             kind.to_owned(),
             cell(&name.unwrap_or_default().plain()),
-            of.pending.to_string(),
-            of.high.to_string(),
-            of.oldest_at.unwrap_or_default(),
-            of.over_target.to_string(),
-            of.unknown.to_string(),
-            number(of.arrivals_per_minute),
-            number(of.resolves_per_minute),
-            number(of.net_per_minute),
-            of.trend.to_owned(),
-            of.clears_in_ms.map_or_else(String::new, |millis| millis.to_string()),
-            connection(&source.connection).to_owned(),
-            source.heard.map_or_else(String::new, time::write),
-            source.stale.to_string(),
-            of.state.to_owned(),
-            count(of.arrivals_last_minute),
-            count(of.resolves_last_minute),
         ];
-        out.push_str(&cells.join(","));
+        let cells = cells.into_iter().chain(FIRST.map(figure)).chain(of_source).chain(LAST.map(figure));
+        out.push_str(&cells.collect::<Vec<_>>().join(","));
         out.push_str("\r\n");
+    }
+}
+
+fn source_json(source: &SourceBoard, problem: Option<String>) -> Value {
+    let queue = |line: &QueueLine| json!({"queue": queue_json(&line.queue), "standing": standing_json(&line.standing)});
+    json!({
+        "source": source.name.as_str(),
+        "connection": connection(&source.connection),
+        "heardAt": source.heard.map(time::write),
+        "stale": source.stale,
+        "partial": source.cut,
+        "truncated": source.truncated,
+        "problem": problem,
+        "pausedAt": source.paused.map(time::write),
+        "blockedMissions": source.blocked,
+        "standing": standing_json(&source.standing),
+        "queues": source.queues.iter().map(queue).collect::<Vec<_>>(),
+    })
+}
+
+fn standing_json(standing: &Standing) -> Value {
+    let per_minute = |of: fn(&Rate) -> i64| standing.rate.as_ref().map(|rate| tenths(of(rate)));
+    let (trend, clears_in) = match standing.trend {
+        Trend::Clear => ("clear", None),
+        Trend::ClearsIn(millis) => ("clears", Some(millis)),
+        Trend::Steady => ("steady", None),
+        Trend::Growing => ("growing", None),
+        Trend::NotKnown => ("unknown", None),
+    };
+    json!({
+        "pending": standing.pending,
+        "high": standing.high,
+        "oldestAt": standing.oldest.map(time::write),
+        "overTarget": standing.over_target,
+        "unknown": standing.unknown,
+        "arrivalsPerMinute": per_minute(|rate| rate.arrivals().cast_signed()),
+        "resolvesPerMinute": per_minute(|rate| rate.resolves().cast_signed()),
+        "netPerMinute": per_minute(Rate::net),
+        "arrivalsLastMinute": standing.last.map(|last| last.arrived),
+        "resolvesLastMinute": standing.last.map(|last| last.resolved),
+        "state": standing.state.name(),
+        "trend": trend,
+        "clearsInMs": clears_in,
+        "growingForMinutes": standing.growing_for,
+        "pendingOverWindow": standing.spark,
+    })
+}
+
+/// A rate as a number. Beyond two hundred million a minute it is that.
+fn tenths(tenths: i64) -> f64 {
+    f64::from(i32::try_from(tenths).unwrap_or(i32::MAX)) / 10.0
+}
+
+fn tool_json(line: &ToolLine) -> Value {
+    let decided = line.decided.as_ref();
+    json!({
+        "toolName": line.tool.as_raw(),
+        "pending": line.pending,
+        "high": line.high,
+        "oldestAt": line.oldest.map(time::write),
+        "approved": decided.map_or(0, |it| it.approved),
+        "edited": decided.and_then(|it| it.edited),
+        "rejected": decided.map_or(0, |it| it.rejected),
+        "failed": decided.map_or(0, |it| it.failed),
+    })
+}
+
+fn ages_json(ages: &Ages) -> Value {
+    let [first, second, third, fourth, older] = ages.counts;
+    json!({
+        "under5Minutes": first,
+        "under15Minutes": second,
+        "under1Hour": third,
+        "under4Hours": fourth,
+        "older": older,
+        "medianMs": ages.median,
+        "p90Ms": ages.p90,
+        "targetMs": ages.target,
+    })
+}
+
+fn flow_json(flow: &Flow, edits_told: bool) -> Value {
+    json!({
+        "arrived": flow.arrived,
+        "approved": flow.approved,
+        "edited": edits_told.then_some(flow.edited),
+        "rejected": flow.rejected,
+        "left": flow.left,
+        "executed": flow.executed,
+        "failed": flow.failed,
+        "unknown": flow.unknown,
+    })
+}
+
+/// One of `agent`, `tool` and `rest` is there.
+pub fn queue_json(queue: &Queue) -> Value {
+    match queue {
+        Queue::Agent(agent) => json!({"agent": agent.as_raw()}),
+        Queue::Tool(tool) => json!({"tool": tool.as_raw()}),
+        Queue::Rest => json!({"rest": true}),
+    }
+}
+
+/// As JSON and tables have it.
+pub const fn connection(connection: &Connection) -> &'static str {
+    match connection {
+        Connection::Connecting => "connecting",
+        Connection::Live => "live",
+        Connection::Polling => "polling",
+        Connection::Retrying { .. } => "retrying",
+        Connection::Refused { .. } => "refused",
+        Connection::Stopped { .. } => "stopped",
     }
 }
 

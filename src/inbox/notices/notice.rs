@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::config::{NotifyOn, NotifyRule, Targets};
 use crate::contract::time;
@@ -42,31 +42,6 @@ pub struct CurrentEvent {
     pub count: u64,
     /// `over 1h: 28`; empty for the first action.
     pub words: String,
-}
-
-/// What a webhook's body, or a command's standard input, is.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct NoticeJson<'a> {
-    version: u32,
-    r#type: &'static str,
-    at: String,
-    #[serde(flatten)]
-    first: ToldJson<'a>,
-    pending: u64,
-    high_risk: u64,
-    oldest_seconds: Option<i64>,
-    /// What came up beside it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    also: Vec<ToldJson<'a>>,
-}
-
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ToldJson<'a> {
-    kind: &'static str,
-    source: Option<&'a str>,
-    count: u64,
 }
 
 pub(super) fn of(
@@ -115,24 +90,30 @@ impl Notice {
         }
     }
 
-    /// One line of JSON, without an end.
+    /// One line of JSON, without an end: a webhook's body, or a command's standard input.
     pub fn json(&self) -> String {
-        let mut told = self.told.iter().map(|told| ToldJson {
-            kind: told.on.name(),
-            source: told.source.as_ref().map(SourceName::as_str),
-            count: told.count,
+        let mut told = self.told.iter().map(|told| {
+            let source = told.source.as_ref().map(SourceName::as_str);
+            (told.on.name(), source, told.count)
         });
-        let json = NoticeJson {
-            version: VERSION,
-            r#type: "placet.alert",
-            at: time::write(self.at),
-            first: told.next().unwrap_or_default(),
-            pending: self.pending,
-            high_risk: self.high,
-            oldest_seconds: self.oldest.map(|oldest| self.at.since(oldest).max(0) / 1_000),
-            also: told.collect(),
-        };
-        serde_json::to_string(&json).unwrap_or_default()
+        let (kind, source, count) = told.next().unwrap_or_default();
+        let mut json = json!({
+            "version": VERSION,
+            "type": "placet.alert",
+            "at": time::write(self.at),
+            "kind": kind,
+            "source": source,
+            "count": count,
+            "pending": self.pending,
+            "highRisk": self.high,
+            "oldestSeconds": self.oldest.map(|oldest| self.at.since(oldest).max(0) / 1_000),
+        });
+        let also = told.map(|(kind, source, count)| json!({"kind": kind, "source": source, "count": count}));
+        let also: Vec<_> = also.collect();
+        if let Some(json) = json.as_object_mut().filter(|_| !also.is_empty()) {
+            json.insert("also".to_owned(), also.into());
+        }
+        json.to_string()
     }
 }
 

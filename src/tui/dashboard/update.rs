@@ -245,13 +245,9 @@ fn reload(model: &mut Model) {
 
 fn export(model: &mut Model) {
     let folder = model.settings.place.state.clone();
-    match model.dashboard.watch.board.to_json() {
-        Ok(json) => {
-            let csv = model.dashboard.watch.board.to_csv();
-            model.effects.push(Effect::ExportBoard { folder, json: format!("{json}\n"), csv });
-        }
-        Err(error) => exported(model, Err(error.to_string())),
-    }
+    let board = &model.dashboard.watch.board;
+    let (json, csv) = (format!("{}\n", board.json(|_| None)), board.to_csv());
+    model.effects.push(Effect::ExportBoard { folder, json, csv });
 }
 
 pub(crate) fn exported(model: &mut Model, answer: Result<Vec<PathBuf>, String>) {

@@ -7,7 +7,7 @@ use crate::domain::{
     ActionKey, BatchKey, DecisionKind, Entry, Followed, Outcome, Report, ReportLine, Row, SourceName, Status,
     SubmissionId, Untrusted,
 };
-use crate::inbox::{Problem, Reconciled, ReportJson, stand_in};
+use crate::inbox::{Problem, Reconciled, report_json, stand_in};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
@@ -382,10 +382,8 @@ pub(crate) fn reopen(model: &mut Model) {
 pub(crate) fn export(model: &mut Model) {
     let Some(Modal::Report(sheet)) = &model.modal else { return };
     let folder = model.settings.place.state.clone();
-    match serde_json::to_string(&ReportJson::of(&sheet.report, &sheet.followed)) {
-        Ok(json) => model.effects.push(Effect::Export { folder, text: format!("{json}\n") }),
-        Err(error) => exported(model, Err(error.to_string())),
-    }
+    let text = format!("{}\n", report_json(&sheet.report, &sheet.followed));
+    model.effects.push(Effect::Export { folder, text });
 }
 
 pub(crate) fn exported(model: &mut Model, answer: Result<PathBuf, String>) {

@@ -1,11 +1,12 @@
 //! Changes the status of an action, by compare-and-set. Nothing else does.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use sqlx::QueryBuilder;
 
 use super::audit::{Note, bump, note};
 use super::row::{self, integer};
 use super::writer::Tx;
+use crate::contract::absent::without_nulls;
 use crate::contract::time;
 use crate::domain::{Digest, RawJson, Row, StatusStep, Timestamp, Untrusted};
 use crate::fault;
@@ -105,7 +106,7 @@ pub(super) async fn advance(
     fault::point("row.written");
     let kind = if change.by_hand { "settled" } else { kind(step) };
     let line = Note { action: Some(row.id.as_raw()), kind, who: change.by };
-    note(tx, &head, line, &Details::of(to.as_raw(), &change)).await?;
+    note(tx, &head, line, &details(to.as_raw(), &change)).await?;
     if matches!(step, StatusStep::Approve | StatusStep::Requeue) {
         tx.wants_run();
     }
@@ -118,39 +119,17 @@ fn lease_until(change: &Change<'_>) -> Option<i64> {
 }
 
 /// What the audit keeps of a step; enough to find out whether the row still says the same.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Details<'a> {
-    status: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effective_digest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    terms: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edits: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lease_until: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-}
-
-impl<'a> Details<'a> {
-    fn of(status: &'a str, change: &Change<'a>) -> Self {
-        Self {
-            status,
-            reason: change.reason,
-            effective_digest: change.approved.map(|(digest, _)| digest.to_string()),
-            terms: change.approved.map(|(_, terms)| terms.to_string()),
-            edits: change.payloads.edited.map(|(edits, _)| audit::fingerprint(edits)),
-            lease_until: lease_until(change).map(|until| time::write(Timestamp::from_millis(until))),
-            result: change.payloads.result.map(audit::fingerprint),
-            error: change.error,
-        }
-    }
+fn details(status: &str, change: &Change<'_>) -> Value {
+    without_nulls(json!({
+        "status": status,
+        "reason": change.reason,
+        "effectiveDigest": change.approved.map(|(digest, _)| digest.to_string()),
+        "terms": change.approved.map(|(_, terms)| terms.to_string()),
+        "edits": change.payloads.edited.map(|(edits, _)| audit::fingerprint(edits)),
+        "leaseUntil": lease_until(change).map(|until| time::write(Timestamp::from_millis(until))),
+        "result": change.payloads.result.map(audit::fingerprint),
+        "error": change.error,
+    }))
 }
 
 async fn keep_payloads(tx: &mut Tx, seq: i64, payloads: &Payloads<'_>) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! The head row that numbers every change, and the audit row that goes with each number.
 
-use serde::Serialize;
+use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, SqliteConnection, SqlitePool};
 
@@ -49,10 +49,8 @@ pub(super) async fn note(
     tx: &mut Tx,
     head: &Head,
     note: Note<'_>,
-    details: &impl Serialize,
+    details: &Value,
 ) -> Result<(), StoreError> {
-    let details =
-        serde_json::to_string(details).map_err(|_| StoreError::Corrupt("details that are no JSON"))?;
     let row = AuditRow {
         workspace: head.workspace.clone(),
         revision: head.revision,
@@ -60,7 +58,7 @@ pub(super) async fn note(
         kind: note.kind.to_owned(),
         at: tx.now,
         who: note.who.map(str::to_owned),
-        details: Some(details),
+        details: Some(details.to_string()),
         hash: None,
     };
     tx.happened(note.kind);

@@ -30,7 +30,7 @@ pub(super) async fn set(
     }
     let head = bump(tx, workspace, 0).await?;
     let kind = if paused { "paused" } else { "resumed" };
-    note(tx, &head, Note { action: None, kind, who }, &serde_json::Map::new()).await?;
+    note(tx, &head, Note { action: None, kind, who }, &serde_json::json!({})).await?;
     if !paused {
         tx.wants_run();
     }

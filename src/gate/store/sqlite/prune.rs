@@ -1,7 +1,7 @@
 //! Retention: what was settled long ago goes, and the audit keeps that it was there.
 
 use futures_util::TryStreamExt as _;
-use serde::Serialize;
+use serde_json::json;
 use sqlx::{QueryBuilder, Row as _, SqlitePool};
 
 use super::audit::{Note, bump, note};
@@ -50,18 +50,6 @@ pub(super) async fn settled(
     Ok(settled)
 }
 
-/// What the audit keeps of a prune.
-#[derive(Serialize)]
-struct Details {
-    actions: Vec<Gone>,
-}
-
-#[derive(Serialize)]
-struct Gone {
-    id: String,
-    record: String,
-}
-
 /// Removes them where they still stand as they were read, under one audit row. Answers under an `Idempotency-Key` stay: without them
 /// a request that is sent again would be recorded, and run, a second time.
 pub(super) async fn prune(
@@ -81,13 +69,13 @@ pub(super) async fn prune(
         for delete in ["DELETE FROM payloads WHERE seq = ?1", "DELETE FROM actions WHERE seq = ?1"] {
             sqlx::query(delete).bind(seq).execute(tx.conn()).await?;
         }
-        gone.push(Gone { id: id.to_owned(), record: record.to_string() });
+        gone.push(json!({"id": id, "record": record.to_string()}));
     }
     let pruned = gone.len() as u64;
     if pruned > 0 {
         let head = bump(tx, workspace, 0).await?;
         let line = Note { action: None, kind: "pruned", who };
-        note(tx, &head, line, &Details { actions: gone }).await?;
+        note(tx, &head, line, &json!({"actions": gone})).await?;
         sqlx::query("UPDATE heads SET pruned = ?1 WHERE workspace = ?2")
             .bind(integer(head.revision))
             .bind(workspace)

@@ -1,6 +1,6 @@
 //! Records proposals, and the answers kept under an `Idempotency-Key`.
 
-use serde::Serialize;
+use serde_json::json;
 
 use super::advance::{Change, advance, load};
 use super::audit::{Note, bump, note};
@@ -34,23 +34,15 @@ pub(super) async fn record(
         return Err(Refused::Full(limit).into());
     }
     insert(tx, &action, head.revision).await?;
-    let created = Created {
-        tool: &action.tool,
-        digest: action.digest.to_string(),
-        record: terms::record_of(&action, tx.now).to_string(),
-    };
+    let created = json!({
+        "tool": action.tool,
+        "digest": action.digest.to_string(),
+        "record": terms::record_of(&action, tx.now).to_string(),
+    });
     let line = Note { action: Some(&action.id), kind: "created", who: Some(&action.proposer) };
     note(tx, &head, line, &created).await?;
     keep(tx, &by, key.as_ref(), &body).await?;
     Ok(Reply { body, replayed: false })
-}
-
-/// What the audit keeps of a proposal.
-#[derive(Serialize)]
-struct Created<'a> {
-    tool: &'a str,
-    digest: String,
-    record: String,
 }
 
 async fn insert(tx: &mut Tx, action: &NewAction, revision: u64) -> Result<(), StoreError> {

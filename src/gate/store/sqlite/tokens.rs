@@ -1,33 +1,17 @@
 //! Tokens: of each only the hash, never the token.
 
-use serde::Serialize;
+use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection, SqlitePool};
 
 use super::audit::{Note, bump, note};
 use super::writer::Tx;
+use crate::contract::absent::without_nulls;
 use crate::contract::time;
 use crate::domain::Timestamp;
 use crate::gate::audit;
 use crate::gate::store::{KeptToken, Refused, StoreError};
 use crate::gate::token::{Scope, Token};
-
-/// What the audit keeps of a token. Its hash is no secret: the token has 244 random bits.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Issued<'a> {
-    token: &'a str,
-    subject: &'a str,
-    scopes: String,
-    hash: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Revoked<'a> {
-    token: &'a str,
-}
 
 pub(super) async fn add(tx: &mut Tx, token: &Token, hash: &[u8]) -> Result<(), StoreError> {
     let now = tx.now.as_millis();
@@ -45,13 +29,14 @@ pub(super) async fn add(tx: &mut Tx, token: &Token, hash: &[u8]) -> Result<(), S
     .execute(tx.conn())
     .await?;
     let head = bump(tx, &token.workspace, 0).await?;
-    let issued = Issued {
-        token: &token.id,
-        subject: &token.subject,
-        scopes: Scope::write(&token.scopes),
-        hash: audit::hex(hash),
-        expires_at: token.expires_at.map(time::write),
-    };
+    // Its hash is no secret: the token has 244 random bits.
+    let issued = without_nulls(json!({
+        "token": token.id,
+        "subject": token.subject,
+        "scopes": Scope::write(&token.scopes),
+        "hash": audit::hex(hash),
+        "expiresAt": token.expires_at.map(time::write),
+    }));
     note(tx, &head, Note { action: None, kind: "token-issued", who: None }, &issued).await
 }
 
@@ -63,7 +48,7 @@ pub(super) async fn revoke(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
         sqlx::query_scalar(revoked).bind(now).bind(id).fetch_optional(tx.conn()).await?;
     let workspace = workspace.ok_or(Refused::Missing)?;
     let head = bump(tx, &workspace, 0).await?;
-    note(tx, &head, Note { action: None, kind: "token-revoked", who: None }, &Revoked { token: id }).await
+    note(tx, &head, Note { action: None, kind: "token-revoked", who: None }, &json!({"token": id})).await
 }
 
 pub(super) async fn by_hash(
