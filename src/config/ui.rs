@@ -156,7 +156,7 @@ pub enum Borders {
 }
 
 /// Longest time that decisions wait for second thoughts.
-const HOLD: Duration = Duration::from_secs(60);
+const HOLD: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]
 #[serde(remote = "ReadFirst", rename_all = "kebab-case")]

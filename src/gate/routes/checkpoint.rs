@@ -34,11 +34,11 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let workspace = caller.reads(query.workspace_id.as_deref())?;
     let found = gate.store().checkpoints(workspace, query.mission_id.as_deref()).await?;
-    Ok(Json(Items { items: found.into_iter().map(body).collect() }).into_response())
+    Ok(Json(Items { items: found.iter().map(body).collect() }).into_response())
 }
 
 /// What waits in it, the oldest batch first; of one mission, usually.
-fn body(checkpoint: Checkpoint) -> Value {
+fn body(checkpoint: &Checkpoint) -> Value {
     json!({
         "checkpointId": checkpoint.id,
         "missionIds": checkpoint.missions,

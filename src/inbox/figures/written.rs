@@ -18,7 +18,7 @@ impl Board {
     /// As `assets/contract/cli.schema.json` has it. Moments are RFC 3339, counts are of actions unless they say otherwise, and what is not
     /// known is absent. `problem` says why a source could not be listed the last time, in words that went through the door.
     pub fn json(&self, problem: impl Fn(&SourceName) -> Option<String>) -> Value {
-        let source = |source| source_json(source, problem(&source.name));
+        let source = |source| source_json(source, problem(&source.name).as_deref());
         let reviewers = self.reviewers.as_ref().map(|lines| {
             let reviewer = |line: &super::ReviewerLine| {
                 let decider = &line.decider;
@@ -108,7 +108,7 @@ impl Board {
     }
 }
 
-fn source_json(source: &SourceBoard, problem: Option<String>) -> Value {
+fn source_json(source: &SourceBoard, problem: Option<&str>) -> Value {
     let queue = |line: &QueueLine| json!({"queue": queue_json(&line.queue), "standing": standing_json(&line.standing)});
     json!({
         "source": source.name.as_str(),

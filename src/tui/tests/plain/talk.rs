@@ -100,7 +100,9 @@ impl Talk {
     }
 
     pub(crate) fn entries(&mut self, mut actions: Vec<PendingAction>) -> Vec<Entry> {
-        actions.iter_mut().for_each(|it| it.row.can = self.can);
+        for action in &mut actions {
+            action.row.can = self.can;
+        }
         let entry = |it: &PendingAction| Entry { key: key(it.row.id.as_raw()), row: it.row.clone() };
         let entries = actions.iter().map(entry).collect();
         self.world.extend(actions.into_iter().map(|it| (key(it.row.id.as_raw()), it)));
