@@ -11,7 +11,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use secrecy::SecretString;
 
-use super::error::ApiError;
+use super::error::{ApiError, FORBIDDEN, INVALID, UNAUTHORIZED};
 use super::metrics::Named;
 use super::state::Gate;
 use super::store::{Actor, StoreError};
@@ -31,7 +31,7 @@ impl Caller {
         if self.token.scopes.contains(&scope) {
             return Ok(());
         }
-        Err(ApiError::Forbidden(format!("this token lacks the scope `{scope}`; use one that has it")))
+        Err(ApiError::new(FORBIDDEN, format!("this token lacks the scope `{scope}`; use one that has it")))
     }
 
     /// The workspace that is read: the token's, and when one is named it must be that.
@@ -42,11 +42,9 @@ impl Caller {
     /// The workspace a proposal is for. The contract demands that it is named, and it must be the token's.
     pub(crate) fn workspace<'a>(&self, named: Option<&'a str>) -> Result<&'a str, ApiError> {
         match named {
-            None | Some("") => {
-                Err(ApiError::Invalid("workspace_id is missing; name the workspace".to_owned()))
-            }
+            None | Some("") => Err(ApiError::new(INVALID, "workspace_id is missing; name the workspace")),
             Some(named) if named == self.token.workspace => Ok(named),
-            Some(_) => Err(ApiError::Forbidden("this token belongs to another workspace".to_owned())),
+            Some(_) => Err(ApiError::new(FORBIDDEN, "this token belongs to another workspace")),
         }
     }
 
@@ -94,7 +92,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         // Only an open route has none, and it must not ask for one.
-        parts.extensions.get().cloned().ok_or(ApiError::Unauthorized(MISSING))
+        parts.extensions.get().cloned().ok_or_else(|| ApiError::new(UNAUTHORIZED, MISSING))
     }
 }
 
@@ -102,18 +100,18 @@ const MISSING: &str = "a token is missing; send it as `Authorization: Bearer TOK
 
 impl Caller {
     async fn prove(headers: &HeaderMap, gate: &Gate) -> Result<Self, ApiError> {
-        let header = headers.get(AUTHORIZATION).ok_or(ApiError::Unauthorized(MISSING))?;
+        let header = headers.get(AUTHORIZATION).ok_or_else(|| ApiError::new(UNAUTHORIZED, MISSING))?;
         let secret = header
             .to_str()
             .ok()
             .and_then(|text| text.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, secret)| SecretString::from(secret.trim()))
-            .ok_or(ApiError::Unauthorized("the Authorization header is not `Bearer TOKEN`"))?;
+            .ok_or_else(|| ApiError::new(UNAUTHORIZED, "the Authorization header is not `Bearer TOKEN`"))?;
         let hash = hash(&secret);
         match gate.store().token(&hash, gate.inner.clock.now()).await? {
             Some(token) => Ok(Self { token, hash }),
-            None => Err(ApiError::Unauthorized("this token is not known, was revoked, or has expired")),
+            None => Err(ApiError::new(UNAUTHORIZED, "this token is not known, was revoked, or has expired")),
         }
     }
 }

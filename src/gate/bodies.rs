@@ -15,7 +15,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::error::ApiError;
+use super::error::{ApiError, UNAVAILABLE};
 
 /// Bytes of bodies that are read or worked on at once, large and small ones together.
 const IN_FLIGHT: usize = 128 << 20;
@@ -49,8 +49,9 @@ impl Bodies {
         let room = if bytes <= SMALL { &self.small } else { &self.large };
         let permits = bytes.min(IN_FLIGHT - FOR_SMALL) as u32;
         Arc::clone(room).try_acquire_many_owned(permits).map_err(|_| {
-            ApiError::Busy(
-                "the gate is reading as many large requests as it takes; try again".to_owned(),
+            ApiError::again_in(
+                UNAVAILABLE,
+                "the gate is reading as many large requests as it takes; try again",
                 AGAIN,
             )
         })

@@ -43,107 +43,87 @@ impl From<StoreError> for GateError {
     }
 }
 
+/// The status, and the code that clients match on. Codes are part of the contract.
+pub(crate) type Code = (StatusCode, &'static str);
+
+pub(crate) const BAD_REQUEST: Code = (StatusCode::BAD_REQUEST, "BAD_REQUEST");
+pub(crate) const UNAUTHORIZED: Code = (StatusCode::UNAUTHORIZED, "UNAUTHORIZED");
+pub(crate) const FORBIDDEN: Code = (StatusCode::FORBIDDEN, "FORBIDDEN");
+const NOT_FOUND: Code = (StatusCode::NOT_FOUND, "NOT_FOUND");
+const INVALID_STATE: Code = (StatusCode::CONFLICT, "INVALID_STATE");
+const STALE_FENCE: Code = (StatusCode::CONFLICT, "STALE_FENCE");
+const INVALID_BATCH: Code = (StatusCode::CONFLICT, "INVALID_BATCH");
+const EXPIRED: Code = (StatusCode::CONFLICT, "EXPIRED");
+const PAUSED: Code = (StatusCode::CONFLICT, "PAUSED");
+const CHANGED: Code = (StatusCode::PRECONDITION_FAILED, "CHANGED");
+const UNSUPPORTED_TYPE: Code = (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE");
+const MISDIRECTED: Code = (StatusCode::MISDIRECTED_REQUEST, "MISDIRECTED");
+pub(crate) const INVALID: Code = (StatusCode::UNPROCESSABLE_ENTITY, "INVALID");
+const KEY_REUSED: Code = (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REUSED");
+pub(crate) const TOO_MANY: Code = (StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS");
+pub(crate) const UNAVAILABLE: Code = (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE");
+
 /// A request that was not done.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum ApiError {
-    BadRequest(String),
-    Unauthorized(&'static str),
-    Forbidden(String),
-    NotFound(String),
-    InvalidState {
-        status: Status,
-        by: Option<String>,
-        at: Option<Timestamp>,
-    },
-    StaleFence(String),
-    InvalidBatch(String),
-    Late(String),
-    Paused(String),
-    Changed(String),
-    UnsupportedType,
-    Misdirected,
-    Invalid(String),
-    KeyReused(String),
+pub(crate) struct ApiError {
+    code: Code,
+    /// For people.
+    message: String,
+    /// With `INVALID_STATE`: where the action stands, who settled it, and when.
+    state: Option<Box<(Status, Option<String>, Option<Timestamp>)>>,
     /// Seconds until it may be tried again.
-    TooMany(String, u64),
-    Unavailable(String),
-    /// Nothing was done. Seconds until it may be tried again.
-    Busy(String, u64),
+    again_in: Option<u64>,
 }
 
 impl ApiError {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), state: None, again_in: None }
+    }
+
+    /// It may be tried again after so many seconds.
+    pub(crate) fn again_in(code: Code, message: impl Into<String>, seconds: u64) -> Self {
+        Self { again_in: Some(seconds), ..Self::new(code, message) }
+    }
+
     /// A gate that drains begins nothing new.
     pub(crate) fn stopping() -> Self {
-        Self::Busy("the gate is stopping; nothing was done; ask again when it is back".to_owned(), 5)
+        Self::again_in(UNAVAILABLE, "the gate is stopping; nothing was done; ask again when it is back", 5)
     }
 
-    /// The status, and the code that clients match on. Codes are part of the contract.
-    const fn contract(&self) -> (StatusCode, &'static str) {
-        match self {
-            Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "BAD_REQUEST"),
-            Self::Unauthorized(_) => (StatusCode::UNAUTHORIZED, "UNAUTHORIZED"),
-            Self::Forbidden(_) => (StatusCode::FORBIDDEN, "FORBIDDEN"),
-            Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
-            Self::InvalidState { .. } => (StatusCode::CONFLICT, "INVALID_STATE"),
-            Self::StaleFence(_) => (StatusCode::CONFLICT, "STALE_FENCE"),
-            Self::InvalidBatch(_) => (StatusCode::CONFLICT, "INVALID_BATCH"),
-            Self::Late(_) => (StatusCode::CONFLICT, "EXPIRED"),
-            Self::Paused(_) => (StatusCode::CONFLICT, "PAUSED"),
-            Self::Changed(_) => (StatusCode::PRECONDITION_FAILED, "CHANGED"),
-            Self::UnsupportedType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE"),
-            Self::Misdirected => (StatusCode::MISDIRECTED_REQUEST, "MISDIRECTED"),
-            Self::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "INVALID"),
-            Self::KeyReused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REUSED"),
-            Self::TooMany(..) => (StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS"),
-            Self::Unavailable(_) | Self::Busy(..) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
-        }
+    pub(crate) fn unsupported_type() -> Self {
+        Self::new(UNSUPPORTED_TYPE, "the body must be JSON; send Content-Type: application/json")
     }
 
-    fn message(&self) -> String {
-        match self {
-            Self::BadRequest(message)
-            | Self::Forbidden(message)
-            | Self::NotFound(message)
-            | Self::StaleFence(message)
-            | Self::InvalidBatch(message)
-            | Self::Late(message)
-            | Self::Paused(message)
-            | Self::Changed(message)
-            | Self::Invalid(message)
-            | Self::KeyReused(message)
-            | Self::TooMany(message, _)
-            | Self::Busy(message, _)
-            | Self::Unavailable(message) => message.clone(),
-            Self::Unauthorized(message) => (*message).to_owned(),
-            Self::InvalidState { status, .. } => match status {
-                Status::Pending => "this action is pending; it can be neither run nor settled yet".to_owned(),
-                Status::Running => "this action is approved and is being run".to_owned(),
-                settled => format!("this action is {} already; read it to see by whom", wire_status(settled)),
-            },
-            Self::UnsupportedType => "the body must be JSON; send Content-Type: application/json".to_owned(),
-            Self::Misdirected => {
-                "this gate does not know itself by the host you asked for; use the address it printed, or list the name in gate.hosts"
-                    .to_owned()
-            }
-        }
+    pub(crate) fn misdirected() -> Self {
+        Self::new(
+            MISDIRECTED,
+            "this gate does not know itself by the host you asked for; use the address it printed, or list the name in gate.hosts",
+        )
+    }
+
+    fn in_state(status: Status, by: Option<String>, at: Option<Timestamp>) -> Self {
+        let message = match &status {
+            Status::Pending => "this action is pending; it can be neither run nor settled yet".to_owned(),
+            Status::Running => "this action is approved and is being run".to_owned(),
+            settled => format!("this action is {} already; read it to see by whom", wire_status(settled)),
+        };
+        Self { state: Some(Box::new((status, by, at))), ..Self::new(INVALID_STATE, message) }
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, code) = self.contract();
-        let mut error = json!({"code": code, "message": self.message()});
-        if let Self::InvalidState { status, by, at } = &self {
-            error = json!({
-                "code": code,
-                "message": self.message(),
-                "status": wire_status(status),
-                "resolvedBy": by,
-                "resolvedAt": at.map(time::write),
-            });
-        }
-        let mut response = (status, Json(json!({"error": without_nulls(error)}))).into_response();
-        if let Self::TooMany(_, seconds) | Self::Busy(_, seconds) = self {
+        let (status, code) = self.code;
+        let state = self.state.as_deref();
+        let error = without_nulls(json!({
+            "code": code,
+            "message": self.message,
+            "status": state.map(|(status, ..)| wire_status(status)),
+            "resolvedBy": state.map(|(_, by, _)| by),
+            "resolvedAt": state.and_then(|(.., at)| at.map(time::write)),
+        }));
+        let mut response = (status, Json(json!({"error": error}))).into_response();
+        if let Some(seconds) = self.again_in {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
         response
@@ -153,21 +133,22 @@ impl IntoResponse for ApiError {
 impl From<Refused> for ApiError {
     fn from(refused: Refused) -> Self {
         let message = refused.to_string();
-        match refused {
+        let code = match refused {
+            Refused::State { status, by, at } => return Self::in_state(status, by, at),
+            Refused::Full(_) => return Self::again_in(TOO_MANY, message, 60),
             Refused::Missing | Refused::Pruned | Refused::MissingBatch | Refused::MissingCheckpoint => {
-                Self::NotFound(message)
+                NOT_FOUND
             }
-            Refused::Foreign | Refused::Own | Refused::NotProposer => Self::Forbidden(message),
-            Refused::State { status, by, at } => Self::InvalidState { status, by, at },
-            Refused::Changed(_) => Self::Changed(message),
-            Refused::Invalid(_) => Self::Invalid(message),
-            Refused::KeyReused => Self::KeyReused(message),
-            Refused::Full(_) => Self::TooMany(message, 60),
-            Refused::StaleFence => Self::StaleFence(message),
-            Refused::CrossesWorkspaces(_) => Self::InvalidBatch(message),
-            Refused::Late => Self::Late(message),
-            Refused::Paused => Self::Paused(message),
-        }
+            Refused::Foreign | Refused::Own | Refused::NotProposer => FORBIDDEN,
+            Refused::Changed(_) => CHANGED,
+            Refused::Invalid(_) => INVALID,
+            Refused::KeyReused => KEY_REUSED,
+            Refused::StaleFence => STALE_FENCE,
+            Refused::CrossesWorkspaces(_) => INVALID_BATCH,
+            Refused::Late => EXPIRED,
+            Refused::Paused => PAUSED,
+        };
+        Self::new(code, message)
     }
 }
 
@@ -175,7 +156,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(refused) => refused.into(),
-            StoreError::Closed => Self::Unavailable("the gate is closing; try again".to_owned()),
+            StoreError::Closed => Self::new(UNAVAILABLE, "the gate is closing; try again"),
             failed @ (StoreError::Database(_) | StoreError::Commit(_) | StoreError::Corrupt(_)) => {
                 // Other details may name files and SQL: they are for the log.
                 tracing::error!(error = %failed, "a request failed");
@@ -185,9 +166,10 @@ impl From<StoreError> for ApiError {
                     _ => String::new(),
                 };
                 let why = if sqlite::is_usual(&why) { format!(": {why}") } else { String::new() };
-                Self::Unavailable(format!(
+                let message = format!(
                     "the gate's database failed{why}; look before you ask again: it may have been done"
-                ))
+                );
+                Self::new(UNAVAILABLE, message)
             }
         }
     }

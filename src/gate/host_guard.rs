@@ -9,7 +9,7 @@ use axum::http::header::{HOST, ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use super::error::ApiError;
+use super::error::{ApiError, FORBIDDEN};
 use super::routes::sent::is_json;
 
 /// What this gate may be called.
@@ -44,17 +44,17 @@ pub(super) async fn reject_browsers(door: Door, request: Request, next: Next) ->
     let headers = request.headers();
     if headers.contains_key(ORIGIN) {
         let refused = "requests from web pages are refused; call the gate from a program";
-        return ApiError::Forbidden(refused.to_owned()).into_response();
+        return ApiError::new(FORBIDDEN, refused).into_response();
     }
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());
     // Of two, the one that we read need not be the one that others read.
     if hosts.next().is_some() || !host.is_some_and(|host| door.knows(host)) {
-        return ApiError::Misdirected.into_response();
+        return ApiError::misdirected().into_response();
     }
     // Also where the route does not read it: what a form can send is no request of ours.
     if !request.body().is_end_stream() && !is_json(headers) {
-        return ApiError::UnsupportedType.into_response();
+        return ApiError::unsupported_type().into_response();
     }
     next.run(request).await
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use super::error::ApiError;
+use super::error::{ApiError, TOO_MANY};
 use crate::config::Limits;
 
 /// Token buckets for proposals, one a token.
@@ -31,7 +31,7 @@ impl Rate {
             return Ok(());
         }
         let wait = ((1.0 - bucket.level) / per_second).ceil().max(1.0) as u64;
-        Err(ApiError::TooMany("too many proposals; wait before the next".to_owned(), wait))
+        Err(ApiError::again_in(TOO_MANY, "too many proposals; wait before the next", wait))
     }
 }
 
@@ -51,7 +51,7 @@ impl Streams {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = open.get(token).copied().unwrap_or_default();
         if open.values().sum::<u32>() >= limits.streams || mine >= limits.streams_per_token {
-            return Err(ApiError::TooMany("too many open streams; close one first".to_owned(), 15));
+            return Err(ApiError::again_in(TOO_MANY, "too many open streams; close one first", 15));
         }
         open.insert(token.to_owned(), mine + 1);
         Ok(OpenStream { streams: self.clone(), token: token.to_owned() })

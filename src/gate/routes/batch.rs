@@ -9,7 +9,7 @@ use super::reply::{payload, reply};
 use super::sent::Sent;
 use crate::contract::batch::{BatchApprove, BatchItem};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Group, Ruling, Verdict};
 
@@ -30,9 +30,10 @@ pub(crate) async fn approve(
 /// The items as rulings.
 pub(super) fn rulings(request: BatchApprove) -> Result<Vec<Ruling>, ApiError> {
     if request.items.len() > ITEMS_MAX {
-        return Err(ApiError::Invalid(format!(
-            "a batch request holds at most {ITEMS_MAX} items; send parts"
-        )));
+        return Err(ApiError::new(
+            INVALID,
+            format!("a batch request holds at most {ITEMS_MAX} items; send parts"),
+        ));
     }
     request.items.into_iter().map(ruling).collect()
 }

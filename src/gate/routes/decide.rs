@@ -9,7 +9,7 @@ use super::reply::{full_response, payload, reply};
 use super::sent::MaybeSent;
 use crate::contract::batch::{Approve, Reject};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Keyed, Ruling, Verdict};
 
@@ -74,7 +74,7 @@ pub(crate) async fn withdraw(
 pub(super) fn reason(reason: Option<String>) -> Result<Option<String>, ApiError> {
     match reason.filter(|reason| !reason.trim().is_empty()) {
         Some(long) if is_longer(&long, REASON_MAX) => {
-            Err(ApiError::Invalid(format!("the reason is longer than {REASON_MAX} characters")))
+            Err(ApiError::new(INVALID, format!("the reason is longer than {REASON_MAX} characters")))
         }
         reason => Ok(reason),
     }

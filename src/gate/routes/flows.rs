@@ -9,7 +9,7 @@ use crate::contract::flows::write;
 use crate::contract::time;
 use crate::domain::{Minute, Timestamp};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, INVALID};
 use crate::gate::reconcile::FLOWS_ASKED_MILLIS;
 use crate::gate::state::Gate;
 use crate::gate::store::AskedFlows;
@@ -49,7 +49,10 @@ pub(crate) async fn flows(
 fn minute(name: &str, text: Option<&str>, now: Timestamp) -> Result<Option<Minute>, ApiError> {
     let Some(text) = text else { return Ok(None) };
     let wrong = || {
-        ApiError::Invalid(format!("{name} is a moment like 2026-04-21T18:02:11Z, or milliseconds since 1970"))
+        ApiError::new(
+            INVALID,
+            format!("{name} is a moment like 2026-04-21T18:02:11Z, or milliseconds since 1970"),
+        )
     };
     let since = time::read(text).ok_or_else(wrong)?;
     Ok(Some(Minute::of(since.clamp(now.plus_millis(-FLOWS_ASKED_MILLIS), now))))

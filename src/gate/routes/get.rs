@@ -16,7 +16,7 @@ use crate::domain::Status;
 use crate::domain::time::short_span;
 use crate::gate::audit::AuditRow;
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Refused, Stored, decision_rules};
 
@@ -41,7 +41,7 @@ pub(crate) async fn get(
     let until: fn(&Status) -> bool = match query.until.as_deref() {
         None | Some("decided") => |status| !status.is_pending(),
         Some("final") => Status::is_final,
-        Some(_) => return Err(ApiError::Invalid("until is decided or final".to_owned())),
+        Some(_) => return Err(ApiError::new(INVALID, "until is decided or final")),
     };
     let stored = wait_for(&gate, &caller, &id, wait, until).await?;
     full_response(&stored.action)
@@ -92,7 +92,7 @@ pub(super) async fn find(gate: &Gate, caller: &Caller, id: &str) -> Result<Store
 }
 
 fn wait(text: &str) -> Result<Duration, ApiError> {
-    short_span(text).ok_or_else(|| ApiError::Invalid("wait is a time like 30s or 500ms".to_owned()))
+    short_span(text).ok_or_else(|| ApiError::new(INVALID, "wait is a time like 30s or 500ms"))
 }
 
 #[derive(Debug, Serialize)]

@@ -11,7 +11,7 @@ use crate::contract::action::RowBody;
 use crate::contract::changes::ListReply;
 use crate::domain::{Row, Status};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, INVALID};
 use crate::gate::state::Gate;
 use crate::gate::store::{Filter, StoreError};
 
@@ -62,7 +62,7 @@ pub(crate) async fn list(
             let page = gate.store().rows(&filter).await?;
             (page.items.iter().map(light).collect::<Result<_, _>>()?, page.next, page.revision)
         }
-        Some(_) => return Err(ApiError::Invalid("view is row or full".to_owned())),
+        Some(_) => return Err(ApiError::new(INVALID, "view is row or full")),
     };
     let next_cursor = next.map(|seq| format!("{seq:x}"));
     Ok(Json(ListReply { items, next_cursor, revision: Some(revision) }).into_response())
@@ -86,12 +86,13 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
     ];
     let ids = words(query.ids.as_deref());
     if ids.len() > IDS_MAX {
-        return Err(ApiError::Invalid(format!("ids holds at most {IDS_MAX} ids; ask for more in parts")));
+        return Err(ApiError::new(
+            INVALID,
+            format!("ids holds at most {IDS_MAX} ids; ask for more in parts"),
+        ));
     }
     if query.id_prefix.as_deref().is_some_and(str::is_empty) {
-        return Err(ApiError::Invalid(
-            "id_prefix is the beginning of an id, at least one character".to_owned(),
-        ));
+        return Err(ApiError::new(INVALID, "id_prefix is the beginning of an id, at least one character"));
     }
     let before = query.cursor.as_deref().map(cursor).transpose()?;
     Ok(Filter {
@@ -110,14 +111,14 @@ fn filter(gate: &Gate, workspace: String, query: &ListQuery) -> Result<Filter, A
 fn cursor(text: &str) -> Result<i64, ApiError> {
     let is_ours = !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let place = i64::from_str_radix(text, 16).ok().filter(|_| is_ours);
-    place.ok_or_else(|| ApiError::Invalid("the cursor is not one of this gate's".to_owned()))
+    place.ok_or_else(|| ApiError::new(INVALID, "the cursor is not one of this gate's"))
 }
 
 /// The words in storage for the words on the wire, where a running action reads as approved.
 fn statuses(wire: Option<&str>, claimable: bool) -> Result<Vec<String>, ApiError> {
     let mut statuses = words(wire);
     if let Some(unknown) = statuses.iter().find(|word| matches!(Status::parse(word), Status::Other(_))) {
-        return Err(ApiError::Invalid(format!("{unknown:?} is no status")));
+        return Err(ApiError::new(INVALID, format!("{unknown:?} is no status")));
     }
     if !claimable && statuses.iter().any(|word| word == Status::Approved.as_raw()) {
         statuses.push(Status::Running.as_raw().to_owned());

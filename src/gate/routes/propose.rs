@@ -16,7 +16,7 @@ use crate::contract::time;
 use crate::contract::tool::Definition;
 use crate::domain::{Digest, Effect, RawJson, Timestamp, json};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, FORBIDDEN, INVALID, UNAVAILABLE};
 use crate::gate::state::Gate;
 use crate::gate::store::NewAction;
 use crate::gate::tool::{raised_effect, raised_risk};
@@ -46,7 +46,8 @@ pub(crate) async fn propose(
         ),
         tool_name: action.tool.clone(),
     };
-    let body = serde_json::to_string(&queued).map_err(|error| ApiError::Unavailable(error.to_string()))?;
+    let body =
+        serde_json::to_string(&queued).map_err(|error| ApiError::new(UNAVAILABLE, error.to_string()))?;
     let recorded = gate.store().record(action, gate.inner.limits.pending_per_workspace, body, key).await?;
     Ok(reply(StatusCode::ACCEPTED, recorded))
 }
@@ -69,19 +70,19 @@ impl FromRequestParts<Gate> for WithinRate {
 fn accept(gate: &Gate, caller: &Caller, propose: Propose) -> Result<NewAction, ApiError> {
     let tool = propose.tool_name.clone();
     if tool.trim().is_empty() || is_longer(&tool, TOOL_MAX) {
-        return Err(ApiError::Invalid(format!("toolName must have 1 to {TOOL_MAX} characters")));
+        return Err(ApiError::new(INVALID, format!("toolName must have 1 to {TOOL_MAX} characters")));
     }
     if gate.inner.tools.is_denied(&tool) {
-        return Err(ApiError::Forbidden(DENIED.to_owned()));
+        return Err(ApiError::new(FORBIDDEN, DENIED));
     }
     let input = payload("toolInput", &propose.tool_input)?;
     let identity = identity(caller, &propose, &input)?;
     within_limits(&propose, &identity)?;
-    gate.inner.tools.check(&tool, input.as_str()).map_err(ApiError::Invalid)?;
+    gate.inner.tools.check(&tool, input.as_str()).map_err(|why| ApiError::new(INVALID, why))?;
     let definition = gate.inner.tools.definition(&tool);
     let effect = raised_effect(definition.effect.as_ref(), propose.effect.as_deref());
     if effect == Some(Effect::Read) || propose.effect.as_deref() == Some(Effect::Read.as_raw()) {
-        return Err(ApiError::Invalid("reads are not gated: run the tool, nothing is recorded".to_owned()));
+        return Err(ApiError::new(INVALID, "reads are not gated: run the tool, nothing is recorded"));
     }
     let expires_at = expiry(gate, &tool, &propose)?;
     let batch = propose.batch_id.clone().filter(|batch| !batch.is_empty());
@@ -129,7 +130,7 @@ struct Identity {
 /// Ids that the body leaves out are read from the input, where Praxiom's `@gated` decorator puts them. The input is not changed.
 fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Identity, ApiError> {
     let fields = Fields::of(input.as_str());
-    let fields = fields.ok_or_else(|| ApiError::Invalid("toolInput must be a JSON object".to_owned()))?;
+    let fields = fields.ok_or_else(|| ApiError::new(INVALID, "toolInput must be a JSON object"))?;
     let said = |name: &str| fields.text(name).map(|text| text.as_raw().to_owned());
     let workspace = propose.workspace_id.clone().or_else(|| said("workspaceId"));
     let workspace = caller.workspace(workspace.as_deref())?.to_owned();
@@ -140,7 +141,7 @@ fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Ident
         .filter(|member| ["workspace_id", "workspaceId"].contains(&member.key.text.as_ref()))
         .any(|member| member.value != "null" && json::decode(member.value).text != workspace.as_str());
     if elsewhere {
-        return Err(ApiError::Forbidden("toolInput names another workspace than this token's".to_owned()));
+        return Err(ApiError::new(FORBIDDEN, "toolInput names another workspace than this token's"));
     }
     Ok(Identity {
         workspace,
@@ -152,7 +153,7 @@ fn identity(caller: &Caller, propose: &Propose, input: &RawJson) -> Result<Ident
 /// The proposer's moment, else the tool's, else never. Whether it has passed is judged where the proposal is recorded.
 fn expiry(gate: &Gate, tool: &str, propose: &Propose) -> Result<Option<Timestamp>, ApiError> {
     let now = gate.inner.clock.now();
-    let invalid = |message: &str| ApiError::Invalid(message.to_owned());
+    let invalid = |message: &str| ApiError::new(INVALID, message);
     let after = |millis: u128| Some(now.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
     Ok(match (propose.expires_at.as_deref(), propose.ttl_seconds) {
         (Some(_), Some(_)) => return Err(invalid("send expiresAt or ttlSeconds, not both")),
@@ -188,7 +189,9 @@ fn within_limits(propose: &Propose, identity: &Identity) -> Result<(), ApiError>
     let long =
         texts.into_iter().find(|(_, text, most)| text.as_ref().is_some_and(|text| is_longer(text, *most)));
     match long {
-        Some((name, _, most)) => Err(ApiError::Invalid(format!("{name} is longer than {most} characters"))),
+        Some((name, _, most)) => {
+            Err(ApiError::new(INVALID, format!("{name} is longer than {most} characters")))
+        }
         None => Ok(()),
     }
 }

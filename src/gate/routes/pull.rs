@@ -12,7 +12,7 @@ use super::sent::{MaybeSent, Sent};
 use crate::config::Executor;
 use crate::contract::{time, whole};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, FORBIDDEN, INVALID};
 use crate::gate::executor::attempt::clip;
 use crate::gate::state::Gate;
 use crate::gate::store::{Dispatched, Finished, Lease, Refused, StoreError};
@@ -50,7 +50,7 @@ pub(crate) async fn claim(
     let stored = find(&gate, &caller, &id).await?;
     let tool = gate.inner.tools.get(stored.action.row.tool.as_raw());
     if tool.executor != Executor::Pull {
-        return Err(ApiError::Forbidden("the gate runs this tool itself; nobody can claim it".to_owned()));
+        return Err(ApiError::new(FORBIDDEN, "the gate runs this tool itself; nobody can claim it"));
     }
     let seconds = claim.lease_seconds.unwrap_or(tool.timeout.as_secs()).clamp(1, LEASE_MAX);
     let millis = i64::try_from(seconds * 1_000).unwrap_or(i64::MAX);
@@ -91,7 +91,7 @@ pub(crate) async fn result(
     Sent { body: outcome, .. }: Sent<Outcome>,
 ) -> Result<Response, ApiError> {
     let how = match (&outcome.result, &outcome.error) {
-        (Some(_), Some(_)) => return Err(ApiError::Invalid("send result or error, not both".to_owned())),
+        (Some(_), Some(_)) => return Err(ApiError::new(INVALID, "send result or error, not both")),
         (None, Some(error)) => Finished::Failed(clip(error)),
         (Some(result), None) => Finished::Executed(payload("result", result)?),
         (None, None) => Finished::Executed(payload("result", RawValue::NULL)?),

@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 
 use crate::contract::action;
 use crate::domain::{PendingAction, RawJson};
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, INVALID};
 use crate::gate::store::{Reply, StoreError};
 
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// A payload of a body, byte for byte.
 pub(super) fn payload(name: &str, raw: &RawValue) -> Result<RawJson, ApiError> {
-    RawJson::parse(raw.get()).map_err(|error| ApiError::Invalid(format!("{name} is {error}")))
+    RawJson::parse(raw.get()).map_err(|error| ApiError::new(INVALID, format!("{name} is {error}")))
 }
 
 /// An answer whose body is JSON already.

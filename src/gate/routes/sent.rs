@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, BAD_REQUEST};
 use crate::gate::store::Keyed;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -73,20 +73,20 @@ impl Raw {
 
     fn body<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         if !is_json(&self.headers) {
-            return Err(ApiError::UnsupportedType);
+            return Err(ApiError::unsupported_type());
         }
         if self.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-            return Err(ApiError::BadRequest("the body must be a JSON object".to_owned()));
+            return Err(ApiError::new(BAD_REQUEST, "the body must be a JSON object"));
         }
         serde_json::from_slice(&self.bytes)
-            .map_err(|error| ApiError::BadRequest(format!("the body cannot be read: {error}")))
+            .map_err(|error| ApiError::new(BAD_REQUEST, format!("the body cannot be read: {error}")))
     }
 
     fn key(&self) -> Result<Option<Keyed>, ApiError> {
         let Some(key) = self.headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
         let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_MAX);
         let key = key.ok_or_else(|| {
-            ApiError::BadRequest(format!("Idempotency-Key is 1 to {KEY_MAX} visible ASCII characters"))
+            ApiError::new(BAD_REQUEST, format!("Idempotency-Key is 1 to {KEY_MAX} visible ASCII characters"))
         })?;
         let mut hash = Sha256::new();
         for field in [self.route.as_bytes(), &self.bytes] {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::config::{Executor, Retry};
 use crate::domain::{Effect, PreviewShape};
 use crate::gate::auth::Caller;
-use crate::gate::error::ApiError;
+use crate::gate::error::{ApiError, UNAVAILABLE};
 use crate::gate::state::Gate;
 
 /// A list that is short enough to come as a whole.
@@ -98,7 +98,7 @@ pub(crate) async fn readyz(State(gate): State<Gate>) -> Result<Response, ApiErro
     }
     gate.store().ping().await.map_err(|failed| {
         tracing::error!(error = %failed, "the gate is not ready");
-        ApiError::Unavailable(failed.to_string())
+        ApiError::new(UNAVAILABLE, failed.to_string())
     })?;
     Ok(Json(json!({"status": "ready"})).into_response())
 }
