@@ -51,15 +51,15 @@ impl Default for Targets {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct RawWatch {
-    poll_seconds: u64,
-    stale_seconds: u64,
-    target_minutes: u64,
-    high_risk_minutes: u64,
-    expiring_minutes: u64,
-    growing_minutes: u64,
+    poll_seconds: Option<u64>,
+    stale_seconds: Option<u64>,
+    target_minutes: Option<u64>,
+    high_risk_minutes: Option<u64>,
+    expiring_minutes: Option<u64>,
+    growing_minutes: Option<u64>,
     reviewers: bool,
     queue: BTreeMap<String, RawQueue>,
 }
@@ -70,42 +70,29 @@ struct RawQueue {
     target_minutes: u64,
 }
 
-impl Default for RawWatch {
-    fn default() -> Self {
-        let usual = Targets::default();
-        let minutes = |time: Duration| time.as_secs() / 60;
-        Self {
-            poll_seconds: usual.poll.as_secs(),
-            stale_seconds: usual.stale_after.as_secs(),
-            target_minutes: minutes(usual.age),
-            high_risk_minutes: minutes(usual.high_risk),
-            expiring_minutes: minutes(usual.expiring),
-            growing_minutes: minutes(usual.growing),
-            reviewers: false,
-            queue: BTreeMap::new(),
-        }
-    }
-}
-
 impl RawWatch {
     pub(super) fn validate(self, mistakes: &mut Mistakes) -> Watch {
         const WEEK: u64 = 7 * DAY / 60;
-        let mut seconds =
-            |key: &str, given, most| mistakes.take(seconds(key, given, most)).unwrap_or_default();
-        let poll = seconds("watch.poll_seconds", self.poll_seconds, 3_600);
-        let stale_after = seconds("watch.stale_seconds", self.stale_seconds, DAY);
-        let mut minutes = |key: &str, given| seconds(key, given, WEEK) * 60;
+        let usual = Targets::default();
+        let mut time = |key: &str, given: Option<u64>, unit: u32, most: u64, usual: Duration| match given {
+            Some(given) => mistakes.take(seconds(key, given, most)).unwrap_or_default() * unit,
+            None => usual,
+        };
+        let poll = time("watch.poll_seconds", self.poll_seconds, 1, 3_600, usual.poll);
+        let stale_after = time("watch.stale_seconds", self.stale_seconds, 1, DAY, usual.stale_after);
+        let mut minutes = |key: &str, given, usual| time(key, given, 60, WEEK, usual);
         let targets = Targets {
-            age: minutes("watch.target_minutes", self.target_minutes),
-            high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes),
-            expiring: minutes("watch.expiring_minutes", self.expiring_minutes),
-            growing: minutes("watch.growing_minutes", self.growing_minutes),
+            age: minutes("watch.target_minutes", self.target_minutes, usual.age),
+            high_risk: minutes("watch.high_risk_minutes", self.high_risk_minutes, usual.high_risk),
+            expiring: minutes("watch.expiring_minutes", self.expiring_minutes, usual.expiring),
+            growing: minutes("watch.growing_minutes", self.growing_minutes, usual.growing),
             poll,
             stale_after,
             by_queue: !self.queue.is_empty(),
         };
         let target = |(name, queue): (String, RawQueue)| {
-            let age = minutes(&format!("watch.queue.{name:?}.target_minutes"), queue.target_minutes);
+            let key = format!("watch.queue.{name:?}.target_minutes");
+            let age = minutes(&key, Some(queue.target_minutes), usual.age);
             (name, age)
         };
         let queue_targets = self.queue.into_iter().map(target).collect();

@@ -136,16 +136,7 @@ fn count(fields: &Fields<'_>, name: &str) -> u64 {
 }
 
 fn flow(fields: &Fields<'_>) -> Flow {
-    Flow {
-        arrived: count(fields, "arrived"),
-        approved: count(fields, "approved"),
-        edited: count(fields, "edited"),
-        rejected: count(fields, "rejected"),
-        left: count(fields, "left"),
-        executed: count(fields, "executed"),
-        failed: count(fields, "failed"),
-        unknown: count(fields, "unknown"),
-    }
+    Flow::of(|name| Ok::<_, std::convert::Infallible>(count(fields, name))).unwrap_or_default()
 }
 
 fn tool(fields: &Fields<'_>) -> Option<ToolDecided> {

@@ -39,7 +39,7 @@ foreign_id!(ActionId);
 foreign_id!(BatchId);
 
 /// The name the configuration gives a source: `[a-z0-9-]`, checked when the configuration is read.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct SourceName(Arc<str>);
 
 impl SourceName {

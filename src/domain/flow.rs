@@ -81,32 +81,41 @@ impl Flow {
         self.approved + self.rejected + self.left
     }
 
+    /// Of a count by its name.
+    pub fn of<E>(count: impl Fn(&'static str) -> Result<u64, E>) -> Result<Self, E> {
+        Ok(Self {
+            arrived: count("arrived")?,
+            approved: count("approved")?,
+            edited: count("edited")?,
+            rejected: count("rejected")?,
+            left: count("left")?,
+            executed: count("executed")?,
+            failed: count("failed")?,
+            unknown: count("unknown")?,
+        })
+    }
+
     #[must_use]
-    pub const fn plus(&self, other: &Self) -> Self {
-        Self {
-            arrived: self.arrived + other.arrived,
-            approved: self.approved + other.approved,
-            edited: self.edited + other.edited,
-            rejected: self.rejected + other.rejected,
-            left: self.left + other.left,
-            executed: self.executed + other.executed,
-            failed: self.failed + other.failed,
-            unknown: self.unknown + other.unknown,
-        }
+    pub fn plus(&self, other: &Self) -> Self {
+        self.with(other, |one, other| one + other)
     }
 
     /// Of two counts of the same time, of which each may have missed something.
     #[must_use]
     pub fn at_least(&self, other: &Self) -> Self {
+        self.with(other, u64::max)
+    }
+
+    fn with(&self, other: &Self, both: fn(u64, u64) -> u64) -> Self {
         Self {
-            arrived: self.arrived.max(other.arrived),
-            approved: self.approved.max(other.approved),
-            edited: self.edited.max(other.edited),
-            rejected: self.rejected.max(other.rejected),
-            left: self.left.max(other.left),
-            executed: self.executed.max(other.executed),
-            failed: self.failed.max(other.failed),
-            unknown: self.unknown.max(other.unknown),
+            arrived: both(self.arrived, other.arrived),
+            approved: both(self.approved, other.approved),
+            edited: both(self.edited, other.edited),
+            rejected: both(self.rejected, other.rejected),
+            left: both(self.left, other.left),
+            executed: both(self.executed, other.executed),
+            failed: both(self.failed, other.failed),
+            unknown: both(self.unknown, other.unknown),
         }
     }
 
@@ -152,7 +161,7 @@ pub struct QueueFlow {
     pub minutes: Vec<(Minute, Flow)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolDecided {
     pub tool: Untrusted,
     pub approved: u64,
@@ -164,7 +173,7 @@ pub struct ToolDecided {
 }
 
 /// Somebody who decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decider {
     pub name: Untrusted,
     pub approved: u64,
@@ -236,7 +245,7 @@ pub struct LastMinute {
 }
 
 /// Where a queue is going.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trend {
     /// Nothing is pending.
     Clear,
@@ -245,6 +254,7 @@ pub enum Trend {
     Steady,
     Growing,
     /// It was watched for under three minutes.
+    #[default]
     NotKnown,
 }
 

@@ -110,16 +110,11 @@ fn has_ended(status: &Status) -> bool {
 }
 
 /// What was last heard of one action. It was decided a moment ago: that it stands as pending is no news.
+#[derive(Default)]
 struct LastHeard {
     status: Status,
     error: Option<Untrusted>,
     misses: u32,
-}
-
-impl Default for LastHeard {
-    fn default() -> Self {
-        Self { status: Status::Pending, error: None, misses: 0 }
-    }
 }
 
 /// A decision that its source accepted: one of a submission.

@@ -113,15 +113,6 @@ fn queue(row: &sqlx::sqlite::SqliteRow) -> Result<KeptQueue, sqlx::Error> {
         "tool" => Queue::Tool(name.into()),
         _ => Queue::Rest,
     };
-    let flow = Flow {
-        arrived: count("arrived")?,
-        approved: count("approved")?,
-        edited: count("edited")?,
-        rejected: count("rejected")?,
-        left: count("gone")?,
-        executed: count("executed")?,
-        failed: count("failed")?,
-        unknown: count("unknown")?,
-    };
+    let flow = Flow::of(|name| count(if name == "left" { "gone" } else { name }))?;
     Ok(KeptQueue { queue, flow, pending: count("pending")? })
 }

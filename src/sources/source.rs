@@ -233,26 +233,20 @@ pub enum EventKind {
 }
 
 /// Whether the screen can be trusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Connection {
+    #[default]
     Connecting,
     /// Pushed.
     Live,
     /// Asked every so often, because the source pushes nothing.
     Polling,
     /// The stream is down; it is opened again after the wait, and polled meanwhile.
-    Retrying {
-        why: Untrusted,
-        retry_in: Duration,
-    },
+    Retrying { why: Untrusted, retry_in: Duration },
     /// The source does not take the token; the stream does not come back until placet is started again, and polling goes on.
-    Refused {
-        why: Untrusted,
-    },
+    Refused { why: Untrusted },
     /// The stream does not come back until placet is started again; the source is polled instead.
-    Stopped {
-        why: Untrusted,
-    },
+    Stopped { why: Untrusted },
 }
 
 impl Connection {

@@ -234,14 +234,7 @@ pub(super) async fn locked(lock: &File, database: &Path) -> anyhow::Result<bool>
 /// Opens the lock file beside the database.
 pub(super) fn lock_file(database: &Path) -> anyhow::Result<File> {
     let path = database.with_extension("lock");
-    if let Some(folder) = path.parent() {
-        private::folder(folder).with_context(|| {
-            format!(
-                "cannot create the folder {}; set PLACET_STATE_DIR to a folder of yours",
-                folder.display()
-            )
-        })?;
-    }
+    super::logging::folder_of(&path)?;
     private::options().create(true).truncate(false).write(true).open(&path).with_context(|| {
         format!("cannot write {}; set PLACET_STATE_DIR to a folder that you can write to", path.display())
     })

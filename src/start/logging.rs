@@ -63,16 +63,17 @@ pub(super) fn start_at(target: &Target, format: LogFormat) -> anyhow::Result<Wor
     Ok(guard)
 }
 
+/// Makes the folder that a file of ours is in.
+pub(super) fn folder_of(path: &Path) -> anyhow::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    private::folder(folder).with_context(|| {
+        format!("cannot create the folder {}; set PLACET_STATE_DIR to a folder of yours", folder.display())
+    })
+}
+
 /// Opens the file at its end, readable by its owner alone.
 fn open(path: &Path) -> anyhow::Result<File> {
-    if let Some(folder) = path.parent() {
-        private::folder(folder).with_context(|| {
-            format!(
-                "cannot create the folder {}; set PLACET_STATE_DIR to a folder of yours",
-                folder.display()
-            )
-        })?;
-    }
+    folder_of(path)?;
     private::options().create(true).append(true).open(path).with_context(|| {
         format!(
             "cannot write the log {}; set PLACET_LOG or PLACET_STATE_DIR to a place of yours",

@@ -26,6 +26,7 @@ enum Answer {
 pub(super) type Problems = HashMap<SourceName, Problem>;
 
 /// One source, as far as asking it goes.
+#[derive(Default)]
 struct Asked {
     name: SourceName,
     /// A list is under way.
@@ -57,15 +58,7 @@ impl Observer {
     /// Begins with what earlier runs kept, and asks every source of the figures.
     pub(super) async fn start(inbox: Inbox, figures: Figures, window: u32, names: &[SourceName]) -> Self {
         let (answer, answers) = mpsc::channel(64);
-        let asked = |name: &SourceName| Asked {
-            name: name.clone(),
-            syncing: false,
-            again: false,
-            revision: None,
-            listed: false,
-            counting: false,
-            connecting: true,
-        };
+        let asked = |name: &SourceName| Asked { name: name.clone(), connecting: true, ..Asked::default() };
         let sources = names.iter().map(asked).collect();
         let (events, now) = (inbox.watch(), time::now());
         let kept = Minute::of(now);

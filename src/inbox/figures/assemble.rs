@@ -254,13 +254,8 @@ struct Tools(HashMap<Untrusted, ToolLine>);
 
 impl Tools {
     fn line(&mut self, tool: &Untrusted) -> &mut ToolLine {
-        self.0.entry(tool.clone()).or_insert_with(|| ToolLine {
-            tool: tool.clone(),
-            pending: 0,
-            high: 0,
-            oldest: None,
-            decided: None,
-        })
+        let none = || ToolLine { tool: tool.clone(), ..ToolLine::default() };
+        self.0.entry(tool.clone()).or_insert_with(none)
     }
 
     fn take(&mut self, open: Vec<ToolLine>, decided: Vec<ToolDecided>) {

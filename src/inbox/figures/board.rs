@@ -43,7 +43,7 @@ pub struct Board {
 }
 
 /// How a queue, a source, or everything stands.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Standing {
     pub pending: u64,
     /// High, critical, or a word this version does not know.
@@ -64,24 +64,6 @@ pub struct Standing {
     pub spark: Vec<Option<u64>>,
     /// More came than went in the quarter of an hour before each of so many minutes; 0 where it does not grow now.
     pub growing_for: u32,
-}
-
-impl Default for Standing {
-    fn default() -> Self {
-        Self {
-            pending: 0,
-            high: 0,
-            oldest: None,
-            over_target: 0,
-            unknown: 0,
-            rate: None,
-            last: None,
-            trend: Trend::NotKnown,
-            state: QueueState::NoData,
-            spark: Vec::new(),
-            growing_for: 0,
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +102,7 @@ pub struct QueueLine {
     pub standing: Standing,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolLine {
     pub tool: Untrusted,
     pub pending: u64,

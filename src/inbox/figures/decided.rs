@@ -48,8 +48,7 @@ impl Decided {
     pub(super) fn tools(&self, since: Timestamp) -> Vec<ToolDecided> {
         let mut tools: HashMap<&Untrusted, ToolDecided> = HashMap::new();
         for deed in self.since(since) {
-            let none =
-                || ToolDecided { tool: deed.tool.clone(), approved: 0, edited: None, rejected: 0, failed: 0 };
+            let none = || ToolDecided { tool: deed.tool.clone(), ..ToolDecided::default() };
             let tool = tools.entry(&deed.tool).or_insert_with(none);
             match deed.what {
                 Did::Approve => tool.approved += 1,
@@ -64,14 +63,7 @@ impl Decided {
         let mut known: HashMap<&Untrusted, (Decider, Vec<i64>)> = HashMap::new();
         for deed in self.since(since).filter(|deed| deed.what != Did::Fail) {
             let Some(name) = &deed.by else { continue };
-            let none = || Decider {
-                name: name.clone(),
-                approved: 0,
-                edited: None,
-                rejected: 0,
-                median_wait: 0,
-                last: deed.at,
-            };
+            let none = || Decider { name: name.clone(), last: deed.at, ..Decider::default() };
             let (decider, waits) = known.entry(name).or_insert_with(|| (none(), Vec::new()));
             *(if deed.what == Did::Approve { &mut decider.approved } else { &mut decider.rejected }) += 1;
             decider.last = decider.last.max(deed.at);

@@ -49,7 +49,7 @@ pub(super) struct SourceCounts {
     received: Timestamp,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SourceFigures {
     pub(super) name: SourceName,
     pub(super) connection: Connection,
@@ -82,29 +82,7 @@ pub(super) struct SourceFigures {
 
 impl SourceFigures {
     pub(super) fn new(name: SourceName) -> Self {
-        Self {
-            name,
-            connection: Connection::Connecting,
-            connected_at: Timestamp::default(),
-            heard: None,
-            problem: false,
-            paused: None,
-            blocked: None,
-            lapsing: 0,
-            open: Open::default(),
-            seen: Ledger::default(),
-            told: None,
-            deeds: Decided::default(),
-            behind: false,
-            revision: None,
-            over: HashMap::new(),
-            asked: None,
-            moved: false,
-            order: VecDeque::new(),
-            gap: false,
-            cut: false,
-            down_since: None,
-        }
+        Self { name, ..Self::default() }
     }
 
     /// For so long it may be silent before its data is old.

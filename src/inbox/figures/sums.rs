@@ -49,13 +49,7 @@ pub(super) struct Sums {
 impl Sums {
     pub(super) fn of(open: &Open, targets: &Targets, own: &QueueTargets, now: Timestamp) -> Self {
         let mut sums = Self { ages: Vec::with_capacity(open.ids().len()), ..Self::default() };
-        let tool = |name: &Untrusted| ToolLine {
-            tool: name.clone(),
-            pending: 0,
-            high: 0,
-            oldest: None,
-            decided: None,
-        };
+        let tool = |name: &Untrusted| ToolLine { tool: name.clone(), ..ToolLine::default() };
         sums.tools = open.tools().all().map(tool).collect();
         sums.queues = open.queues().all().map(|_| Standing::default()).collect();
         let target = |queue: &Queue| own_target(queue, own).unwrap_or(targets.age);

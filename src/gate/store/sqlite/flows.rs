@@ -101,17 +101,7 @@ fn queue(row: &SqliteRow) -> Result<Queue, StoreError> {
 }
 
 fn flow(row: &SqliteRow) -> Result<Flow, StoreError> {
-    let count = |column| row.try_get(column).map(number);
-    Ok(Flow {
-        arrived: count("arrived")?,
-        approved: count("approved")?,
-        edited: count("edited")?,
-        rejected: count("rejected")?,
-        left: count("gone")?,
-        executed: count("executed")?,
-        failed: count("failed")?,
-        unknown: count("unknown")?,
-    })
+    Ok(Flow::of(|name| row.try_get(if name == "left" { "gone" } else { name }).map(number))?)
 }
 
 /// What was decided of each tool; true when there are more of them.
