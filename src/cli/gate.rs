@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use crate::config::GateConfig;
 use crate::contract::audit;
 use crate::contract::fields::Fields;
-use crate::contract::settle::SettleAs;
 use crate::contract::time;
 use crate::domain::Untrusted;
 use crate::gate::{AuditHead, Gate, Scope, Token, UnknownScope};
@@ -24,7 +23,7 @@ use crate::sqlite;
 use super::args::{AuditCommand, OwnerCommand, PauseArgs, PruneArgs, SettleArgs, TokenCommand};
 use super::exit::{Exit, Usage};
 use super::find::ambiguous;
-use super::{args, input, output};
+use super::{input, output};
 
 impl OwnerCommand {
     /// The database that the command line names.
@@ -95,14 +94,9 @@ async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -
 }
 
 async fn settle(gate: &Gate, args: SettleArgs, who: &str) -> anyhow::Result<Exit> {
-    let how = match args.how {
-        args::SettleAs::Executed => SettleAs::Executed,
-        args::SettleAs::Failed => SettleAs::Failed,
-        args::SettleAs::Retry => SettleAs::Retry,
-    };
     let found = gate.ids_beginning(&args.id, 20).await?;
     let id = one_of(&args.id, &found)?.unwrap_or(&args.id);
-    let action = gate.settle(id, how, args.reason, who).await?;
+    let action = gate.settle(id, args.how, args.reason, who).await?;
     let now = output::cell(&action.row.status.word(), 20);
     output::line(&format!("it is {} now", now.trim_end()))?;
     Ok(Exit::Done)

@@ -21,7 +21,7 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
         column("id", |(line, _)| text::identifier(line.key.id.untrusted())),
         column("tool", |(line, _)| text::identifier(&line.tool)),
         column("title", |(line, _)| text::line(&line.title)),
-        column("decision", |(line, _)| Shown::ours(kind(line.decision))),
+        column("decision", |(line, _)| Shown::ours(line.decision.word())),
         column("outcome", |(line, _)| Shown::ours(outcome_words(&line.outcome).0)),
         column("why", |(line, _)| outcome_words(&line.outcome).1.map(text::line).unwrap_or_default()),
         column("by", |(line, _)| outcome_words(&line.outcome).2.map(text::name).unwrap_or_default()),
@@ -36,16 +36,6 @@ pub(super) fn csv(report: &Report, followed: &HashMap<ActionKey, Followed>) -> a
     let rows: Vec<FollowedLine<'_>> =
         report.lines.iter().map(|line| (line, followed.get(&line.key))).collect();
     Ok(columns::csv(&columns, &rows)?)
-}
-
-/// The words of receipts.
-pub(super) const fn kind(kind: DecisionKind) -> &'static str {
-    match kind {
-        DecisionKind::Approve => "approve",
-        DecisionKind::ApproveWithEdits => "approve_with_edits",
-        DecisionKind::Reject => "reject",
-        DecisionKind::Retry => "retry",
-    }
 }
 
 /// Prints what became of every decision, and of what was followed.

@@ -66,6 +66,16 @@ impl DecisionKind {
         matches!(self, Self::Approve | Self::ApproveWithEdits)
     }
 
+    /// The word in receipts, and for scripts.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::ApproveWithEdits => "approve_with_edits",
+            Self::Reject => "reject",
+            Self::Retry => "retry",
+        }
+    }
+
     /// The letter in the decision column.
     pub const fn letter(self) -> char {
         match self {

@@ -123,12 +123,12 @@ impl Counting {
             self.shift.reviewers.push(reviewer.into());
         }
         for sent in &past.items {
-            let failed = newest(receipts, sent, "followed").is_some_and(has_failed);
+            let failed = sent.newest(receipts, "followed").is_some_and(has_failed);
             self.shift.all.count(sent, failed);
             self.sources.entry(sent.key.source.clone()).or_default().count(sent, failed);
             self.tools.entry(sent.tool.clone()).or_default().count(sent, failed);
             *self.hours.entry(hour(past.begun_at, &self.zone)).or_default() += 1;
-            self.look(sent, newest(receipts, sent, "sent"));
+            self.look(sent, sent.newest(receipts, "sent"));
         }
     }
 
@@ -167,13 +167,6 @@ fn most_first<T: Ord>(counts: BTreeMap<T, Decided>) -> Vec<(T, Decided)> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, decided)| std::cmp::Reverse(decided.total()));
     counts
-}
-
-/// The newest receipt of a kind that is about this decision.
-fn newest<'a>(receipts: &'a [Receipt], sent: &Sent, kind: &str) -> Option<&'a Receipt> {
-    receipts.iter().rfind(|it| {
-        it.kind == kind && it.source == sent.key.source.as_str() && it.action == sent.key.id.as_raw()
-    })
 }
 
 fn has_failed(followed: &Receipt) -> bool {

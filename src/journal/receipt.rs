@@ -12,7 +12,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqlitePool, Transaction};
 use super::shape;
 use super::state::{Journal, JournalError};
 use crate::contract::time;
-use crate::domain::{ActionKey, DecisionKind, Item, SourceName, Submission, SubmissionId, chain};
+use crate::domain::{ActionKey, Item, SourceName, Submission, SubmissionId, chain};
 
 type Asked<'q> = sqlx::query::Query<'q, Sqlite, sqlx::sqlite::SqliteArguments>;
 pub(super) type Tx = Transaction<'static, Sqlite>;
@@ -245,7 +245,7 @@ impl Journal {
                         reviewer: begun.reviewer.map(str::to_owned),
                         login: self.login.as_deref().map(str::to_owned),
                         tool: Some(item.tool.as_raw().to_owned()),
-                        decision: Some(word(decision.kind()).to_owned()),
+                        decision: Some(decision.kind().word().to_owned()),
                         said: decision.said().map(str::to_owned),
                         digest: Some(item.digest.to_string()),
                         effective: Some(item.effective.to_string()),
@@ -368,14 +368,4 @@ async fn looked(tx: &mut Tx, source: &SourceName, item: &Item) -> sqlx::Result<(
             .fetch_optional(&mut **tx)
             .await?;
     Ok(seen.unwrap_or_else(|| ("never".to_owned(), 0)))
-}
-
-/// A kind of decision, as receipts spell it.
-pub(super) const fn word(kind: DecisionKind) -> &'static str {
-    match kind {
-        DecisionKind::Approve => "approve",
-        DecisionKind::ApproveWithEdits => "approve_with_edits",
-        DecisionKind::Reject => "reject",
-        DecisionKind::Retry => "retry",
-    }
 }

@@ -1,5 +1,6 @@
 //! What was sent: written down before it is sent, and what became of it.
 
+use super::receipt::Receipt;
 use super::shape::LastSeen;
 use super::state::{Journal, JournalError};
 use super::{receipt, shape};
@@ -41,6 +42,14 @@ pub struct Sent {
     pub outcome: Option<Outcome>,
     /// What the newest receipt says of the action; `None`: nothing was heard of it since.
     pub followed: Option<LastSeen>,
+}
+
+impl Sent {
+    /// The newest receipt of a kind that is about this decision.
+    pub fn newest<'a>(&self, receipts: &'a [Receipt], kind: &str) -> Option<&'a Receipt> {
+        let (source, action) = (self.key.source.as_str(), self.key.id.as_raw());
+        receipts.iter().rfind(|it| it.kind == kind && it.source == source && it.action == action)
+    }
 }
 
 /// How a submission ends for now.

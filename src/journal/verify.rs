@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::receipt::{FORM, Receipt, word};
+use super::receipt::{FORM, Receipt};
 use super::shape;
 use super::state::{Journal, JournalError};
 use super::submission_record::{Sent, SubmissionRecord};
@@ -129,7 +129,7 @@ impl Journal {
                 continue;
             };
             checked.decisions += 1;
-            let same = receipt.decision.as_deref() == Some(word(sent.decision.kind()))
+            let same = receipt.decision.as_deref() == Some(sent.decision.kind().word())
                 && receipt.said.as_deref() == sent.decision.said()
                 && receipt.tool.as_deref() == Some(sent.tool.as_raw())
                 && receipt.digest == Some(sent.digest.to_string())

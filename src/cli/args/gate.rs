@@ -3,7 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+
+use super::words::one_of;
+use crate::contract::settle::SettleAs;
 
 #[derive(Debug, Subcommand)]
 pub enum GateCommand {
@@ -69,7 +73,7 @@ pub struct SettleArgs {
     /// The action's id, or as much of it as no other has
     pub id: String,
     /// What became of it: it landed, it did not, or run it again
-    #[arg(long = "as", value_enum)]
+    #[arg(long = "as", value_parser = settled())]
     pub how: SettleAs,
     /// How you know; kept in the audit
     #[arg(long)]
@@ -90,11 +94,12 @@ pub struct PruneArgs {
     pub database: DatabaseArg,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum SettleAs {
-    Executed,
-    Failed,
-    Retry,
+fn settled() -> impl TypedValueParser<Value = SettleAs> {
+    one_of([
+        ("executed", SettleAs::Executed, ""),
+        ("failed", SettleAs::Failed, ""),
+        ("retry", SettleAs::Retry, ""),
+    ])
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,37 +1,37 @@
 //! `placet list` and `placet show`.
 
 use clap::Args as ClapArgs;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::words::one_of;
 use crate::cli::list::columns;
 use crate::config::SortBy;
 use crate::domain::Status;
 
 /// Where an action stands, as `placet list` asks for it.
 fn statuses() -> impl TypedValueParser<Value = Status> {
-    let lost = "It ran, or was decided from here, and nobody knows what became of it";
-    let known = [
-        PossibleValue::new("pending"),
-        PossibleValue::new("unknown").help(lost),
-        PossibleValue::new("approved").help("It was approved and has not ended"),
-    ];
-    let over =
-        ["executed", "failed", "rejected", "expired", "withdrawn", "superseded"].map(PossibleValue::new);
-    PossibleValuesParser::new(known.into_iter().chain(over)).map(|word| Status::parse(&word))
+    one_of([
+        ("pending", Status::Pending, ""),
+        ("unknown", Status::Unknown, "It ran, or was decided from here, and nobody knows what became of it"),
+        ("approved", Status::Approved, "It was approved and has not ended"),
+        ("executed", Status::Executed, ""),
+        ("failed", Status::Failed, ""),
+        ("rejected", Status::Rejected, ""),
+        ("expired", Status::Expired, ""),
+        ("withdrawn", Status::Withdrawn, ""),
+        ("superseded", Status::Superseded, ""),
+    ])
 }
 
 /// What stands first.
 fn orders() -> impl TypedValueParser<Value = SortBy> {
-    let known = [
-        (SortBy::Age, "The oldest"),
-        (SortBy::Risk, "The most harmful"),
-        (SortBy::Expiry, "What expires first"),
-        (SortBy::Tool, "By the tool's name"),
-        (SortBy::Source, "By the source's name"),
-    ];
-    let values = known.map(|(by, help)| PossibleValue::new(by.word()).help(help));
-    let meant = move |word: String| known.iter().find(|(by, _)| by.word() == word).map(|(by, _)| *by);
-    PossibleValuesParser::new(values).map(move |word| meant(word).unwrap_or_default())
+    one_of([
+        ("age", SortBy::Age, "The oldest"),
+        ("risk", SortBy::Risk, "The most harmful"),
+        ("expiry", SortBy::Expiry, "What expires first"),
+        ("tool", SortBy::Tool, "By the tool's name"),
+        ("source", SortBy::Source, "By the source's name"),
+    ])
 }
 
 #[derive(Debug, ClapArgs)]

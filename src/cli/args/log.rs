@@ -2,38 +2,34 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args as ClapArgs, Subcommand};
 
+use super::words::one_of;
 use crate::cli::log::columns;
+use crate::domain::DecisionKind;
 
 /// What was decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Decided {
-    /// As it was proposed
-    Approve,
-    /// Approved with edits
-    Edit,
-    Reject,
-    /// Asked to try again
-    Retry,
+fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
+    one_of([
+        ("approve", DecisionKind::Approve, "As it was proposed"),
+        ("edit", DecisionKind::ApproveWithEdits, "Approved with edits"),
+        ("reject", DecisionKind::Reject, ""),
+        ("retry", DecisionKind::Retry, "Asked to try again"),
+    ])
 }
 
 /// What a decision came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CameTo {
-    Approved,
-    /// Approved, and it ran
-    Executed,
-    Rejected,
-    /// Settled by somebody else first
-    Skipped,
-    /// Taken, and settled later
-    Accepted,
-    /// Refused by the source, or approved and failed
-    Failed,
-    /// Lost sight of, when it was sent or when it ran
-    Unknown,
+fn outcomes() -> impl TypedValueParser<Value = &'static str> {
+    one_of([
+        ("approved", "approved", ""),
+        ("executed", "executed", "Approved, and it ran"),
+        ("rejected", "rejected", ""),
+        ("skipped", "skipped", "Settled by somebody else first"),
+        ("accepted", "accepted", "Taken, and settled later"),
+        ("failed", "failed", "Refused by the source, or approved and failed"),
+        ("unknown", "unknown", "Lost sight of, when it was sent or when it ran"),
+    ])
 }
 
 #[derive(Debug, ClapArgs)]
@@ -55,11 +51,11 @@ pub struct LogArgs {
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
     /// Only what was decided so; several with commas
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "DECISION")]
-    pub decision: Vec<Decided>,
+    #[arg(long, value_parser = decisions(), value_delimiter = ',', value_name = "DECISION")]
+    pub decision: Vec<DecisionKind>,
     /// Only what came to this; several with commas
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "OUTCOME")]
-    pub outcome: Vec<CameTo>,
+    #[arg(long, value_parser = outcomes(), value_delimiter = ',', value_name = "OUTCOME")]
+    pub outcome: Vec<&'static str>,
     /// Which columns, in which order; in the table and in CSV
     #[arg(long, value_delimiter = ',', value_name = "NAMES", value_parser = PossibleValuesParser::new(columns().map(|it| it.name)))]
     pub columns: Vec<String>,

@@ -10,14 +10,15 @@ mod list;
 mod log;
 mod shell;
 mod watch;
+mod words;
 
 pub use decide::{DecideArgs, ProposeArgs};
 pub use gate::{
     AuditCommand, DatabaseArg, GateCommand, LogFormat, OwnerCommand, PauseArgs, PruneArgs, ServeArgs,
-    SettleArgs, SettleAs, TokenCommand,
+    SettleArgs, TokenCommand,
 };
 pub use list::{ListArgs, ShowArgs};
-pub use log::{CameTo, Decided, LogArgs, LogCommand, ReportArgs, ShiftArgs};
+pub use log::{LogArgs, LogCommand, ReportArgs, ShiftArgs};
 pub use shell::{CompletedShell, Values};
 pub use watch::WatchArgs;
 

@@ -97,7 +97,7 @@ fn decision_json(item: &Item, can: Capabilities) -> Value {
         "id": item.id.as_raw(),
         "tool": item.tool.as_raw(),
         "title": item.title.as_raw(),
-        "decision": report::kind(item.kind()),
+        "decision": item.kind().word(),
         "reason": item.decision.said(),
         "digest": item.digest.to_string(),
         "effectiveDigest": item.effective.to_string(),
@@ -175,7 +175,7 @@ fn decision_text(key: &ActionKey, item: &Item, can: Capabilities) -> anyhow::Res
     output::line(&format!(
         "  {}  {}{finality}  {}",
         output::identifier(key.id.untrusted()),
-        report::kind(item.kind()).replace('_', " "),
+        item.kind().word().replace('_', " "),
         output::shown(&item.title)
     ))?;
     output::line(&format!("    shown    {}", item.digest))?;

@@ -129,7 +129,7 @@ pub(in crate::cli) fn columns() -> [Column<Row>; 23] {
         }),
         column("decision", 8, |row| {
             let sent = &row.line.sent.decision;
-            Shown::ours(if row.is_plain() { report::kind(sent.kind()) } else { decision(sent) })
+            Shown::ours(if row.is_plain() { sent.kind().word() } else { decision(sent) })
         }),
         column("read", 14, |row| Shown::ours(seen(row.line.receipt.as_ref(), row.is_plain()))),
         column("dwell", 8, |row| number(row.line.receipt.as_ref().and_then(|it| it.dwell_ms))),

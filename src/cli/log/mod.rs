@@ -1,10 +1,10 @@
 //! `placet log`: what was decided from here, and the receipts that prove it.
 
-use crate::domain::{DecisionKind, Outcome, SourceName, Status, Timestamp, Untrusted};
-use crate::inbox::Inbox;
-use crate::journal::{Journal, Receipt, Sent};
+use crate::domain::{SourceName, Timestamp, Untrusted};
+use crate::inbox::{Inbox, outcome_words};
+use crate::journal::{Journal, Sent};
 
-use super::args::{CameTo, Decided, LogArgs, LogCommand};
+use super::args::{LogArgs, LogCommand};
 use super::exit::{Exit, Usage};
 use super::input::moment;
 use super::output::{self, Progress};
@@ -48,7 +48,7 @@ pub async fn log(
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
     args: &'a LogArgs,
-    outcome: &'a [CameTo],
+    outcome: &'a [&'static str],
     limit: u32,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
@@ -108,42 +108,16 @@ impl Wanted<'_> {
         let args = self.args;
         args.source.as_deref().is_none_or(|source| source == sent.key.source.as_str())
             && args.tool.as_deref().is_none_or(|tool| Untrusted::from(tool) == sent.tool)
-            && (args.decision.is_empty() || args.decision.contains(&decided(sent.decision.kind())))
-            && (self.outcome.is_empty() || self.outcome.iter().any(|it| has_come_to(sent, *it)))
-    }
-}
-
-const fn decided(kind: DecisionKind) -> Decided {
-    match kind {
-        DecisionKind::Approve => Decided::Approve,
-        DecisionKind::ApproveWithEdits => Decided::Edit,
-        DecisionKind::Reject => Decided::Reject,
-        DecisionKind::Retry => Decided::Retry,
-    }
-}
-
-const fn came_to(outcome: Option<&Outcome>) -> CameTo {
-    match outcome {
-        Some(Outcome::Approved) => CameTo::Approved,
-        Some(Outcome::Rejected) => CameTo::Rejected,
-        Some(Outcome::Skipped { .. }) => CameTo::Skipped,
-        Some(Outcome::Accepted) => CameTo::Accepted,
-        Some(Outcome::Failed { .. }) => CameTo::Failed,
-        Some(Outcome::Unknown { .. }) | None => CameTo::Unknown,
+            && (args.decision.is_empty() || args.decision.contains(&sent.decision.kind()))
+            && (self.outcome.is_empty() || self.outcome.iter().any(|it| has_come_to(sent, it)))
     }
 }
 
 /// At once, or later.
-fn has_come_to(sent: &Sent, wanted: CameTo) -> bool {
-    let at_once = came_to(sent.outcome.as_ref());
-    let later = sent.followed.as_ref().filter(|_| at_once == CameTo::Approved);
-    let later = later.and_then(|seen| match seen.status {
-        Status::Executed => Some(CameTo::Executed),
-        Status::Failed => Some(CameTo::Failed),
-        Status::Unknown => Some(CameTo::Unknown),
-        _ => None,
-    });
-    at_once == wanted || later == Some(wanted)
+fn has_come_to(sent: &Sent, wanted: &str) -> bool {
+    let at_once = sent.outcome.as_ref().map_or("unknown", |outcome| outcome_words(outcome).0);
+    let later = sent.followed.as_ref().filter(|_| at_once == "approved").map(|seen| seen.status.as_raw());
+    at_once == wanted || ["executed", "failed", "unknown"].contains(&wanted) && later == Some(wanted)
 }
 
 /// Newest first.
@@ -166,7 +140,7 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
             let receipts = journal.receipts_of(&past.id).await?;
             let left = limit - lines.len();
             for sent in past.items.iter().filter(|sent| wanted.holds(sent)).take(left) {
-                let receipt = newest(&receipts, sent).cloned();
+                let receipt = sent.newest(&receipts, "sent").cloned();
                 lines.push(Line::of(&past, sent.clone(), receipt));
             }
         }
@@ -177,17 +151,10 @@ async fn read(journal: &Journal, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Line
     }
 }
 
-/// The newest receipt of this decision when it was sent.
-fn newest<'a>(receipts: &'a [Receipt], sent: &Sent) -> Option<&'a Receipt> {
-    receipts.iter().rfind(|it| {
-        it.kind == "sent" && it.source == sent.key.source.as_str() && it.action == sent.key.id.as_raw()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{ActionId, ActionKey, BatchKey, Decision, Digest, SourceName};
+    use crate::domain::{ActionId, ActionKey, BatchKey, Decision, Digest, Outcome, SourceName, Status};
     use crate::journal::LastSeen;
 
     #[test]
@@ -213,7 +180,7 @@ mod tests {
         let failed = sent(Outcome::Approved, Some("failed"));
         let refused = sent(Outcome::Failed { why: "no".into() }, None);
 
-        let all = [CameTo::Approved, CameTo::Executed, CameTo::Failed, CameTo::Unknown];
+        let all = ["approved", "executed", "failed", "unknown"];
         let of = |sent: &Sent| all.map(|wanted| has_come_to(sent, wanted));
         assert_eq!(of(&ran), [true, true, false, false]);
         assert_eq!(of(&failed), [true, false, true, false]);

@@ -1,0 +1,21 @@
+//! Arguments that are one of several words.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// One of these words, each with what it means and what `--help` says of it, if anything.
+pub(super) fn one_of<T, const N: usize>(
+    known: [(&'static str, T, &'static str); N],
+) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let value = |(word, _, help): &(&'static str, T, &'static str)| match *help {
+        "" => PossibleValue::new(*word),
+        help => PossibleValue::new(*word).help(help),
+    };
+    let values: Vec<_> = known.iter().map(value).collect();
+    PossibleValuesParser::new(values).try_map(move |given| {
+        let meant = known.iter().find(|(word, ..)| *word == given);
+        meant.map(|(_, meant, _)| meant.clone()).ok_or("it is none of the words")
+    })
+}
