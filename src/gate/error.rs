@@ -63,6 +63,9 @@ const KEY_REUSED: Code = (StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REU
 pub(crate) const TOO_MANY: Code = (StatusCode::TOO_MANY_REQUESTS, "TOO_MANY_REQUESTS");
 pub(crate) const UNAVAILABLE: Code = (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE");
 
+/// A status, who settled it, and when.
+type Settled = (Status, Option<String>, Option<Timestamp>);
+
 /// A request that was not done.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ApiError {
@@ -70,7 +73,7 @@ pub(crate) struct ApiError {
     /// For people.
     message: String,
     /// With `INVALID_STATE`: where the action stands, who settled it, and when.
-    state: Option<Box<(Status, Option<String>, Option<Timestamp>)>>,
+    state: Option<Box<Settled>>,
     /// Seconds until it may be tried again.
     again_in: Option<u64>,
 }
