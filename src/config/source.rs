@@ -55,6 +55,14 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
+    /// Every kind that can be configured, in the order of the mistake that names them.
+    #[cfg(test)]
+    pub(crate) fn words() -> Vec<String> {
+        let none = serde::de::value::StrDeserializer::<serde::de::value::Error>::new("");
+        let error = RawKind::deserialize(none).err().map(|error| error.to_string()).unwrap_or_default();
+        error.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    }
+
     /// As the configuration has it.
     pub const fn word(&self) -> &'static str {
         match self {

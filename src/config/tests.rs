@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::paths::Paths;
-use super::{Auth, Config, Executor, Notify, ThemeChoice, TokenFrom};
+use super::{Auth, Config, Executor, Notify, SourceKind, ThemeChoice, TokenFrom};
 
 const EXAMPLE: &str = include_str!("../../config.example.toml");
 
@@ -36,7 +36,7 @@ fn the_examples_in_the_example_are_valid() {
     let config = parse(&with_examples()).unwrap();
 
     let kinds: Vec<_> = config.sources.iter().map(|source| source.kind.word()).collect();
-    assert_eq!(kinds, ["gate", "praxiom", "warden", "dendrux", "agents-api", "confused-ai"]);
+    assert_eq!(kinds, SourceKind::words());
     assert_eq!(config.sources[0].token, Some(TokenFrom::Env("PLACET_TOKEN".to_owned())));
     assert_eq!(config.sources[4].auth, Auth::Basic { user: "kim".to_owned() });
     assert_eq!(config.sources[5].auth, Auth::Header { name: "X-API-Key".to_owned() });

@@ -52,6 +52,16 @@ fn with(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, Op
     }
 }
 
+/// What each kind is tested against.
+#[cfg(test)]
+const WORLDS: [&[tests::Place]; 5] = [
+    agents_api::world::WORLDS,
+    confused_ai::world::WORLDS,
+    dendrux::world::WORLDS,
+    pending_actions::world::WORLDS,
+    warden::world::WORLDS,
+];
+
 /// The same for tests that break connections on purpose: no request takes longer than this, and streams come back at once.
 #[cfg(test)]
 pub(crate) fn open_in_a_hurry(config: &SourceConfig, limit: Duration) -> Result<Arc<dyn Source>, OpenError> {

@@ -26,8 +26,11 @@ mod read;
 mod site;
 mod submit;
 #[cfg(test)]
-pub(in crate::sources) mod tests;
+mod tests;
 mod wire;
+
+#[cfg(test)]
+pub(super) use tests::world;
 
 /// Every look starts a PHP process or two.
 const LEAST_POLL: Duration = Duration::from_secs(5);

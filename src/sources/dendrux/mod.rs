@@ -37,9 +37,12 @@ mod plain;
 mod read;
 mod submit;
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 mod turn;
 mod wire;
+
+#[cfg(test)]
+pub(super) use tests::world;
 
 /// Opens the source; see [`super::open`].
 pub(super) fn open(config: &SourceConfig, patience: Patience) -> Result<Arc<dyn Source>, OpenError> {

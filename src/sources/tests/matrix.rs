@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::stream::{self, StreamExt as _};
 
+use crate::config::SourceKind;
+
 use super::scenarios::{SCENARIOS, Scenario};
 use super::{Place, worlds};
 
-const KINDS: [&str; 6] = ["gate", "praxiom", "warden", "dendrux", "agents-api", "confused-ai"];
 /// Scenarios at a time: each has servers of its own.
 const AT_ONCE: usize = 6;
 /// Scenarios that mostly wait, until an answer is late or the server may be asked again; more of them go at a time.
@@ -80,5 +81,6 @@ fn every_kind_of_source_has_a_world() {
     let kinds: BTreeSet<&str> =
         worlds().iter().filter_map(|place| place.name.split([',', ' ']).next()).collect();
 
-    assert_eq!(kinds, BTreeSet::from(KINDS));
+    let words = SourceKind::words();
+    assert_eq!(kinds, words.iter().map(String::as_str).collect());
 }

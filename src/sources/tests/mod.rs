@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 
-use super::{Source, agents_api, dendrux, pending_actions, warden};
+use super::{Source, WORLDS};
 use crate::domain::{ActionId, DecisionKind};
 
 mod desk;
@@ -84,52 +84,16 @@ pub(super) enum Stand {
     Gone,
 }
 
-/// A world to be made anew for each scenario.
+/// A world to be made anew for each scenario. Kinds whose behaviour differs between versions or set-ups have several; each name begins
+/// with the kind.
 #[derive(Clone, Copy)]
-struct Place {
-    name: &'static str,
-    make: fn() -> BoxFuture<'static, Arc<dyn World>>,
+pub(super) struct Place {
+    pub(super) name: &'static str,
+    pub(super) make: fn() -> BoxFuture<'static, Arc<dyn World>>,
 }
 
-/// The one table of them. Kinds whose behaviour differs between versions or set-ups stand in it once for each.
 fn worlds() -> Vec<Place> {
-    vec![
-        Place {
-            name: "confused-ai, in memory",
-            make: || Box::pin(crate::sources::confused_ai::world::memory()),
-        },
-        Place {
-            name: "confused-ai, in SQLite",
-            make: || Box::pin(crate::sources::confused_ai::world::sqlite()),
-        },
-        Place { name: "gate", make: || Box::pin(pending_actions::world::gate(false)) },
-        Place { name: "gate, in a batch", make: || Box::pin(pending_actions::world::gate(true)) },
-        Place { name: "praxiom", make: || Box::pin(pending_actions::world::praxiom(false)) },
-        Place { name: "praxiom, in a batch", make: || Box::pin(pending_actions::world::praxiom(true)) },
-        Place {
-            name: "dendrux, bridge",
-            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::Bridge)),
-        },
-        Place {
-            name: "dendrux 0.2, bridge",
-            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::OldBridge)),
-        },
-        Place {
-            name: "dendrux, plain",
-            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::Plain)),
-        },
-        Place {
-            name: "dendrux 0.2, plain",
-            make: || Box::pin(dendrux::tests::world(dendrux::tests::Kind::OldPlain)),
-        },
-        Place { name: "agents-api", make: || Box::pin(agents_api::tests::world::site(true)) },
-        Place {
-            name: "agents-api, a host of its own",
-            make: || Box::pin(agents_api::tests::world::site(false)),
-        },
-        Place { name: "warden, reason steps", make: || Box::pin(warden::world::warden("reason")) },
-        Place { name: "warden, commit steps", make: || Box::pin(warden::world::warden("commit")) },
-    ]
+    WORLDS.iter().flat_map(|worlds| worlds.iter().copied()).collect()
 }
 
 /// A source of this kind at a backend of its own, with something in the way of every request: for tests of other rooms.

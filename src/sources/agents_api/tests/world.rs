@@ -12,10 +12,15 @@ use crate::contract::pointer;
 use crate::domain::{ActionId, DecisionKind, json};
 use crate::net::testing::serve;
 use crate::sources::Source;
-use crate::sources::tests::{Faults, Stand, World};
+use crate::sources::tests::{Faults, Place, Stand, World};
+
+pub(in crate::sources) const WORLDS: &[Place] = &[
+    Place { name: "agents-api", make: || Box::pin(site(true)) },
+    Place { name: "agents-api, a host of its own", make: || Box::pin(site(false)) },
+];
 
 /// With Data Machine; or with a host of its own that tells statuses apart, and without pretty permalinks.
-pub(in crate::sources) async fn site(data_machine: bool) -> Arc<dyn World> {
+async fn site(data_machine: bool) -> Arc<dyn World> {
     let own = Setup { host: Host::OfItsOwn, pretty_permalinks: false, ..Setup::DATA_MACHINE };
     let site = Site::new(if data_machine { Setup::DATA_MACHINE } else { own });
     let url = serve(server::router(Arc::clone(&site))).await;

@@ -18,7 +18,7 @@ use crate::contract::time;
 use crate::domain::{ActionId, DecisionKind, Timestamp, json};
 use crate::net::testing::serve;
 use crate::sources::Source;
-use crate::sources::tests::{Faults, Stand, World};
+use crate::sources::tests::{Faults, Place, Stand, World};
 
 /// Where a service keeps what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +29,16 @@ pub(super) enum Store {
     Sqlite,
 }
 
-pub(in crate::sources) async fn memory() -> Arc<dyn World> {
+pub(in crate::sources) const WORLDS: &[Place] = &[
+    Place { name: "confused-ai, in memory", make: || Box::pin(memory()) },
+    Place { name: "confused-ai, in SQLite", make: || Box::pin(sqlite()) },
+];
+
+async fn memory() -> Arc<dyn World> {
     Arc::new(Service::start(Store::Memory).await)
 }
 
-pub(in crate::sources) async fn sqlite() -> Arc<dyn World> {
+async fn sqlite() -> Arc<dyn World> {
     Arc::new(Service::start(Store::Sqlite).await)
 }
 

@@ -15,11 +15,8 @@ mod house;
 mod plain;
 mod server;
 mod traps;
-mod world;
+pub(in crate::sources) mod world;
 mod writes;
-
-pub(in crate::sources) use house::Kind;
-pub(in crate::sources) use world::world;
 
 /// Where nothing is to be lost, a busy machine must not lose it either.
 const AT_EASE: Duration = Duration::from_secs(30);

@@ -13,9 +13,16 @@ use crate::domain::{ActionId, DecisionKind};
 use crate::net::testing::serve;
 use crate::sources::Source;
 use crate::sources::dendrux::call_id::CallId;
-use crate::sources::tests::{Faults, Stand, World};
+use crate::sources::tests::{Faults, Place, Stand, World};
 
-pub(in crate::sources) async fn world(kind: Kind) -> Arc<dyn World> {
+pub(in crate::sources) const WORLDS: &[Place] = &[
+    Place { name: "dendrux, bridge", make: || Box::pin(world(Kind::Bridge)) },
+    Place { name: "dendrux 0.2, bridge", make: || Box::pin(world(Kind::OldBridge)) },
+    Place { name: "dendrux, plain", make: || Box::pin(world(Kind::Plain)) },
+    Place { name: "dendrux 0.2, plain", make: || Box::pin(world(Kind::OldPlain)) },
+];
+
+async fn world(kind: Kind) -> Arc<dyn World> {
     Arc::new(Reached::of(kind).await)
 }
 

@@ -14,16 +14,23 @@ use crate::domain::{ActionId, DecisionKind, Edits, RawJson, Timestamp, merge};
 use crate::net::testing::serve;
 use crate::sources::Source;
 use crate::sources::pending_actions::Dialect;
-use crate::sources::tests::{Faults, Stand, World};
+use crate::sources::tests::{Faults, Place, Stand, World};
 
 mod server;
 
+pub(in crate::sources) const WORLDS: &[Place] = &[
+    Place { name: "gate", make: || Box::pin(gate(false)) },
+    Place { name: "gate, in a batch", make: || Box::pin(gate(true)) },
+    Place { name: "praxiom", make: || Box::pin(praxiom(false)) },
+    Place { name: "praxiom, in a batch", make: || Box::pin(praxiom(true)) },
+];
+
 /// A gate; its proposals stand alone, or all of them in one batch.
-pub(in crate::sources) async fn gate(batched: bool) -> Arc<dyn World> {
+async fn gate(batched: bool) -> Arc<dyn World> {
     office(Dialect::Gate, batched).await
 }
 
-pub(in crate::sources) async fn praxiom(batched: bool) -> Arc<dyn World> {
+async fn praxiom(batched: bool) -> Arc<dyn World> {
     office(Dialect::Praxiom, batched).await
 }
 

@@ -8,10 +8,15 @@ use super::engine::Engine;
 use super::{opened_for, serve_engine};
 use crate::config;
 use crate::domain::{ActionId, DecisionKind};
-use crate::sources::tests::{Faults, Stand, World};
+use crate::sources::tests::{Faults, Place, Stand, World};
 use crate::sources::{Arc, Source};
 
-pub(in crate::sources) async fn warden(kind: &'static str) -> Arc<dyn World> {
+pub(in crate::sources) const WORLDS: &[Place] = &[
+    Place { name: "warden, reason steps", make: || Box::pin(warden("reason")) },
+    Place { name: "warden, commit steps", make: || Box::pin(warden("commit")) },
+];
+
+async fn warden(kind: &'static str) -> Arc<dyn World> {
     let engine = Engine::new();
     engine.books().quick = true;
     let url = serve_engine(&engine).await;
