@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::contract::time;
-use crate::domain::{Minute, SourceName, Timestamp, Untrusted};
+use crate::domain::{DecisionKind, Minute, SourceName, Timestamp, Untrusted};
 use crate::inbox::figures::words;
 use crate::inbox::shift::{Counting, Decided, Shift, Stood};
 use crate::journal::Journal;
@@ -20,14 +20,9 @@ const PAGE: u32 = 100;
 const SOURCES: usize = 5;
 const TOOLS: usize = 8;
 const GAPS: usize = 4;
-/// Of the table for spreadsheets.
-const HEAD: [&str; 15] = [
-    "of",
-    "name",
-    "approved",
-    "with_edits",
-    "excluded",
-    "retried",
+/// Of the table for spreadsheets: before the decisions that were taken, and after them.
+const HEAD: [&str; 2] = ["of", "name"];
+const HEAD_REST: [&str; 9] = [
     "skipped",
     "failed",
     "unknown",
@@ -125,12 +120,9 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     }
     let mut lines = vec![
         format!(
-            "{}: approved {} ({} with edits), excluded {}, retried {}",
+            "{}: {}",
             text::count(usize::try_from(of.total()).unwrap_or(usize::MAX), "decision"),
-            of.approved,
-            of.edited,
-            of.excluded,
-            of.retried
+            taken(of)
         ),
         format!(
             "skipped {} (somebody else was faster), refused {}, unknown {}, failed after approval {}",
@@ -153,6 +145,18 @@ fn decided(shift: &Shift, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
+/// `approved 61 (1 with edits), excluded 2, retried 0`
+fn taken(of: &Decided) -> String {
+    let counts: Vec<_> = of.taken().map(|(word, n)| format!("{word} {n}")).collect();
+    let edited = format!(" ({} with edits)", of.taken.get(DecisionKind::ApproveWithEdits));
+    let said = DecisionKind::ALL.into_iter().zip(counts).filter_map(|(kind, said)| match kind {
+        DecisionKind::Approve => Some(said + &edited),
+        DecisionKind::ApproveWithEdits => None,
+        _ => Some(said),
+    });
+    said.collect::<Vec<_>>().join(", ")
+}
+
 fn table<'a>(
     what: &str,
     rows: impl ExactSizeIterator<Item = (String, &'a Decided)>,
@@ -171,9 +175,14 @@ fn table<'a>(
     ];
     lines.extend(rows.take(most).map(|(name, of)| {
         let failed = of.failed + of.failed_after;
+        let edited = of.taken.get(DecisionKind::ApproveWithEdits);
         format!(
             "{name} {:>8} {:>6} {:>8} {:>7} {:>7} {failed:>7}",
-            of.approved, of.edited, of.excluded, of.skipped, of.unknown
+            of.taken.get(DecisionKind::Approve) + edited,
+            edited,
+            of.taken.get(DecisionKind::Reject),
+            of.skipped,
+            of.unknown
         )
     }));
     lines.extend((count > most).then(|| format!("and {} more", count - most)));
@@ -258,16 +267,8 @@ fn stood_json(of: &Stood) -> Value {
 /// A row for all, for each source and for each tool. Names as they are shown.
 fn csv(shift: &Shift) -> Vec<Vec<String>> {
     let row = |what: &str, name: String, of: &Decided, stood: Option<&Stood>| {
-        let counts = [
-            of.approved,
-            of.edited,
-            of.excluded,
-            of.retried,
-            of.skipped,
-            of.failed,
-            of.unknown,
-            of.failed_after,
-        ];
+        let counts = of.taken().map(|(_, n)| n);
+        let counts = counts.chain([of.skipped, of.failed, of.unknown, of.failed_after]);
         let stood = stood.map_or_else(
             || vec![String::new(); 5],
             |it| {
@@ -275,7 +276,7 @@ fn csv(shift: &Shift) -> Vec<Vec<String>> {
                 [counts.to_vec(), vec![(it.watched / Minute::MILLIS).to_string()]].concat()
             },
         );
-        let counts = counts.map(|count| count.to_string()).to_vec();
+        let counts = counts.map(|count| count.to_string()).collect();
         [vec![what.to_owned(), name], counts, stood].concat()
     };
     let none = Decided::default();
@@ -287,7 +288,8 @@ fn csv(shift: &Shift) -> Vec<Vec<String>> {
     let watched = shift.queues.iter().filter(|it| of_source(&it.source).is_none());
     let watched = watched.map(|it| row("source", it.source.to_string(), &none, Some(it)));
     let tools = shift.tools.iter().map(|(name, of)| row("tool", output::shown(name), of, None));
-    let head = HEAD.map(str::to_owned).to_vec();
+    let taken = DecisionKind::ALL.map(|kind| kind.words().landed);
+    let head = HEAD.into_iter().chain(taken).chain(HEAD_REST).map(str::to_owned).collect();
     let all = row("all", String::new(), &shift.all, None);
     [head, all].into_iter().chain(decided).chain(watched).chain(tools).collect()
 }

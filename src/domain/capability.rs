@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Decision;
+use super::{Decision, DecisionKind};
 
 /// Read by three places: [`super::freeze`] refuses, the screen hides and tells, the command line explains. One value an action,
 /// because sources differ by kind of action (a saga's reason step can be edited, its commit step cannot).
@@ -60,6 +60,17 @@ pub enum On {
     Edit,
     Reject,
     Retry,
+}
+
+impl On {
+    pub const fn of(kind: DecisionKind) -> Self {
+        match kind {
+            DecisionKind::Approve => Self::Approve,
+            DecisionKind::ApproveWithEdits => Self::Edit,
+            DecisionKind::Reject => Self::Reject,
+            DecisionKind::Retry => Self::Retry,
+        }
+    }
 }
 
 impl Note {
@@ -129,6 +140,16 @@ impl Capabilities {
     /// Each is approved or rejected by itself; nothing travels along.
     pub const PLAIN: Self = Self { reject: true, binding: Binding::FreshRead, ..Self::READ_ONLY };
 
+    /// Whether its source takes decisions of this kind on it.
+    pub fn takes(&self, kind: DecisionKind) -> bool {
+        match kind {
+            DecisionKind::Approve => true,
+            DecisionKind::ApproveWithEdits => self.edit,
+            DecisionKind::Reject => self.reject,
+            DecisionKind::Retry => self.retry,
+        }
+    }
+
     pub fn can_decide(&self) -> bool {
         self.binding != Binding::ReadOnly
     }
@@ -179,12 +200,13 @@ impl Capabilities {
 impl Capabilities {
     /// What of that goes with this very decision, told once more before it is sent.
     pub fn told_of(&self, decision: &Decision) -> Vec<Cow<'static, str>> {
-        let (on, kept) = match decision {
-            Decision::Approve { comment, .. } => (On::Approve, self.comment || comment.is_none()),
-            Decision::Reject { reason } => {
-                (On::Reject, self.reason != ReasonRule::NotKept || reason.is_none())
-            }
-            Decision::Retry { .. } => (On::Retry, true),
+        let on = On::of(decision.kind().without_edits());
+        let kept = match decision.kind() {
+            _ if decision.said().is_none() => true,
+            kind if kind.approves() => self.comment,
+            kind if kind.rejects() => self.reason != ReasonRule::NotKept,
+            // What is said is all of it.
+            _ => true,
         };
         let edits = decision.edits().is_some();
         let about =

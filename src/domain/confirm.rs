@@ -1,6 +1,6 @@
 //! Decides what it takes to confirm a submission: a key for a few plain decisions, else their number, typed.
 
-use super::StagedCounts;
+use super::{DecisionKind, StagedCounts};
 
 /// A key is enough for so many decisions.
 const FEW: usize = 25;
@@ -39,8 +39,9 @@ pub fn confirm_by(weight: Weight) -> Confirm {
     if unopened > 0 {
         why.push(format!("{unopened} approved {} never opened", if unopened == 1 { "was" } else { "were" }));
     }
-    if counts.reject > FEW_EXCLUDED {
-        why.push(format!("{} are rejected for good", counts.reject));
+    let excluded = counts.get(DecisionKind::Reject);
+    if excluded > FEW_EXCLUDED {
+        why.push(format!("{excluded} are rejected for good"));
     }
     if why.is_empty() { Confirm::Key } else { Confirm::Count(counts.total(), why) }
 }
@@ -50,7 +51,8 @@ mod tests {
     use super::*;
 
     fn asked(approve: usize, reject: usize, high_risk: usize, unopened: usize) -> Option<String> {
-        let counts = StagedCounts { approve, reject, ..StagedCounts::default() };
+        let kinds = [vec![DecisionKind::Approve; approve], vec![DecisionKind::Reject; reject]].concat();
+        let counts = StagedCounts::of(kinds);
         match confirm_by(Weight { counts, high_risk, unopened }) {
             Confirm::Key => None,
             Confirm::Count(count, why) => Some(format!("{count}: {}", why.join(", "))),

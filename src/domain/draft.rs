@@ -42,12 +42,7 @@ pub struct Draft {
 
 /// How many decisions of each kind are staged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StagedCounts {
-    pub approve: usize,
-    pub edit: usize,
-    pub reject: usize,
-    pub retry: usize,
-}
+pub struct StagedCounts([usize; DecisionKind::ALL.len()]);
 
 impl Draft {
     /// Rebuilds a draft from its saved steps.
@@ -160,19 +155,30 @@ impl Draft {
 impl StagedCounts {
     pub fn of(kinds: impl IntoIterator<Item = DecisionKind>) -> Self {
         let mut counts = Self::default();
-        for kind in kinds {
-            match kind {
-                DecisionKind::Approve => counts.approve += 1,
-                DecisionKind::ApproveWithEdits => counts.edit += 1,
-                DecisionKind::Reject => counts.reject += 1,
-                DecisionKind::Retry => counts.retry += 1,
-            }
-        }
+        kinds.into_iter().for_each(|kind| counts.add(kind));
         counts
     }
 
+    pub fn add(&mut self, kind: DecisionKind) {
+        self.0.iter_mut().zip(DecisionKind::ALL).filter(|(_, of)| *of == kind).for_each(|(n, _)| *n += 1);
+    }
+
+    pub fn remove(&mut self, kind: DecisionKind) {
+        let counts = self.0.iter_mut().zip(DecisionKind::ALL).filter(|(_, of)| *of == kind);
+        counts.for_each(|(n, _)| *n = n.saturating_sub(1));
+    }
+
+    /// Every kind in order, with how many there are.
+    pub fn each(self) -> impl Iterator<Item = (DecisionKind, usize)> {
+        DecisionKind::ALL.into_iter().zip(self.0)
+    }
+
+    pub fn get(self, kind: DecisionKind) -> usize {
+        self.each().filter(|(of, _)| *of == kind).map(|(_, n)| n).sum()
+    }
+
     pub fn total(&self) -> usize {
-        self.approve + self.edit + self.reject + self.retry
+        self.0.iter().sum()
     }
 }
 
@@ -206,7 +212,7 @@ mod tests {
         let before = draft.clone();
 
         draft.undo();
-        assert_eq!(draft.counts(), StagedCounts { approve: 2, ..StagedCounts::default() });
+        assert_eq!(draft.counts(), StagedCounts::of([DecisionKind::Approve; 2]));
         draft.undo();
         assert!(draft.is_empty());
         assert_eq!(draft.undo(), None);

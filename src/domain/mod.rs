@@ -39,7 +39,7 @@ pub use briefing::{BatchCount, Briefing, Outstanding, ToolOutstanding};
 pub use capability::{Binding, Capabilities, Note, Notes, On, ReasonRule, Together};
 pub use confirm::{Confirm, Weight, confirm_by};
 pub use context::{Check, ContextEntry, Fact, FactValue, Verdict};
-pub use decision::{Decision, DecisionKind};
+pub use decision::{Decision, DecisionKind, KindWords};
 pub use digest::Digest;
 pub use draft::{Change, Draft, Staged, StagedCounts, Step};
 pub use edit::{EditError, Edits, IDENTITY_KEYS, changed_keys, merge};

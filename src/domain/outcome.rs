@@ -75,9 +75,17 @@ impl Outcome {
     pub fn is_open(&self, asked: DecisionKind) -> bool {
         match self {
             Self::Unknown { .. } => true,
-            // A retry is done when it is accepted: what follows is the next decision's.
-            Self::Accepted => asked != DecisionKind::Retry,
+            Self::Accepted => !asked.hands_back(),
             Self::Approved | Self::Rejected | Self::Skipped { .. } | Self::Failed { .. } => false,
+        }
+    }
+
+    /// What a decision of this kind came to that landed, and where its action stands by that.
+    pub fn landed(asked: DecisionKind) -> (Self, Status) {
+        match asked {
+            kind if kind.approves() => (Self::Approved, Status::Executed),
+            kind if kind.rejects() => (Self::Rejected, Status::Rejected),
+            _ => (Self::Accepted, Status::Running),
         }
     }
 
@@ -92,9 +100,7 @@ impl Outcome {
                 Status::Approved | Status::Running | Status::Executed | Status::Failed | Status::Unknown,
             ) => Some(Self::Approved),
             (D::Reject, Status::Rejected) => Some(Self::Rejected),
-            (D::Approve | D::ApproveWithEdits | D::Reject | D::Retry, status) => {
-                Some(Self::Skipped { status: Some(status.clone()), by: by.cloned() })
-            }
+            (_, status) => Some(Self::Skipped { status: Some(status.clone()), by: by.cloned() }),
         }
     }
 }

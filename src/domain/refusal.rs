@@ -1,6 +1,6 @@
 //! Why nothing was sent.
 
-use super::{ActionKey, EditError};
+use super::{ActionKey, DecisionKind, EditError};
 
 /// Why a draft cannot be sent. Nothing was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,8 +45,8 @@ pub enum Refusal {
     MixedTurn(ActionKey),
     #[error("this source asks for a reason with every rejection")]
     ReasonRequired(ActionKey),
-    #[error("this source cannot ask the agent to try again")]
-    RetryUnsupported(ActionKey),
+    #[error("this source cannot {}", .1.words().cannot)]
+    Unsupported(ActionKey, DecisionKind),
     #[error("the edits do not fit the proposed input: {1}")]
     BadEdits(ActionKey, EditError),
 }
@@ -69,7 +69,7 @@ impl Refusal {
             | Self::PartOfTurn(key, _)
             | Self::MixedTurn(key)
             | Self::ReasonRequired(key)
-            | Self::RetryUnsupported(key)
+            | Self::Unsupported(key, _)
             | Self::BadEdits(key, _) => Some(key),
         }
     }

@@ -197,7 +197,7 @@ fn freeze_one(
         _ if differs(staged.digest, Some(digest)) || differs(staged.terms, action.terms) => {
             return refuse(Refusal::ChangedSinceSeen);
         }
-        Decision::Approve { .. } | Decision::Retry { .. } if action.row.unreadable.is_some() => {
+        decision if action.row.unreadable.is_some() && !decision.kind().rejects() => {
             return refuse(Refusal::Unreadable);
         }
         Decision::Approve { edits: Some(_), .. } if !can.edit => return refuse(Refusal::EditsUnsupported),
@@ -206,8 +206,10 @@ fn freeze_one(
         Decision::Reject { reason: None } if can.reason == ReasonRule::Required => {
             return refuse(Refusal::ReasonRequired);
         }
-        Decision::Retry { .. } if !can.retry => return refuse(Refusal::RetryUnsupported),
-        Decision::Approve { .. } | Decision::Reject { .. } | Decision::Retry { .. } => {}
+        decision if !can.takes(decision.kind()) => {
+            return Err(Refusal::Unsupported(key.clone(), decision.kind()));
+        }
+        _ => {}
     }
     let effective = match staged.decision.edits() {
         None => digest,

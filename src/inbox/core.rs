@@ -14,8 +14,8 @@ use super::timeouts::{Limits, Wait, WithTimeouts};
 use super::tools::{Tool, Tools};
 use super::watch::{self, SyncFailures};
 use crate::domain::{
-    ActionKey, Check, ContextEntry, Flows, FlowsAsked, KeptMinute, Minute, Outstanding, Records, Risks, Row,
-    SourceName, Submission, SubmissionId, Untrusted,
+    Check, Flows, FlowsAsked, KeptMinute, Minute, Outstanding, Records, Risks, Row, SourceName, Submission,
+    SubmissionId, Untrusted,
 };
 use crate::journal::{Journal, Learned, Restored, SubmissionRecord, Write};
 use crate::sources::Source;
@@ -125,14 +125,6 @@ impl Inbox {
     /// What was sent from here, newest first: `limit` submissions after the first `skip`.
     pub async fn decided(&self, skip: u32, limit: u32) -> Result<Vec<SubmissionRecord>, Problem> {
         self.journal.log_page(skip, limit).await.map_err(Problem::from)
-    }
-
-    /// What the source knows around an action, for the Context tab. `listed` is the action and what it may be one of, as far as they are
-    /// known.
-    pub async fn context(&self, key: &ActionKey, listed: &[Row]) -> Result<Vec<ContextEntry>, Problem> {
-        let source = self.source(&key.source)?;
-        let told = source.ask_able(Wait::Look, |able| Some(able.context?.context(&key.id, listed))).await;
-        told.map(Option::unwrap_or_default).map_err(|error| Problem::of(&key.source, &error))
     }
 
     /// How actions came and went at a source, and who decided; `None` where it does not count by itself.

@@ -11,7 +11,7 @@
 //! | `risk:>=medium`, `effect:external` | an order: low, medium, high, critical; read, write, external, destructive |
 //! | `age:>1h30m`, `expires:<30m`, `expires:never` | a time in s, m, h, d, w |
 //! | `is:unopened` | a state, see [`Is`] |
-//! | `kind:exclude` | what is staged: approve, edit, exclude, retry |
+//! | `kind:exclude` | what is staged, by the kind of decision |
 //! | `-…` | whatever the rest does not hold for; a word after `-` is exact |
 //!
 //! A word in lower case takes any case. A comma is an or. Quotes keep spaces, commas and colons together.

@@ -3,8 +3,8 @@
 use super::core::Inbox;
 use super::problem::Problem;
 use crate::domain::{
-    ActionKey, BatchKey, Capabilities, Decision, Entry, Outcome, Report, ReportLine, Resolution, Resolved,
-    Risk, Row, Status, Timestamp, Untrusted,
+    ActionKey, BatchKey, Capabilities, Entry, Outcome, Report, ReportLine, Resolution, Resolved, Risk, Row,
+    Status, Timestamp, Untrusted,
 };
 use crate::journal::{Sent, State, SubmissionRecord};
 
@@ -75,9 +75,7 @@ impl Lost {
                 let why = Untrusted::from(format!("it did not land, said by hand{reason}"));
                 (Outcome::Failed { why }, Status::Failed)
             }
-            (Resolution::Landed, Decision::Approve { .. }) => (Outcome::Approved, Status::Executed),
-            (Resolution::Landed, Decision::Reject { .. }) => (Outcome::Rejected, Status::Rejected),
-            (Resolution::Landed, Decision::Retry { .. }) => (Outcome::Accepted, Status::Running),
+            (Resolution::Landed, decision) => Outcome::landed(decision.kind()),
         };
         let id = &self.past.id;
         inbox.journal.note(id, &[(sent.key.clone(), outcome)]).await?;

@@ -26,7 +26,7 @@ impl Lost<'_> {
         // It ran, and what came afterwards has a name of the source's own, as with a step that was compensated.
         let ran = action.executed_at.is_some() && matches!(row.status, Status::Other(_));
         let outcome = match self.proof {
-            Some(true) if asked == DecisionKind::Retry => return Some(Outcome::Accepted),
+            Some(true) if asked.hands_back() => return Some(Outcome::Accepted),
             _ if asked.approves() && ran => Outcome::Approved,
             _ => Outcome::by_status(asked, &row.status, row.resolved_by.as_ref())?,
         };
@@ -48,7 +48,7 @@ impl Lost<'_> {
     /// somebody else's decision.
     pub(super) fn of_accepted(&self, action: &PendingAction) -> Option<Outcome> {
         let is_proof = action.row.status != Status::Running || self.proof == Some(true);
-        self.outcome(action).filter(|_| is_proof && self.asked != DecisionKind::Retry)
+        self.outcome(action).filter(|_| is_proof && !self.asked.hands_back())
     }
 
     fn may_be_ours(&self, action: &PendingAction) -> bool {
@@ -59,7 +59,7 @@ impl Lost<'_> {
         };
         let since = self.begun_at.plus_millis(-CLOCKS_APART);
         let after = row.resolved_at.is_none_or(|at| at >= since);
-        let rejected = self.asked == DecisionKind::Reject;
+        let rejected = self.asked.rejects();
         let same_bytes = action
             .effective_input
             .as_ref()

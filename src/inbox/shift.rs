@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::contract::fields::Fields;
 use crate::domain::{
-    DecisionKind, Flow, KeptMinute, Minute, Outcome, SourceName, Status, Timestamp, Untrusted,
+    DecisionKind, Flow, KeptMinute, Minute, Outcome, SourceName, StagedCounts, Status, Timestamp, Untrusted,
 };
 use crate::journal::{Receipt, Sent, SubmissionRecord};
 
@@ -39,15 +39,10 @@ pub struct Shift {
 }
 
 /// How many decisions came to what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decided {
-    /// With those that were edited.
-    pub approved: u64,
-    #[serde(rename = "withEdits")]
-    pub edited: u64,
-    pub excluded: u64,
-    pub retried: u64,
+    /// Those that were taken.
+    pub taken: StagedCounts,
     /// Somebody else was faster.
     pub skipped: u64,
     /// Refused by the source.
@@ -55,7 +50,6 @@ pub struct Decided {
     /// Nobody knows whether it landed.
     pub unknown: u64,
     /// Of the approved ones: ran, and failed.
-    #[serde(rename = "failedAfterApproval")]
     pub failed_after: u64,
 }
 
@@ -75,25 +69,43 @@ pub struct Stood {
 }
 
 impl Decided {
-    pub const fn total(&self) -> u64 {
-        self.approved + self.excluded + self.retried + self.skipped + self.failed + self.unknown
+    pub fn total(&self) -> u64 {
+        self.taken.total() as u64 + self.skipped + self.failed + self.unknown
     }
 
-    const fn count(&mut self, sent: &Sent, failed_after: bool) {
+    /// What was taken, by its words. Approvals are counted with those that were edited.
+    pub fn taken(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let edited = self.taken.get(DecisionKind::ApproveWithEdits);
+        self.taken.each().map(move |(kind, n)| {
+            let n = if kind == DecisionKind::Approve { n + edited } else { n };
+            (kind.words().landed, n as u64)
+        })
+    }
+
+    fn count(&mut self, sent: &Sent, failed_after: bool) {
         match &sent.outcome {
             None | Some(Outcome::Unknown { .. }) => self.unknown += 1,
             Some(Outcome::Skipped { .. }) => self.skipped += 1,
             Some(Outcome::Failed { .. }) => self.failed += 1,
-            Some(Outcome::Approved | Outcome::Rejected | Outcome::Accepted) => match sent.decision.kind() {
-                DecisionKind::Reject => self.excluded += 1,
-                DecisionKind::Retry => self.retried += 1,
-                kind => {
-                    self.approved += 1;
-                    self.edited += matches!(kind, DecisionKind::ApproveWithEdits) as u64;
-                    self.failed_after += failed_after as u64;
-                }
-            },
+            Some(Outcome::Approved | Outcome::Rejected | Outcome::Accepted) => {
+                let kind = sent.decision.kind();
+                self.taken.add(kind);
+                self.failed_after += u64::from(failed_after && kind.approves());
+            }
         }
+    }
+}
+
+impl Serialize for Decided {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let others = [
+            ("skipped", self.skipped),
+            ("failed", self.failed),
+            ("unknown", self.unknown),
+            ("failedAfterApproval", self.failed_after),
+        ];
+        let camel = |word: &str| word.replace("_e", "E");
+        to.collect_map(self.taken().chain(others).map(|(word, n)| (camel(word), n)))
     }
 }
 
@@ -137,7 +149,7 @@ impl Counting {
             self.shift.without_receipt += 1;
             return;
         };
-        let approves = matches!(sent.decision.kind(), DecisionKind::Approve | DecisionKind::ApproveWithEdits);
+        let approves = sent.decision.kind().approves();
         match (receipt.seen.as_deref(), receipt.dwell_ms) {
             (Some("opened" | "in_full"), Some(millis)) => self.dwells.push(millis),
             (Some("opened" | "in_full"), None) => {}

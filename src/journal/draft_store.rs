@@ -3,9 +3,9 @@
 use sqlx::{Sqlite, Transaction};
 
 use super::shape;
-use super::state::{EditText, Journal, JournalError, Restored, Says, Write};
+use super::state::{EditText, Journal, JournalError, Restored, Write};
 use crate::contract::time;
-use crate::domain::{ActionKey, Change, Digest, Draft, Seen, Staged, Step};
+use crate::domain::{ActionKey, Change, DecisionKind, Digest, Draft, Seen, Staged, Step};
 
 type Tx = Transaction<'static, Sqlite>;
 type ChangeRow = (i64, String, String, Option<String>, Option<String>);
@@ -45,7 +45,8 @@ impl Journal {
         let reasons = "SELECT source, action, decision, text FROM reason_text WHERE desk = $1";
         let reasons = self.texts(reasons, desk).await?;
         for (source, action, word, text) in reasons {
-            let says = shape::read_says(&word).ok_or_else(|| self.damaged("a reason is unreadable"))?;
+            let says =
+                DecisionKind::of_record(&word).ok_or_else(|| self.damaged("a reason is unreadable"))?;
             restored.reason_texts.insert((shape::key(source, action), says), text);
         }
         let seen = self.texts("SELECT source, action, digest, seen FROM seen WHERE $1 > 0", desk).await?;
@@ -232,7 +233,7 @@ async fn put_reason(
     tx: &mut Tx,
     desk: i64,
     key: &ActionKey,
-    says: Says,
+    says: DecisionKind,
     text: Option<&str>,
 ) -> sqlx::Result<()> {
     let query = match text {
@@ -246,7 +247,7 @@ async fn put_reason(
         .bind(desk)
         .bind(key.source.as_str())
         .bind(key.id.as_raw())
-        .bind(shape::write_says(says))
+        .bind(says.word())
         .bind(text)
         .execute(&mut **tx)
         .await

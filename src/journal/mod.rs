@@ -18,6 +18,6 @@ mod verify;
 
 pub use receipt::{Field, Receipt};
 pub use shape::LastSeen;
-pub use state::{EditText, Journal, JournalError, Learned, Restored, Says, Write};
+pub use state::{EditText, Journal, JournalError, Learned, Restored, Write};
 pub use submission_record::{Sent, State, SubmissionRecord};
 pub use verify::{Checked, Head, SavedHead, Wrong};

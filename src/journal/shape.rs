@@ -1,13 +1,13 @@
 //! The written form of decisions and outcomes. Small JSON texts of this room alone: the domain knows no format.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::Says;
 use crate::domain::{
-    ActionId, ActionKey, BatchId, BatchKey, Decision, Digest, Edits, Outcome, RawJson, Seen, SourceName,
-    Staged, Status, Timestamp, Untrusted,
+    ActionId, ActionKey, BatchId, BatchKey, Decision, DecisionKind, Digest, Edits, Outcome, RawJson, Seen,
+    SourceName, Staged, Status, Timestamp, Untrusted,
 };
 
 /// Where an action that was approved was last seen.
@@ -17,14 +17,9 @@ pub struct LastSeen {
     pub error: Option<Untrusted>,
 }
 
-/// `edits` is the text of the object, byte for byte.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum DecisionShape {
-    Approve { edits: Option<String>, comment: Option<String> },
-    Reject { reason: Option<String> },
-    Retry { guidance: String },
-}
+/// `{"approve":{"comment":null,"edits":null}}`: one kind, and what goes along. `edits` is the text of the object, byte for byte.
+type DecisionShape = BTreeMap<String, BTreeMap<String, Option<String>>>;
+const EDITS: &str = "edits";
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,18 +134,6 @@ pub(super) fn read_outcome(text: &str) -> Option<Outcome> {
     })
 }
 
-pub(super) const fn write_says(says: Says) -> &'static str {
-    match says {
-        Says::Reason => "reject",
-        Says::Comment => "approve",
-        Says::Guidance => "retry",
-    }
-}
-
-pub(super) fn read_says(word: &str) -> Option<Says> {
-    [Says::Reason, Says::Comment, Says::Guidance].into_iter().find(|says| write_says(*says) == word)
-}
-
 pub(super) const fn write_seen(seen: Seen) -> &'static str {
     match seen {
         Seen::Opened => "opened",
@@ -171,25 +154,25 @@ pub(super) fn key(source: String, action: String) -> ActionKey {
 }
 
 fn decision_shape(decision: &Decision) -> DecisionShape {
-    match decision.clone() {
-        Decision::Approve { edits, comment } => {
-            DecisionShape::Approve { edits: edits.map(|edits| edits.as_json().as_str().to_owned()), comment }
-        }
-        Decision::Reject { reason } => DecisionShape::Reject { reason },
-        Decision::Retry { guidance } => DecisionShape::Retry { guidance },
+    let words = decision.kind().without_edits().words();
+    let mut parts = BTreeMap::from([(words.said.to_owned(), decision.said().map(str::to_owned))]);
+    if decision.kind().approves() {
+        let edits = decision.edits().map(|edits| edits.as_json().as_str().to_owned());
+        parts.insert(EDITS.to_owned(), edits);
     }
+    BTreeMap::from([(words.record.to_owned(), parts)])
 }
 
 fn decision_of(shape: DecisionShape) -> Option<Decision> {
-    Some(match shape {
-        DecisionShape::Approve { edits: None, comment } => Decision::Approve { edits: None, comment },
-        DecisionShape::Approve { edits: Some(text), comment } => {
-            let edits = Edits::new(RawJson::parse(text).ok()?).ok()?;
-            Decision::Approve { edits: Some(edits), comment }
-        }
-        DecisionShape::Reject { reason } => Decision::Reject { reason },
-        DecisionShape::Retry { guidance } => Decision::Retry { guidance },
-    })
+    let [(word, mut parts)]: [_; 1] = shape.into_iter().collect::<Vec<_>>().try_into().ok()?;
+    let kind = DecisionKind::of_record(&word).filter(|kind| *kind == kind.without_edits())?;
+    let said = parts.remove(kind.words().said).flatten();
+    let text = if kind.approves() { parts.remove(EDITS).flatten() } else { None };
+    let edits = match text {
+        Some(text) => Some(Edits::new(RawJson::parse(text).ok()?).ok()?),
+        None => None,
+    };
+    Decision::new(kind, edits, said).filter(|_| parts.is_empty())
 }
 
 /// These shapes hold nothing but texts and numbers, which always can be written.

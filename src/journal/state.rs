@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sqlx::sqlite::SqlitePool;
 use tokio::sync::OnceCell;
 
-use crate::domain::{ActionKey, Digest, Draft, Seen, SeenLog, Step};
+use crate::domain::{ActionKey, DecisionKind, Digest, Draft, Seen, SeenLog, Step};
 use crate::sqlite::{self, Database};
 
 use super::owner::Owner;
@@ -84,10 +84,10 @@ pub enum Write {
         digest: Digest,
         millis: i64,
     },
-    /// What was typed as a reason, a comment or guidance; `None` when there is none.
+    /// What was typed beside a decision of this kind; `None` when there is none.
     ReasonText {
         key: ActionKey,
-        says: Says,
+        says: DecisionKind,
         text: Option<String>,
     },
     /// The text in an edit form; `None` when it is as proposed.
@@ -102,17 +102,6 @@ impl Write {
     pub const fn is_about_looking(&self) -> bool {
         matches!(self, Self::Seen { .. } | Self::Looked { .. })
     }
-}
-
-/// What a text beside a decision is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Says {
-    /// Why it is rejected.
-    Reason,
-    /// Beside an approval.
-    Comment,
-    /// What the agent should do otherwise.
-    Guidance,
 }
 
 /// What somebody typed into an edit form and did not stage.
@@ -131,7 +120,7 @@ pub struct Restored {
     pub edit_texts: HashMap<ActionKey, EditText>,
     /// What newcomers are told no more.
     pub learned: Learned,
-    pub reason_texts: HashMap<(ActionKey, Says), String>,
+    pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
 }
 
 impl Journal {

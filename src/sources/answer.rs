@@ -2,7 +2,7 @@
 
 use super::SourceError;
 use crate::contract::error;
-use crate::domain::{Outcome, Row, Untrusted};
+use crate::domain::{Item, Outcome, Row, Untrusted};
 use crate::net::http::{HttpError, Reply};
 
 /// There was no answer.
@@ -78,6 +78,11 @@ pub(super) fn skipped(row: &Row) -> Outcome {
 /// The decision did not land.
 pub(super) fn failed(why: &str) -> Outcome {
     Outcome::Failed { why: why.into() }
+}
+
+/// A kind of decision that this source never takes. Freezing refuses it before it comes here.
+pub(super) fn untaken(item: &Item) -> Outcome {
+    failed(&format!("this source cannot {}", item.kind().words().cannot))
 }
 
 /// The status and what the backend said about it.

@@ -42,6 +42,8 @@ pub use crate::tui::core::keymap::{KeymapError, KeysEntry, KeysSection, keys_pag
 pub use crate::tui::dashboard::state::StartView;
 pub use crate::tui::queue::filter_state::SavedFilterError;
 use crate::tui::queue::filter_state::Triage;
+/// For tests that read the screen of the whole program.
+pub use crate::tui::submit::review_words;
 
 /// Is there a terminal to draw on? Asked before anything is opened.
 pub fn check_terminal(opens: StartView) -> Result<(), NoTerminal> {

@@ -17,7 +17,7 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     inbox.send("x");
     inbox.wait("staged 1");
     inbox.send("s");
-    inbox.wait("nothing has been sent yet");
+    inbox.wait(placet::tui::review_words::NOTE);
     confirm(&mut inbox);
     inbox.wait("0 approved · 1 rejected · 0 skipped");
     // What a `y` too many began is left.

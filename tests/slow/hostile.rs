@@ -175,7 +175,7 @@ fn review(inbox: &mut Pty, count: usize) {
 /// Sends what is staged, looks at the report, and closes it.
 fn send_all(inbox: &mut Pty) {
     inbox.send("S");
-    inbox.wait("Press y to send");
+    inbox.wait(&placet::tui::review_words::press("y", "Esc"));
     assert_steady(inbox);
     confirm(inbox);
     // What a `y` too many began is left.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use placet::tui::review_words;
+
 use super::support::agent;
 use super::support::eventually;
 use super::support::gate::{Address, Gate};
@@ -40,7 +42,7 @@ fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
     inbox.send("a");
     inbox.wait("staged 1");
     inbox.send("s");
-    inbox.wait("nothing has been sent yet");
+    inbox.wait(review_words::NOTE);
     confirm(&mut inbox);
     inbox.wait("1 approved · 0 rejected · 0 skipped   then 1 ran");
 
@@ -82,7 +84,7 @@ fn approve_edit_and_exclude_go_in_one_batch_and_the_rest_stays_pending() {
     inbox.send("x");
     inbox.wait("staged 3");
     inbox.send("s");
-    inbox.wait("nothing has been sent yet");
+    inbox.wait(review_words::NOTE);
     confirm(&mut inbox);
     inbox.wait("2 approved · 1 rejected · 0 skipped");
 
@@ -139,7 +141,7 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     let second = Gate::serve(&serving, &["--listen", &listen]);
     inbox.wait_for("the connection is back", |screen| !screen.contains("RETRY"));
     inbox.send("s");
-    inbox.wait("nothing has been sent yet");
+    inbox.wait(review_words::NOTE);
     confirm(&mut inbox);
 
     let file = serving.out().join(&id);
@@ -166,7 +168,7 @@ pub(crate) fn confirm(inbox: &mut Pty) {
             }
             pressed = Instant::now();
         }
-        (!inbox.screen().contains("nothing has been sent yet")).then_some(())
+        (!inbox.screen().contains(review_words::NOTE)).then_some(())
     });
 }
 

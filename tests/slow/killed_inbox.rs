@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use placet::contract::fields::Fields;
 use placet::fault;
+use placet::tui::review_words;
 
 use super::support::agent;
 use super::support::chance::Chance;
@@ -241,13 +242,17 @@ fn submit(inbox: &mut Pty) {
         return;
     }
     inbox.send("S");
-    inbox.wait_for("the sheet asks", |screen| screen.contains(" to send. Esc goes back."));
+    let (press, count) = (review_words::press("y", "Esc"), review_words::type_count("#", "Enter", "Esc"));
+    let (before, after) = count.split_once('#').unwrap();
+    let asked = |screen: &str| {
+        let (_, rest) = screen.split_once(before)?;
+        rest.split_once(after).map(|(count, _)| count.to_owned())
+    };
+    inbox.wait_for("the sheet asks", |screen| screen.contains(&press) || asked(screen).is_some());
     let shown = Instant::now();
     eventually("a key counts on it", || (shown.elapsed() > GUARD).then_some(()));
-    let screen = inbox.screen();
-    let count = screen.split_once("Type ").and_then(|(_, rest)| rest.split_once(" and Enter to send"));
-    match count {
-        Some((count, _)) => inbox.send(&format!("{count}\r")),
+    match asked(&inbox.screen()) {
+        Some(count) => inbox.send(&format!("{count}\r")),
         None => inbox.send("y"),
     }
 }

@@ -11,12 +11,10 @@ use crate::domain::DecisionKind;
 
 /// What was decided.
 fn decisions() -> impl TypedValueParser<Value = DecisionKind> {
-    one_of([
-        ("approve", DecisionKind::Approve, "As it was proposed"),
-        ("edit", DecisionKind::ApproveWithEdits, "Approved with edits"),
-        ("reject", DecisionKind::Reject, ""),
-        ("retry", DecisionKind::Retry, "Asked to try again"),
-    ])
+    one_of(DecisionKind::ALL.map(|kind| {
+        let (word, help) = kind.words().logged;
+        (word, kind, help)
+    }))
 }
 
 /// What a decision came to.

@@ -8,7 +8,7 @@ use crate::cli::output::{self, problem};
 use crate::cli::report;
 use crate::contract::tool::{self, Reversible};
 use crate::domain::{
-    ActionKey, BatchId, Binding, Capabilities, Decision, Item, Refusal, Submission, Untrusted,
+    ActionKey, BatchId, Binding, Capabilities, Decision, DecisionKind, Item, Refusal, Submission, Untrusted,
 };
 use crate::inbox::{outcome_words, settled_as};
 use crate::text;
@@ -113,13 +113,9 @@ fn decision_json(item: &Item, can: Capabilities) -> Value {
 }
 
 fn is_final(item: &Item) -> Option<bool> {
-    match &item.decision {
-        Decision::Reject { .. } => Some(true),
-        Decision::Retry { .. } => Some(false),
-        Decision::Approve { .. } => match reversible(item)? {
-            Reversible::No => Some(true),
-            Reversible::Yes | Reversible::ByHand(_) => Some(false),
-        },
+    match item.kind() {
+        kind if kind.approves() => Some(matches!(reversible(item)?, Reversible::No)),
+        kind => Some(kind.rejects()),
     }
 }
 
@@ -155,9 +151,9 @@ fn as_text(plan: &Plan, rehearsal: &DryRun, refuses: bool) -> anyhow::Result<()>
         "would send {} in {}: {} approve, {} approve with edits, {} reject; {} skipped; nothing was sent",
         text::count(if refuses { 0 } else { counts.total() }, "decision"),
         text::count(if refuses { 0 } else { n_batches }, "request"),
-        counts.approve,
-        counts.edit,
-        counts.reject,
+        counts.get(DecisionKind::Approve),
+        counts.get(DecisionKind::ApproveWithEdits),
+        counts.get(DecisionKind::Reject),
         plan.settled.len()
     ))?;
     if refuses {

@@ -94,12 +94,8 @@ fn words(line: &Line) -> (&'static str, Option<&Untrusted>, Option<&Untrusted>) 
     line.sent.outcome.as_ref().map_or(("unknown", None, None), outcome_words)
 }
 
-const fn decision(decision: &Decision) -> &'static str {
-    match decision {
-        Decision::Approve { .. } => "approve",
-        Decision::Reject { .. } => "reject",
-        Decision::Retry { .. } => "retry",
-    }
+fn decision(decision: &Decision) -> &'static str {
+    decision.kind().without_edits().word()
 }
 
 /// A line, and for whom it is.

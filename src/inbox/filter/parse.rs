@@ -51,7 +51,7 @@ const FIELDS: &[FieldSpec] = &[
     FieldSpec { name: "run", takes: TEXT, read: Read::Text(Field::Run) },
     FieldSpec { name: "session", takes: TEXT, read: Read::Text(Field::Session) },
     FieldSpec { name: "workspace", takes: TEXT, read: Read::Text(Field::Workspace) },
-    FieldSpec { name: "kind", takes: "approve, edit, exclude or retry", read: Read::Kind },
+    FieldSpec { name: "kind", takes: DecisionKind::NAMES, read: Read::Kind },
     FieldSpec {
         name: "effect",
         takes: "read, write, external or destructive, with > >= < or <= before it",
@@ -75,12 +75,10 @@ const STATES: &[(&str, Is)] = &[
     ("settled", Is::Settled),
 ];
 
-const KINDS: &[(&str, DecisionKind)] = &[
-    ("approve", DecisionKind::Approve),
-    ("edit", DecisionKind::ApproveWithEdits),
-    ("exclude", DecisionKind::Reject),
-    ("retry", DecisionKind::Retry),
-];
+/// As they are named over counts.
+fn kinds() -> [(&'static str, DecisionKind); DecisionKind::ALL.len()] {
+    DecisionKind::ALL.map(|kind| (kind.words().name, kind))
+}
 
 impl Filter {
     /// Reads a filter. A mistake says where it is, and names the nearest field.
@@ -272,7 +270,7 @@ impl FieldSpec {
                 Some(how) => time(text).map(|than| Expiry::In(how, than)),
             })?),
             Read::Is => Want::Is(each(values, |how, text| named(STATES, how, text))?),
-            Read::Kind => Want::Kind(each(values, |how, text| named(KINDS, how, text))?),
+            Read::Kind => Want::Kind(each(values, |how, text| named(&kinds(), how, text))?),
         })
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::{
-    ActionId, ActionKey, BatchKey, Decision, Digest, Edits, Flow, KeptQueue, Queue, RawJson, SubmissionId,
+    ActionId, ActionKey, BatchKey, Decision, DecisionKind, Digest, Edits, Flow, KeptQueue, Queue, RawJson,
+    SubmissionId,
 };
 
 /// 2026-11-20T12:00Z.
@@ -105,10 +106,13 @@ fn every_decision_is_counted_once_by_what_it_came_to() {
     let shift = counting.end(&[]);
 
     let all = Decided {
-        approved: 4,
-        edited: 1,
-        excluded: 1,
-        retried: 0,
+        taken: StagedCounts::of([
+            DecisionKind::Approve,
+            DecisionKind::Approve,
+            DecisionKind::Approve,
+            DecisionKind::ApproveWithEdits,
+            DecisionKind::Reject,
+        ]),
         skipped: 1,
         failed: 1,
         unknown: 2,

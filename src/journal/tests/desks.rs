@@ -1,6 +1,7 @@
 //! Whose desk a run works at: never on top of work it has not read.
 
 use super::*;
+use crate::domain::DecisionKind;
 
 fn one(id: &str) -> Desk {
     let mut desk = Desk::default();
@@ -71,11 +72,12 @@ async fn what_could_not_be_read_is_not_written_over() {
 async fn reasons_comments_and_guidance_come_back_each_as_what_it_is_until_they_are_settled() {
     let place = Place::new();
     let journal = place.open().await;
-    let all = [(Says::Reason, "no"), (Says::Comment, "c\u{202e}"), (Says::Guidance, "again")];
+    let all =
+        [(DecisionKind::Reject, "no"), (DecisionKind::Approve, "c\u{202e}"), (DecisionKind::Retry, "again")];
     let text =
         |says, text: Option<&str>| Write::ReasonText { key: key("1"), says, text: text.map(str::to_owned) };
     let mut writes: Vec<Write> = all.iter().map(|(says, it)| text(*says, Some(it))).collect();
-    writes.extend([text(Says::Reason, Some("not this")), text(Says::Guidance, None)]);
+    writes.extend([text(DecisionKind::Reject, Some("not this")), text(DecisionKind::Retry, None)]);
     journal.save(&writes).await.unwrap();
     crash(journal).await;
 
@@ -83,7 +85,7 @@ async fn reasons_comments_and_guidance_come_back_each_as_what_it_is_until_they_a
     let texts = next.restore().await.unwrap().reason_texts;
     let kept = |says| texts.get(&(key("1"), says)).map(String::as_str);
     let want = (Some("not this"), Some("c\u{202e}"), None);
-    assert_eq!((kept(Says::Reason), kept(Says::Comment), kept(Says::Guidance)), want);
+    assert_eq!((kept(DecisionKind::Reject), kept(DecisionKind::Approve), kept(DecisionKind::Retry)), want);
 
     next.save(&[Write::Settle(vec![key("1")])]).await.unwrap();
     assert!(next.restore().await.unwrap().reason_texts.is_empty());

@@ -13,7 +13,7 @@ use crate::domain::{
     Decision, Item, Outcome, PendingAction, RawJson, Status, SubmissionBatch, Untrusted, json,
 };
 use crate::net::http::Reply;
-use crate::sources::answer::{self, failed, skipped};
+use crate::sources::answer::{self, failed, skipped, untaken};
 use crate::sources::send_each::send_each;
 use crate::sources::{Outcomes, SourceError};
 
@@ -48,7 +48,7 @@ impl Sending<'_> {
     fn body(&self) -> String {
         let reason = match &self.item.decision {
             Decision::Reject { reason } => reason.as_deref(),
-            Decision::Approve { .. } | Decision::Retry { .. } => None,
+            _ => None,
         };
         let payload = reason.map_or_else(String::new, |reason| {
             format!(r#","payload":{{"reason":{}}}"#, json::encode(reason))
@@ -79,10 +79,11 @@ impl AgentsApi {
     }
 
     async fn send_one(&self, item: &Item, resolver: &Untrusted) -> Result<Outcome, SourceError> {
-        match &item.decision {
-            Decision::Approve { edits: Some(_), .. } => return Ok(failed("this source takes no edits")),
-            Decision::Retry { .. } => return Ok(failed("this source cannot ask the agent to try again")),
-            Decision::Approve { .. } | Decision::Reject { .. } => {}
+        if item.kind().hands_back() {
+            return Ok(untaken(item));
+        }
+        if item.decision.edits().is_some() {
+            return Ok(failed("this source takes no edits"));
         }
         let action = match self.look_again(item).await.map_err(answer::before_sending)? {
             Ok(action) => action,

@@ -12,7 +12,7 @@ use crate::contract::time;
 use crate::domain::{ActionId, Decision, Item, Outcome, PendingAction, Status, SubmissionBatch};
 use crate::net::http::Reply;
 use crate::net::url;
-use crate::sources::answer::{self, failed, skipped};
+use crate::sources::answer::{self, failed, skipped, untaken};
 use crate::sources::send_each::send_each;
 use crate::sources::{Full, Outcomes, SourceError};
 
@@ -60,7 +60,7 @@ impl ConfusedAi {
             Decision::Approve { edits: None, .. } => true,
             Decision::Reject { .. } => false,
             Decision::Approve { edits: Some(_), .. } => return Ok(failed("this source cannot apply edits")),
-            Decision::Retry { .. } => return Ok(failed("this source cannot ask the agent to try again")),
+            _ => return Ok(untaken(item)),
         };
         // It decodes nothing in a path, so an id that has to be encoded is known to nobody.
         let id = item.id.as_raw();

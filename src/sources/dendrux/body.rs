@@ -112,13 +112,13 @@ impl<'a> Parcel<'a> {
         let plain = matches!(road, Road::Plain);
         let mut results = Vec::new();
         for item in self.items {
-            let (payload, success, error) = match &item.decision {
-                Decision::Approve { .. } => (filled_in(item, "result")?, true, None),
-                Decision::Reject { reason } => {
-                    let reason = reason.as_deref().unwrap_or(DECLINED);
-                    (json::encode(reason), false, Some(reason))
-                }
-                Decision::Retry { .. } => return Err(NO_RETRY),
+            let (payload, success, error) = if item.kind().approves() {
+                (filled_in(item, "result")?, true, None)
+            } else if item.kind().rejects() {
+                let reason = item.decision.said().unwrap_or(DECLINED);
+                (json::encode(reason), false, Some(reason))
+            } else {
+                return Err(UNTAKEN);
             };
             let payload = if plain { json::encode(&payload) } else { payload };
             let payload = serde_json::from_str(&payload).map_err(|_| NO_JSON)?;
@@ -142,7 +142,7 @@ impl<'a> Parcel<'a> {
     }
 }
 
-const NO_RETRY: Wrong = "dendrux cannot ask the agent to try again";
+const UNTAKEN: Wrong = "dendrux takes approvals and rejections only";
 const NO_JSON: Wrong = "what was filled in is no JSON that a backend could read";
 
 fn verdict(item: &Item) -> Result<(bool, Option<&str>), Wrong> {
@@ -150,7 +150,7 @@ fn verdict(item: &Item) -> Result<(bool, Option<&str>), Wrong> {
         Decision::Approve { edits: None, .. } => Ok((true, None)),
         Decision::Approve { edits: Some(_), .. } => Err("dendrux runs a call as it was proposed: no edits"),
         Decision::Reject { reason } => Ok((false, reason.as_deref())),
-        Decision::Retry { .. } => Err(NO_RETRY),
+        _ => Err(UNTAKEN),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::contract::error;
 use crate::domain::{Decision, Item, Outcome, Status, SubmissionBatch, Untrusted};
 use crate::net::http::Reply;
 use crate::net::url;
-use crate::sources::answer::{self, failed, skipped};
+use crate::sources::answer::{self, failed, skipped, untaken};
 use crate::sources::send_each::{same, send_parts};
 use crate::sources::{Outcomes, SourceError};
 
@@ -76,16 +76,15 @@ impl PendingActions {
 
     /// The decision as this backend takes it, or why it cannot be sent.
     fn sending<'a>(&self, item: &'a Item) -> Result<Sending<'a>, Outcome> {
-        let said = match &item.decision {
-            Decision::Approve { comment, .. } => comment,
-            Decision::Reject { reason } => reason,
-            Decision::Retry { .. } => return Err(failed("this source cannot ask the agent to try again")),
-        };
+        if item.kind().hands_back() {
+            return Err(untaken(item));
+        }
         let edits = item.decision.edits().map(|edits| serde_json::from_str(edits.as_json().as_str()));
         let edits =
             edits.transpose().map_err(|_| failed("the edits are no JSON that a backend could read"))?;
         // Where it is not kept it is not sent: it stays in our journal.
-        let reason = said.clone().filter(|_| self.dialect == Dialect::Gate);
+        let said = item.decision.said().filter(|_| self.dialect == Dialect::Gate);
+        let reason = said.map(str::to_owned);
         Ok(Sending { item, edits, reason })
     }
 
@@ -188,11 +187,12 @@ impl PendingActions {
         let Some(segment) = url::segment(item.id.as_raw()) else {
             return Ok(failed("its id cannot stand in an address"));
         };
-        let (verb, body) = match &item.decision {
-            Decision::Approve { .. } => ("approve", wire::body(&self.approve(sending))?),
-            Decision::Reject { .. } | Decision::Retry { .. } => {
-                ("reject", wire::body(&self.reject(sending))?)
-            }
+        let (verb, body) = if item.kind().approves() {
+            ("approve", wire::body(&self.approve(sending))?)
+        } else if item.kind().rejects() {
+            ("reject", wire::body(&self.reject(sending))?)
+        } else {
+            return Ok(untaken(item));
         };
         let reply = self.post(format!("{ROOT}/{segment}/{verb}"), body, self.key(key)).await?;
         match reply.status {

@@ -76,7 +76,6 @@ fn compensated(of: &Failure) -> Option<Untrusted> {
 pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Option<bool> {
     let failure = || wire::failure(&action.raw);
     match decision {
-        Decision::Approve { edits: None, .. } => None,
         Decision::Approve { edits: Some(edits), .. } => {
             let step = Step::read(action.raw.as_str(), &StepId::of(&action.row.id)?)?;
             let merged = step.kind == Kind::Reason && step.status.as_raw() == "COMPLETED";
@@ -87,8 +86,7 @@ pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Op
             };
             edits.as_json().members()?.iter().any(differs).then_some(false)
         }
-        Decision::Reject { .. } if action.row.status != Status::Rejected => None,
-        Decision::Reject { .. } => {
+        Decision::Reject { .. } if action.row.status == Status::Rejected => {
             let mark = wire::mark(key, &action.row.id);
             Some(failure()?.mark.is_some_and(|found| found.as_raw() == mark))
         }
@@ -96,5 +94,6 @@ pub(super) fn ours(action: &PendingAction, decision: &Decision, key: &str) -> Op
             let told = wire::retried(&action.raw)?.guidance?;
             Some(told.as_raw() == guidance.trim())
         }
+        _ => None,
     }
 }

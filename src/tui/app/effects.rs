@@ -22,7 +22,7 @@ use crate::journal::{Sent, SubmissionRecord, Write};
 use crate::program::Late;
 use crate::tui::core::msg::{Clip, Effect, Loaded, Msg, What};
 use crate::tui::history::state::{OwnDecision, PageRequest, ViewPage, ViewRow};
-use crate::tui::preview::state::AskedState;
+use crate::tui::preview::state::{Asked, AskedState};
 
 use super::clock::now;
 use super::os;
@@ -91,8 +91,7 @@ impl Effects {
             Effect::TakeBack { id, keys } => drop(self.must_finish.spawn(this.take_back(id, keys))),
             Effect::Sync { source, since } => self.spawn(this.sync(source, since)),
             Effect::Load(keys) => each(&this, keys),
-            Effect::History { key, stood } => self.spawn(this.history(key, stood)),
-            Effect::Context { key, stood, listed } => self.spawn(this.context(key, stood, listed)),
+            Effect::Ask { asked, stood, listed } => self.spawn(this.ask(asked, stood, listed)),
             Effect::List { number, ask } => self.spawn(this.list(number, ask)),
             Effect::Flows { source, asked } => self.spawn(this.flows(source, asked)),
             Effect::LoadForReview { review, keys } => self.spawn(async move {
@@ -281,16 +280,10 @@ impl Effects {
         self.say(What::Synced(source, answer)).await;
     }
 
-    async fn history(self, key: ActionKey, stood: AskedState) {
-        let (inbox, of) = (self.inbox.clone(), key.clone());
-        let answer = Box::new(caught(async move { inbox.history(&of).await }).await);
-        self.say(What::HistoryLoaded { key, stood, answer }).await;
-    }
-
-    async fn context(self, key: ActionKey, stood: AskedState, listed: Vec<Row>) {
-        let (inbox, of) = (self.inbox.clone(), key.clone());
-        let answer = caught(async move { inbox.context(&of, &listed).await }).await;
-        self.say(What::ContextLoaded { key, stood, answer }).await;
+    async fn ask(self, asked: Asked, stood: AskedState, listed: Vec<Row>) {
+        let (inbox, (key, question)) = (self.inbox.clone(), asked.clone());
+        let answer = Box::new(caught(async move { inbox.ask(&key, question, &listed).await }).await);
+        self.say(What::Answered { asked, stood, answer }).await;
     }
 
     async fn export(self, folder: PathBuf, text: String) {

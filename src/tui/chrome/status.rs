@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use crate::domain::Capabilities;
+use crate::domain::{Capabilities, DecisionKind};
 use crate::tui::core::command::{COMMANDS, Command, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
@@ -59,14 +59,8 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
         pen.ours(" STAGED ", theme::BOLD).ours(&words::staged(counts), theme::PLAIN);
     } else {
         pen.ours(" STAGED", theme::BOLD);
-        let all = [
-            (counts.approve, " approve"),
-            (counts.edit, " approve+edit"),
-            (counts.reject, " exclude"),
-            (counts.retry, " retry"),
-        ];
-        for (n, word) in all.into_iter().filter(|(n, _)| *n > 0) {
-            pen.ours(&format!("  {n}{word}"), theme::PLAIN);
+        for (kind, n) in counts.each().filter(|(_, n)| *n > 0) {
+            pen.ours(&format!("  {n} {}", kind.words().terse), theme::PLAIN);
         }
     }
     let hidden = model.decide.spread.hidden();
@@ -137,7 +131,7 @@ const FIRST: [Command; 10] = [
     Command::Approve,
     Command::Exclude,
     Command::Edit,
-    Command::Retry,
+    Command::Ask(DecisionKind::Retry),
     Command::Undo,
     Command::Mark,
     Command::NextUndecided,
@@ -246,7 +240,7 @@ fn rest(model: &Model) -> Vec<&'static Spec> {
         Command::Approve => !lost && may(|_| true),
         Command::Exclude => !lost && may(|can| can.reject),
         Command::Edit => !lost && may(|can| can.edit),
-        Command::Retry => !lost && can.is_some_and(|can| can.retry),
+        Command::Ask(kind) => !lost && can.is_some_and(|can| can.takes(kind)),
         _ => true,
     };
     let works = |spec: &&Spec| spec.places.iter().any(|place| places.contains(place));

@@ -50,9 +50,9 @@ pub(crate) fn day(model: &Model, at: Timestamp) -> String {
 
 /// `a5 e1 x2`; empty when nothing is staged.
 pub(crate) fn staged(counts: StagedCounts) -> String {
-    let all = [(counts.approve, 'a'), (counts.edit, 'e'), (counts.reject, 'x'), (counts.retry, 'r')];
+    let some = counts.each().filter(|(_, n)| *n > 0);
     let said: Vec<String> =
-        all.iter().filter(|(n, _)| *n > 0).map(|(n, letter)| format!("{letter}{n}")).collect();
+        some.map(|(kind, n)| format!("{}{n}", kind.letter().to_ascii_lowercase())).collect();
     said.join(" ")
 }
 

@@ -2,6 +2,7 @@
 //! follow a prefix, the help overlay, the palette, the man pages and the README.
 
 use crate::config::{GroupBy, SortBy};
+use crate::domain::DecisionKind;
 use crate::tui::history::state::ViewKind;
 
 /// Something a key asks for.
@@ -35,7 +36,8 @@ pub enum Command {
     Exclude,
     ExcludeBecause,
     Comment,
-    Retry,
+    /// Hands it back, with what is said for that.
+    Ask(DecisionKind),
     ResolveUnknown,
     Edit,
     EditOutside,
@@ -193,7 +195,7 @@ pub const COMMANDS: &[Spec] = &[
     spec(Command::Exclude, "exclude", Group::Decide, &[KeyContext::Inbox], &["x"], "exclude (reject) this action or the marked ones; again: undecided").hint("exclude").also("reject deny delete remove no"),
     spec(Command::ExcludeBecause, "exclude-because", Group::Decide, &[KeyContext::Inbox], &["X"], "exclude with a reason").also("reject deny delete why"),
     spec(Command::Comment, "comment", Group::Decide, &[KeyContext::Inbox], &["c"], "a comment beside the decision; on an undecided action: approve with a comment").also("note why"),
-    spec(Command::Retry, "retry", Group::Decide, &[KeyContext::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").hint("retry").also("again respond reply guidance"),
+    spec(Command::Ask(DecisionKind::Retry), "retry", Group::Decide, &[KeyContext::Inbox], &["r"], "ask the agent to try again, with guidance, where the source can").hint("retry").also("again respond reply guidance"),
     spec(Command::ResolveUnknown, "settle", Group::Decide, &[KeyContext::Inbox], &["t"], "say what became of an action whose outcome is unknown").hint("settle").also("unknown lost"),
     spec(Command::Edit, "edit", Group::Decide, &[KeyContext::Inbox], &["e"], "edit the input before approving; marked: the same change").hint("edit").also("change modify"),
     spec(Command::EditOutside, "edit-outside", Group::Decide, &[KeyContext::Inbox], &["E"], "edit the input in $VISUAL or $EDITOR").also("vim nano external"),

@@ -1,7 +1,6 @@
 //! Calls the function that carries out a command, one line for each command.
 
-use crate::domain::Resolution;
-use crate::journal::Says;
+use crate::domain::{DecisionKind, Resolution};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{copy, leave, overlay, window};
 use crate::tui::decide::state::{Confirmed, Guard};
@@ -61,9 +60,9 @@ pub(crate) fn run(model: &mut Model, command: Command) {
         Command::Approve => decide::update::approve(model),
         Command::ApproveRest => decide::update::approve_rest(model),
         Command::Exclude => reason::exclude(model),
-        Command::ExcludeBecause => reason::open(model, Says::Reason),
+        Command::ExcludeBecause => reason::open(model, DecisionKind::Reject),
         Command::Comment => reason::comment(model),
-        Command::Retry => reason::open(model, Says::Guidance),
+        Command::Ask(kind) => reason::open(model, kind),
         Command::ExportReport => report::export(model),
         Command::CopyReport => report::copy(model),
         Command::ReviewInstead => leave::review(model),
@@ -173,7 +172,7 @@ pub(crate) fn seeing(model: &mut Model, command: Command) {
             | Command::Exclude
             | Command::ExcludeBecause
             | Command::Comment
-            | Command::Retry
+            | Command::Ask(_)
             | Command::NextReason
             | Command::Accept
             | Command::ReviewBatch

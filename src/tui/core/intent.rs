@@ -1,6 +1,6 @@
 //! Carries out what a line of plain mode asks for, with the functions that keys use.
 
-use crate::domain::{ActionKey, Capabilities, Decision, On, ReasonRule, changed_keys, json};
+use crate::domain::{ActionKey, Capabilities, Decision, DecisionKind, On, ReasonRule, changed_keys, json};
 use crate::journal::EditText;
 use crate::tui::decide::reason::commented;
 use crate::tui::decide::stage;
@@ -30,7 +30,7 @@ pub(crate) fn given(model: &mut Model, given: Intent) {
         Intent::Approve { comment } => approve(model, comment.as_deref()),
         Intent::Exclude { reason } => exclude(model, reason.as_deref()),
         Intent::Comment(text) => comment(model, &text),
-        Intent::Retry(guidance) => retry(model, &guidance),
+        Intent::Ask(kind, text) => ask(model, kind, &text),
         Intent::Draft(text) => draft(model, text),
         Intent::Answer(answer) => review::answered(model, &answer),
         Intent::ResolveUnknown { finding, reason } => resolve_unknown::given(model, finding, reason),
@@ -96,18 +96,17 @@ fn comment(model: &mut Model, text: &str) {
     decide(model, |model, key| match model.decide.draft.get(key).map(|staged| &staged.decision) {
         Some(Decision::Approve { .. }) => commented(model, key, Some(text.to_owned())),
         Some(Decision::Reject { .. }) => Ok(Decision::Reject { reason: Some(text.to_owned()) }),
-        Some(Decision::Retry { .. }) => Err("what the agent is told is its guidance already".to_owned()),
+        Some(other) => Err(format!("what is said is its {} already", other.kind().words().said)),
         None => Err("nothing is staged for this action to comment on".to_owned()),
     });
 }
 
-fn retry(model: &mut Model, guidance: &str) {
+fn ask(model: &mut Model, kind: DecisionKind, text: &str) {
     decide(model, |model, key| {
         let can = model.queue.get(key).map_or(Capabilities::READ_ONLY, |slot| slot.entry.row.can);
-        if !can.retry {
-            return Err(can.why_not(On::Retry).to_owned());
-        }
-        Ok(Decision::Retry { guidance: guidance.to_owned() })
+        Decision::new(kind, None, Some(text.to_owned()))
+            .filter(|_| can.takes(kind))
+            .ok_or_else(|| can.why_not(On::of(kind)).to_owned())
     });
 }
 

@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use tui_textarea::TextArea;
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Confirm, Followed, ReasonRule, Report, Resolution, Risk, Row, SourceName,
-    StagedCounts, Submission, Timestamp, Untrusted,
+    ActionKey, BatchKey, Binding, Confirm, DecisionKind, Followed, ReasonRule, Report, Resolution, Risk, Row,
+    SourceName, StagedCounts, Submission, Timestamp, Untrusted,
 };
-use crate::journal::Says;
 use crate::tui::edit::form::EditForm;
 use crate::tui::queue::filter_state::FilterLine;
 
@@ -38,7 +37,7 @@ pub(crate) enum Modal {
 /// What is said beside a decision: why it is excluded, a comment, or guidance for another try.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonForm {
-    pub says: Says,
+    pub says: DecisionKind,
     pub keys: Vec<ActionKey>,
     pub area: TextArea<'static>,
     pub rule: ReasonRule,

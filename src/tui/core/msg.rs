@@ -6,16 +6,16 @@ use std::sync::Arc;
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use crate::domain::{
-    ActionKey, ContextEntry, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
+    ActionKey, DecisionKind, Digest, Flows, FlowsAsked, Followed, KeptMinute, PendingAction, Report,
     Resolution, Resolved, Revision, Row, SourceName, Staged, Submission, SubmissionId, Timestamp, Untrusted,
 };
 use crate::inbox::notices::Notice;
-use crate::inbox::{Event, History, Problem, Reconciled, Synced, Tool};
+use crate::inbox::{Answer, Event, Problem, Reconciled, Synced, Tool};
 use crate::journal::{Learned, Restored, Write};
 use crate::tui::chrome::theme::palette::Rgb;
 use crate::tui::history::state::{PageRequest, ViewPage};
 use crate::tui::preview::page::made::Tab;
-use crate::tui::preview::state::AskedState;
+use crate::tui::preview::state::{Asked, AskedState};
 
 use super::command::Command;
 
@@ -64,17 +64,11 @@ pub(crate) enum What {
     Source(Event),
     Synced(SourceName, Result<Synced, Problem>),
     Loaded(Vec<Loaded>),
-    /// The answer to an [`Effect::History`].
-    HistoryLoaded {
-        key: ActionKey,
+    /// The answer to an [`Effect::Ask`].
+    Answered {
+        asked: Asked,
         stood: AskedState,
-        answer: Box<Result<History, Problem>>,
-    },
-    /// The answer to an [`Effect::Context`].
-    ContextLoaded {
-        key: ActionKey,
-        stood: AskedState,
-        answer: Result<Vec<ContextEntry>, Problem>,
+        answer: Box<Result<Answer, Problem>>,
     },
     /// Everything staged, read afresh for a review.
     ReviewLoaded {
@@ -148,8 +142,8 @@ pub(crate) enum Intent {
     },
     /// For the decision that is staged.
     Comment(String),
-    /// With this guidance.
-    Retry(String),
+    /// Hands it back, with what is said for that.
+    Ask(DecisionKind, String),
     /// The whole input as JSON text, kept as a draft; `None` is the input as it was proposed.
     Draft(Option<String>),
     /// To the question of the review: exactly what it asks for sends, anything else goes back.
@@ -190,14 +184,9 @@ pub(crate) enum Effect {
         since: Option<Revision>,
     },
     Load(Vec<ActionKey>),
-    /// What happened to an action that stood like this when it was asked.
-    History {
-        key: ActionKey,
-        stood: AskedState,
-    },
-    /// What its source knows around an action that stood like this when it was asked.
-    Context {
-        key: ActionKey,
+    /// A question about an action that stood like this when it was asked.
+    Ask {
+        asked: Asked,
         stood: AskedState,
         /// The action and what shares its batch, its mission or its session.
         listed: Vec<Row>,

@@ -86,8 +86,7 @@ fn is_quiet(what: &What) -> bool {
         | What::Wake
         | What::Focus(_)
         | What::Loaded(_)
-        | What::HistoryLoaded { .. }
-        | What::ContextLoaded { .. }
+        | What::Answered { .. }
         | What::Listed { .. }
         | What::KeptMinutes(_)
         | What::Flows(..)
@@ -134,8 +133,7 @@ fn route(model: &mut Model, what: What) {
         What::Flows(source, answer) => dashboard::update::flowed(model, &source, answer),
         What::Loaded(actions) => sync::loaded(model, actions),
         What::Listed { number, page } => history::update::listed(model, number, *page),
-        What::HistoryLoaded { key, stood, answer } => preview::update::told(model, key, stood, *answer),
-        What::ContextLoaded { key, stood, answer } => preview::update::around(model, key, stood, answer),
+        What::Answered { asked, stood, answer } => preview::update::told(model, asked, stood, *answer),
         What::ReviewLoaded { review, id, actions } => review::loaded(model, review, &id, actions),
         What::Held(id, answer) => hold::kept(model, &id, answer),
         What::ToolLearnt { source, tool, answer } => edit::update::learnt(model, source, tool, answer),

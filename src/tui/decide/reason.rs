@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use tui_textarea::{CursorMove, TextArea};
 
 use crate::domain::{ActionKey, Decision, DecisionKind, On, ReasonRule, Untrusted};
-use crate::journal::{Says, Write};
+use crate::journal::Write;
 use crate::text;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
@@ -23,12 +23,12 @@ use super::stage::stage;
 use super::update::{approval, clear_targets, finish, kind, ready, say_spared, say_why_not, spare};
 use super::{stage, turns, update};
 
-pub(crate) fn open(model: &mut Model, says: Says) {
+pub(crate) fn open(model: &mut Model, says: DecisionKind) {
     let Some(targets) = ready(model) else { return };
     let targets = match says {
-        Says::Reason => rejectable(model, targets),
-        Says::Guidance => retryable(model, targets),
-        Says::Comment => Some(targets),
+        kind if kind.approves() => Some(targets),
+        kind if kind.rejects() => rejectable(model, targets),
+        kind => takers(model, targets, kind),
     };
     let Some(targets) = targets else { return };
     let for_marks = !model.queue.marks.is_empty();
@@ -54,13 +54,13 @@ pub(crate) fn rejectable(model: &mut Model, targets: Vec<ActionKey>) -> Option<V
     None
 }
 
-fn retryable(model: &mut Model, targets: Vec<ActionKey>) -> Option<Vec<ActionKey>> {
+fn takers(model: &mut Model, targets: Vec<ActionKey>, kind: DecisionKind) -> Option<Vec<ActionKey>> {
     let can = |key: &ActionKey| model.queue.get(key).map(|slot| slot.entry.row.can);
-    let Some(can) = targets.iter().filter_map(can).find(|can| !can.retry) else { return Some(targets) };
+    let Some(can) = targets.iter().filter_map(can).find(|can| !can.takes(kind)) else { return Some(targets) };
     let because = model.settings.keymap.key(Command::ExcludeBecause);
     let instead =
         if can.reject { format!("; {because} excludes it with a reason instead") } else { String::new() };
-    model.warn(format!("{}{instead}", can.why_not(On::Retry)));
+    model.warn(format!("{}{instead}", can.why_not(On::of(kind))));
     None
 }
 
@@ -73,12 +73,10 @@ pub(crate) fn comment(model: &mut Model) {
     };
     let key = slot.entry.key.clone();
     let says = match model.decide.draft.get(&key).map(|staged| staged.decision.kind()) {
-        Some(DecisionKind::Reject) => Says::Reason,
-        Some(DecisionKind::Retry) => Says::Guidance,
-        Some(DecisionKind::Approve | DecisionKind::ApproveWithEdits) => Says::Comment,
+        Some(kind) => kind.without_edits(),
         None if !update::may_decide(model, &key) => return,
         None => match approval(model, &key) {
-            Ok(_) => Says::Comment,
+            Ok(_) => DecisionKind::Approve,
             Err(why) => {
                 model.warn(why);
                 return;
@@ -89,12 +87,12 @@ pub(crate) fn comment(model: &mut Model) {
     open_for(model, says, keys, false);
 }
 
-pub(crate) fn open_for(model: &mut Model, says: Says, keys: Vec<ActionKey>, for_marks: bool) {
+pub(crate) fn open_for(model: &mut Model, says: DecisionKind, keys: Vec<ActionKey>, for_marks: bool) {
     let rule = |slot: &Slot| match says {
-        Says::Reason => slot.entry.row.can.reason,
-        Says::Comment if slot.entry.row.can.comment => ReasonRule::Optional,
-        Says::Comment => ReasonRule::NotKept,
-        Says::Guidance => ReasonRule::Required,
+        kind if kind.rejects() => slot.entry.row.can.reason,
+        kind if kind.hands_back() => ReasonRule::Required,
+        _ if slot.entry.row.can.comment => ReasonRule::Optional,
+        _ => ReasonRule::NotKept,
     };
     let rules = keys.iter().filter_map(|key| model.queue.get(key)).map(rule);
     let rule = rules.max_by_key(|rule| match rule {
@@ -122,19 +120,16 @@ fn area(text: String) -> TextArea<'static> {
 
 /// Why it is to be excluded, as far as that was typed.
 pub(crate) fn known_reason(model: &Model, key: &ActionKey) -> Option<String> {
-    let text = known_text(model, key, Says::Reason)?;
+    let text = known_text(model, key, DecisionKind::Reject)?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// What was typed before, staged or not.
-fn known_text(model: &Model, key: &ActionKey, says: Says) -> Option<String> {
-    let staged = model.decide.draft.get(key).and_then(|staged| match (&staged.decision, says) {
-        (Decision::Reject { reason }, Says::Reason) => reason.clone(),
-        (Decision::Approve { comment, .. }, Says::Comment) => comment.clone(),
-        (Decision::Retry { guidance }, Says::Guidance) => Some(guidance.clone()),
-        _ => None,
-    });
-    staged.or_else(|| model.decide.reason_texts.get(&(key.clone(), says)).cloned())
+fn known_text(model: &Model, key: &ActionKey, says: DecisionKind) -> Option<String> {
+    let staged = model.decide.draft.get(key).map(|staged| &staged.decision);
+    let staged = staged.filter(|decision| decision.kind().without_edits() == says);
+    let said = staged.and_then(Decision::said).map(str::to_owned);
+    said.or_else(|| model.decide.reason_texts.get(&(key.clone(), says)).cloned())
 }
 
 /// A digit in an empty field takes the reason of that number.
@@ -142,7 +137,7 @@ pub(crate) fn typed(model: &mut Model, key: KeyEvent) {
     let Some(Modal::Reason(form)) = &mut model.modal else { return };
     let digit = Chord::from(key).char().and_then(|c| c.to_digit(10)).filter(|_| text_of(form).is_empty());
     let template = digit.and_then(|n| model.settings.reasons.get((n as usize).checked_sub(1)?));
-    match template.filter(|_| form.says == Says::Reason) {
+    match template.filter(|_| form.says.rejects()) {
         Some(reason) => form.area = area(reason.clone()),
         None => drop(form.area.input(key)),
     }
@@ -157,7 +152,7 @@ pub(crate) fn next_template(model: &mut Model) {
     let at = reasons.iter().position(|reason| *reason == text);
     let free = at.is_some() || text.is_empty();
     let next = reasons.get(at.map_or(0, |at| (at + 1) % reasons.len().max(1)));
-    if let Some(reason) = next.filter(|_| free && form.says == Says::Reason) {
+    if let Some(reason) = next.filter(|_| free && form.says.rejects()) {
         form.area = area(reason.clone());
         form.unsaved = true;
     } else if !free {
@@ -177,10 +172,9 @@ pub(crate) fn accept(model: &mut Model) {
     let (says, rule, for_marks) = (form.says, form.rule, form.for_marks);
     let text = text_of(form).trim().to_owned();
     if text.is_empty() && rule == ReasonRule::Required {
-        model.warn(match says {
-            Says::Guidance => "say what the agent should do otherwise",
-            Says::Reason | Says::Comment => "this source asks for a reason with every rejection",
-        });
+        let wants = format!("say {}", says.words().wants);
+        let rule = "this source asks for a reason with every rejection";
+        model.warn(if says.hands_back() { wants } else { rule.to_owned() });
         return;
     }
     let keys = form.keys.clone();
@@ -191,10 +185,10 @@ pub(crate) fn accept(model: &mut Model) {
     let mut wanted = Vec::new();
     let mut locked = None;
     for key in pending {
-        let decision = match says {
-            Says::Reason => Ok(Decision::Reject { reason: said.clone() }),
-            Says::Guidance => Ok(Decision::Retry { guidance: text.clone() }),
-            Says::Comment => commented(model, &key, said.clone()),
+        let decision = if says.approves() {
+            commented(model, &key, said.clone())
+        } else {
+            Decision::new(says, None, said.clone()).ok_or_else(|| format!("say {}", says.words().wants))
         };
         match decision {
             Ok(decision) => wanted.push((key, Some(decision))),
@@ -207,8 +201,7 @@ pub(crate) fn accept(model: &mut Model) {
         return;
     }
     // A comment beside what was decided before moves nothing.
-    let decided =
-        says == Says::Comment && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
+    let decided = says.approves() && wanted.iter().all(|(key, _)| model.decide.draft.get(key).is_some());
     let spared = if for_marks { spare(model, &mut wanted) } else { 0 };
     stage(model, wanted);
     say_spared(model, spared);
@@ -261,7 +254,7 @@ fn text_of(form: &ReasonForm) -> String {
 /// Excludes what is aimed at; back to undecided when all of it was. Asks for a reason where the source demands one.
 pub(crate) fn exclude(model: &mut Model) {
     let Some(targets) = ready(model) else { return };
-    if targets.iter().all(|key| kind(model, key) == Some(DecisionKind::Reject)) {
+    if targets.iter().all(|key| kind(model, key).is_some_and(DecisionKind::rejects)) {
         return clear_targets(model, targets);
     }
     let Some(targets) = rejectable(model, targets) else { return };
@@ -270,7 +263,7 @@ pub(crate) fn exclude(model: &mut Model) {
     };
     if targets.iter().any(demands) {
         let for_marks = !model.queue.marks.is_empty();
-        return open_for(model, Says::Reason, targets, for_marks);
+        return open_for(model, DecisionKind::Reject, targets, for_marks);
     }
     // What was typed as its reason goes along, also after the toggle went back and forth.
     let because = |key: ActionKey| {
@@ -290,18 +283,15 @@ pub(crate) fn exclude(model: &mut Model) {
 const LISTED: usize = 9;
 
 pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffer) -> Option<Position> {
-    let (heading, does) = match form.says {
-        Says::Reason => ("Exclude, because", "excludes"),
-        Says::Comment => ("Approve, with a comment", "approves"),
-        Says::Guidance => ("Try again, with guidance", "asks for another try"),
-    };
+    let words = form.says.words();
     let keys = &model.settings.keymap;
     let (accept, back) = (keys.key_in_text(Command::Accept), keys.key_in_text(Command::Back));
-    let note = format!("{accept} {does}   {back} closes and keeps the text");
-    let reasons: &[String] = if form.says == Says::Reason { &model.settings.reasons } else { &[] };
+    let note = format!("{accept} {}   {back} closes and keeps the text", words.does);
+    let reasons: &[String] = if form.says.rejects() { &model.settings.reasons } else { &[] };
     let listed = reasons.len().min(LISTED) as u16;
     let height = if listed > 0 { 9 + listed } else { 8 };
-    let body = sheet_frame(model, area, (76.min(area.width.saturating_sub(2)), height), heading, &note, buf);
+    let body =
+        sheet_frame(model, area, (76.min(area.width.saturating_sub(2)), height), words.heading, &note, buf);
     let mut pen = Pen::new(buf, body, 0);
     match form.keys.as_slice() {
         [only] => title(model, only, &mut pen),
@@ -323,13 +313,13 @@ pub(crate) fn draw(model: &Model, form: &ReasonForm, area: Rect, buf: &mut Buffe
 /// What becomes of the text.
 const fn kept(form: &ReasonForm) -> &'static str {
     match (form.says, form.rule) {
-        (Says::Reason, ReasonRule::NotKept) => "This source keeps no reason; it stays in your journal.",
-        (Says::Reason, ReasonRule::Optional) => "The source keeps the reason with the rejection.",
-        (Says::Reason, ReasonRule::Required) => "This source asks for a reason with every rejection.",
-        (Says::Comment, ReasonRule::NotKept) => {
+        (DecisionKind::Reject, ReasonRule::NotKept) => {
+            "This source keeps no reason; it stays in your journal."
+        }
+        (DecisionKind::Reject, ReasonRule::Required) => "This source asks for a reason with every rejection.",
+        (DecisionKind::Approve, ReasonRule::NotKept) => {
             "This source keeps no comment; it is kept in your journal only."
         }
-        (Says::Comment, _) => "The source keeps the comment with the approval.",
-        (Says::Guidance, _) => "The agent gets this text and proposes again.",
+        (says, _) => says.words().kept,
     }
 }

@@ -1,10 +1,11 @@
 //! Stages, undoes and redoes decisions. Every change of the draft is made here, and is saved.
 
 use crate::domain::{
-    ActionKey, BatchKey, Change, Decision, Seen, SourceName, Staged, Status, Step, Untrusted, json, merge,
+    ActionKey, BatchKey, Change, Decision, DecisionKind, Seen, SourceName, Staged, Status, Step, Untrusted,
+    json, merge,
 };
 use crate::inbox::Problem;
-use crate::journal::{EditText, Restored, Says, Write};
+use crate::journal::{EditText, Restored, Write};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::state::Tone;
@@ -132,7 +133,7 @@ pub(crate) fn settle(model: &mut Model, keys: &[ActionKey]) -> Vec<ActionKey> {
         model.edit.texts.remove(key);
         model.reader.contents.forget(key);
         model.edit.drafted.remove(key);
-        for says in [Says::Reason, Says::Comment, Says::Guidance] {
+        for says in DecisionKind::ALL {
             model.decide.reason_texts.remove(&(key.clone(), says));
         }
     }
@@ -161,7 +162,7 @@ pub(crate) fn unstage_changed(model: &mut Model) {
         }
         let text = model.edit.texts.get(key).cloned();
         writes.extend(text.map(|text| Write::EditText { key: key.clone(), text: Some(text) }));
-        for says in [Says::Reason, Says::Comment, Says::Guidance] {
+        for says in DecisionKind::ALL {
             let text = model.decide.reason_texts.get(&(key.clone(), says)).cloned();
             writes.extend(text.map(|text| Write::ReasonText { key: key.clone(), says, text: Some(text) }));
         }
@@ -184,13 +185,9 @@ pub(crate) fn unstage_changed(model: &mut Model) {
 
 /// The words and edits of a decision become what was typed and not staged.
 fn keep_typed(model: &mut Model, key: &ActionKey, staged: &Staged) {
-    let (says, words) = match &staged.decision {
-        Decision::Reject { reason } => (Says::Reason, reason.clone()),
-        Decision::Approve { comment, .. } => (Says::Comment, comment.clone()),
-        Decision::Retry { guidance } => (Says::Guidance, Some(guidance.clone())),
-    };
-    if let Some(words) = words {
-        model.decide.reason_texts.insert((key.clone(), says), words);
+    if let Some(words) = staged.decision.said() {
+        let says = staged.decision.kind().without_edits();
+        model.decide.reason_texts.insert((key.clone(), says), words.to_owned());
     }
     let (Some(edits), Some(of)) = (staged.decision.edits(), staged.digest) else { return };
     let input = model.reader.contents.find(key, &of).and_then(|content| content.input.as_ref());
@@ -295,8 +292,8 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
                 "undecided again; ".to_owned()
             } else {
                 let after = replaced.first().and_then(|change| change.after.as_ref());
-                match after.map(|staged| word(&staged.decision)) {
-                    Some(now) if now != word(&before.decision) => format!("{now} now; "),
+                match after.map(|staged| staged.decision.kind().words().phrase) {
+                    Some(now) if now != before.decision.kind().words().phrase => format!("{now} now; "),
                     _ => "changed; ".to_owned(),
                 }
             };
@@ -309,25 +306,12 @@ pub(crate) fn parts(model: &Model, step: &Step, turn: bool) -> Vec<Shown> {
     }
 }
 
-const fn word(decision: &Decision) -> &'static str {
-    match decision {
-        Decision::Approve { edits: None, .. } => "approve",
-        Decision::Approve { edits: Some(_), .. } => "approve with edits",
-        Decision::Reject { .. } => "exclude",
-        Decision::Retry { .. } => "retry",
-    }
-}
-
 /// `approve with edits (title), comment "urgent"`
 fn said(decision: &Decision) -> Vec<Shown> {
     let edits = decision.edits().map(|edits| format!(" ({})", listed(&edits.keys()))).unwrap_or_default();
-    let mut parts = vec![Shown::ours(format!("{}{edits}", word(decision)))];
-    let (what, words) = match decision {
-        Decision::Approve { comment, .. } => ("comment", comment.as_deref()),
-        Decision::Reject { reason } => ("because", reason.as_deref()),
-        Decision::Retry { guidance } => ("guidance", Some(guidance.as_str())),
-    };
-    if let Some(words) = words {
+    let mut parts = vec![Shown::ours(format!("{}{edits}", decision.kind().words().phrase))];
+    let what = decision.kind().words().before_said;
+    if let Some(words) = decision.said() {
         let words = text::line(&Untrusted::from(words)).cut(30);
         parts.extend([Shown::ours(format!(", {what} \"")), words, Shown::ours("\"")]);
     }

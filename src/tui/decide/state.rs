@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::domain::{ActionKey, Draft, Resolution, Step, Timestamp};
-use crate::journal::Says;
+use crate::domain::{ActionKey, DecisionKind, Draft, Resolution, Step, Timestamp};
 use crate::tui::core::command::Command;
 use crate::tui::queue::counts::{StagedByGroup, StagedTotals};
 use crate::tui::queue::groups::GroupKey;
@@ -19,7 +18,7 @@ pub(crate) struct DecideState {
     /// The group decided in last, while nothing but deciding was done since: auto-advance may have left it.
     pub decided_in: Option<GroupKey>,
     /// Typed into reason fields, staged or not.
-    pub reason_texts: HashMap<(ActionKey, Says), String>,
+    pub reason_texts: HashMap<(ActionKey, DecisionKind), String>,
 }
 
 // Keys that were not meant: typed at something that just changed, repeated by a held key, or pasted.

@@ -107,10 +107,8 @@ fn scroll(model: &mut Model, way: Direction, by: usize) {
 
 /// What stands beside an approval already.
 pub(crate) fn comment_of(model: &Model, key: &ActionKey) -> Option<String> {
-    match &model.decide.draft.get(key)?.decision {
-        Decision::Approve { comment, .. } => comment.clone(),
-        Decision::Reject { .. } | Decision::Retry { .. } => None,
-    }
+    let decision = &model.decide.draft.get(key)?.decision;
+    decision.said().filter(|_| decision.kind().approves()).map(str::to_owned)
 }
 
 /// Every action to which the change applies, as one step.

@@ -1,6 +1,6 @@
 //! The deciding words. They stage only, and only about what was read out before the line was typed.
 
-use crate::domain::{On, ReasonRule, Resolution, Timestamp};
+use crate::domain::{DecisionKind, On, ReasonRule, Resolution, Timestamp};
 use crate::tui::core::command::Command;
 use crate::tui::core::msg::Intent;
 use crate::tui::decide::update::lock;
@@ -116,16 +116,18 @@ pub(crate) fn comment(session: &mut Session, rest: &str, at: Timestamp) {
     }
 }
 
-pub(crate) fn retry(session: &mut Session, rest: &str, at: Timestamp) {
-    if let Some(can) = session.model.here().map(|slot| slot.entry.row.can).filter(|can| !can.retry) {
-        return session
-            .say(&sentences::sentence(&format!("nothing was decided: {}", can.why_not(On::Retry))));
+pub(crate) fn ask(session: &mut Session, kind: DecisionKind, rest: &str, at: Timestamp) {
+    let can = session.model.here().map(|slot| slot.entry.row.can);
+    if let Some(can) = can.filter(|can| !can.takes(kind)) {
+        let why = format!("nothing was decided: {}", can.why_not(On::of(kind)));
+        return session.say(&sentences::sentence(&why));
     }
     if rest.is_empty() {
-        return session.say("Nothing was decided. Say retry, and what the agent should do otherwise.");
+        let words = kind.words();
+        return session.say(&format!("Nothing was decided. Say {}, and {}.", words.name, words.wants));
     }
     if may_decide(session, at) {
-        stage(session, Intent::Retry(rest.to_owned()));
+        stage(session, Intent::Ask(kind, rest.to_owned()));
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn arrived(session: &mut Session, tab: Tab) -> bool {
         return false;
     }
     // What its source knows around it belongs to the page; a problem is an answer, too.
-    if tab == Tab::Context && session.model.reader.contexts.get(&key).is_none() {
+    if tab.question().is_some() && session.model.reader.answers.get(&key, tab).is_none() {
         return false;
     }
     session.turn = Turn::Word;

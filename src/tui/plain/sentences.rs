@@ -144,26 +144,18 @@ pub(crate) fn status(status: &Status) -> String {
 
 /// `approve with edit of title, with a comment`
 pub(crate) fn decision(decision: &Decision) -> String {
-    match decision {
-        Decision::Approve { edits, comment } => {
-            let edits =
-                edits.as_ref().map_or_else(String::new, |it| format!(" with edit of {}", listed(&it.keys())));
-            format!("approve{edits}{}", if comment.is_some() { ", with a comment" } else { "" })
-        }
-        Decision::Reject { reason } => {
-            format!("exclude{}", if reason.is_some() { ", with a reason" } else { "" })
-        }
-        Decision::Retry { .. } => "retry with guidance".to_owned(),
+    let words = decision.kind().without_edits().words();
+    if decision.kind().hands_back() {
+        return format!("{} with {}", words.phrase, words.said);
     }
+    let edits = decision.edits().map(|edits| format!(" with edit of {}", listed(&edits.keys())));
+    let said = decision.said().map(|_| format!(", with a {}", words.said));
+    format!("{}{}{}", words.phrase, edits.unwrap_or_default(), said.unwrap_or_default())
 }
 
-pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
-    match kind {
-        DecisionKind::Approve => "approve",
-        DecisionKind::ApproveWithEdits => "approve with edit",
-        DecisionKind::Reject => "exclude",
-        DecisionKind::Retry => "retry",
-    }
+/// `approve with edit`
+pub(crate) fn kind(kind: DecisionKind) -> String {
+    kind.words().terse.replace('+', " with ")
 }
 
 /// `41 pending, 33 undecided, 8 staged, oldest 3 h 12 min, 1 high risk.`

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::domain::{
-    Confirm, Outcome, ReportLine, Status, Submission, SubmissionBatch, Timestamp, Untrusted,
+    Confirm, DecisionKind, Outcome, ReportLine, Status, Submission, SubmissionBatch, Timestamp, Untrusted,
 };
 use crate::text;
 use crate::text::count;
@@ -155,14 +155,10 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
 /// `2 batches, 8 decisions: 5 approve, 1 approve with edit, 2 exclude (final). As kim.`
 fn what(review: &Review) -> String {
     let counts = review.counts;
-    let kinds = [
-        (counts.approve, "approve"),
-        (counts.edit, "approve with edit"),
-        (counts.reject, "exclude (final)"),
-        (counts.retry, "retry"),
-    ];
+    let last = |kind: DecisionKind| if kind.rejects() { " (final)" } else { "" };
+    let some = counts.each().filter(|(_, n)| *n > 0);
     let kinds: Vec<String> =
-        kinds.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+        some.map(|(kind, n)| format!("{n} {}{}", sentences::kind(kind), last(kind))).collect();
     let batches =
         if review.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", review.batches) };
     format!("{batches}, {}: {}.", count(counts.total(), "decision"), kinds.join(", "))
@@ -189,7 +185,7 @@ pub(crate) fn by_name(review: &Review) -> Vec<String> {
             let kind = sentences::kind(item.kind());
             format!(
                 "{}: {}. Title: {}.",
-                sentences::sentence(kind).trim_end_matches('.'),
+                sentences::sentence(&kind).trim_end_matches('.'),
                 sentences::identifier(&item.tool),
                 foreign(&item.title)
             )

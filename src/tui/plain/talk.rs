@@ -3,7 +3,6 @@
 use crate::domain::Timestamp;
 use crate::tui::core::msg::{Effect, Msg, What};
 use crate::tui::core::router;
-use crate::tui::preview::page::made::Tab;
 
 use super::browse::To;
 use super::session::{Opened, Session, Turn, Typed};
@@ -117,15 +116,12 @@ impl Session {
             }
         };
         match verb {
-            Verb::Show => read::start(self, Tab::Rendered),
-            Verb::Raw => read::start(self, Tab::Raw),
-            Verb::Diff => read::start(self, Tab::Diff),
-            Verb::Context => read::start(self, Tab::Context),
+            Verb::Read(tab) => read::start(self, tab),
             Verb::More => read::more(self),
             Verb::Approve => decide::approve(self, rest, at),
             Verb::Exclude => decide::exclude(self, rest, at),
             Verb::Comment => decide::comment(self, rest, at),
-            Verb::Retry => decide::retry(self, rest, at),
+            Verb::Ask(kind) => decide::ask(self, kind, rest, at),
             Verb::Rest => decide::rest(self),
             Verb::Clear => decide::clear(self),
             Verb::Undo => decide::undo(self),

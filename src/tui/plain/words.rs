@@ -1,22 +1,21 @@
 //! The table of plain mode's words: what a line may begin with, what may follow, and what it does. It feeds the parser, `help`, and
 //! the names of commands in sentences.
 
+use crate::domain::DecisionKind;
 use crate::tui::core::command::Command;
 use crate::tui::core::keymap::Keymap;
+use crate::tui::preview::page::made::Tab;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    Show,
+    Read(Tab),
     More,
-    Raw,
-    Diff,
-    Context,
     Approve,
     Exclude,
     Edit,
     Revert,
     Comment,
-    Retry,
+    Ask(DecisionKind),
     Rest,
     Clear,
     Undo,
@@ -66,17 +65,17 @@ const fn word(
 /// The order of `help`.
 #[rustfmt::skip]
 pub(crate) const WORDS: &[Word] = &[
-    word(Verb::Show, "show", "", "reads the action, its input first", &[Command::Zoom, Command::Open]),
+    word(Verb::Read(Tab::Rendered), "show", "", "reads the action, its input first", &[Command::Zoom, Command::Open]),
     word(Verb::More, "more", "", "reads on", &[Command::ScrollDown, Command::PageDown]),
-    word(Verb::Raw, "raw", "", "reads the input as JSON, as it was proposed", &[]),
-    word(Verb::Diff, "diff", "", "reads what your edits change", &[Command::Diff]),
-    word(Verb::Context, "context", "", "reads where the action comes from", &[]),
+    word(Verb::Read(Tab::Raw), "raw", "", "reads the input as JSON, as it was proposed", &[]),
+    word(Verb::Read(Tab::Diff), "diff", "", "reads what your edits change", &[Command::Diff]),
+    word(Verb::Read(Tab::Context), "context", "", "reads where the action comes from", &[]),
     word(Verb::Approve, "approve", "[because TEXT]", "stages an approval of this action, with your edits if there are any", &[Command::Approve]),
     word(Verb::Exclude, "exclude", "[because TEXT]", "stages a rejection of this action", &[Command::Exclude, Command::ExcludeBecause]),
     word(Verb::Edit, "edit", "[FIELD=VALUE]", "changes one field; alone it names the fields", &[Command::Edit]),
     word(Verb::Revert, "revert", "", "drops your edits of this action", &[]),
     word(Verb::Comment, "comment", "TEXT", "adds a comment to the staged decision", &[]),
-    word(Verb::Retry, "retry", "TEXT", "stages: try again, with this guidance", &[]),
+    word(Verb::Ask(DecisionKind::Retry), "retry", "TEXT", "stages: try again, with this guidance", &[]),
     word(Verb::Rest, "rest", "", "stages approvals for the rest of this batch: read, and not high-risk", &[Command::ApproveRest]),
     word(Verb::Clear, "clear", "", "makes this action undecided again", &[Command::Clear]),
     word(Verb::Undo, "undo", "", "takes the last step back", &[Command::Undo]),

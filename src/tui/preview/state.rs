@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, ContextEntry, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
-use crate::inbox::{History, Problem};
+use crate::domain::{ActionKey, Digest, PendingAction, Revision, SeenLog, Status, Timestamp};
+use crate::inbox::{Answer, Problem, Question};
 use crate::text::{Flags, Shown};
 use crate::tui::preview::page::made::{Cached, Content, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit};
@@ -151,7 +151,7 @@ impl Search {
 // What was asked of a source about single actions, once its tab was opened: what happened to them, and what is around them.
 
 /// So many are kept.
-const KEPT_ANSWERS: usize = 64;
+const KEPT_ANSWERS: usize = 128;
 
 /// Where an action stood when it was asked about: another one, and there is more to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,70 +160,44 @@ pub(crate) struct AskedState {
     pub status: Status,
 }
 
-#[derive(Debug)]
-pub(crate) struct Fetched<T> {
+#[derive(Clone, Debug)]
+pub(crate) struct Fetched {
     pub stood: AskedState,
-    pub answer: Arc<Result<T, Problem>>,
+    pub answer: Arc<Result<Answer, Problem>>,
     /// Counts up with every answer, so that a page knows which one it shows.
     pub number: u64,
 }
 
-/// Answers of one kind, by action.
-#[derive(Debug)]
-pub(crate) struct Answers<T> {
-    told: HashMap<ActionKey, Fetched<T>>,
-    order: VecDeque<ActionKey>,
-    asked: HashSet<ActionKey>,
+/// A question about an action.
+pub(crate) type Asked = (ActionKey, Question);
+
+/// What was asked, and answered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answers {
+    told: HashMap<Asked, Fetched>,
+    order: VecDeque<Asked>,
+    asked: HashSet<Asked>,
     count: u64,
 }
 
-/// What happened to them.
-pub(crate) type Histories = Answers<History>;
-/// What their sources know around them.
-pub(crate) type Contexts = Answers<Vec<ContextEntry>>;
-
-impl<T> Default for Answers<T> {
-    fn default() -> Self {
-        Self { told: HashMap::new(), order: VecDeque::new(), asked: HashSet::new(), count: 0 }
-    }
-}
-
-// By hand, because an answer is shared and need not be cloned itself.
-impl<T> Clone for Fetched<T> {
-    fn clone(&self) -> Self {
-        Self { stood: self.stood.clone(), answer: Arc::clone(&self.answer), number: self.number }
-    }
-}
-
-impl<T> Clone for Answers<T> {
-    fn clone(&self) -> Self {
-        Self {
-            told: self.told.clone(),
-            order: self.order.clone(),
-            asked: self.asked.clone(),
-            count: self.count,
-        }
-    }
-}
-
-impl<T> Answers<T> {
-    pub(crate) fn get(&self, key: &ActionKey) -> Option<&Fetched<T>> {
-        self.told.get(key)
+impl Answers {
+    pub(crate) fn get(&self, key: &ActionKey, tab: Tab) -> Option<&Fetched> {
+        self.told.get(&(key.clone(), tab.question()?))
     }
 
     /// Notes that it is asked for; false when it is known as of then, or on the way.
-    pub(crate) fn ask(&mut self, key: &ActionKey, stood: &AskedState) -> bool {
-        let known = self.told.get(key).is_some_and(|told| told.stood == *stood);
-        !known && self.asked.insert(key.clone())
+    pub(crate) fn ask(&mut self, asked: &Asked, stood: &AskedState) -> bool {
+        let known = self.told.get(asked).is_some_and(|told| told.stood == *stood);
+        !known && self.asked.insert(asked.clone())
     }
 
     /// Keeps an answer, and lets go of the one kept longest.
-    pub(crate) fn keep(&mut self, key: ActionKey, stood: AskedState, answer: Result<T, Problem>) {
-        self.asked.remove(&key);
+    pub(crate) fn keep(&mut self, asked: Asked, stood: AskedState, answer: Result<Answer, Problem>) {
+        self.asked.remove(&asked);
         self.count += 1;
         let told = Fetched { stood, answer: Arc::new(answer), number: self.count };
-        if self.told.insert(key.clone(), told).is_none() {
-            self.order.push_back(key);
+        if self.told.insert(asked.clone(), told).is_none() {
+            self.order.push_back(asked);
         }
         while self.order.len() > KEPT_ANSWERS {
             if let Some(oldest) = self.order.pop_front() {
@@ -245,8 +219,7 @@ pub(crate) struct ReaderState {
     pub seen: SeenLog,
     pub time: ReadingTime,
     pub contents: SeenContents,
-    pub histories: Histories,
-    pub contexts: Contexts,
+    pub answers: Answers,
     pub reading: Reading,
 }
 

@@ -1,11 +1,12 @@
 //! The preview follows the cursor, loads what it needs, scrolls, and notes what was on screen.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ratatui::layout::Rect;
 
-use crate::domain::{ActionKey, ContextEntry, Digest, Entry, Row, Seen, Untrusted};
-use crate::inbox::{History, Problem};
+use crate::domain::{ActionKey, Digest, Entry, Row, Seen, Untrusted};
+use crate::inbox::{Answer, Problem};
 use crate::journal::Write;
 use crate::tui::core::command;
 use crate::tui::core::command::Direction;
@@ -13,7 +14,7 @@ use crate::tui::core::layout::above_message;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, What};
-use crate::tui::preview::page::made::{Made, SourceAnswers, Tab};
+use crate::tui::preview::page::made::{Made, Tab};
 use crate::tui::queue::state::Line;
 use crate::tui::submit::resolve_unknown;
 use crate::tui::{edit, history, queue};
@@ -21,7 +22,7 @@ use crate::tui::{edit, history, queue};
 use super::page::Page;
 use super::reading_time::{OnScreen, Reads, TIME_FOR_FORM, TimeOnScreen, time_for};
 use super::search;
-use super::state::AskedState;
+use super::state::{Asked, AskedState};
 
 /// While a key is held, the preview waits until it rests for so long.
 const REST: i64 = 80;
@@ -101,11 +102,8 @@ pub(crate) fn make_page(model: &mut Model) {
         model.preview.page = made.and_then(|made| {
             let cached = model.preview.cached(&made.key)?;
             let row = model.queue.get(&made.key).map_or(&cached.action.row, |slot| &slot.entry.row);
-            let known = SourceAnswers {
-                history: model.reader.histories.get(&made.key).map(|told| told.answer.as_ref()),
-                context: model.reader.contexts.get(&made.key).map(|told| told.answer.as_ref()),
-            };
-            Some(Page::new(made, cached, row, known, &model.settings.zone))
+            let told = model.reader.answers.get(&made.key, made.tab).map(|told| Arc::clone(&told.answer));
+            Some(Page::new(made, cached, row, told.as_deref(), &model.settings.zone))
         });
         if let (Some(before), Some(page)) = (before, &mut model.preview.page) {
             model.preview.top = page.row_of(&before.anchor(model.preview.top));
@@ -144,11 +142,7 @@ fn made(model: &Model) -> Option<Made> {
         stacked: model.preview.stacked,
         status: status.clone(),
         paused: model.is_paused(&key.source),
-        told: match model.preview.tab {
-            Tab::History => model.reader.histories.get(key).map(|told| told.number),
-            Tab::Context => model.reader.contexts.get(key).map(|told| told.number),
-            Tab::Rendered | Tab::Diff | Tab::Raw => None,
-        },
+        told: model.reader.answers.get(key, model.preview.tab).map(|told| told.number),
         can: here.filter(|slot| slot.is_pending()).map(|slot| slot.entry.row.can),
     })
 }
@@ -314,23 +308,17 @@ fn note(model: &mut Model, key: ActionKey, digest: Digest, seen: Seen) {
     model.effects.push(Effect::Save(vec![Write::Seen { key, digest, seen }]));
 }
 
-// The History and the Context tab ask when they are opened, and again when their action moved on.
+// Tabs with a question ask it when they are opened, and again when their action moved on.
 
 /// After every message.
 pub(crate) fn fetch_tabs(model: &mut Model) {
-    let tab = model.preview.tab;
-    if !matches!(tab, Tab::History | Tab::Context) {
-        return;
-    }
+    let Some(question) = model.preview.tab.question() else { return };
     let Some(key) = model.preview.shown.clone() else { return };
     let Some(stood) = stood(model, &key) else { return };
-    if tab == Tab::History {
-        let asks = model.reader.histories.ask(&key, &stood);
-        return model.effects.extend(asks.then_some(Effect::History { key, stood }));
-    }
-    if model.reader.contexts.ask(&key, &stood) {
-        let listed = beside(model, &key);
-        model.effects.push(Effect::Context { key, stood, listed });
+    let asked = (key, question);
+    if model.reader.answers.ask(&asked, &stood) {
+        let listed = beside(model, &asked.0);
+        model.effects.push(Effect::Ask { asked, stood, listed });
     }
 }
 
@@ -359,29 +347,16 @@ fn stood(model: &Model, key: &ActionKey) -> Option<AskedState> {
     Some(AskedState { revision: newer.revision, status: newer.status.clone() })
 }
 
-pub(crate) fn told(model: &mut Model, key: ActionKey, stood: AskedState, answer: Result<History, Problem>) {
-    model.screen.dirty |= is_on_screen(model, &key, Tab::History);
-    model.reader.histories.keep(key, stood, answer);
-}
-
-pub(crate) fn around(
-    model: &mut Model,
-    key: ActionKey,
-    stood: AskedState,
-    answer: Result<Vec<ContextEntry>, Problem>,
-) {
-    model.screen.dirty |= is_on_screen(model, &key, Tab::Context);
-    model.reader.contexts.keep(key, stood, answer);
-}
-
-fn is_on_screen(model: &Model, key: &ActionKey, tab: Tab) -> bool {
-    model.preview.shown.as_ref() == Some(key) && model.preview.tab == tab
+pub(crate) fn told(model: &mut Model, asked: Asked, stood: AskedState, answer: Result<Answer, Problem>) {
+    let (key, question) = &asked;
+    let on_screen = model.preview.shown.as_ref() == Some(key);
+    model.screen.dirty |= on_screen && model.preview.tab.question() == Some(*question);
+    model.reader.answers.keep(asked, stood, answer);
 }
 
 /// All of it is asked for again when it is looked at.
 pub(crate) fn forget(model: &mut Model) {
-    model.reader.histories.clear();
-    model.reader.contexts.clear();
+    model.reader.answers.clear();
 }
 
 // Tells the journal for how long each content was on screen.

@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::config::GroupBy;
-use crate::domain::{
-    BatchKey, Change, DecisionKind, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp,
-};
+use crate::domain::{BatchKey, Change, Draft, Entry, Row, SourceName, Staged, StagedCounts, Timestamp};
 
 use super::groups::Group;
 use super::incoming::FrozenUpdates;
@@ -130,35 +128,20 @@ impl StagedTotals {
     }
 
     pub(crate) fn add(&mut self, staged: &Staged) {
-        add(&mut self.total, staged);
+        self.total.add(staged.decision.kind());
         self.unopened += usize::from(is_unopened(staged));
-        add(self.batches.entry(staged.batch.clone()).or_default(), staged);
+        self.batches.entry(staged.batch.clone()).or_default().add(staged.decision.kind());
     }
 
     pub(crate) fn remove(&mut self, staged: &Staged) {
-        let total = field(&mut self.total, staged);
-        *total = total.saturating_sub(1);
+        self.total.remove(staged.decision.kind());
         self.unopened = self.unopened.saturating_sub(usize::from(is_unopened(staged)));
         if let Some(counts) = self.batches.get_mut(&staged.batch) {
-            let count = field(counts, staged);
-            *count = count.saturating_sub(1);
+            counts.remove(staged.decision.kind());
             if *counts == StagedCounts::default() {
                 self.batches.remove(&staged.batch);
             }
         }
-    }
-}
-
-pub(crate) fn add(counts: &mut StagedCounts, staged: &Staged) {
-    *field(counts, staged) += 1;
-}
-
-fn field<'a>(counts: &'a mut StagedCounts, staged: &Staged) -> &'a mut usize {
-    match staged.decision.kind() {
-        DecisionKind::Approve => &mut counts.approve,
-        DecisionKind::ApproveWithEdits => &mut counts.edit,
-        DecisionKind::Reject => &mut counts.reject,
-        DecisionKind::Retry => &mut counts.retry,
     }
 }
 
@@ -207,7 +190,7 @@ impl StagedByGroup {
         for (key, staged) in draft.iter() {
             let Some(slot) = queue.get(key) else { continue };
             match spread.groups.get_mut(slot.group as usize) {
-                Some(counts) => add(counts, staged),
+                Some(counts) => counts.add(staged.decision.kind()),
                 None => spread.hidden += 1,
             }
         }

@@ -33,12 +33,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let ages = [("< 15 m", fresh), ("15-60 m", hour), ("1-4 h", hours), ("> 4 h", older)];
     nth = bars(area, nth + 1, "Age", &ages, buf);
     let counts = model.decide.tally.total();
-    let staged = [
-        ("approve", counts.approve),
-        ("edit", counts.edit),
-        ("exclude", counts.reject),
-        ("retry", counts.retry),
-    ];
+    let staged: Vec<_> = counts.each().map(|(kind, n)| (kind.words().name, n)).collect();
     nth = bars(area, nth + 1, "Staged", staged.get(..3).unwrap_or(&staged), buf);
     saved(model, area, nth + 1, buf);
 }

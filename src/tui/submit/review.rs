@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use crate::domain::{
-    ActionKey, BatchKey, Binding, Confirm, Decision, Outcome, PendingAction, Refusal, SourceName, Staged,
-    StagedCounts, Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze,
-    in_sending_order,
+    ActionKey, BatchKey, Binding, Confirm, Outcome, PendingAction, Refusal, SourceName, Staged, StagedCounts,
+    Submission, SubmissionId, Timestamp, Together, Untrusted, Weight, confirm_by, freeze, in_sending_order,
 };
 use crate::text;
 use crate::tui::core::command::Command;
@@ -211,7 +210,7 @@ fn unlocked<'a>(
 ) -> (Vec<OfDraft<'a>>, Vec<(ActionKey, String)>) {
     let (mut free, mut locked) = (Vec::new(), Vec::new());
     for (key, staged) in staged {
-        let approves = matches!(staged.decision, Decision::Approve { .. });
+        let approves = staged.decision.kind().approves();
         let action = fresh.get(key).filter(|_| approves);
         // What changed is refused for that.
         let action = action.filter(|action| staged.digest.is_none_or(|digest| digest == action.digest()));
@@ -421,11 +420,7 @@ pub(crate) fn goes(model: &Model, sent: &[OfDraft<'_>]) -> Vec<SentWith> {
     let mut told: Vec<SentWith> = Vec::new();
     for (key, staged) in sent {
         let Some(can) = model.queue.get(key).map(|slot| slot.entry.row.can) else { continue };
-        let does = match staged.decision {
-            Decision::Approve { .. } => "approving",
-            Decision::Reject { .. } => "rejecting",
-            Decision::Retry { .. } => "retrying",
-        };
+        let does = staged.decision.kind().words().doing;
         for words in can.told_of(&staged.decision) {
             let same =
                 |goes: &&mut SentWith| goes.source == key.source && goes.does == does && goes.words == words;

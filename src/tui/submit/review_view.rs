@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text;
@@ -18,6 +18,8 @@ use crate::tui::preview::page::fields::changes;
 use crate::tui::preview::page::line::listed;
 use crate::tui::queue::list::SourceState;
 use crate::tui::{chrome, preview};
+
+use super::review_words as words;
 
 /// One line of a sheet, in parts.
 pub(crate) type Parts = Vec<(Shown, Style)>;
@@ -39,14 +41,13 @@ const LISTED: usize = 500;
 
 pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buffer) -> Option<Position> {
     let Some(review) = &sheet.review else {
-        let body = sheet_frame(model, area, (60, 5), "Review and submit", "nothing has been sent yet", buf);
-        let line = format!("reading {} afresh…", chrome::words::count(sheet.keys.len(), "action"));
-        Pen::new(buf, body, 1).ours(&line, theme::PLAIN);
+        let body = sheet_frame(model, area, (60, 5), words::TITLE, words::NOTE, buf);
+        Pen::new(buf, body, 1).ours(&words::reading(sheet.keys.len()), theme::PLAIN);
         return None;
     };
     let lines = lines(model, review);
     let (tools, size) = above(review, &lines, area);
-    let mut body = sheet_frame(model, area, size, "Review and submit", "nothing has been sent yet", buf);
+    let mut body = sheet_frame(model, area, size, words::TITLE, words::NOTE, buf);
     draw_lines(&tools, body, buf);
     let above = (tools.len() as u16).min(body.height);
     body = Rect { y: body.y + above, height: body.height - above, ..body };
@@ -57,8 +58,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
     let foot = Rect { y: body.bottom() - foot, height: foot, ..body };
     if top + room < lines.len() {
         let page = model.settings.keymap.key(Command::PageDown);
-        Pen::new(buf, foot, 0)
-            .ours(&format!("… {} more lines ({page})", lines.len() - top - room), theme::DIM);
+        Pen::new(buf, foot, 0).ours(&words::more_lines(lines.len() - top - room, &page), theme::DIM);
     }
     how(model, review, &sheet.typed, foot, buf)
 }
@@ -98,33 +98,21 @@ pub(crate) fn ours(text: impl Into<String>, style: Style) -> (Shown, Style) {
 
 fn lines(model: &Model, review: &Review) -> Vec<Parts> {
     if review.submission.is_none() {
-        let mut lines = vec![vec![ours("Nothing of this can be sent now:", theme::BOLD)], Vec::new()];
+        let mut lines = vec![vec![ours(words::NOTHING_TO_SEND, theme::BOLD)], Vec::new()];
         named(model, review, &mut lines);
         return lines;
     }
     let counts = review.counts;
-    let mut lines: Vec<Parts> = vec![vec![ours(
-        format!(
-            "{} in {} will be sent:",
-            chrome::words::count(counts.total(), "decision"),
-            if review.batches == 1 { "1 batch".to_owned() } else { format!("{} batches", review.batches) }
-        ),
-        theme::BOLD,
-    )]];
-    lines.push(Vec::new());
-    let mut kind = |n: usize, word: &str, style: Style, what: &str| {
-        if n > 0 {
-            lines.push(vec![ours(format!("  {word:<16}{n:>4}   "), style), ours(what, theme::DIM)]);
-        }
-    };
-    kind(counts.approve, "APPROVE", theme::GOOD, "as proposed");
-    kind(counts.edit, "APPROVE + EDIT", theme::GOOD, "");
-    kind(counts.reject, "EXCLUDE", theme::BAD, "rejected for good");
-    kind(counts.retry, "RETRY", theme::KEY, "with guidance");
-    lines.push(vec![
-        ours(format!("  {:<16}{:>4}   ", "left alone", review.left_pending), theme::PLAIN),
-        ours("stay pending, not part of the request", theme::DIM),
-    ]);
+    let sent = ours(words::will_be_sent(counts.total(), review.batches), theme::BOLD);
+    let mut lines: Vec<Parts> = vec![vec![sent], Vec::new()];
+    let counted = |word: &str, n: usize, style: Style| ours(format!("  {word:<16}{n:>4}   "), style);
+    for (kind, n) in counts.each().filter(|(_, n)| *n > 0) {
+        let (word, what) = words::kind(kind);
+        let style = theme::decision(kind).remove_modifier(Modifier::BOLD);
+        lines.push(vec![counted(word, n, style), ours(what, theme::DIM)]);
+    }
+    let (word, what) = words::LEFT_ALONE;
+    lines.push(vec![counted(word, review.left_pending, theme::PLAIN), ours(what, theme::DIM)]);
     lines.extend(model.list.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());
     named(model, review, &mut lines);
@@ -140,7 +128,8 @@ fn doubt(model: &Model, review: &Review, source: &SourceState) -> Option<Parts> 
     let mut sent = review.submission.iter().flat_map(Submission::batches).map(SubmissionBatch::source);
     let (word, good) = chrome::words::connection(source, model.now);
     let is_old = !good && sent.any(|name| *name == source.name);
-    is_old.then(|| vec![ours(format!("  {}: {word}; counts may be old", source.name), theme::WARN)])
+    is_old
+        .then(|| vec![ours(format!("  {}: {word}; {}", source.name, words::COUNTS_MAY_BE_OLD), theme::WARN)])
 }
 
 /// What goes with these decisions where they land.
@@ -163,7 +152,7 @@ fn binding(review: &Review, lines: &mut Vec<Parts>) {
         lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, style)]));
     }
     if review.bound.len() > NAMES {
-        lines.push(vec![ours(format!("and {} more sources", review.bound.len() - NAMES), theme::DIM)]);
+        lines.push(vec![ours(words::and_more(review.bound.len() - NAMES, "sources"), theme::DIM)]);
     }
 }
 
@@ -181,11 +170,11 @@ fn deciding(model: &Model, review: &Review) -> Parts {
         }
     }
     if together {
-        line.push(ours(format!(" on {}", chrome::words::count(review.sources, "source")), theme::DIM));
+        line.push(ours(words::on_sources(review.sources), theme::DIM));
     } else if names.len() > NAMES {
         line.push(ours(format!(", and on {} more", names.len() - NAMES), theme::DIM));
     }
-    line.push(ours("; one request per batch", theme::DIM));
+    line.push(ours(words::REQUESTS, theme::DIM));
     line
 }
 
@@ -220,18 +209,13 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         }
     }
     if submission.len() > LISTED {
-        lines.push(vec![ours(format!("    and {} more", submission.len() - LISTED), theme::DIM)]);
+        lines.push(vec![ours(format!("    {}", words::and_more(submission.len() - LISTED, "")), theme::DIM)]);
     }
     lines.push(Vec::new());
 }
 
 /// What goes along with a decision: old and new values, and what was typed beside it.
 fn carried(model: &Model, key: &ActionKey, decision: &Decision, lines: &mut Vec<Parts>) {
-    let (edits, word, said) = match decision {
-        Decision::Approve { edits, comment } => (edits.as_ref(), "comment", comment.as_deref()),
-        Decision::Reject { reason } => (None, "because", reason.as_deref()),
-        Decision::Retry { guidance } => (None, "guidance", Some(guidance.as_str())),
-    };
     let mut line = |name: Shown, style: Style, old: Option<&str>, value: &str| {
         let name = name.cut(20);
         let room = 66_usize.saturating_sub(name.width());
@@ -246,12 +230,13 @@ fn carried(model: &Model, key: &ActionKey, decision: &Decision, lines: &mut Vec<
         lines.push(parts);
     };
     let input = model.preview.cached(key).map(|cached| &cached.action.input);
-    for change in input.zip(edits).map(|(input, edits)| changes(input, edits)).unwrap_or_default() {
+    for change in input.zip(decision.edits()).map(|(input, edits)| changes(input, edits)).unwrap_or_default()
+    {
         let name = text::line(&Untrusted::from(change.key.as_str()));
         line(name, theme::GOOD, change.old.as_deref(), &change.new);
     }
-    if let Some(said) = said {
-        line(Shown::ours(word), theme::DIM, None, said);
+    if let Some(said) = decision.said() {
+        line(Shown::ours(decision.kind().words().before_said), theme::DIM, None, said);
     }
 }
 
@@ -259,50 +244,49 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
     let before = lines.len();
     for (title, keys) in review.edited.iter().take(NAMED) {
         lines.push(vec![
-            ours("  edited         ", theme::GOOD),
+            ours(words::label(words::EDITED, ""), theme::GOOD),
             (text::line(title).cut(34), theme::PLAIN),
             ours(format!("  {}", listed(keys)), theme::DIM),
         ]);
     }
-    rest(review.edited.len(), "edited", lines);
+    rest(review.edited.len(), words::EDITED, lines);
     let mut warned = |word: &str, titles: &[Untrusted], shows: Option<Command>| {
         for (nth, title) in titles.iter().take(NAMED).enumerate() {
             let mut line =
-                vec![ours(format!("  ! {word:<13}"), theme::WARN), (text::line(title).cut(46), theme::PLAIN)];
+                vec![ours(words::warned(word, ""), theme::WARN), (text::line(title).cut(46), theme::PLAIN)];
             if let Some(shows) = shows.filter(|_| nth == 0) {
-                line.push(ours(format!("   ({} shows)", model.settings.keymap.key(shows)), theme::DIM));
+                line.push(ours(
+                    format!("   {}", words::shows(&model.settings.keymap.key(shows))),
+                    theme::DIM,
+                ));
             }
             lines.push(line);
         }
         rest(titles.len(), word, lines);
     };
-    warned("never opened", &review.unopened, Some(Command::ShowFirst));
-    warned("changed since", &review.changed, Some(Command::ShowChanged));
-    warned("expires soon", &review.expiring, None);
+    warned(words::NEVER_OPENED, &review.unopened, Some(Command::ShowFirst));
+    warned(words::CHANGED, &review.changed, Some(Command::ShowChanged));
+    warned(words::EXPIRES_SOON, &review.expiring, None);
     for (nth, refused) in review.refused.iter().take(NAMED).enumerate() {
-        let mut line =
-            vec![ours("  NOT SENT       ", theme::BAD), (text::line(&refused.title).cut(46), theme::PLAIN)];
+        let not_sent = ours(words::label(words::NOT_SENT, ""), theme::BAD);
+        let mut line = vec![not_sent, (text::line(&refused.title).cut(46), theme::PLAIN)];
         if nth == 0 && review.changed.is_empty() {
             let key = model.settings.keymap.key(Command::ShowChanged);
-            line.push(ours(format!("   ({key} shows)"), theme::DIM));
+            line.push(ours(format!("   {}", words::shows(&key)), theme::DIM));
         }
         lines.push(line);
         let why = text::line(&Untrusted::from(refused.why.as_str()));
         let indent = || ours("                 ", theme::PLAIN);
         lines.extend(why.wrap(REASON).into_iter().map(|row| vec![indent(), (row, theme::DIM)]));
     }
-    rest(review.refused.len(), "not sent", lines);
-    if review.hidden > 0 {
-        let line = format!(
-            "  ! not shown     {} hidden by the filter",
-            chrome::words::count(review.hidden, "decision")
-        );
-        lines.push(vec![ours(line, theme::WARN)]);
-    }
-    if review.high_risk > 0 {
-        let line = format!("  ! high-risk    {} approved", chrome::words::count(review.high_risk, "action"));
-        lines.push(vec![ours(line, theme::WARN)]);
-    }
+    rest(review.refused.len(), words::NOT_SENT_EITHER, lines);
+    let mut counted = |word: &str, n: usize, says: fn(usize) -> String| {
+        if n > 0 {
+            lines.push(vec![ours(words::warned(word, &format!(" {}", says(n))), theme::WARN)]);
+        }
+    };
+    counted(words::NOT_SHOWN, review.hidden, words::hidden);
+    counted(words::HIGH_RISK, review.high_risk, words::high_risk);
     if lines.len() > before {
         lines.push(Vec::new());
     }
@@ -310,7 +294,7 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
 
 fn rest(all: usize, word: &str, lines: &mut Vec<Parts>) {
     if all > NAMED {
-        lines.push(vec![ours(format!("    and {} more {word}", all - NAMED), theme::DIM)]);
+        lines.push(vec![ours(format!("    {}", words::and_more(all - NAMED, word)), theme::DIM)]);
     }
 }
 
@@ -322,22 +306,22 @@ fn how(model: &Model, review: &Review, typed: &str, area: Rect, buf: &mut Buffer
     let mut cursor = None;
     match (&review.submission, &review.confirm) {
         (None, _) => {
-            let line = format!("Nothing can be sent; everything stays staged. {back} goes back.");
-            pen.ours(&line, theme::BOLD);
+            pen.ours(&words::cannot(&back), theme::BOLD);
         }
         (Some(_), Confirm::Key) => {
-            let line = format!("Press {} to send. {back} goes back.", keys.key(Command::Confirm));
-            pen.ours(&line, theme::BOLD);
+            pen.ours(&words::press(&keys.key(Command::Confirm), &back), theme::BOLD);
         }
         (Some(_), Confirm::Count(count, why)) => {
             let accept = keys.key(Command::Accept);
-            pen.ours(&format!("Type {count} and {accept} to send. {back} goes back.   "), theme::BOLD);
+            let line = words::type_count(&count.to_string(), &accept, &back);
+            pen.ours(&format!("{line}   "), theme::BOLD);
             let mut field = pen.position();
             field.x += 2 + typed.len() as u16;
             cursor = Some(field);
             pen.ours(&format!("[ {typed:<5}]"), theme::SELECTED);
-            let why = format!("(a count is asked because {})", why.join(", "));
-            for (nth, row) in Shown::ours(why).wrap(usize::from(area.width)).iter().take(2).enumerate() {
+            for (nth, row) in
+                Shown::ours(words::because(why)).wrap(usize::from(area.width)).iter().take(2).enumerate()
+            {
                 Pen::new(buf, area, 2 + nth as u16).shown(row, theme::DIM);
             }
         }

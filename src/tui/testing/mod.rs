@@ -9,11 +9,11 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
 use crate::domain::{
-    ActionId, ActionKey, BatchId, Binding, Capabilities, ContextEntry, DecisionKind, Entry, Outcome,
-    PendingAction, RawJson, ReasonRule, Records, Report, ReportLine, Revision, Risk, Row, SourceName, Status,
-    Submission, SubmissionId, Timestamp,
+    ActionId, ActionKey, BatchId, Binding, Capabilities, DecisionKind, Entry, Outcome, PendingAction,
+    RawJson, ReasonRule, Records, Report, ReportLine, Revision, Risk, Row, SourceName, Status, Submission,
+    SubmissionId, Timestamp,
 };
-use crate::inbox::{Connection, Event, EventKind, History, Problem, Rows, Synced};
+use crate::inbox::{Answer, Connection, Event, EventKind, History, Problem, Question, Rows, Synced};
 use crate::journal::{Restored, Write};
 use crate::tui::core::draw::{sheet_lines, view};
 use crate::tui::core::model::Model;
@@ -22,6 +22,7 @@ use crate::tui::core::router::{start, update};
 use crate::tui::core::settings::{SessionInfo, Settings};
 use crate::tui::decide::state::Guard;
 use crate::tui::history::state::ViewPage;
+use crate::tui::preview::page::made::Tab;
 use crate::tui::queue::slots::Slot;
 
 /// 2026-11-21T14:22:31Z.
@@ -51,10 +52,8 @@ pub(crate) struct Desk {
     /// The world answers a load at once.
     pub(crate) answers: bool,
     pub(crate) can: Capabilities,
-    /// What the world answers when it is asked for a history.
-    pub(crate) history: Result<History, Problem>,
-    /// What the world answers when it is asked what is around an action.
-    pub(crate) context: Result<Vec<ContextEntry>, Problem>,
+    /// What the world answers when it is asked about an action; other questions it does not answer.
+    pub(crate) told: HashMap<Question, Result<Answer, Problem>>,
     /// What the world answers when it is asked for pages of what is over, in turn; without one it does not answer.
     pub(crate) pages: VecDeque<ViewPage>,
 }
@@ -95,8 +94,17 @@ impl Desk {
             world: HashMap::new(),
             answers: true,
             can,
-            history: Ok(History { events: Some(Vec::new()), problem: None, sent: Vec::new() }),
-            context: Ok(Vec::new()),
+            told: HashMap::from([
+                (
+                    Question::History,
+                    Ok(Answer::History(History {
+                        events: Some(Vec::new()),
+                        problem: None,
+                        sent: Vec::new(),
+                    })),
+                ),
+                (Question::Context, Ok(Answer::Context(Vec::new()))),
+            ]),
             pages: VecDeque::new(),
         }
     }
@@ -144,18 +152,11 @@ impl Desk {
                     self.say(What::Loaded(loaded));
                 }
                 Effect::LoadForReview { review, keys } if self.answers => self.reviews(review, &keys),
-                Effect::History { key, stood } => {
-                    let asked = Effect::History { key: key.clone(), stood: stood.clone() };
-                    self.effects.push(asked);
-                    if self.answers {
-                        let answer = Box::new(self.history.clone());
-                        self.say(What::HistoryLoaded { key, stood, answer });
-                    }
-                }
-                Effect::Context { key, stood, listed } => {
-                    self.effects.push(Effect::Context { key: key.clone(), stood: stood.clone(), listed });
-                    if self.answers {
-                        self.say(What::ContextLoaded { key, stood, answer: self.context.clone() });
+                Effect::Ask { asked, stood, listed } => {
+                    self.effects.push(Effect::Ask { asked: asked.clone(), stood: stood.clone(), listed });
+                    let answer = self.told.get(&asked.1).filter(|_| self.answers).cloned().map(Box::new);
+                    if let Some(answer) = answer {
+                        self.say(What::Answered { asked, stood, answer });
                     }
                 }
                 Effect::List { number, ask } => {
@@ -312,6 +313,11 @@ impl Desk {
         view(&self.model, area, &mut Buffer::empty(area)).map(|at| (at.x, at.y))
     }
 
+    /// The screen without the names of the tabs: those are shown by `preview_screens`, and are no matter of other tests.
+    pub(crate) fn without_tabs(&self) -> String {
+        self.screen().lines().map(line_without_tabs).collect::<Vec<_>>().join("\n")
+    }
+
     /// The screen as text, without spaces at the ends of lines.
     pub(crate) fn screen(&self) -> String {
         let buffer = self.buffer();
@@ -444,4 +450,17 @@ pub(crate) fn lost(action: PendingAction) -> PendingAction {
     action.row.resolved_at = Some(Timestamp::from_millis(NOW - 120_000));
     action.error = Some("the command was ended by signal 9".into());
     action
+}
+
+/// In a frame, its border stays where it is; in a rule, what comes after the tabs.
+fn line_without_tabs(line: &str) -> String {
+    let Some(start) = line.find(Tab::Rendered.name()) else { return line.to_owned() };
+    let (before, tabs) = line.split_at(start - 1);
+    if let Some((tabs, after)) = tabs.split_once('│') {
+        return format!("{before}{:width$}│{after}", "(tabs)", width = tabs.chars().count());
+    }
+    let last = Tab::ALL.last().map_or("", |tab| tab.name());
+    let after = tabs.split_once(last).map_or("", |(_, after)| &after[1..]);
+    let after = after.split(' ').map(|word| if word.starts_with("──") { "──" } else { word });
+    format!("{before}(tabs){}", after.collect::<Vec<_>>().join(" ")).trim_end().to_owned()
 }

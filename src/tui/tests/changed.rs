@@ -2,6 +2,7 @@
 
 use crate::domain::{Binding, Capabilities, Decision, PendingAction, ReadFirst, Seen};
 use crate::tui::preview::page::made::Tab;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
 fn pay(amount: &str) -> PendingAction {
@@ -31,7 +32,7 @@ fn what_changed_is_not_sent_and_the_review_leads_to_what_it_was_and_is() {
         desk.world.insert(key("p"), pay("9.90"));
 
         desk.press("S");
-        assert!(desk.screen().contains("NOT SENT"), "{}", desk.screen());
+        assert!(desk.screen().contains(words::NOT_SENT), "{}", desk.screen());
         desk.wait(200);
         desk.press("d");
         desk.press("z");

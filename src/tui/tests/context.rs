@@ -3,7 +3,7 @@
 use crate::domain::{
     Capabilities, ContextEntry, Fact, FactValue, Note, Notes, On, PendingAction, RawJson, Revision, Timestamp,
 };
-use crate::inbox::Problem;
+use crate::inbox::{Answer, Problem, Question};
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::testing::{CAN, Desk, NOW, action, source};
 
@@ -41,7 +41,10 @@ fn passages() -> Vec<ContextEntry> {
 }
 
 fn asked(desk: &Desk) -> usize {
-    desk.effects.iter().filter(|effect| matches!(effect, Effect::Context { .. })).count()
+    desk.effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Ask { asked: (_, Question::Context), .. }))
+        .count()
 }
 
 #[test]
@@ -66,7 +69,7 @@ fn what_the_source_knows_is_asked_when_the_tab_is_looked_at_and_kept_until_the_a
 fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
     let can = Capabilities { notes: Notes::of(NOTES), ..CAN };
     let mut desk = Desk::with(110, 44, vec![refund()], can);
-    desk.context = Ok(passages());
+    desk.told.insert(Question::Context, Ok(Answer::Context(passages())));
     desk.press("]]]z");
     let screen = desk.screen();
     let lines: Vec<&str> =
@@ -95,11 +98,12 @@ fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
 #[test]
 fn what_cannot_be_read_is_told_in_place_and_the_rest_is_there_all_the_same() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
-    desk.context = Err(Problem {
+    let problem = Problem {
         source: Some(source()),
         what: "gave no usable answer".to_owned(),
         why: Some("proxy \u{1b}[31m says no".into()),
-    });
+    };
+    desk.told.insert(Question::Context, Err(problem));
     desk.press("]]]z");
 
     let screen = desk.screen();
@@ -117,9 +121,15 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
 
     desk.press("[a");
     assert_eq!(desk.staged(), "pa-1A");
-    let effect = desk.effects.iter().rev().find(|effect| matches!(effect, Effect::Context { .. })).cloned();
-    let Some(Effect::Context { key, stood, .. }) = effect else { panic!("it was asked") };
-    desk.say(What::ContextLoaded { key, stood, answer: Ok(passages()) });
+    let effect = desk
+        .effects
+        .iter()
+        .rev()
+        .find(|effect| matches!(effect, Effect::Ask { asked: (_, Question::Context), .. }))
+        .cloned();
+    let Some(Effect::Ask { asked, stood, .. }) = effect else { panic!("it was asked") };
+    let answer = Box::new(Ok(Answer::Context(passages())));
+    desk.say(What::Answered { asked, stood, answer });
     desk.press("]");
     assert!(desk.screen().contains("digest"));
 }
@@ -128,8 +138,8 @@ fn an_answer_that_does_not_come_holds_nothing_up() {
 fn a_very_long_value_is_laid_out_as_it_is_scrolled_to() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let long = format!("begin {} the end of it", "word ".repeat(400_000));
-    desk.context =
-        Ok(vec![ContextEntry { title: "Log", facts: vec![Fact::text("output", long.as_str().into())] }]);
+    let output = ContextEntry { title: "Log", facts: vec![Fact::text("output", long.as_str().into())] };
+    desk.told.insert(Question::Context, Ok(Answer::Context(vec![output])));
     desk.press("]]]z");
     desk.say(What::Wake);
     desk.press("<End>");

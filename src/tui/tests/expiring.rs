@@ -4,6 +4,7 @@ use crate::domain::{PendingAction, Status, Timestamp};
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::What;
 use crate::tui::queue::slots::State;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, NOW, decided, few};
 
 const SECOND: i64 = 1_000;
@@ -135,11 +136,15 @@ fn the_review_warns_of_what_runs_out_soon() {
     let mut desk = Desk::new(100, 30, queue(3, 9 * MINUTE));
     desk.press("aas");
 
-    assert!(desk.screen().contains("! expires soon Issue number 2"), "{}", desk.screen());
+    assert!(
+        desk.screen().contains(&words::warned(words::EXPIRES_SOON, "Issue number 2")),
+        "{}",
+        desk.screen()
+    );
 
     let mut desk = Desk::new(100, 30, queue(3, 30 * MINUTE));
     desk.press("aas");
-    assert!(!desk.screen().contains("expires soon"), "{}", desk.screen());
+    assert!(!desk.screen().contains(words::EXPIRES_SOON), "{}", desk.screen());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::config::GroupBy;
 use crate::domain::Timestamp;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, NOW, action, few};
 
 use super::screens::queue;
@@ -48,7 +49,7 @@ fn a_checkpoints_batches_are_decided_together() {
     assert_eq!(desk.staged(), "1A 2A 3A");
     desk.press("s");
 
-    assert!(desk.screen().contains("3 decisions in 2 batches will be sent"), "{}", desk.screen());
+    assert!(desk.screen().contains(&words::will_be_sent(3, 2)), "{}", desk.screen());
     assert!(!desk.screen().contains("Refund 1.10 EUR to ilka@example.com    "), "{}", desk.screen());
 }
 

@@ -3,7 +3,7 @@
 use crate::domain::{
     BatchKey, Decision, Digest, HistoryEvent, Outcome, PendingAction, RawJson, Revision, Status, Timestamp,
 };
-use crate::inbox::{History, Problem, SentHere};
+use crate::inbox::{Answer, History, Problem, Question, SentHere};
 use crate::journal::Sent;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::testing::{Desk, NOW, action, decided, key, source};
@@ -56,7 +56,10 @@ fn sent(decision: Decision, outcome: Option<Outcome>) -> SentHere {
 }
 
 fn asked(desk: &Desk) -> usize {
-    desk.effects.iter().filter(|effect| matches!(effect, Effect::History { .. })).count()
+    desk.effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Ask { asked: (_, Question::History), .. }))
+        .count()
 }
 
 #[test]
@@ -81,7 +84,7 @@ fn it_is_asked_when_the_tab_is_opened_and_again_when_the_action_moved_on() {
 #[test]
 fn the_timeline_says_when_who_and_why() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
-    desk.history = Ok(History {
+    let history = History {
         events: Some(vec![
             event("created", 40, Some("billing"), r#"{"tool":"refund_payment"}"#),
             event("approved", 10, Some("lee"), r#"{"status":"approved","reason":"they paid twice"}"#),
@@ -93,18 +96,19 @@ fn the_timeline_says_when_who_and_why() {
             Decision::APPROVE,
             Some(Outcome::Skipped { status: Some(Status::Approved), by: Some("lee".into()) }),
         )],
-    });
+    };
+    desk.told.insert(Question::History, Ok(Answer::History(history)));
     desk.press("]]]]z");
     desk.changes(vec![failed()]);
     desk.press("k");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
 
 ┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
 │ refund_payment · HIGH                                                                            │
 │ read   billing   40m old                                                                         │
-│  Rendered   Diff   Raw   Context  [History]                                                      │
+│ (tabs)                                                                                           │
 │ id pa-1                                                                                          │
 ││ created      2026-11-21 13:42:31 UTC  by billing                                                │
 ││ approved     2026-11-21 14:12:31 UTC  by lee                                                    │
@@ -135,19 +139,20 @@ fn the_timeline_says_when_who_and_why() {
 #[test]
 fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
     let mut desk = Desk::new(80, 24, vec![refund()]);
-    desk.history = Ok(History {
+    let history = History {
         events: None,
         problem: None,
         sent: vec![sent(Decision::Reject { reason: Some("twice".to_owned()) }, None)],
-    });
+    };
+    desk.told.insert(Question::History, Ok(Answer::History(history)));
     desk.press("]]]]z");
     desk.changes(vec![failed()]);
     desk.press("k");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  0 pending  0 undecided                               as kim@acme  LIVE
 refund_payment · HIGH
-──  Rendered   Diff   Raw   Context  [History]  pa-1 ───────────── 1-15 of 15 ──
+── (tabs)  pa-1 ── 1-15 of 15 ──
  Refund 120 EUR to alice
   This source keeps no timeline. What is known all the same:
 
@@ -177,7 +182,8 @@ fn a_timeline_that_cannot_be_read_says_why_and_reload_asks_again() {
     let mut desk = Desk::new(100, 30, vec![refund()]);
     let why = Some("HTTP \u{1b}[31m502".into());
     let problem = Problem { source: Some(source()), what: "gave no usable answer".to_owned(), why };
-    desk.history = Ok(History { events: None, problem: Some(problem), sent: Vec::new() });
+    let history = History { events: None, problem: Some(problem), sent: Vec::new() };
+    desk.told.insert(Question::History, Ok(Answer::History(history)));
     desk.press("]]]]");
 
     assert!(desk.screen().contains("The timeline cannot be read: the source gave no"), "{}", desk.screen());
@@ -193,16 +199,15 @@ fn an_answer_that_comes_late_is_kept_for_its_own_action() {
     let mut desk = Desk::new(100, 30, vec![refund(), other]);
     desk.answers = false;
     desk.press("]]]]");
-    let Some(Effect::History { key: of, stood }) = desk.effects.last().cloned() else {
-        panic!("it was asked")
-    };
+    let Some(Effect::Ask { asked, stood, .. }) = desk.effects.last().cloned() else { panic!("it was asked") };
     desk.press("j");
     let answer = History {
         events: Some(vec![event("created", 40, Some("late"), "{}")]),
         problem: None,
         sent: Vec::new(),
     };
-    desk.say(What::HistoryLoaded { key: of, stood, answer: Box::new(Ok(answer)) });
+    let answer = Box::new(Ok(Answer::History(answer)));
+    desk.say(What::Answered { asked, stood, answer });
 
     assert!(!desk.screen().contains("by late"), "{}", desk.screen());
     desk.press("k");

@@ -8,6 +8,7 @@ use crate::tui::core::keymap::Keymap;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::preview::page::made::Tab;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, action, few, key};
 
 fn foot(desk: &Desk, lines: usize) -> String {
@@ -405,7 +406,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     desk.slowly("aa");
     desk.press("s");
     desk.wait(500);
-    say(&desk, "a sheet", &["Press Y to send. F9 goes back.", "more lines (F7)"]);
+    say(&desk, "a sheet", &[&words::press("Y", "F9"), "more lines (F7)"]);
     desk.press("Y");
     desk.accepts();
     say(&desk, "what was sent", &["F2 report"]);
@@ -421,7 +422,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     }
     desk.press("s");
     desk.wait(500);
-    say(&desk, "a count", &["Type 4 and F4 to send. F9 goes back."]);
+    say(&desk, "a count", &[&words::type_count("4", "F4", "F9")]);
     desk.press("Y");
     say(&desk, "a count", &["type 4 and F4 to send"]);
     desk.press("<F9>q");

@@ -9,7 +9,7 @@ use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 
 #[test]
 fn what_failed_on_a_narrow_screen() {
-    insta::assert_snapshot!(looking(80, 24).screen(), @r"
+    insta::assert_snapshot!(looking(80, 24).without_tabs(), @r"
  placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 ── Failed   as of 14:22 ────────────────────────────────────────── row 1 of 3 ──
 > Refund 120 EUR to alice  card expired                    lee               3m
@@ -22,7 +22,7 @@ fn what_failed_on_a_narrow_screen() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   f1 ──────────────── 1-6 of 14 ──
+── (tabs)  f1 ── 1-6 of 14 ──
 refund_payment · HIGH
 │ failed  decided by lee
   reason
@@ -39,14 +39,14 @@ refund_payment · HIGH
 
 #[test]
 fn what_failed_in_two_panes() {
-    insta::assert_snapshot!(looking(100, 30).screen(), @r"
+    insta::assert_snapshot!(looking(100, 30).without_tabs(), @r"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
                                                        blocked until decided: 3 agents   oldest 44m
 ┌─ Failed   as of 14:22 ─────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │> Refund 120 EUR t…  card expired        3m ││ refund_payment · HIGH                              │
 │  Refund 3 EUR to …  HTTP 502 ⟦ESC⟧…  1h05m ││                                                    │
 │  退款申请 世界 []…                   1h15m ││ unread   billing   40m old                         │
-│                                            ││ [Rendered]  Diff   Raw   Context   History         │
+│                                            ││ (tabs)                                             │
 │                                            ││ id f1                                              │
 │                                            │││ failed  decided by lee                            │
 │                                            ││  reason                                            │
@@ -75,14 +75,14 @@ fn what_failed_in_two_panes() {
 
 #[test]
 fn what_failed_in_three_panes() {
-    insta::assert_snapshot!(looking(160, 45).screen(), @r"
+    insta::assert_snapshot!(looking(160, 45).without_tabs(), @r"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
                                                                                                                                                      oldest 44m
 ┌─ Queues ───────────────────┐┌─ Failed   as of 14:22 ──────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     8 ││> Refund 120 EUR to alice  card expired             lee               3m ││ refund_payment · HIGH                               │
 │ agents blocked           3 ││  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gatew… kim@acme       1h05m ││                                                     │
 │                            ││  退款申请 世界 [] 客户                             lee            1h15m ││ unread   billing   40m old                          │
-│ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
+│ Risk                       ││                                                                         ││ (tabs)                                              │
 │   critical     1  ###      ││                                                                         ││ id f1                                               │
 │   high         2  ######   ││                                                                         │││ failed  decided by lee                             │
 │   medium       3  ######## ││                                                                         ││  reason                                             │
@@ -139,7 +139,7 @@ fn states_that_differ_are_named() {
 
     desk.press("Vxj");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  2 pending  2 undecided                   as kim@acme  LIVE  oldest 59m
 ── Expired, withdrawn, superseded   as of 14:22 ────────────────── row 2 of 3 ──
  ! gate gave no usable answer: no route ⟦BEL⟧
@@ -152,7 +152,7 @@ fn states_that_differ_are_named() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   e2 ───────────────── 1-6 of 6 ──
+── (tabs)  e2 ── 1-6 of 6 ──
 refund_payment · HIGH
 │ withdrawn  decided by billing
 
@@ -193,14 +193,14 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
     rest(&mut desk);
 
     assert_eq!(asks(&desk)[0].1, PageRequest::Decided { skip: 0 });
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
                                                         blocked until decided: 1 agent   oldest 59m
 ┌─ Decided by me   as of 14:22 ──────────────┐┌─ Preview ──────────────────────────────────────────┐
 │> E HIGH Refund 9 EUR to… executed    13:52 ││ refund_payment · HIGH                              │
 │  X HIGH Refund 8 EUR to… skipped     13:52 ││                                                    │
 │  A HIGH Refund 7 EUR to… UNKNOWN     13:52 ││ unread   billing   1h30m old                       │
-│                                            ││ [Rendered]  Diff   Raw   Context   History         │
+│                                            ││ (tabs)                                             │
 │                                            ││ id m1                                              │
 │                                            │││ executed  decided by kim@acme                     │
 │                                            ││                                                    │

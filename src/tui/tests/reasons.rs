@@ -1,7 +1,7 @@
 //! What is said beside a decision: reasons, comments, guidance; and that none of it is lost.
 
 use crate::domain::{Capabilities, Decision, DecisionKind, ReasonRule};
-use crate::journal::{Restored, Says, Write};
+use crate::journal::{Restored, Write};
 use crate::tui::core::msg::What;
 use crate::tui::testing::{CAN, Desk, action, few, key};
 
@@ -119,9 +119,12 @@ fn what_is_typed_is_on_disk_within_a_second_and_comes_back_after_a_crash() {
     desk.say(What::Tick);
 
     let text = Some("not this".to_owned());
-    assert_eq!(desk.saved, [Write::ReasonText { key: key("1"), says: Says::Reason, text: text.clone() }]);
+    assert_eq!(
+        desk.saved,
+        [Write::ReasonText { key: key("1"), says: DecisionKind::Reject, text: text.clone() }]
+    );
     let mut next = Desk::unstarted(100, 30, CAN);
-    let reason_texts = [((key("1"), Says::Reason), "not this".to_owned())].into();
+    let reason_texts = [((key("1"), DecisionKind::Reject), "not this".to_owned())].into();
     next.restored(Restored { reason_texts, ..Restored::default() });
     next.lists(few(2));
     next.press("X");

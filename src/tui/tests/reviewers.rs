@@ -6,6 +6,7 @@ use crate::domain::SourceName;
 use crate::inbox::{Rows, Synced};
 use crate::tui::core::msg::What;
 use crate::tui::queue::list::SourceState;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, few, source};
 
 /// A desk whose configuration names nobody.
@@ -72,5 +73,9 @@ fn different_names_are_counted_in_the_header_and_told_apart_in_the_review() {
     assert!(header(&desk).contains("as kim +1  "), "{}", header(&desk));
 
     desk.press("as");
-    assert!(desk.screen().contains("as kim on 1 source; one request per batch"), "{}", desk.screen());
+    assert!(
+        desk.screen().contains(&format!("as kim{}{}", words::on_sources(1), words::REQUESTS)),
+        "{}",
+        desk.screen()
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::Effect;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, few, key};
 
 fn asked(desk: &Desk) -> Vec<(u64, Vec<crate::domain::ActionKey>)> {
@@ -58,7 +59,7 @@ fn o_leads_to_the_first_that_was_never_opened_and_sends_nothing() {
     desk.press("Ga");
     desk.answers = true;
     desk.press("ggs");
-    assert!(desk.screen().contains("(o shows)"), "{}", desk.screen());
+    assert!(desk.screen().contains(&words::shows("o")), "{}", desk.screen());
 
     desk.press("o");
 

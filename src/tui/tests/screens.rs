@@ -75,14 +75,14 @@ pub(crate) fn at_work(width: u16, height: u16) -> Desk {
 fn three_panes() {
     let desk = at_work(160, 45);
 
-    insta::assert_snapshot!(desk.screen(), @r#"
+    insta::assert_snapshot!(desk.without_tabs(), @r#"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
                                                                                                                                                      oldest 44m
 ┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
 │ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue · medium                        │
 │ agents blocked           3 ││   A    Refund double-charge INV-8841                        med     44m ││ creates one issue in Linear                         │
 │                            ││>  E    Escalate: EU outage → [now] Escalate: EU outa…       med     32m ││ read   refunds-agent   32m old                      │
-│ Risk                       ││   .    退款申请 世界 [] 客户 needs a long answer in the ti… low     31m ││ [Rendered]  Diff 1   Raw   Context   History        │
+│ Risk                       ││   .    退款申请 世界 [] 客户 needs a long answer in the ti… low     31m ││ (tabs)                                              │
 │   critical     1  ###      ││  v update_linear_issue  refunds-agent                        all staged ││ id pa-3f9c                                          │
 │   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││  your edits replace: title (the Diff tab shows them)│
 │   medium       3  ######## ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
@@ -130,14 +130,14 @@ fn two_panes() {
 
     desk.press("d");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
                                                        blocked until decided: 3 agents   oldest 44m
 ┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
 │  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue · medium                       │
 │   A    Refund double-charge INV-88…    44m ││ creates one issue in Linear                        │
 │>  E    Escalate: EU outage → [now]…    32m ││ read   refunds-agent   32m old                     │
-│   .    退款申请 世界 [] 客户 needs…    31m ││  Rendered  [Diff 1]  Raw   Context   History       │
+│   .    退款申请 世界 [] 客户 needs…    31m ││ (tabs)                                             │
 │  v update_linear_issue  refunds-agent  0/1 ││ id pa-3f9c                                         │
 │   X    Close stale ticket #1182        30m │││ title                                             │
 │   ~    Reopen LIN-399    rejected by maria │││ -   Escalate: EU outage                           │
@@ -170,7 +170,7 @@ fn list_above_preview() {
 
     desk.press("nn");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 ────────────────────────────────────────────────────────────────────────────────
   v create_linear_issue  refunds-agent                         1 of 3 undecided
@@ -183,7 +183,7 @@ fn list_above_preview() {
 > . !*#Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             3 of 3 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
-── [Rendered]  Diff   Raw   Context   History   pa-0214 ─────────── 1-6 of 14 ──
+── (tabs)  pa-0214 ── 1-6 of 14 ──
 refund_payment · CRITICAL · sends money back to a customer · cannot be undone
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take
@@ -200,7 +200,7 @@ refund_payment · CRITICAL · sends money back to a customer · cannot be undone
 
 #[test]
 fn the_smallest_list() {
-    insta::assert_snapshot!(at_work(40, 10).screen(), @r"
+    insta::assert_snapshot!(at_work(40, 10).without_tabs(), @r"
  placet  8 pending     LIVE  oldest 44m
   v create_linear_issue  refunds-a… 1/3
    A  * Refund double-charge IN…    44m
@@ -216,7 +216,7 @@ creates one issue in Linear
 
 #[test]
 fn too_small_for_a_list() {
-    insta::assert_snapshot!(at_work(30, 7).screen(), @r"
+    insta::assert_snapshot!(at_work(30, 7).without_tabs(), @r"
 8 pending
 8 undecided
 0 staged

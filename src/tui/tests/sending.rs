@@ -1,13 +1,14 @@
 //! From the review sheet to what became of it.
 
 use crate::domain::{
-    DecisionKind, Digest, Followed, Outcome, PendingAction, RawJson, Risk, Seen, Status, Timestamp,
+    Confirm, DecisionKind, Digest, Followed, Outcome, PendingAction, RawJson, Risk, Seen, Status, Timestamp,
 };
 use crate::inbox::{Problem, Reconciled};
 use crate::journal::Write;
 use crate::tui::core::modal::Modal;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::slots::State;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, NOW, action, few, key};
 
 fn sheet(desk: &Desk) -> bool {
@@ -18,7 +19,7 @@ fn sheet(desk: &Desk) -> bool {
 fn a_few_plain_decisions_are_sent_by_another_key_than_the_one_that_asked() {
     let mut desk = Desk::new(100, 30, few(4));
     desk.press("axs");
-    assert!(desk.screen().contains("nothing has been sent yet"), "{}", desk.screen());
+    assert!(desk.screen().contains(words::NOTE), "{}", desk.screen());
 
     desk.wait(400);
     desk.press("sS <Enter>");
@@ -62,7 +63,7 @@ fn after_the_last_decision_of_a_batch_the_review_still_finds_it() {
     assert_eq!(desk.here(), "m1");
     desk.press("s");
 
-    assert!(desk.screen().contains("1 decision in 1 batch will be sent"), "{}", desk.screen());
+    assert!(desk.screen().contains(&words::will_be_sent(1, 1)), "{}", desk.screen());
 }
 
 #[test]
@@ -85,7 +86,9 @@ fn what_is_final_or_was_not_looked_at_asks_for_the_count() {
 
     desk.press("y");
     assert!(desk.submitted.is_empty());
-    assert!(desk.screen().contains("4 are rejected for good"), "{}", desk.screen());
+    let Some(Modal::Review(open)) = &desk.model.modal else { panic!("the sheet is open") };
+    let Confirm::Count(4, why) = &open.review.as_ref().unwrap().confirm else { panic!("it asks for 4") };
+    assert!(desk.screen().contains(&words::because(why)), "{}", desk.screen());
     desk.press("5<Enter>");
     assert!(desk.submitted.is_empty(), "the wrong count");
     desk.press("4<Enter>");
@@ -116,8 +119,12 @@ fn an_unopened_approval_is_named_and_counted() {
 
     desk.press("s");
 
-    assert!(desk.screen().contains("! never opened Issue number 4"), "{}", desk.screen());
-    assert!(desk.screen().contains("Type 1 and Enter to send"));
+    assert!(
+        desk.screen().contains(&words::warned(words::NEVER_OPENED, "Issue number 4")),
+        "{}",
+        desk.screen()
+    );
+    assert!(desk.screen().contains(&words::type_count("1", "Enter", "Esc")));
 }
 
 #[test]
@@ -133,7 +140,7 @@ fn what_changed_since_it_was_seen_is_refused_and_the_rest_can_go() {
     desk.wait(500);
     desk.press("y");
 
-    assert!(screen.contains("NOT SENT       Issue number 1"), "{screen}");
+    assert!(screen.contains(&words::label(words::NOT_SENT, "Issue number 1")), "{screen}");
     assert!(screen.contains("changed since you looked at it"), "{screen}");
     let sent = desk.submitted.last().unwrap();
     assert_eq!(sent.len(), 1);
@@ -174,8 +181,8 @@ fn nothing_is_sent_under_other_terms_than_were_on_screen() {
         desk.wait(500);
         desk.press("y1<Enter>");
 
-        assert!(screen.contains("NOT SENT       Issue number 1"), "{screen}");
-        assert!(screen.contains("Nothing can be sent"), "{screen}");
+        assert!(screen.contains(&words::label(words::NOT_SENT, "Issue number 1")), "{screen}");
+        assert!(screen.contains(&words::cannot("Esc")), "{screen}");
         assert!(desk.submitted.is_empty());
         desk.press("<Esc>aa");
         desk.press("s");

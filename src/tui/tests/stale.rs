@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::domain::{Briefing, Revision};
 use crate::inbox::{Connection, Event, EventKind, Problem};
 use crate::tui::core::msg::What;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{Desk, few, source};
 
 use super::screens::at_work;
@@ -133,10 +134,10 @@ fn what_was_decided_on_old_counts_can_be_sent_and_the_sheet_says_how_old_they_ar
 
     desk.press("S");
 
-    let doubt = "gate: STALE, data 91 s old; counts may be old";
-    assert!(desk.screen().contains(doubt), "{}", desk.screen());
+    let doubt = format!("gate: STALE, data 91 s old; {}", words::COUNTS_MAY_BE_OLD);
+    assert!(desk.screen().contains(&doubt), "{}", desk.screen());
     desk.changes(Vec::new());
-    assert!(!desk.screen().contains("counts may be old"));
+    assert!(!desk.screen().contains(words::COUNTS_MAY_BE_OLD));
     desk.wait(60_000);
     desk.press("y");
     assert_eq!(desk.submitted.len(), 1);

@@ -4,6 +4,7 @@ use crate::domain::{PendingAction, Status};
 use crate::inbox::filter::Filter;
 use crate::tui::core::msg::{Effect, What};
 use crate::tui::queue::filter_state::SavedFilter;
+use crate::tui::submit::review_words as words;
 use crate::tui::testing::{CAN, Desk, action, decided, few, key};
 
 use super::screens::queue;
@@ -99,8 +100,8 @@ fn a_filter_never_hides_in_silence_what_will_be_sent() {
     assert!(desk.screen().contains("2 hidden by the filter"), "{}", desk.screen());
     desk.press("S");
 
-    assert!(desk.screen().contains("2 decisions in 2 batches will be sent"), "{}", desk.screen());
-    assert!(desk.screen().contains("2 decisions hidden by the filter"), "{}", desk.screen());
+    assert!(desk.screen().contains(&words::will_be_sent(2, 2)), "{}", desk.screen());
+    assert!(desk.screen().contains(&words::hidden(2)), "{}", desk.screen());
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn they_stand_first_in_a_group_of_their_own() {
     let desk = some_lost();
 
     let list: Vec<String> =
-        desk.screen().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
+        desk.without_tabs().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
     insta::assert_snapshot!(list.join("\n"), @r"
  placet   gate   pending 3   undecided 3   2 UNKNOWN          
                                                         blocke
@@ -41,7 +41,7 @@ fn they_stand_first_in_a_group_of_their_own() {
 │  v outcome unknown: t settles these      2 ││ create_linear_
 │>  ?    Issue number 4       UNKNOWN    56m ││               
 │   ?    Mail to everybody    UNKNOWN     5m ││ unread   suppo
-│  v create_linear_issue  support        3/3 ││ [Rendered]  Di
+│  v create_linear_issue  support        3/3 ││ (tabs)        
 │   .  * Issue number 1                  59m ││ id 4          
 │   .  * Issue number 2                  58m │││ unknown: nobo
 │   .  * Issue number 3                  57m │││ approved by l
@@ -57,7 +57,7 @@ fn they_stand_first_in_a_group_of_their_own() {
 fn one_alone_has_its_heading_too() {
     let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  0 pending  1 UNKNOWN  0 undecided                    as kim@acme  LIVE
 ────────────────────────────────────────────────────────────────────────────────
   v outcome unknown: t settles these                                     1 left
@@ -70,7 +70,7 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   1 ───────────────── 1-6 of 10 ──
+── (tabs)  1 ── 1-6 of 10 ──
 create_linear_issue · low
 │ unknown: nobody knows whether this landed
 │ approved by lee  2026-11-21 14:20:31 UTC
@@ -245,7 +245,7 @@ fn the_sheet() {
     desk.wait(500);
     desk.press("e");
 
-    insta::assert_snapshot!(desk.screen(), @r"
+    insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  3 pending  2 UNKNOWN  3 undecided        as kim@acme  LIVE  oldest 59m
 ────────────────────────────────────────────────────────────────────────────────
   v outcome unknown: t settles these                                     2 left

@@ -126,7 +126,7 @@ pub(super) async fn retried(world: &dyn World) -> String {
 
     if !action.row.can.retry {
         let refusal = desk.freeze(&action, decision).unwrap_err();
-        assert!(matches!(refusal, Refusal::RetryUnsupported(_)), "{refusal}");
+        assert!(matches!(refusal, Refusal::Unsupported(..)), "{refusal}");
         untouched(world, &id).await;
         return "no retry; refused here".to_owned();
     }

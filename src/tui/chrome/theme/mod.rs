@@ -41,11 +41,12 @@ pub(crate) const fn risk(risk: &Risk) -> Style {
 }
 
 pub(crate) const fn decision(kind: DecisionKind) -> Style {
-    match kind {
-        DecisionKind::Approve | DecisionKind::ApproveWithEdits => GOOD.add_modifier(Modifier::BOLD),
-        DecisionKind::Reject => BAD.add_modifier(Modifier::BOLD),
-        DecisionKind::Retry => KEY.add_modifier(Modifier::BOLD),
-    }
+    let style = match kind {
+        kind if kind.approves() => GOOD,
+        kind if kind.rejects() => BAD,
+        _ => KEY,
+    };
+    style.add_modifier(Modifier::BOLD)
 }
 
 /// Lines, or characters that every terminal and every braille display has.

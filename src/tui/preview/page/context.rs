@@ -1,7 +1,7 @@
 //! Where an action comes from and where it stands. The agent's own words are labelled as such.
 
-use crate::domain::{Capabilities, ContextEntry, Fact, FactValue, Row, Untrusted, json};
-use crate::inbox::Problem;
+use crate::domain::{Capabilities, Fact, FactValue, Row, Untrusted, json};
+use crate::inbox::{Answer, Problem};
 use crate::text;
 use crate::text::Shown;
 
@@ -15,7 +15,7 @@ pub(crate) fn context(
     writer: &mut Writer,
     cached: &Cached,
     row: &Row,
-    (of, told): (&Made, Option<&Result<Vec<ContextEntry>, Problem>>),
+    (of, told): (&Made, Option<&Result<Answer, Problem>>),
     zone: &jiff::tz::TimeZone,
 ) {
     let action = &cached.action;
@@ -110,14 +110,10 @@ const LONG: usize = 2_000;
 /// Below what the action itself says. Empty where the source knows no more than that.
 pub(crate) fn passages(
     writer: &mut Writer,
-    told: Option<&Result<Vec<ContextEntry>, Problem>>,
+    told: Option<&Result<Answer, Problem>>,
     zone: &jiff::tz::TimeZone,
 ) {
     let passages = match told {
-        None => {
-            writer.blank();
-            return writer.ours(Kind::Dim, "asking its source what else it knows…");
-        }
         Some(Err(problem)) => {
             writer.blank();
             let what = format!("What else its source knows cannot be read: it {}", problem.what);
@@ -127,7 +123,11 @@ pub(crate) fn passages(
             }
             return;
         }
-        Some(Ok(passages)) => passages,
+        Some(Ok(Answer::Context(passages))) => passages,
+        _ => {
+            writer.blank();
+            return writer.ours(Kind::Dim, "asking its source what else it knows…");
+        }
     };
     for passage in passages {
         writer.blank();

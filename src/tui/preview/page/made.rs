@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::domain::{ActionKey, Capabilities, ContextEntry, Digest, Edits, PendingAction, RawJson};
-use crate::inbox::{History, Problem};
+use crate::domain::{ActionKey, Capabilities, Digest, Edits, PendingAction, RawJson};
+use crate::inbox::Question;
 use crate::text::Flags;
 
 /// An action in full, with what was found out about it.
@@ -35,6 +35,15 @@ impl Tab {
             Self::Raw => "Raw",
             Self::Context => "Context",
             Self::History => "History",
+        }
+    }
+
+    /// What it asks when it is opened, and again when its action moved on.
+    pub(crate) const fn question(self) -> Option<Question> {
+        match self {
+            Self::Rendered | Self::Diff | Self::Raw => None,
+            Self::Context => Some(Question::Context),
+            Self::History => Some(Question::History),
         }
     }
 }
@@ -77,7 +86,7 @@ pub(crate) struct Made {
     pub status: crate::domain::Status,
     /// Its source runs nothing that is approved.
     pub paused: bool,
-    /// Which answer the History or the Context tab shows.
+    /// Which answer the tab shows.
     pub told: Option<u64>,
     /// What may be done with it, where the Context tab says so.
     pub can: Option<Capabilities>,
@@ -106,11 +115,4 @@ impl Made {
                 == (&other.edits, &other.seen, &other.status, other.paused, other.told)
             && (*stacked, *can) == (other.stacked, other.can)
     }
-}
-
-/// What its source answered about an action; `None` while it is asked.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SourceAnswers<'a> {
-    pub history: Option<&'a Result<History, Problem>>,
-    pub context: Option<&'a Result<Vec<ContextEntry>, Problem>>,
 }

@@ -20,10 +20,11 @@ pub(crate) mod value;
 pub(crate) mod writer;
 
 use crate::domain::Row;
+use crate::inbox::{Answer, Problem};
 use crate::text;
 use crate::tui::preview::page::line::{PageLine, Window};
 use crate::tui::preview::page::links::links;
-use crate::tui::preview::page::made::{Cached, Made, SourceAnswers, Tab};
+use crate::tui::preview::page::made::{Cached, Made, Tab};
 use crate::tui::preview::page::search::{Found, Hit, Needle};
 use crate::tui::preview::page::writer::{Block, Writer};
 
@@ -44,7 +45,7 @@ impl Page {
         of: Made,
         cached: &Cached,
         row: &Row,
-        known: SourceAnswers<'_>,
+        told: Option<&Result<Answer, Problem>>,
         zone: &jiff::tz::TimeZone,
     ) -> Self {
         let width = usize::from(of.width).max(text::NARROWEST);
@@ -56,8 +57,8 @@ impl Page {
                 None => before_after::diff(&mut writer, cached, of.edits.as_ref()),
             },
             Tab::Raw => fields::raw(&mut writer, cached, &of.folds),
-            Tab::Context => context::context(&mut writer, cached, row, (&of, known.context), zone),
-            Tab::History => timeline::history(&mut writer, cached, known.history, zone),
+            Tab::Context => context::context(&mut writer, cached, row, (&of, told), zone),
+            Tab::History => timeline::history(&mut writer, cached, told, zone),
         }
         writer.flush();
         let needed = writer.needed.unwrap_or(writer.blocks.len());

@@ -11,7 +11,7 @@ use crate::text::Flags;
 use crate::tui::testing::{action, key};
 
 use super::line::readable;
-use super::made::{Cached, Made, SourceAnswers, Tab};
+use super::made::{Cached, Made, Tab};
 use super::*;
 
 fn cached(tool: &str, input: &str, preview: Option<&str>) -> Cached {
@@ -36,8 +36,7 @@ fn page(cached: &Cached, tab: Tab, width: u16) -> Page {
         told: None,
         can: None,
     };
-    let mut page =
-        Page::new(made, cached, &cached.action.row, SourceAnswers::default(), &jiff::tz::TimeZone::UTC);
+    let mut page = Page::new(made, cached, &cached.action.row, None, &jiff::tz::TimeZone::UTC);
     page.count(usize::MAX);
     page
 }

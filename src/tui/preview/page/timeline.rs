@@ -1,9 +1,7 @@
 //! What happened to an action, in order: by its source's timeline where there is one, and by what was sent from here.
 
-use crate::domain::{
-    Decision, DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json,
-};
-use crate::inbox::{History, Problem, SentHere};
+use crate::domain::{DecisionKind, HistoryEvent, Outcome, PendingAction, Timestamp, Untrusted, json};
+use crate::inbox::{Answer, History, Problem, SentHere};
 use crate::text;
 use crate::text::Shown;
 
@@ -19,13 +17,13 @@ const NAME: usize = 8;
 pub(crate) fn history(
     writer: &mut Writer,
     cached: &Cached,
-    told: Option<&Result<History, Problem>>,
+    told: Option<&Result<Answer, Problem>>,
     zone: &jiff::tz::TimeZone,
 ) {
     let told = match told {
-        None => return writer.ours(Kind::Dim, "asking what happened…"),
         Some(Err(problem)) => return failed(writer, problem),
-        Some(Ok(told)) => told,
+        Some(Ok(Answer::History(told))) => told,
+        _ => return writer.ours(Kind::Dim, "asking what happened…"),
     };
     let mut page = Page { writer, action: &cached.action, zone };
     match &told.events {
@@ -92,21 +90,16 @@ impl Page<'_> {
         self.writer.ours(Kind::Key, "Sent from here");
         for one in &told.sent {
             let by = one.reviewer.as_deref().map_or_else(Shown::default, |by| by_whom(&by.into()));
-            let (word, kind) = decision(&one.sent.decision);
-            self.line(&Shown::ours(word), kind, one.at, by);
+            let word = one.sent.decision.kind().without_edits().words().phrase;
+            self.line(&Shown::ours(word), Kind::Key, one.at, by);
             self.of_decision(one);
         }
     }
 
     fn of_decision(&mut self, one: &SentHere) {
-        match &one.sent.decision {
-            Decision::Approve { edits, comment } => {
-                self.more("edits", edits.as_ref().map(|edits| listed(&edits.keys())));
-                self.more("comment", comment.clone());
-            }
-            Decision::Reject { reason } => self.more("reason", reason.clone()),
-            Decision::Retry { guidance } => self.more("guidance", Some(guidance.clone())),
-        }
+        let decision = &one.sent.decision;
+        self.more("edits", decision.edits().map(|edits| listed(&edits.keys())));
+        self.more(decision.kind().words().said, decision.said().map(str::to_owned));
         self.more("answer", Some(answer(one.sent.decision.kind(), one.sent.outcome.as_ref())));
     }
 
@@ -163,14 +156,6 @@ fn kind_of(word: &str) -> Kind {
         "executed" => Kind::Good,
         "failed" | "unknown" | "lost" => Kind::Warn,
         _ => Kind::Key,
-    }
-}
-
-const fn decision(decision: &Decision) -> (&'static str, Kind) {
-    match decision {
-        Decision::Approve { .. } => ("approve", Kind::Key),
-        Decision::Reject { .. } => ("exclude", Kind::Key),
-        Decision::Retry { .. } => ("retry", Kind::Key),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::domain::{
     ActionKey, Capabilities, ContextEntry, DecisionKind, Entry, Outcome, PendingAction, Report, ReportLine,
     Submission, SubmissionId, Timestamp,
 };
-use crate::inbox::{Connection, Event, EventKind, Problem, Rows, Synced};
+use crate::inbox::{Answer, Connection, Event, EventKind, Problem, Rows, Synced};
 use crate::journal::Write;
 use crate::tui::core::model::Model;
 use crate::tui::core::msg::{Effect, Loaded, Msg, What};
@@ -150,8 +150,9 @@ impl Talk {
                 }
                 Effect::Hold { submission, .. } => self.take(What::Held(submission.id().clone(), Ok(()))),
                 Effect::Submit { submission, .. } => self.submitted.push(*submission),
-                Effect::Context { key, stood, .. } => {
-                    self.take(What::ContextLoaded { key, stood, answer: self.context.clone() });
+                Effect::Ask { asked, stood, .. } => {
+                    let answer = Box::new(self.context.clone().map(Answer::Context));
+                    self.take(What::Answered { asked, stood, answer });
                 }
                 Effect::ResolveUnknown { .. } => self.settled += 1,
                 Effect::Flows { .. } => self.asked += 1,
