@@ -461,6 +461,6 @@ fn line_without_tabs(line: &str) -> String {
     }
     let last = Tab::ALL.last().map_or("", |tab| tab.name());
     let after = tabs.split_once(last).map_or("", |(_, after)| &after[1..]);
-    let after = after.split(' ').map(|word| if word.starts_with("──") { "──" } else { word });
-    format!("{before}(tabs){}", after.collect::<Vec<_>>().join(" ")).trim_end().to_owned()
+    let after = after.split_whitespace().filter(|word| !word.starts_with('─'));
+    format!("{before}(tabs) {}", after.collect::<Vec<_>>().join(" ")).trim_end().to_owned()
 }

@@ -152,7 +152,7 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
     insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  0 pending  0 undecided                               as kim@acme  LIVE
 refund_payment · HIGH
-── (tabs)  pa-1 ── 1-15 of 15 ──
+── (tabs) pa-1 1-15 of 15
  Refund 120 EUR to alice
   This source keeps no timeline. What is known all the same:
 

@@ -22,7 +22,7 @@ fn what_failed_on_a_narrow_screen() {
 
 
 
-── (tabs)  f1 ── 1-6 of 14 ──
+── (tabs) f1 1-6 of 14
 refund_payment · HIGH
 │ failed  decided by lee
   reason
@@ -152,7 +152,7 @@ fn states_that_differ_are_named() {
 
 
 
-── (tabs)  e2 ── 1-6 of 6 ──
+── (tabs) e2 1-6 of 6
 refund_payment · HIGH
 │ withdrawn  decided by billing
 

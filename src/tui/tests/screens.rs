@@ -183,7 +183,7 @@ fn list_above_preview() {
 > . !*#Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
   v google_drive_write  drive-sync                             3 of 3 undecided
    .  * Overwrite Q3 plan.docx                                      med     22m
-── (tabs)  pa-0214 ── 1-6 of 14 ──
+── (tabs) pa-0214 1-6 of 14
 refund_payment · CRITICAL · sends money back to a customer · cannot be undone
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take

@@ -9,7 +9,7 @@ use crate::tui::testing::{Desk, key};
 use super::screens::at_work;
 
 /// The lines of the sheet alone.
-pub(crate) fn sheet(desk: &Desk) -> String {
+fn sheet(desk: &Desk) -> String {
     let screen = desk.without_tabs();
     let lines: Vec<&str> = screen.lines().collect();
     lines.get(2..lines.len() - 3).unwrap_or_default().join("\n")
@@ -111,7 +111,7 @@ fn a_hostile_action_in_full() {
     insta::assert_snapshot!(desk.without_tabs(), @r"
  placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
 refund_payment · CRITICAL · sends money back to a customer · cannot be undone
-── (tabs)  pa-0214 ── 1-14 of 14 ──
+── (tabs) pa-0214 1-14 of 14
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take

@@ -70,7 +70,7 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── (tabs)  1 ── 1-6 of 10 ──
+── (tabs) 1 1-6 of 10
 create_linear_issue · low
 │ unknown: nobody knows whether this landed
 │ approved by lee  2026-11-21 14:20:31 UTC
