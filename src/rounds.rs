@@ -15,7 +15,8 @@ pub(crate) fn rounds(short: u32, long: u32) -> u32 {
     if is_long() { long } else { short }
 }
 
-fn is_long() -> bool {
+/// Whether `PLACET_LONG` asks for the long form.
+pub(crate) fn is_long() -> bool {
     std::env::var_os("PLACET_LONG").is_some()
 }
 

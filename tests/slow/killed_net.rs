@@ -178,7 +178,7 @@ fn two_reviewers_on_one_journal_decide_once_and_keep_one_chain_also_when_one_die
     let gate_home = Home::with_config(WRITE_FILE);
     let gate = Gate::serve(&gate_home, &[]);
     let home = team(&gate_home, &gate.address.url);
-    let rounds = if long { 100 } else { 8 };
+    let rounds = if long { 100 } else { 5 };
     for _ in 0..rounds {
         let ids = [propose(&gate), propose(&gate)];
         let start = |verbs: [&str; 2], point: Option<&str>| -> Child {

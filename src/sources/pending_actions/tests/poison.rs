@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::*;
 use crate::config::Praxiom;
 use crate::contract::action::Unreadable;
+use crate::rounds::is_long;
 
 #[derive(Deserialize)]
 struct Case {
@@ -59,8 +60,10 @@ async fn listed(gate: &Backend) -> (Vec<Row>, Vec<Unreadable>) {
 #[tokio::test]
 async fn g11_one_poisoned_item_hides_none_of_the_other_99() {
     let mut seen = Vec::new();
-    for case in cases() {
-        for place in [0, 50, 99] {
+    for (nth, case) in cases().into_iter().enumerate() {
+        // In the short form one of the places in turn.
+        let places = [0, 50, 99].into_iter().enumerate();
+        for place in places.filter(|(at, _)| is_long() || nth % 3 == *at).map(|(_, place)| place) {
             let gate = Backend::default();
             gate.on("GET", LIST).bytes(200, page(&case.bytes(), place));
             let (rows, unreadable) = listed(&gate).await;

@@ -13,6 +13,7 @@ use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use serde::Deserialize;
 
+use crate::rounds::is_long;
 use crate::text;
 use crate::text::{Badge, Badges};
 use crate::tui::testing::Desk;
@@ -50,10 +51,6 @@ fn others() -> Vec<Case> {
             Vec::new()
         }
     }
-}
-
-fn is_long() -> bool {
-    std::env::var_os("PLACET_LONG").is_some()
 }
 
 /// What is on a terminal that got a frame.
@@ -151,10 +148,10 @@ fn classed(cases: &[Case]) -> Vec<usize> {
     cases.iter().map(next).collect()
 }
 
-/// Whether a case is drawn in every place in the short form: one in five of each class, the first of them. The others are drawn in
+/// Whether a case is drawn in every place in the short form: one in ten of each class, the first of them. The others are drawn in
 /// the list and in each tab.
 const fn goes_everywhere(nth: usize) -> bool {
-    nth.is_multiple_of(5)
+    nth.is_multiple_of(10)
 }
 
 /// The size at which a case is drawn in the short form: one in twelve of each class at the largest, the first of them, because that
