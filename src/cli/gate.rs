@@ -85,7 +85,7 @@ async fn pause(gate: &Gate, args: &PauseArgs, paused: bool, who: Option<&str>) -
         if paused { gate.pause(workspace, who).await? } else { gate.resume(workspace, who).await? };
     let what = workspace.map_or_else(|| "the whole gate".to_owned(), |it| output::identifier(&it.into()));
     output::line(&match (paused, changed) {
-        (true, true) => format!("paused: {what}. Nothing more is run there; what runs already is finished"),
+        (true, true) => format!("paused: {what}. Nothing new runs there; running actions will finish"),
         (true, false) => format!("it was paused already: {what}"),
         (false, true) => format!("resumed: {what}"),
         (false, false) => format!("it was not paused: {what}"),

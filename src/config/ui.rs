@@ -13,7 +13,9 @@ use crate::domain::{Entry, ReadFirst};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ui {
-    pub borders: Borders,
+    /// Its older name is still read.
+    #[serde(alias = "borders")]
+    pub glyphs: Glyphs,
     #[serde(skip)]
     pub theme: ThemeChoice,
     #[serde(rename = "theme")]
@@ -36,7 +38,7 @@ pub struct Ui {
     pub keyboard: Keyboard,
     /// Nothing on the screen changes by itself every second.
     pub reduced_motion: bool,
-    /// Sixteen colours, ASCII borders, five frames a second, and no preview until it is asked for.
+    /// Sixteen colours, ASCII glyphs, five frames a second, and no preview until it is asked for.
     pub low_bandwidth: bool,
     /// What must be read to its end before it can be approved.
     #[serde(with = "ReadBeforeApprove")]
@@ -150,8 +152,10 @@ pub enum Preset {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Borders {
-    Line,
+pub enum Glyphs {
+    /// `✓`, `•`, `│`: one column each in every terminal.
+    #[serde(alias = "line")]
+    Unicode,
     Ascii,
 }
 
@@ -178,9 +182,9 @@ const THEMES: [(&str, ThemeChoice); 7] = [
 impl Default for Ui {
     fn default() -> Self {
         Self {
-            borders: Borders::Line,
-            theme: ThemeChoice::Terminal,
-            theme_name: Spanned::new(0..0, "terminal".to_owned()),
+            glyphs: Glyphs::Unicode,
+            theme: ThemeChoice::Auto,
+            theme_name: Spanned::new(0..0, "auto".to_owned()),
             hold: Duration::from_secs(3),
             group: GroupBy::Batch,
             sort: SortBy::Age,
@@ -201,7 +205,7 @@ impl Default for Ui {
 impl Ui {
     /// `folder` is where a relative path begins.
     pub(super) fn validate(mut self, text: &str, folder: &Path, mistakes: &mut Mistakes) -> Self {
-        self.theme = mistakes.take(theme(&self.theme_name, text, folder)).unwrap_or(ThemeChoice::Terminal);
+        self.theme = mistakes.take(theme(&self.theme_name, text, folder)).unwrap_or(ThemeChoice::Auto);
         if self.hold > HOLD {
             let (given, most) = (self.hold.as_secs(), HOLD.as_secs());
             mistakes.0.push(format!("ui.hold_seconds is {given}; the most is {most}, and 0 sends at once"));

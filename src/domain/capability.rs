@@ -265,11 +265,11 @@ impl Binding {
     /// How strong that is, in words that go on after the name of a source.
     pub const fn promise(self) -> &'static str {
         match self {
-            Self::Source => "bound by the source: what is not what you saw is refused there",
+            Self::Source => "refuses any action that changed after you saw it",
             Self::FreshRead => {
-                "checked here just before sending: it compares nothing itself, and a change in that instant goes unseen"
+                "cannot check for changes: placet reads each action again just before it sends"
             }
-            Self::ReadOnly => "read-only",
+            Self::ReadOnly => "is read-only",
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Weight {
 pub enum Confirm {
     /// The confirm key, or the word for it.
     Key,
-    /// The number of decisions, typed; with the reasons why, as parts of a sentence after "because".
+    /// The number of decisions, typed; with the reasons why, a few words each.
     Count(usize, Vec<String>),
 }
 
@@ -31,17 +31,17 @@ pub fn confirm_by(weight: Weight) -> Confirm {
     let Weight { counts, high_risk, unopened } = weight;
     let mut why = Vec::new();
     if counts.total() > FEW {
-        why.push(format!("there are more than {FEW}"));
+        why.push(format!("more than {FEW}"));
     }
     if high_risk > 0 {
-        why.push(format!("{high_risk} approved {} high-risk", if high_risk == 1 { "is" } else { "are" }));
+        why.push(format!("{high_risk} high-risk"));
     }
     if unopened > 0 {
-        why.push(format!("{unopened} approved {} never opened", if unopened == 1 { "was" } else { "were" }));
+        why.push(format!("{unopened} unread"));
     }
     let excluded = counts.get(DecisionKind::Reject);
     if excluded > FEW_EXCLUDED {
-        why.push(format!("{excluded} are rejected for good"));
+        why.push(format!("{excluded} excluded for good"));
     }
     if why.is_empty() { Confirm::Key } else { Confirm::Count(counts.total(), why) }
 }
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn what_weighs_more_is_counted_by_hand_and_says_why() {
-        assert_eq!(asked(26, 0, 0, 0).unwrap(), "26: there are more than 25");
-        assert_eq!(asked(0, 4, 0, 0).unwrap(), "4: 4 are rejected for good");
-        assert_eq!(asked(1, 0, 1, 0).unwrap(), "1: 1 approved is high-risk");
-        assert_eq!(asked(9, 0, 0, 2).unwrap(), "9: 2 approved were never opened");
+        assert_eq!(asked(26, 0, 0, 0).unwrap(), "26: more than 25");
+        assert_eq!(asked(0, 4, 0, 0).unwrap(), "4: 4 excluded for good");
+        assert_eq!(asked(1, 0, 1, 0).unwrap(), "1: 1 high-risk");
+        assert_eq!(asked(9, 0, 0, 2).unwrap(), "9: 2 unread");
         assert_eq!(
             asked(30, 4, 2, 1).unwrap(),
-            "34: there are more than 25, 2 approved are high-risk, 1 approved was never opened, 4 are rejected for good"
+            "34: more than 25, 2 high-risk, 1 unread, 4 excluded for good"
         );
     }
 }

@@ -15,7 +15,7 @@ pub struct Problem {
 }
 
 /// What is said of an action that its source does not have.
-pub(super) const GONE: &str = "does not know this action any more";
+pub(super) const GONE: &str = "no longer in the source";
 
 impl Problem {
     /// The source was asked, and does not have the action.

@@ -68,6 +68,26 @@ impl Flags {
         self.badges.alarms().map(Badge::word).collect::<Vec<_>>().join(", ")
     }
 
+    /// The gravest of it, shorter and longer: what a row of a list has room for. Empty where nothing asks for a second look.
+    pub fn kind(&self) -> (&'static str, &'static str) {
+        let has = |badges: &[Badge]| badges.iter().any(|badge| self.badges.has(*badge));
+        if self.hidden > 0 || has(&[Badge::Control, Badge::Bidi, Badge::Invisible, Badge::Smuggle]) {
+            ("hidden", "hidden characters")
+        } else if !self.duplicates.is_empty() {
+            ("twice", "duplicate key")
+        } else if !self.alike.is_empty() || has(&[Badge::MixedScript, Badge::Confusable]) {
+            ("alike", "look-alike letters")
+        } else if self.broken > 0 || self.odd > 0 {
+            ("broken", "broken value")
+        } else if has(&[Badge::Padding]) {
+            ("padded", "padded with blanks")
+        } else if self.any() {
+            ("odd", "odd characters")
+        } else {
+            ("", "")
+        }
+    }
+
     /// Something asks for a second look.
     pub fn any(&self) -> bool {
         self.hidden > 0

@@ -6,7 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 
-use crate::config::{Borders, Keys, QueueTargets, Targets};
+use crate::config::{Glyphs, Keys, QueueTargets, Targets};
 use crate::domain::{
     ActionId, ActionKey, BatchId, Binding, Capabilities, Entry, ReadFirst, ReasonRule, Revision, Risk, Row,
     SourceName, Timestamp,
@@ -119,7 +119,7 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
     let seconds = std::time::Duration::from_secs;
     Ok(Settings {
         keymap: Keymap::new(&Keys::default())?,
-        borders: Borders::Line,
+        glyphs: Glyphs::Unicode,
         zone: jiff::tz::TimeZone::UTC,
         stale_after: seconds(40),
         poll: seconds(10),
@@ -133,6 +133,7 @@ pub(crate) fn settings() -> Result<Settings, KeymapError> {
         place: SessionInfo::default(),
         triage: Triage::default(),
         depth: Depth::Full,
+        low_bandwidth: false,
         reduced_motion: false,
         read_first: ReadFirst::Risky,
         opens: StartView::Inbox,

@@ -38,7 +38,7 @@ fn the_attached_one_takes_over_on_the_same_address() {
     assert_eq!(serving.url, before.url);
     agent::propose(&serving, &proposal("after the change"));
     second.wait_for("the new proposal, or that it waits above the cursor", |screen| {
-        screen.contains("after the change") || screen.contains("pending 2")
+        screen.contains("after the change") || screen.contains("2 to decide")
     });
 }
 

@@ -13,11 +13,11 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     inbox.send("R");
     inbox.wait("refund_payment");
     inbox.send("n");
-    inbox.wait("│ read   ");
+    inbox.wait("  read   1-");
     inbox.send("x");
     inbox.wait("staged 1");
     inbox.send("s");
-    inbox.wait(placet::tui::review_words::NOTE);
+    inbox.wait("─ Send ");
     confirm(&mut inbox);
     inbox.wait("0 approved · 1 rejected · 0 skipped");
     // What a `y` too many began is left.
@@ -39,7 +39,7 @@ fn the_demo_shows_a_queue_and_runs_what_is_approved() {
     });
 }
 
-/// The number after `pending` in the header.
+/// The number before `to decide` in the header.
 fn pending(screen: &str) -> Option<u64> {
-    screen.split("pending ").nth(1)?.split_whitespace().next()?.parse().ok()
+    screen.split(" to decide").next()?.split_whitespace().last()?.parse().ok()
 }

@@ -71,9 +71,9 @@ fn g33_everything_that_is_written_is_its_owners_alone_whatever_the_umask_is() {
                 ),
             );
         }
-        inbox.wait("│ read   ");
+        inbox.wait("  read   1-");
         inbox.send("a");
-        inbox.wait("STAGED");
+        inbox.wait("staged ");
         inbox.send("E");
         inbox.wait("THE EDITOR RUNS");
 

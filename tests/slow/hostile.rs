@@ -162,11 +162,11 @@ fn review(inbox: &mut Pty, count: usize) {
     inbox.wait("this one fails");
     // Read to its end, as it must be.
     inbox.send("]zG");
-    inbox.wait("│ read   ");
+    inbox.wait("  read   1-");
     inbox.send("\x1ba");
-    inbox.wait("STAGED  1 approve");
+    inbox.wait("staged 1");
     inbox.send("/\x15\r\x1b");
-    inbox.wait_gone("filter:");
+    inbox.wait_gone(" shown (");
     inbox.send("ggjjX");
     inbox.send("not this one\r");
     inbox.send("V\x1bgh\x1bzb\x1b,\x1b");
@@ -175,7 +175,7 @@ fn review(inbox: &mut Pty, count: usize) {
 /// Sends what is staged, looks at the report, and closes it.
 fn send_all(inbox: &mut Pty) {
     inbox.send("S");
-    inbox.wait(&placet::tui::review_words::press("y", "Esc"));
+    inbox.wait(&placet::tui::review_words::press("y"));
     assert_steady(inbox);
     confirm(inbox);
     // What a `y` too many began is left.

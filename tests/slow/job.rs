@@ -38,11 +38,11 @@ fn what_was_proposed_is_shown_approved_and_run_byte_for_byte() {
     );
     inbox.wait("Price of INV-8841");
     inbox.wait("18446744073709551616");
-    inbox.wait("│ read   ");
+    inbox.wait("  read   1-");
     inbox.send("a");
     inbox.wait("staged 1");
     inbox.send("s");
-    inbox.wait(review_words::NOTE);
+    inbox.wait("─ Send ");
     confirm(&mut inbox);
     inbox.wait("1 approved · 0 rejected · 0 skipped   then 1 ran");
 
@@ -84,7 +84,7 @@ fn approve_edit_and_exclude_go_in_one_batch_and_the_rest_stays_pending() {
     inbox.send("x");
     inbox.wait("staged 3");
     inbox.send("s");
-    inbox.wait(review_words::NOTE);
+    inbox.wait("─ Send ");
     confirm(&mut inbox);
     inbox.wait("2 approved · 1 rejected · 0 skipped");
 
@@ -106,7 +106,7 @@ fn staged_decisions_survive_kill_9_of_the_inbox() {
     let address = Address::of_embedded(&home);
     agent::propose(&address, &proposal("keep me"));
     inbox.wait("keep me");
-    inbox.wait("│ read   ");
+    inbox.wait("  read   1-");
     inbox.send("x");
     inbox.wait("staged 1");
     inbox.wait("saved");
@@ -132,7 +132,7 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     let mut inbox = Pty::start(&reviewing, SIZE, &[]);
     let id = agent::propose(&first.address, &proposal("through the storm"));
     inbox.wait("through the storm");
-    inbox.wait("│ read   ");
+    inbox.wait("  read   1-");
     inbox.send("a");
     inbox.wait("staged 1");
 
@@ -141,7 +141,7 @@ fn the_job_goes_on_when_a_served_gate_is_killed_and_started_again() {
     let second = Gate::serve(&serving, &["--listen", &listen]);
     inbox.wait_for("the connection is back", |screen| !screen.contains("RETRY"));
     inbox.send("s");
-    inbox.wait(review_words::NOTE);
+    inbox.wait("─ Send ");
     confirm(&mut inbox);
 
     let file = serving.out().join(&id);
@@ -168,7 +168,7 @@ pub(crate) fn confirm(inbox: &mut Pty) {
             }
             pressed = Instant::now();
         }
-        (!inbox.screen().contains(review_words::NOTE)).then_some(())
+        (!inbox.screen().contains("─ Send ")).then_some(())
     });
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn confirm(inbox: &mut Pty) {
 fn walk_to(inbox: &mut Pty, title: &str) {
     for _ in 0..12 {
         let in_list =
-            |line: &str| line.split("││").next().is_some_and(|row| row.contains('>') && row.contains(title));
+            |line: &str| line.split('│').next().is_some_and(|row| row.contains('▌') && row.contains(title));
         let on_it = |screen: &str| screen.lines().any(in_list);
         if on_it(&inbox.screen()) {
             inbox.wait(&format!("title  {title}"));

@@ -52,7 +52,7 @@ struct Owed {
 /// A row of the list: its title, its letter, and whether the cursor is on it.
 fn rows(screen: &str) -> Vec<(String, char, bool)> {
     let row = |line: &str| {
-        let list: String = line.strip_prefix('│')?.chars().take(40).collect();
+        let list: String = line.chars().take(50).collect();
         let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
         Some((title, list.chars().nth(2)?, list.starts_with('>')))
     };
@@ -60,7 +60,7 @@ fn rows(screen: &str) -> Vec<(String, char, bool)> {
 }
 
 fn is_saved(screen: &str) -> bool {
-    !screen.contains("   saving") && !screen.contains("NOT SAVED")
+    !screen.contains("saving ") && !screen.contains("NOT SAVED")
 }
 
 impl World {
@@ -68,7 +68,7 @@ impl World {
         let gate_home = Home::with_config(WRITE_FILE);
         let gate = Gate::serve(&gate_home, &[]);
         let home = Home::with_config(&format!(
-            "[ui]\nhold_seconds = 0\nhints = false\n[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\n\
+            "[ui]\nhold_seconds = 0\nhints = false\nglyphs = \"ascii\"\n[[source]]\nname = \"team\"\nkind = \"gate\"\nurl = \"{}\"\n\
              token_file = \"{}\"\n",
             gate.address.url,
             gate_home.state().join("owner.token").display()
@@ -192,9 +192,9 @@ impl World {
         }
         // Keys are taken in order: when this one was, so were the others.
         inbox.send("?");
-        inbox.wait("─ Help ─");
+        inbox.wait("- Help -");
         inbox.send("\x1b");
-        inbox.wait_gone("─ Help ─");
+        inbox.wait_gone("- Help -");
         inbox.wait_for("everything is saved", is_saved);
         self.owed.letters = rows(&inbox.screen()).into_iter().map(|row| (row.0, row.1)).collect();
     }
@@ -238,11 +238,11 @@ fn go_to(inbox: &mut Pty, title: &str) {
 
 /// Sends everything that is staged, as far as something is.
 fn submit(inbox: &mut Pty) {
-    if inbox.screen().contains("nothing staged") {
+    if !inbox.screen().contains("staged ") {
         return;
     }
     inbox.send("S");
-    let (press, count) = (review_words::press("y", "Esc"), review_words::type_count("#", "Enter", "Esc"));
+    let (press, count) = (review_words::press("y"), review_words::type_count("#", "Enter"));
     let (before, after) = count.split_once('#').unwrap();
     let asked = |screen: &str| {
         let (_, rest) = screen.split_once(before)?;

@@ -46,7 +46,7 @@ fn what_was_decided_is_listed_checked_and_exported_also_while_an_inbox_runs() {
     let decided = home.command(&decide).env("USER", "ada").output().unwrap();
     assert_eq!(decided.status.code(), Some(0), "{}", stdout(&decided));
     let inbox = Pty::start(&home, (100, 30), &[]);
-    inbox.wait("row 1 of 1");
+    inbox.wait("1 to decide");
 
     let log = stdout(&home.run(&["log"]));
     let json = stdout(&home.run(&["log", "--json", "--since", "1h", "--source", "team"]));

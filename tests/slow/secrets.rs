@@ -227,13 +227,13 @@ fn g32_a_whole_session_and_a_panic_leave_the_token_nowhere() {
     propose(1);
     let env = [("OWNER", token.as_str()), ("RUST_LOG", "trace"), ("RUST_BACKTRACE", "full")];
     let mut inbox = Pty::start_with(&home, (100, 30), &[], &env);
-    inbox.wait("│ read   ");
+    inbox.wait("  read   1-");
     let line = std::fs::read(format!("/proc/{}/cmdline", inbox.pid)).unwrap_or_default();
     assert!(!String::from_utf8_lossy(&line).contains(&token), "`ps` shows it");
     inbox.send("aq");
     let mut panics =
         Pty::start_with(&home, (100, 30), &[], &[&env[..], &[("PLACET_TEST_PANIC", "1")]].concat());
-    panics.wait("row 1 of 1");
+    panics.wait("1 to decide");
     panics.send("\x0c");
     panics.wait_end();
     let mut decide = home.command(&["decide", "--approve", &propose(2), "--json", "--follow"]);

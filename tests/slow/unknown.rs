@@ -57,7 +57,7 @@ fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
     inbox.wait("placet propose");
     let gate = Address::of_embedded(&home);
     let [first, second] = two_lost(&gate);
-    inbox.wait("2 UNKNOWN");
+    inbox.wait("2 unknown");
     inbox.wait("outcome unknown: t settles these");
 
     inbox.send("gg");
@@ -69,11 +69,11 @@ fn a_human_says_what_became_of_it_in_the_inbox_and_from_afar() {
     press_until(&mut inbox, "y", "is settled: executed");
 
     assert_eq!(status(&gate, &first), "executed");
-    inbox.wait("1 UNKNOWN");
+    inbox.wait("1 unknown");
     let path = format!("/api/pending-actions/{second}/settle");
     let reply = request(&gate, &gate.owner_token, "POST", &path, r#"{"as":"failed","reason":"no file"}"#);
     assert_eq!(reply.status, 200, "{}", reply.body);
-    inbox.wait_gone("UNKNOWN");
+    inbox.wait_gone("1 unknown");
     assert!(agent::get(&gate, &second).body.contains("no file"));
 }
 

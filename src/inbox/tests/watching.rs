@@ -78,7 +78,7 @@ async fn one_action_that_cannot_be_had_hides_no_other() {
             Ok(ActionId::new("1")),
             err("gave no usable answer"),
             Ok(ActionId::new("bad")),
-            err("does not know this action any more"),
+            err("no longer in the source"),
             Ok(ActionId::new("1")),
             err("is not configured any more"),
         ]

@@ -12,7 +12,7 @@ use crate::sources::SourceError;
 
 pub(super) const CHANGED: &str =
     "changed since you looked: its input, or its expiry, risk, effect, preview or executor";
-pub(super) const GONE: &str = "gone: the source does not know this action any more";
+pub(super) const GONE: &str = "no longer in the source";
 
 /// What the token is allowed, as the backend says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use crate::config::{Config, Notify};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
+use crate::tui::chrome::theme;
 use crate::tui::chrome::theme::Depth;
 use crate::tui::chrome::theme::palette::Theme;
 use crate::tui::core::model::Model;
@@ -71,7 +72,8 @@ pub async fn run(
     let signals = Signals::new()?;
     let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
     let screen = Screen::take(switched)?;
-    let settings = Settings { depth, opens, ..settings };
+    let glyphs = theme::glyphs(settings.glyphs, variable);
+    let settings = Settings { depth, opens, glyphs, ..settings };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.screen.theme = theme;
     for source in &mut model.list.sources {

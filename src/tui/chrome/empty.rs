@@ -15,7 +15,7 @@ use super::{theme, words};
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let top = layout.header.bottom() + 1;
-    let bottom = layout.staged.y.saturating_sub(layout.rule.height);
+    let bottom = layout.status.y;
     let body = Rect { y: top, height: bottom.saturating_sub(top), ..layout.header };
     let margin = if body.width >= 80 { 4 } else { 1 };
     let body = Rect { x: body.x + margin, width: body.width.saturating_sub(2 * margin), ..body };

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use ratatui::layout::Rect;
 
+use crate::config::Glyphs;
+use crate::domain::DecisionKind;
+use crate::tui::chrome::theme::Mark;
 use crate::tui::core::command::{ARGUMENT_COMMANDS, AskSpec, COMMANDS, Group, KeyContext, Spec};
 use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::{above_message, sheet, sheet_text};
@@ -37,11 +40,21 @@ pub(crate) enum HelpLine {
     Blank,
 }
 
-const LETTERS: [&str; 3] = [
-    "A approve   E approve with edits   X exclude   R retry   . undecided",
-    "~ decided elsewhere   = sent from here   ^ on its way   ? outcome unknown",
-    "! high risk   * not opened yet   # look twice: hidden or misleading text   + marked   > the cursor",
-];
+/// What the marks before a row stand for, in the glyphs that are in use.
+fn marks(glyphs: Glyphs) -> [String; 2] {
+    let all = [
+        (Mark::Unread, "unread"),
+        (Mark::Read, "read"),
+        (Mark::Decided(DecisionKind::Approve), "approve"),
+        (Mark::Decided(DecisionKind::ApproveWithEdits), "edit"),
+        (Mark::Decided(DecisionKind::Reject), "exclude"),
+        (Mark::Decided(DecisionKind::Retry), "retry"),
+    ];
+    let said = all.map(|(mark, word)| format!("{} {word}", mark.glyph(glyphs)));
+    let (sending, lost) = (Mark::Sending.glyph(glyphs), Mark::Unknown.glyph(glyphs));
+    [said.join("   "), format!("{sending} sending   {lost} outcome unknown   + marked   ! look twice")]
+}
+
 /// Columns of the help overlay's keys.
 pub(crate) const KEYS: usize = 18;
 /// Columns of a help text with which the command's name stands beside it.
@@ -130,7 +143,7 @@ pub(crate) fn help(model: &Model, typed: &str, width: usize) -> Vec<HelpLine> {
             lines.extend(rows.into_iter().map(|row| HelpLine::Legend(row.plain().into())));
             lines.push(HelpLine::Blank);
         }
-        lines.extend(LETTERS.map(|letters| HelpLine::Legend(letters.into())));
+        lines.extend(marks(model.settings.glyphs).map(|line| HelpLine::Legend(line.into())));
         lines.push(HelpLine::Blank);
     }
     lines.push(HelpLine::Heading(format!(

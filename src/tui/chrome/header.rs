@@ -4,158 +4,138 @@ use std::collections::HashSet;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr as _;
 
+use crate::config::{GroupBy, SortBy};
 use crate::domain::{SourceName, Untrusted};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::core::layout::{Layout, Shape};
+use crate::tui::core::command::Command;
+use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::queue::filter;
 
-use super::pen::{Pen, rule};
-use super::{theme, words};
+use super::pen::Pen;
+use super::{pen, theme, words};
 
+/// `   17:08`
+const CLOCK: usize = 8;
+
+/// ` placet  67 to decide · 12 critical · 6 missions blocked          gate live   kim   17:08`
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    if layout.shape == Shape::Stacked {
-        narrow(model, layout, buf);
-    } else {
-        wide(model, layout, buf);
-    }
-}
-
-/// One line, and a rule under it where there is room.
-fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let oldest = oldest(model);
-    let mut pen = Pen::new(buf, layout.header, 0);
-    pen.ours(" placet", theme::BOLD);
-    let roomy = layout.header.width >= 64;
-    let paused = paused(model, roomy, "  ", &mut pen);
-    pen.ours("  ", theme::PLAIN);
-    let listed = model.list.sources.iter().any(|source| source.listed);
-    let pending = if listed { model.list.stats.pending.to_string() } else { "?".to_owned() };
-    pen.ours(&format!("{pending} pending"), theme::PLAIN);
-    unknown(model, "  ", &mut pen);
-    let trouble = trouble(model);
-    // Counts give way to what is wrong with a source.
-    let mut count = |said: String| {
-        if pen.left() > said.len() + trouble {
-            pen.ours(&said, theme::PLAIN);
+    let mut pen = Pen::new(buf, layout.header, 0).base(theme::RAISED);
+    pen.ours(" placet", pen::bold(theme::KEY)).ours("  ", theme::PLAIN);
+    let dot = theme::dot(model.settings.glyphs);
+    let (states, good) = several(model);
+    // Counts give way to the state of the sources; who decides and the time give way to counts.
+    let least = if good { &states[0] } else { &states[states.len() - 1] }.width() + 3;
+    let more =
+        if good { CLOCK + if layout.header.width >= 64 { who(model).width() + 3 } else { 0 } } else { 0 };
+    let mut first = true;
+    for (said, style, needed) in counts(model, layout) {
+        let gap = if first { "" } else { dot };
+        let room = pen.left().saturating_sub(gap.width() + least);
+        if needed || said.width() + more < room {
+            pen.ours(gap, theme::DIM).shown(&said.cut(room), style);
+            first = false;
         }
-    };
-    let staged = model.decide.tally.total().total();
-    if roomy && listed && !paused {
-        count(format!("  {} undecided", model.undecided()));
     }
-    if staged > 0 && roomy {
-        count(format!("  {staged} staged"));
-    }
-    filter::short(model, "  ", &mut pen);
-    if model.queue.n_held() > 0 {
-        pen.ours(&format!("  {} new above", model.queue.n_held()), theme::WARN);
-    }
-    let (state, good) = several(model, pen.left());
-    let both = if oldest.is_empty() { format!("{state} ") } else { format!("{state}  {oldest} ") };
-    let (who, short) = (who(model), format!("{state} "));
-    // Who decides goes before the oldest where screens are wide enough for both on most days, and after all else.
-    let instead = layout.header.width >= 80 && who.fits(&short, &pen) && !who.fits(&both, &pen);
-    let right = if both.len() < pen.left() && !instead { both } else { short };
-    who.draw(&right, &mut pen);
-    pen.right(&right, style(good));
-    let above = Rect { height: layout.list.height.min(1), ..layout.list };
-    if layout.rows.y > layout.list.y {
-        rule(model, above, buf);
-        filter::above(model, above, buf);
-    }
+    right(model, &states, good, &mut pen);
 }
 
-fn wide(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let (state, good) = state(model);
+/// The state of the sources, who decides, and the time, as far as there is room.
+fn right(model: &Model, states: &[String], good: bool, pen: &mut Pen<'_>) {
     let clock = words::clock(model, model.now).get(..5).unwrap_or_default().to_owned();
-    let mut pen = Pen::new(buf, layout.header, 0);
-    pen.ours(" placet", theme::BOLD).ours("   ", theme::PLAIN);
-    let well = model.list.sources.iter().filter(|source| words::connection(source, model.now).1).count();
-    match model.list.sources.as_slice() {
-        [only] => pen.ours(only.name.as_str(), theme::PLAIN),
-        many => pen.ours(&format!("{well}/{} sources ok", many.len()), style(well == many.len())),
+    let Some(state) = states.iter().find(|state| state.width() + 2 <= pen.left()) else { return };
+    let who = who(model);
+    let mut columns = state.width() + 1;
+    let mut takes = |more: usize| {
+        let fits = more > 3 && columns + more + 2 <= pen.left();
+        columns += if fits { more } else { 0 };
+        fits
     };
-    paused(model, true, "   ", &mut pen);
-    if model.list.sources.iter().any(|source| source.listed) {
-        pen.ours(
-            &format!("   pending {}   undecided {}", model.list.stats.pending, model.undecided()),
-            theme::PLAIN,
-        );
-    } else {
+    let with_clock = takes(clock.len() + 3);
+    let with_who = takes(who.width() + 3);
+    pen.keep(columns).ours(state, style(good));
+    if with_who {
+        pen.ours("   ", theme::PLAIN).shown(&who.name, theme::DIM).ours(&who.more, theme::DIM);
+    }
+    if with_clock {
+        pen.ours("   ", theme::PLAIN).ours(&clock, theme::DIM);
+    }
+}
+
+/// What there is to know of the work, the most important first; true for what never gives way.
+fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
+    let mut said: Vec<(Shown, Style, bool)> = Vec::new();
+    let mut say = |text: String, style, needed| said.push((Shown::ours(text), style, needed));
+    let roomy = layout.header.width >= 64;
+    let key = |command| model.settings.keymap.key(command);
+    if let Some(paused) = paused(model, roomy) {
+        say(paused, theme::WARN, true);
+    }
+    let stats = &model.list.stats;
+    if !model.list.sources.iter().any(|source| source.listed) {
         // Nothing was read: a zero would be a claim.
-        pen.ours("   pending ?", theme::WARN);
+        say("? to decide".to_owned(), theme::WARN, true);
+    } else {
+        say(format!("{} to decide", model.undecided()), theme::BOLD, true);
     }
-    unknown(model, "   ", &mut pen);
-    let counts = model.decide.tally.total();
-    if counts.total() > 0 {
-        let short = format!("   staged {}", counts.total());
-        let long = format!("{short} ({})", words::staged(counts));
-        // Counts give way to what is wrong with a source.
-        let said = [long, short].into_iter().find(|said| pen.left() > said.len() + trouble(model));
-        pen.ours(&said.unwrap_or_default(), theme::BOLD);
+    if stats.unknown > 0 {
+        say(format!("{} unknown", stats.unknown), theme::WARN, true);
     }
-    let one_line = layout.header.height < 2;
-    if one_line {
-        filter::short(model, "   ", &mut pen);
-    }
-    if one_line && model.queue.n_held() > 0 {
-        pen.ours(&format!("   {} new above", model.queue.n_held()), theme::WARN);
-    }
-    let right = [format!("{state}  {clock} "), format!("{state} "), format!("{} ", beginning(&state))];
-    let right = right.into_iter().find(|said| said.len() < pen.left()).unwrap_or_default();
-    who(model).draw(&right, &mut pen);
-    pen.right(&right, style(good));
-    if one_line {
-        return;
-    }
-    let mut pen = Pen::new(buf, layout.header, 1);
-    filter::long(model, &mut pen);
-    if model.queue.n_held() > 0 {
-        pen.ours(&format!(" {} new above", model.queue.n_held()), theme::WARN);
-    }
-    for source in model.list.sources.iter().filter(|_| model.list.sources.len() > 1) {
-        let (word, good) = words::connection(source, model.now);
-        if !good {
-            pen.ours(&format!("   {} {word}", source.name), theme::WARN);
+    match model.list.frozen.as_ref().map(|later| later.len()) {
+        None => {}
+        Some(0) => say(format!("FROZEN ({} follows)", key(Command::Freeze)), theme::WARN, true),
+        Some(later) => {
+            say(format!("FROZEN: {later} not shown ({} follows)", key(Command::Freeze)), theme::WARN, true)
         }
     }
-    // The queues pane says it in its own place.
-    let blocked = if layout.queues.is_empty() { words::blocked(model) } else { String::new() };
-    let waiting = [blocked, oldest(model)];
-    let waiting: Vec<_> = waiting.into_iter().filter(|said| !said.is_empty()).collect();
-    pen.right(&format!("{} ", waiting.join("   ")), theme::PLAIN);
+    if let Some((count, filter)) = filter::stands(model) {
+        say(format!("{count} ({} clears)", key(Command::Back)), theme::WARN, true);
+        said.push((filter, theme::KEY, true));
+        return said;
+    }
+    if model.queue.n_held() > 0 {
+        say(format!("{} new above", model.queue.n_held()), theme::WARN, true);
+    }
+    let [.., high, critical] = stats.risks;
+    if critical > 0 {
+        say(format!("{critical} critical"), theme::BAD, false);
+    }
+    let (missions, agents) = words::blocked_counts(model);
+    if missions > 0 {
+        say(format!("{} blocked", words::count(missions, "mission")), theme::PLAIN, false);
+    }
+    if high > 0 {
+        say(format!("{high} high"), theme::WARN, false);
+    }
+    if agents > 0 {
+        say(format!("{} blocked", words::count(agents, "agent")), theme::PLAIN, false);
+    }
+    if model.queue.group_by() != GroupBy::default() {
+        say(format!("by {}", model.queue.group_by().word()), theme::DIM, false);
+    }
+    if model.queue.sort_by() != SortBy::default() {
+        say(format!("{} first", model.queue.sort_by().first()), theme::DIM, false);
+    }
+    said
 }
 
 /// Which sources run nothing, and since when. It stands before the counts: what is approved now is not run.
-fn paused(model: &Model, roomy: bool, gap: &str, pen: &mut Pen<'_>) -> bool {
-    let since = model
-        .list
-        .sources
-        .iter()
-        .filter_map(|source| Some((source, source.paused?)))
-        .min_by_key(|(_, at)| *at);
-    let Some((source, at)) = since else { return false };
+fn paused(model: &Model, roomy: bool) -> Option<String> {
+    let since = model.list.sources.iter().filter_map(|source| Some((source, source.paused?)));
+    let (source, at) = since.min_by_key(|(_, at)| *at)?;
     let at = words::moment(model, at);
-    let text = match model.list.sources.len() {
+    Some(match model.list.sources.len() {
         _ if !roomy => "PAUSED".to_owned(),
         1 => format!("PAUSED since {at}"),
         _ => format!("PAUSED {} since {at}", source.name),
-    };
-    pen.ours(gap, theme::PLAIN).ours(&text, theme::WARN);
-    true
+    })
 }
 
-/// What nobody knows the outcome of is no pending action, and is not left out either.
-fn unknown(model: &Model, gap: &str, pen: &mut Pen<'_>) {
-    if model.list.stats.unknown > 0 {
-        pen.ours(gap, theme::PLAIN).ours(&format!("{} UNKNOWN", model.list.stats.unknown), theme::WARN);
-    }
-}
-
-/// `as kim +1`: the first name, and how many others there are.
+/// `kim +1`: the first name, and how many others there are.
 struct Who {
     name: Shown,
     more: String,
@@ -171,19 +151,7 @@ fn who(model: &Model) -> Who {
 
 impl Who {
     fn width(&self) -> usize {
-        "as ".len() + self.name.width() + self.more.len()
-    }
-
-    fn fits(&self, right: &str, pen: &Pen<'_>) -> bool {
-        self.width() + right.len() + 4 <= pen.left()
-    }
-
-    /// Left of what stands at the right end, where there is room for both.
-    fn draw(&self, right: &str, pen: &mut Pen<'_>) {
-        if self.fits(right, pen) {
-            pen.keep(self.width() + 2 + right.len()).ours("as ", theme::DIM);
-            pen.shown(&self.name, theme::DIM).ours(&self.more, theme::DIM);
-        }
+        self.name.width() + self.more.len()
     }
 }
 
@@ -193,30 +161,31 @@ fn state(model: &Model) -> (String, bool) {
         model.list.sources.iter().map(|it| (&it.name, words::connection(it, model.now))).collect();
     let bad: Vec<_> = all.iter().filter(|(_, (_, good))| !good).collect();
     match (bad.as_slice(), all.as_slice()) {
-        ([], [(_, first), ..]) => first.clone(),
-        ([(_, (word, _))], [_]) => (word.clone(), false),
+        ([], [(name, (word, _)), ..]) => (format!("{name} {}", word.to_lowercase()), true),
+        ([(name, (word, _))], [_]) => (format!("{name} {word}"), false),
         ([(name, (word, _))], _) => (format!("{name} {word}"), false),
         ([], []) => ("NO SOURCE".to_owned(), false),
         (many, _) => (format!("{} of {} sources in trouble", many.len(), all.len()), false),
     }
 }
 
-/// The same in so many columns, where nothing else says how many sources there are.
-fn several(model: &Model, room: usize) -> (String, bool) {
+/// The same, in more and in fewer words; the last is the least that must be said.
+fn several(model: &Model) -> (Vec<String>, bool) {
     let (word, good) = state(model);
     let all = model.list.sources.len();
+    let short = beginning(&word).to_owned();
     if all < 2 {
-        let fits = word.len() + 2 <= room;
-        return (if fits { word } else { beginning(&word).to_owned() }, good);
+        return (vec![word, short], good);
     }
     let well = model.list.sources.iter().filter(|source| words::connection(source, model.now).1).count();
-    let short = format!("{well}/{all} sources ok");
-    let word = if all - well == 1 { word } else { String::new() };
-    // How old its data is goes first, where there is no room for all.
-    let beginning = beginning(&word).to_owned();
-    let said = [word, beginning].into_iter().filter(|word| !word.is_empty());
-    let said = said.map(|word| format!("{well}/{all} ok, {word}")).find(|said| said.len() + 2 <= room);
-    (said.filter(|_| !good).unwrap_or(short), good)
+    if good {
+        return (vec![format!("{all} sources live")], true);
+    }
+    if all - well > 1 {
+        return (vec![format!("{well} of {all} sources live")], false);
+    }
+    let well = format!("{well} of {all} live, ");
+    (vec![format!("{well}{word}"), format!("{well}{short}"), short], false)
 }
 
 /// Without how old its data is.
@@ -224,17 +193,7 @@ fn beginning(state: &str) -> &str {
     state.split(',').next().unwrap_or_default()
 }
 
-/// Columns that the shortest word about a source in trouble needs.
-fn trouble(model: &Model) -> usize {
-    let (state, good) = state(model);
-    if good { 0 } else { beginning(&state).len() + 2 }
-}
-
-fn oldest(model: &Model) -> String {
-    model.list.stats.oldest.map_or_else(String::new, |at| format!("oldest {}", words::age(at, model.now)))
-}
-
-fn style(good: bool) -> ratatui::style::Style {
+fn style(good: bool) -> Style {
     if good { theme::GOOD } else { theme::WARN }
 }
 

@@ -16,14 +16,11 @@ struct Hint {
 }
 
 /// The first that fits and is not learned is shown.
-const HINTS: [Hint; 4] = [
+const HINTS: [Hint; 3] = [
     Hint {
         commands: &[Command::ReviewBatch, Command::ReviewAll],
         fits: |model| model.unsent() > 0,
-        text: |keys| {
-            let (batch, undo) = (keys.key(Command::ReviewBatch), keys.key(Command::Undo));
-            format!("{batch} shows what would be sent, and asks; {undo} takes the last step back")
-        },
+        text: |keys| format!("{}: review, then send", keys.key(Command::ReviewBatch)),
     },
     Hint {
         commands: &[Command::Approve, Command::Exclude],
@@ -31,28 +28,18 @@ const HINTS: [Hint; 4] = [
             model.here().is_some_and(|slot: &Slot| slot.is_pending() && slot.entry.row.can.can_decide())
         },
         text: |keys| {
-            let (approve, exclude) = (keys.key(Command::Approve), keys.key(Command::Exclude));
+            let key = |command| keys.key(command);
+            let (approve, exclude) = (key(Command::Approve), key(Command::Exclude));
             format!(
-                "{approve} approves, {exclude} excludes; nothing is sent before {}",
-                keys.key(Command::ReviewBatch)
+                "{approve} approve · {exclude} exclude · {} edit. Nothing is sent yet.",
+                key(Command::Edit)
             )
-        },
-    },
-    Hint {
-        commands: &[Command::NextUndecided, Command::Mark],
-        fits: |model| model.undecided() > 1,
-        text: |keys| {
-            let (next, mark) = (keys.key(Command::NextUndecided), keys.key(Command::Mark));
-            format!("{next} goes to the next undecided action; {mark} marks several for one decision")
         },
     },
     Hint {
         commands: &[Command::Help, Command::Palette],
         fits: |_| true,
-        text: |keys| {
-            let (help, palette) = (keys.key(Command::Help), keys.key(Command::Palette));
-            format!("{help} says what every key does here; {palette} gives any command by its name")
-        },
+        text: |keys| format!("{} keys · {} commands", keys.key(Command::Help), keys.key(Command::Palette)),
     },
 ];
 

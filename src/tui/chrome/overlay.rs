@@ -323,7 +323,7 @@ fn following(model: &Model, layout: &Layout, screen: Rect, buf: &mut Buffer) {
     let width = usize::from(sheet_text(over).width) / columns;
     if layout.preview.is_empty() || room == 0 || width < COLUMN {
         let keys: Vec<&str> = rows.iter().map(|(key, _)| key.as_str()).collect();
-        let row = Rect { height: layout.message.height.min(1), ..layout.message };
+        let row = layout.status;
         Clear.render(row, buf);
         Pen::new(buf, row, 0)
             .ours(&format!(" {begun} then {}   ", keys.join(" ")), theme::BOLD)

@@ -100,6 +100,12 @@ impl<'a> Pen<'a> {
         self
     }
 
+    /// Ends the row this many columns later: back to where it ended before [`Self::shorten`].
+    pub(crate) fn lengthen(&mut self, columns: usize) -> &mut Self {
+        self.end = self.end.saturating_add(columns as u16).min(self.buf.area.right());
+        self
+    }
+
     /// Ends the row this many columns earlier.
     pub(crate) fn shorten(&mut self, columns: usize) -> &mut Self {
         self.end = self.end.saturating_sub(columns as u16).max(self.x);
@@ -119,7 +125,7 @@ pub(crate) fn frame(model: &Model, area: Rect, title: &str, note: &str, style: S
     if area.is_empty() {
         return;
     }
-    let set = theme::border(model.settings.borders);
+    let set = theme::border(model.settings.glyphs);
     Block::new().borders(Borders::ALL).border_set(set).border_style(style).render(area, buf);
     label(area, 0, title, style, buf);
     label(area, area.height.saturating_sub(1), note, style, buf);
@@ -135,8 +141,47 @@ fn label(area: Rect, nth: u16, text: &str, style: Style, buf: &mut Buffer) {
 
 /// A horizontal line over the whole row.
 pub(crate) fn rule(model: &Model, area: Rect, buf: &mut Buffer) {
-    let line = theme::horizontal(model.settings.borders).repeat(usize::from(area.width));
+    let line = theme::horizontal(model.settings.glyphs).repeat(usize::from(area.width));
     Pen::new(buf, area, 0).ours(&line, theme::DIM);
+}
+
+/// A vertical line between two panes.
+pub(crate) fn divider(model: &Model, area: Rect, buf: &mut Buffer) {
+    for nth in 0..area.height.min(if area.width == 0 { 0 } else { u16::MAX }) {
+        Pen::new(buf, area, nth).ours(theme::vertical(model.settings.glyphs), theme::DIM);
+    }
+}
+
+/// What lies behind a sheet: still there, and no longer what the eye looks for.
+pub(crate) fn recede(model: &Model, area: Rect, buf: &mut Buffer) {
+    if model.settings.low_bandwidth {
+        return;
+    }
+    for at in area.intersection(buf.area).positions() {
+        if let Some(cell) = buf.cell_mut(at) {
+            cell.set_style(Style::reset().patch(theme::DIM));
+        }
+    }
+}
+
+/// The style of a row of a list, with the bar at its left where the cursor is.
+pub(crate) fn row<'a>(
+    model: &Model,
+    area: Rect,
+    nth: u16,
+    here: Option<bool>,
+    buf: &'a mut Buffer,
+) -> Pen<'a> {
+    let base = match here {
+        Some(_) if model.settings.low_bandwidth => theme::PLAIN,
+        Some(true) => theme::SELECTED,
+        Some(false) => theme::RAISED,
+        None => theme::PLAIN,
+    };
+    let mut pen = Pen::new(buf, area, nth).base(base);
+    let bar = if here.is_some() { theme::bar(model.settings.glyphs) } else { " " };
+    pen.ours(bar, theme::KEY);
+    pen
 }
 
 /// Opens a sheet in the middle; returns the room for its text, with a margin.

@@ -164,9 +164,9 @@ pub(crate) struct Saved {
 }
 
 impl Message {
-    /// Read by now; what was good news goes sooner.
+    /// Read by now; a warning stays longer.
     pub(crate) fn is_over(&self, now: Timestamp) -> bool {
-        now.since(self.at) > if self.tone == Tone::Bad { 30_000 } else { 10_000 }
+        now.since(self.at) > if self.tone == Tone::Bad { 30_000 } else { 5_000 }
     }
 }
 

@@ -1,7 +1,10 @@
 //! The foot: what is staged, what happened last, and which keys do what.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::Style;
+
+use unicode_width::UnicodeWidthStr;
 
 use crate::domain::{Capabilities, DecisionKind};
 use crate::tui::core::command::{COMMANDS, Command, Spec};
@@ -9,74 +12,101 @@ use crate::tui::core::keymap::{Keymap, short};
 use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::history::state::ViewKind;
+use crate::tui::queue;
 use crate::tui::queue::slots::Slot;
 use crate::tui::queue::state::Cursor;
 use crate::tui::submit::held::Held;
 use crate::tui::submit::report_view;
 use crate::tui::submit::review_view::draw_lines;
 
-use super::pen::{Pen, rule};
+use super::pen::Pen;
 use super::state::{Focus, Tone};
 use super::{theme, words};
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    rule(model, layout.rule, buf);
-    staged(model, layout, buf);
-    foot(model, layout, buf);
-}
-
-/// What happened last, and which keys do what.
-pub(crate) fn foot(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let apart = layout.message != layout.hints;
-    let sent = report_view::sent(model, usize::from(layout.message.width))
-        .filter(|_| model.screen.message.is_none());
-    if apart || (model.screen.message.is_none() && sent.is_none()) {
-        draw_hints(model, layout, buf);
-    }
-    match sent {
-        Some(parts) => draw_lines(&[parts], layout.message, buf),
-        None => message(model, layout, buf),
+    draw_hints(model, layout, buf);
+    Pen::new(buf, layout.status, 0).base(theme::RAISED);
+    // That something is not on disk yet is said whatever else is.
+    let (saved, style) = saved(model);
+    Pen::new(buf, layout.status, 0).right(&saved, style);
+    let area = Rect { width: layout.status.width.saturating_sub(saved.width() as u16), ..layout.status };
+    if !message(model, area, buf) {
+        staged(model, area, buf);
     }
 }
 
-fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
+/// What happened last, for a few seconds; or what was sent, until the next decision. False where there is neither.
+pub(crate) fn message(model: &Model, area: Rect, buf: &mut Buffer) -> bool {
+    if let Some(message) = &model.screen.message {
+        let style = match message.tone {
+            Tone::Plain => theme::PLAIN,
+            Tone::Good => theme::GOOD,
+            Tone::Bad => theme::WARN,
+        };
+        let mut pen = Pen::new(buf, area, 0);
+        pen.ours(" ", theme::PLAIN);
+        for part in &message.parts {
+            pen.shown(part, style);
+        }
+        let staged = model.decide.tally.total().total();
+        if staged > 0 && !model.watches() {
+            pen.right(&format!("staged {staged} "), theme::DIM);
+        }
+        return true;
+    }
+    if model.submit.held.is_some() {
+        return false;
+    }
+    let sent = report_view::sent(model, usize::from(area.width));
+    sent.is_some_and(|parts| {
+        draw_lines(&[parts], area, buf);
+        true
+    })
+}
+
+fn staged(model: &Model, area: Rect, buf: &mut Buffer) {
     let counts = model.decide.tally.total();
-    let narrow = layout.staged.width < 90;
-    let mut pen = Pen::new(buf, layout.staged, 0);
+    let mut pen = Pen::new(buf, area, 0);
+    pen.ours(" ", theme::PLAIN);
     if model.history.open.is_some() {
         let key = model.settings.keymap.key(Command::Inbox);
-        pen.ours(&format!(" FOR READING: {key} goes back to the inbox"), theme::KEY);
-        if counts.total() > 0 {
-            pen.ours(&format!(", where {} staged", words::staged(counts)), theme::PLAIN);
-        }
-    } else if counts.total() == 0 && model.here().is_some_and(|slot| !slot.entry.row.can.can_decide()) {
-        pen.ours(" READ-ONLY: this token cannot decide", theme::WARN);
-    } else if let Some(held) = &model.submit.held {
+        pen.ours(&format!("Read-only · {key} back to the inbox   "), theme::KEY);
+    }
+    if let Some(held) = &model.submit.held {
         counting_down(model, held, &mut pen);
-    } else if counts.total() == 0 {
-        pen.ours(" nothing staged", theme::DIM);
-    } else if narrow {
-        pen.ours(" STAGED ", theme::BOLD).ours(&words::staged(counts), theme::PLAIN);
-    } else {
-        pen.ours(" STAGED", theme::BOLD);
-        for (kind, n) in counts.each().filter(|(_, n)| *n > 0) {
-            pen.ours(&format!("  {n} {}", kind.words().terse), theme::PLAIN);
-        }
+        return;
+    }
+    let dot = theme::dot(model.settings.glyphs);
+    let mut parts: Vec<(String, Style)> = Vec::new();
+    if model.is_sending() {
+        parts.push(("sending…".to_owned(), theme::KEY));
+    }
+    if let Some(marked) = queue::view::marked(model) {
+        parts.push((marked, theme::KEY));
+    }
+    let read_only = model.here().is_some_and(|slot| !slot.entry.row.can.can_decide());
+    if counts.total() == 0 && model.history.open.is_none() && read_only {
+        parts.push(("Read-only: this token cannot decide".to_owned(), theme::WARN));
+    }
+    let first = parts.len();
+    let kinds = counts.each().filter(|(_, n)| *n > 0);
+    parts.extend(kinds.map(|(kind, n)| (format!("{n} {}", kind.words().name), theme::decision(kind))));
+    if let Some((said, _)) = parts.get_mut(first) {
+        *said = format!("staged {said}");
+    }
+    let unread = model.decide.tally.unopened();
+    if unread > 0 {
+        parts.push((format!("{unread} approved unread"), theme::WARN));
     }
     let hidden = model.decide.spread.hidden();
     if hidden > 0 {
-        let words = if narrow { "hidden" } else { "hidden by the filter" };
-        pen.ours(&format!("  {hidden} {words}"), theme::WARN);
+        parts.push((format!("{hidden} hidden by the filter"), theme::WARN));
     }
-    if model.is_sending() {
-        pen.ours("   SENDING", theme::KEY);
+    if let Some(hint) = model.hint() {
+        parts.push((hint, theme::PLAIN));
     }
-    let (saved, style) = saved(model);
-    pen.ours(&saved, style);
-    if counts.total() > 0 {
-        let unopened = model.decide.tally.unopened();
-        let style = if unopened > 0 { theme::WARN } else { theme::PLAIN };
-        pen.right(&format!("unopened approvals {unopened} "), style);
+    for (nth, (said, style)) in parts.iter().enumerate() {
+        pen.ours(if nth == 0 { "" } else { dot }, theme::DIM).ours(said, *style);
     }
 }
 
@@ -84,60 +114,44 @@ fn staged(model: &Model, layout: &Layout, buf: &mut Buffer) {
 fn counting_down(model: &Model, held: &Held, pen: &mut Pen<'_>) {
     let n = words::count(held.submission.len(), "decision");
     let line = match held.seconds(model.now) {
-        Some(seconds) => format!(" SENDING {n} in {seconds} s"),
-        None => format!(" SENDING {n}"),
+        Some(seconds) => format!("sending {n} in {seconds} s"),
+        None => format!("sending {n}"),
     };
     let key = model.settings.keymap.key(Command::Undo);
     pen.ours(&line, theme::BOLD)
         .ours("   ", theme::PLAIN)
         .ours(&key, theme::KEY)
-        .ours(" recalls", theme::PLAIN);
+        .ours(" takes them back", theme::PLAIN);
 }
 
+/// Whether what was decided is on disk.
 fn saved(model: &Model) -> (String, Style) {
+    let staged = model.decide.tally.total().total() > 0;
     match (&model.screen.saved.failed, model.screen.saved.open, model.screen.saved.last) {
-        (Some(why), ..) => (format!("   NOT SAVED: {why}"), theme::BAD),
-        (None, 1.., _) => ("   saving".to_owned(), theme::DIM),
-        (None, 0, Some(at)) => (format!("   saved {}", words::clock(model, at)), theme::DIM),
-        (None, 0, None) => (String::new(), theme::DIM),
-    }
-}
-
-fn message(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    let Some(message) = &model.screen.message else {
-        // Only in a line that is free.
-        if let Some(hint) = model.hint().filter(|_| layout.message != layout.hints) {
-            Pen::new(buf, layout.message, 0).ours(&format!(" {hint}"), theme::DIM);
-        }
-        return;
-    };
-    let style = match message.tone {
-        Tone::Plain => theme::PLAIN,
-        Tone::Good => theme::GOOD,
-        Tone::Bad => theme::WARN,
-    };
-    let mut pen = Pen::new(buf, layout.message, 0);
-    pen.ours(" ", theme::PLAIN);
-    for part in &message.parts {
-        pen.shown(part, style);
+        (Some(why), ..) => (format!("NOT SAVED: {why} "), theme::BAD),
+        (None, 1.., _) => ("saving ".to_owned(), theme::DIM),
+        (None, 0, Some(_)) if staged => ("saved ".to_owned(), theme::DIM),
+        (None, 0, _) => (String::new(), theme::DIM),
     }
 }
 
 // The hint bar: which keys do what here, from the table, as many as fit.
 
 /// The hints that a narrow screen keeps; the others follow in the order of the table.
-const FIRST: [Command; 10] = [
+const FIRST: [Command; 9] = [
     Command::ResolveUnknown,
     Command::Approve,
     Command::Exclude,
     Command::Edit,
     Command::Ask(DecisionKind::Retry),
-    Command::Undo,
     Command::Mark,
-    Command::NextUndecided,
     Command::ReviewBatch,
-    Command::ReviewAll,
+    Command::Filter,
+    Command::Undo,
 ];
+
+/// More hints than these nobody reads.
+const HINTS: usize = 8;
 
 /// In the watch view, what looks and what answers an alert before what only arranges.
 const WATCH: [(Command, &str); 12] = [
@@ -164,19 +178,21 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
         hint(keymap, Command::Back, "back", &mut pen);
         return;
     }
-    let help = format!("{} help ", keymap.key(Command::Help));
-    pen.shorten(help.len() + 1);
+    let help = keymap.key(Command::Help);
+    const ALL_KEYS: &str = " all keys ";
+    pen.shorten(help.len() + ALL_KEYS.len() + 1);
     let (lead, first) = here(model);
     pen.ours(&lead, theme::BOLD);
     let rest = rest(model).into_iter().map(|spec| (spec.command, spec.hint));
     let told: Vec<Command> = first.iter().map(|(command, _)| *command).collect();
     let rest = rest.filter(|(command, _)| !told.contains(command));
-    for (command, word) in first.iter().copied().chain(rest) {
+    for (command, word) in first.iter().copied().chain(rest).take(HINTS) {
         if !hint(keymap, command, word, &mut pen) {
             break;
         }
     }
-    Pen::new(buf, layout.hints, 0).right(&help, theme::PLAIN);
+    let mut pen = Pen::new(buf, layout.hints, 0);
+    pen.keep(help.len() + ALL_KEYS.len()).ours(&help, theme::KEY).ours(ALL_KEYS, theme::DIM);
 }
 
 /// One hint; false where there is no room. A command without a key has none.
@@ -217,7 +233,7 @@ fn here(model: &Model) -> (String, Vec<(Command, &'static str)>) {
         let open = if folds { "unfold" } else { "fold" };
         return (
             String::new(),
-            vec![(C::Open, open), (C::ApproveRest, "approve rest"), (C::ReviewBatch, "submit...")],
+            vec![(C::Open, open), (C::ApproveRest, "approve rest"), (C::ReviewBatch, "send")],
         );
     }
     (String::new(), Vec::new())

@@ -11,10 +11,24 @@ pub(crate) use crate::text::count;
 use crate::tui::core::model::Model;
 use crate::tui::queue::list::SourceState;
 
-/// `exp 4m`, under an hour before it is over; `None` where there is more time, or no end.
+/// `now`, `3 m`, `2 h`, `5 d`: how old a row is.
+pub(crate) fn row_age(from: Timestamp, now: Timestamp) -> String {
+    let minutes = now.since(from) / 60_000;
+    match minutes {
+        0 => "now".to_owned(),
+        1..60 => format!("{minutes} m"),
+        60..1_440 => format!("{} h", minutes / 60),
+        _ => format!("{} d", minutes / 1_440),
+    }
+}
+
+/// `4 m left`, under an hour before it is over; `None` where there is more time, or no end.
 pub(crate) fn expires(at: Option<Timestamp>, now: Timestamp) -> Option<String> {
     let left = at?.since(now);
-    (left < 3_600_000).then(|| format!("exp {}", age(now, now.plus_millis(left.max(0)))))
+    (left < 3_600_000).then(|| match left / 60_000 {
+        ..1 => "<1 m left".to_owned(),
+        minutes => format!("{minutes} m left"),
+    })
 }
 
 /// `expires in 12m`, with seconds in the last two minutes.
@@ -136,14 +150,6 @@ pub(crate) fn connection(source: &SourceState, now: Timestamp) -> (String, bool)
         None if good => ("READING".to_owned(), false),
         None => (word, false),
     }
-}
-
-/// `blocked until decided: 7 missions, 4 agents`: they wait until somebody decides. Empty where nothing waits.
-pub(crate) fn blocked(model: &Model) -> String {
-    let (missions, agents) = blocked_counts(model);
-    let said = [(missions, "mission"), (agents, "agent")];
-    let said: Vec<_> = said.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)).collect();
-    if said.is_empty() { String::new() } else { format!("blocked until decided: {}", said.join(", ")) }
 }
 
 /// Missions and agents with pending actions. The list is the truth; a source that was not read yet may have counted its own

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use crate::tui::chrome::pen::{divider, recede};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::{empty, header, leave, overlay, status};
 use crate::tui::decide::reason;
@@ -29,6 +30,10 @@ pub(crate) fn view(model: &Model, area: Rect, buf: &mut Buffer) -> Option<Positi
             body(model, &layout, buf);
             status::draw(model, &layout, buf);
         }
+        let covers = !matches!(model.modal, None | Some(Modal::Filter(_)));
+        if covers || model.screen.overlay.is_some() {
+            recede(model, area, buf);
+        }
         let filter = filter::draw(model, &layout, buf);
         // What happened last stays in sight.
         let typed = filter.or(sheet(model, above_message(&layout, area), buf));
@@ -49,11 +54,14 @@ fn reading(model: &Model, layout: &Layout) -> Option<Position> {
 }
 
 fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    for line in layout.dividers {
+        divider(model, line, buf);
+    }
     if let Some(view) = &model.history.open {
         left_pane::draw(model, layout, buf);
         history::view::draw(model, view, layout, buf);
         preview::view::draw(model, layout, buf);
-        preview::view::draw_trusted(model, layout.trusted, buf);
+        preview::view::draw_trusted(model, layout, buf);
         return;
     }
     if model.queue.slots().is_empty() {
@@ -63,7 +71,7 @@ fn body(model: &Model, layout: &Layout, buf: &mut Buffer) {
     left_pane::draw(model, layout, buf);
     queue::view::draw(model, layout, buf);
     preview::view::draw(model, layout, buf);
-    preview::view::draw_trusted(model, layout.trusted, buf);
+    preview::view::draw_trusted(model, layout, buf);
 }
 
 /// How far the open sheet can be scrolled, and by how much at once.

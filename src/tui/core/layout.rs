@@ -22,26 +22,27 @@ pub(crate) enum Shape {
 pub(crate) struct Layout {
     pub shape: Shape,
     pub header: Rect,
-    /// With its frame.
-    pub queues: Rect,
-    /// With its frame.
-    pub list: Rect,
+    /// The left pane.
+    pub places: Rect,
+    /// What the list is, where it is not the inbox.
+    pub title: Rect,
     /// The rows of the list.
     pub rows: Rect,
-    /// With its frame.
+    /// Lines between panes, one column each.
+    pub dividers: [Rect; 2],
     pub preview: Rect,
     /// Tool, risk and what approving does: wherever a decision is taken.
     pub trusted: Rect,
-    /// What else the action is, and the tabs.
+    /// The title.
     pub head: Rect,
     /// Above the text: what to know before the action is decided.
     pub notes: Rect,
     /// The preview's text.
     pub text: Rect,
-    pub rule: Rect,
-    pub staged: Rect,
-    /// The same as `hints` where there is no room for both: a message hides the hints.
-    pub message: Rect,
+    /// Which page of the preview it is, and how far it is read.
+    pub tabs: Rect,
+    /// What is staged; for a moment, what happened.
+    pub status: Rect,
     pub hints: Rect,
 }
 
@@ -55,11 +56,11 @@ pub(crate) enum Body {
     PreviewOnly,
 }
 
-const QUEUES_WIDTH: u16 = 30;
-/// Lines of a pane's head: who asks and how old it is, the tabs, and the id.
-const HEAD: u16 = 3;
+const PLACES_WIDTH: u16 = 26;
 /// From so many columns on, tool, risk and what approving does fit in one line.
 const ROOMY: u16 = 80;
+/// What is wider is hard to read: the rest is margin.
+const PROSE: u16 = 100;
 
 pub(crate) fn layout(area: Rect, body: Body) -> Layout {
     let shape = match (area.width, area.height) {
@@ -69,54 +70,60 @@ pub(crate) fn layout(area: Rect, body: Body) -> Layout {
         _ => Shape::ThreePanes,
     };
     let mut rest = area;
-    let header = take_top(&mut rest, if area.height < 28 || shape == Shape::Stacked { 1 } else { 2 });
+    let header = take_top(&mut rest, 1);
     let hints = take_bottom(&mut rest, 1);
-    let message = if area.height < 24 { hints } else { take_bottom(&mut rest, 1) };
-    let staged = take_bottom(&mut rest, 1);
-    let rule = take_bottom(&mut rest, u16::from(area.height >= 16));
+    let status = take_bottom(&mut rest, 1);
     let none = Rect { width: 0, height: 0, ..area };
     let frame = Layout {
         shape,
         header,
-        queues: none,
-        list: none,
+        places: none,
+        title: none,
         rows: none,
+        dividers: [none; 2],
         preview: none,
         trusted: none,
         head: none,
         notes: none,
         text: none,
-        rule,
-        staged,
-        message,
+        tabs: none,
+        status,
         hints,
     };
     match (shape, body) {
         (Shape::Counts, _) => Layout { header: area, ..frame },
+        (_, Body::PreviewOnly) => with_preview(frame, rest),
         (Shape::Stacked, body) => stacked(frame, rest, body),
-        (Shape::TwoPanes | Shape::ThreePanes, Body::PreviewOnly) => with_preview(frame, rest),
         (_, Body::ListOnly) => {
-            let lines = trusted_lines(rest.width);
-            let trusted = take_bottom(&mut rest, lines);
-            with_list(Layout { trusted, ..frame }, rest)
+            let trusted = take_bottom(&mut rest, trusted_lines(area.width));
+            Layout { trusted, rows: rest, ..frame }
         }
         (_, Body::Below) => {
             let height = rest.height / 2;
-            let list = take_top(&mut rest, height);
-            with_preview(with_list(frame, list), rest)
+            let rows = take_top(&mut rest, height);
+            with_preview(Layout { rows, ..frame }, rest)
         }
-        (Shape::TwoPanes, Body::Panes) => {
-            let width = rest.width * 46 / 100;
-            let list = take_left(&mut rest, width);
-            with_preview(with_list(frame, list), rest)
-        }
+        (Shape::TwoPanes, Body::Panes) => two_panes(frame, rest),
         (Shape::ThreePanes, Body::Panes) => {
-            let queues = take_left(&mut rest, QUEUES_WIDTH);
-            let width = rest.width * 58 / 100;
-            let list = take_left(&mut rest, width);
-            with_preview(with_list(Layout { queues, ..frame }, list), rest)
+            let places = take_left(&mut rest, PLACES_WIDTH);
+            let divider = take_left(&mut rest, 1);
+            two_panes(Layout { places, dividers: [divider, none], ..frame }, rest)
         }
     }
+}
+
+fn two_panes(frame: Layout, mut rest: Rect) -> Layout {
+    let width = (rest.width * 56 / 100).max(rest.width.saturating_sub(PROSE));
+    let rows = take_left(&mut rest, width);
+    let divider = take_left(&mut rest, 1);
+    with_preview(Layout { rows, dividers: [frame.dividers[0], divider], ..frame }, rest)
+}
+
+/// Takes the first row of the list for its title.
+pub(crate) fn with_title(layout: Layout) -> Layout {
+    let mut rows = layout.rows;
+    let title = take_top(&mut rows, 1);
+    Layout { title, rows, ..layout }
 }
 
 /// Takes rows off the text for so many lines of notes, a quarter of it at most.
@@ -131,39 +138,26 @@ pub(crate) fn with_notes(layout: Layout, lines: impl FnOnce(u16) -> usize) -> La
     Layout { notes, text, ..layout }
 }
 
-/// Frames cost columns that a narrow screen does not have; rules divide instead.
+/// The list above, the preview below; the trusted line divides them.
 fn stacked(frame: Layout, body: Rect, what: Body) -> Layout {
     let mut rest = body;
-    if what == Body::PreviewOnly {
-        let trusted = take_top(&mut rest, trusted_lines(body.width));
-        let head = take_top(&mut rest, 2);
-        return Layout { preview: body, trusted, head, text: with_gutter(rest), ..frame };
-    }
     if body.height < 12 || what == Body::ListOnly {
         let trusted = take_bottom(&mut rest, trusted_lines(body.width));
-        return Layout { list: rest, rows: rest, trusted, ..frame };
+        return Layout { rows: rest, trusted, ..frame };
     }
-    let rows = take_top(&mut rest, body.height.div_ceil(2) + 1);
-    let list = rows;
+    let rows = take_top(&mut rest, body.height.div_ceil(2));
     let preview = rest;
-    let mut rows = rows;
-    take_top(&mut rows, 1);
-    let head = take_top(&mut rest, 1);
     let trusted = take_top(&mut rest, trusted_lines(body.width));
-    Layout { list, rows, preview, trusted, head, text: with_gutter(rest), ..frame }
-}
-
-fn with_list(frame: Layout, list: Rect) -> Layout {
-    Layout { list, rows: inner(list), ..frame }
+    Layout { rows, preview, trusted, text: with_gutter(rest), ..frame }
 }
 
 fn with_preview(frame: Layout, preview: Rect) -> Layout {
-    let mut text = inner(preview);
-    let trusted = trusted_lines(text.width);
-    let trusted = with_margin(take_top(&mut text, trusted));
-    let head = with_margin(take_top(&mut text, HEAD));
-    let text = with_gutter(text);
-    Layout { preview, trusted, head, text, ..frame }
+    let mut text = preview;
+    let trusted = take_top(&mut text, trusted_lines(preview.width));
+    let head = with_margin(take_top(&mut text, 1));
+    let tabs = with_margin(take_bottom(&mut text, 1));
+    text.width = text.width.saturating_sub(1);
+    Layout { preview, trusted, head, text: with_gutter(text), tabs, ..frame }
 }
 
 const fn trusted_lines(width: u16) -> u16 {
@@ -206,8 +200,7 @@ pub(crate) fn sheet_text(outer: Rect) -> Rect {
 
 /// Where sheets may stand: above the last message.
 pub(crate) fn above_message(layout: &Layout, area: Rect) -> Rect {
-    let bottom = layout.message.y.min(layout.hints.y);
-    Rect { height: bottom.saturating_sub(area.y), ..area }
+    Rect { height: layout.status.y.saturating_sub(area.y), ..area }
 }
 
 pub(crate) fn take_top(rest: &mut Rect, height: u16) -> Rect {
@@ -253,12 +246,26 @@ mod tests {
                 let area = Rect::new(0, 0, width, height);
                 let l = layout(area, body);
                 for part in [
-                    l.header, l.queues, l.list, l.rows, l.preview, l.trusted, l.head, l.text, l.rule,
-                    l.staged, l.message, l.hints,
+                    l.header,
+                    l.places,
+                    l.rows,
+                    l.preview,
+                    l.trusted,
+                    l.head,
+                    l.text,
+                    l.tabs,
+                    l.status,
+                    l.hints,
+                    l.dividers[0],
+                    l.dividers[1],
                 ] {
                     assert!(part.is_empty() || area.intersection(part) == part, "{width}x{height}: {part:?}");
                 }
-                let parts = [l.header, l.trusted, l.head, l.rows, l.text, l.staged, l.hints];
+                let [left, right] = l.dividers;
+                let parts = [
+                    l.header, l.places, left, l.rows, right, l.trusted, l.head, l.text, l.tabs, l.status,
+                    l.hints,
+                ];
                 for (nth, part) in parts.iter().enumerate().filter(|_| l.shape != Shape::Counts) {
                     let apart = parts.iter().skip(nth + 1).all(|other| part.intersection(*other).is_empty());
                     assert!(apart, "{width}x{height}: {part:?}");

@@ -87,8 +87,7 @@ impl Model {
     }
 
     pub(crate) fn layout_in(&self, area: Rect) -> Layout {
-        let layout =
-            core::layout::layout(area, if self.screen.zoom { Body::PreviewOnly } else { self.panes() });
+        let layout = self.divided(area, if self.screen.zoom { Body::PreviewOnly } else { self.panes() });
         let told = self.notes_here();
         if told.is_empty() {
             layout
@@ -107,7 +106,12 @@ impl Model {
 
     /// The layout with the list, whether it is on screen or not.
     pub(crate) fn layout_in_panes(&self) -> Layout {
-        core::layout::layout(Rect::new(0, 0, self.screen.size.width, self.screen.size.height), self.panes())
+        self.divided(Rect::new(0, 0, self.screen.size.width, self.screen.size.height), self.panes())
+    }
+
+    fn divided(&self, area: Rect, body: Body) -> Layout {
+        let layout = core::layout::layout(area, body);
+        if self.history.open.is_some() { core::layout::with_title(layout) } else { layout }
     }
 
     const fn panes(&self) -> Body {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::{Borders, Config};
+use crate::config::{Config, Glyphs};
 use crate::tui::chrome::theme::Depth;
 use crate::tui::dashboard::state::StartView;
 use crate::tui::queue::filter_state::Triage;
@@ -14,7 +14,7 @@ use super::keymap::Keymap;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub keymap: Keymap,
-    pub borders: Borders,
+    pub glyphs: Glyphs,
     pub zone: jiff::tz::TimeZone,
     /// A source that says nothing for so long is called stale.
     pub stale_after: Duration,
@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub depth: Depth,
     /// Nothing changes by itself every second.
     pub reduced_motion: bool,
+    /// As few cells are redrawn as possible.
+    pub low_bandwidth: bool,
     pub read_first: crate::domain::ReadFirst,
     /// What a lead is told of.
     pub targets: crate::config::Targets,
@@ -49,7 +51,7 @@ impl Settings {
         let (ui, watch) = (&config.ui, &config.watch);
         Ok(Self {
             keymap: Keymap::new(&config.keys)?,
-            borders: if ui.low_bandwidth { Borders::Ascii } else { ui.borders },
+            glyphs: if ui.low_bandwidth { Glyphs::Ascii } else { ui.glyphs },
             zone: jiff::tz::TimeZone::system(),
             stale_after: watch.targets.stale_after,
             poll: watch.targets.poll,
@@ -64,6 +66,7 @@ impl Settings {
             triage: Triage::of(config)?,
             depth: Depth::None,
             reduced_motion: ui.reduced_motion || ui.low_bandwidth,
+            low_bandwidth: ui.low_bandwidth,
             read_first: ui.read_before_approve,
             opens: StartView::Inbox,
         })

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::tui::core::layout::{Body, inner, layout, take_left, take_top};
+use crate::tui::core::layout::{Body, inner, layout, take_bottom, take_left, take_top};
 
 use super::state::Panel;
 
@@ -33,15 +33,17 @@ const RATES: u16 = 5;
 /// `focus` is where keys go, `beside` what stands beside the queues where there is room for one.
 pub(crate) fn watch(area: Rect, focus: Panel, beside: Panel) -> WatchLayout {
     let base = layout(area, Body::ListOnly);
-    let height = base.list.height + base.trusted.height;
-    let (mut body, mut rule, mut alerts) = (Rect { height, ..base.list }, base.rule, base.staged);
-    let header = base.header;
-    // A second line of alerts, where the body can spare it.
-    if area.height >= 28 && body.height > 0 {
-        body.height -= 1;
-        rule.y -= 1;
-        alerts = Rect { y: alerts.y - 1, height: 2, ..alerts };
+    let mut body = Rect { y: base.header.bottom(), height: base.rows.height + base.trusted.height, ..area };
+    let mut header = base.header;
+    // A second line of what can be believed, and one of alerts, where the body can spare them.
+    if area.height >= 28 && area.width >= 90 {
+        header.height += take_top(&mut body, 1).height;
     }
+    let mut alerts = base.status;
+    if area.height >= 28 {
+        alerts = Rect { y: alerts.y - take_bottom(&mut body, 1).height, height: 2, ..alerts };
+    }
+    let rule = take_bottom(&mut body, u16::from(area.height >= 16));
     let shape = match (area.width, area.height) {
         (..90, _) | (_, ..24) => WatchShape::Table,
         (140.., 36..) => WatchShape::All,

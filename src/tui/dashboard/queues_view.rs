@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-use crate::config::Borders;
+use crate::config::Glyphs;
 use crate::domain::{QueueState, Timestamp};
 use crate::inbox::figures::cells::{self, Figure, Look};
 use crate::inbox::figures::{Standing, words};
@@ -140,7 +140,7 @@ fn one(model: &Model, of: &Row<'_>, columns: &Columns, pen: &mut Pen<'_>) {
     if columns.spark > 0 {
         let at = pen.position().x;
         let width = columns.spark.saturating_sub(2 + ENDS);
-        let line = line(&standing.spark, Of::Level, width, model.settings.borders);
+        let line = line(&standing.spark, Of::Level, width, model.settings.glyphs);
         pen.ours("  ", theme::PLAIN).ours(&line, if old { theme::DIM } else { theme::KEY });
         pen.to(at + (columns.spark - ENDS) as u16);
         right(&words::ends(&standing.spark), ENDS, if old { theme::DIM } else { theme::PLAIN }, pen);
@@ -219,8 +219,8 @@ pub(crate) enum Of {
 }
 
 /// In so many columns, or fewer. The lowest mark is nothing at all. `.` is before anybody watched, `?` where nobody did since.
-pub(crate) fn line(values: &[Option<u64>], of: Of, width: usize, borders: Borders) -> String {
-    let marks: &[&str] = if borders == Borders::Ascii { &DIGITS } else { &BLOCKS };
+pub(crate) fn line(values: &[Option<u64>], of: Of, width: usize, glyphs: Glyphs) -> String {
+    let marks: &[&str] = if glyphs == Glyphs::Ascii { &DIGITS } else { &BLOCKS };
     let values = fit(values, of, width);
     let most = values.iter().flatten().max().copied().unwrap_or_default();
     let mut watched = false;
@@ -270,29 +270,25 @@ mod tests {
 
     #[test]
     fn the_lowest_mark_is_nothing_and_the_highest_is_the_most() {
-        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Borders::Line), "▁▂▅█");
-        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Borders::Ascii), "0159");
-        assert_eq!(line(&of(&[0, 0]), Of::Level, 9, Borders::Line), "▁▁");
-        assert_eq!(line(&of(&[u64::MAX, 0]), Of::Level, 9, Borders::Line), "█▁");
+        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Glyphs::Unicode), "▁▂▅█");
+        assert_eq!(line(&of(&[0, 1, 50, 100]), Of::Level, 9, Glyphs::Ascii), "0159");
+        assert_eq!(line(&of(&[0, 0]), Of::Level, 9, Glyphs::Unicode), "▁▁");
+        assert_eq!(line(&of(&[u64::MAX, 0]), Of::Level, 9, Glyphs::Unicode), "█▁");
     }
 
     #[test]
     fn where_nobody_watched_there_is_no_mark() {
         let values = [None, None, Some(1), None, Some(2)];
-        assert_eq!(line(&values, Of::Level, 9, Borders::Ascii), "..5?9");
-        assert_eq!(line(&[], Of::Level, 9, Borders::Ascii), "");
+        assert_eq!(line(&values, Of::Level, 9, Glyphs::Ascii), "..5?9");
+        assert_eq!(line(&[], Of::Level, 9, Glyphs::Ascii), "");
     }
 
     #[test]
     fn what_does_not_fit_stands_together() {
         let values = of(&[9, 1, 9, 2, 9, 3]);
-        assert_eq!(line(&values, Of::Level, 3, Borders::Ascii), "369", "the last of each");
-        assert_eq!(line(&of(&[4, 0, 2, 0, 0, 0]), Of::Flow, 3, Borders::Ascii), "950");
-        assert_eq!(
-            line(&of(&[3; 7]), Of::Flow, 3, Borders::Ascii),
-            "999",
-            "parts of other lengths are alike"
-        );
-        assert_eq!(line(&values, Of::Level, 0, Borders::Ascii), "");
+        assert_eq!(line(&values, Of::Level, 3, Glyphs::Ascii), "369", "the last of each");
+        assert_eq!(line(&of(&[4, 0, 2, 0, 0, 0]), Of::Flow, 3, Glyphs::Ascii), "950");
+        assert_eq!(line(&of(&[3; 7]), Of::Flow, 3, Glyphs::Ascii), "999", "parts of other lengths are alike");
+        assert_eq!(line(&values, Of::Level, 0, Glyphs::Ascii), "");
     }
 }

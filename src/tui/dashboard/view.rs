@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use ratatui::widgets::{Clear, Widget as _};
 
 use crate::domain::{Minute, Rate};
 use crate::inbox::figures::words;
@@ -39,7 +40,11 @@ pub(crate) fn draw(model: &Model, base: &Layout, area: Rect, buf: &mut Buffer) -
     }
     rule(model, layout.rule, buf);
     events_view::line(model, &layout, buf);
-    status::foot(model, base, buf);
+    status::draw_hints(model, base, buf);
+    if model.screen.message.is_some() {
+        Clear.render(base.status, buf);
+        status::message(model, base.status, buf);
+    }
     cursor(model, &layout)
 }
 
@@ -275,7 +280,7 @@ fn flow(model: &Model, values: &[Option<u64>], [now, mean]: &[String; 2], name: 
     let end = format!("  now {now:>4}  15m {mean:>5}");
     pen.ours(&format!(" {name:<14}"), theme::PLAIN).ours(&format!("{peak:<20}"), theme::DIM);
     let room = pen.left().saturating_sub(end.len() + 1).min(values.len());
-    pen.ours(&queues_view::line(values, Of::Flow, room, model.settings.borders), theme::KEY);
+    pen.ours(&queues_view::line(values, Of::Flow, room, model.settings.glyphs), theme::KEY);
     pen.ours(&end, theme::BOLD);
 }
 

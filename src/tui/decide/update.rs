@@ -234,7 +234,7 @@ pub(crate) fn approve_rest(model: &mut Model) {
     let approved = wanted.len();
     stage(model, wanted);
     let left: Vec<String> = [
-        (unopened, "never opened"),
+        (unopened, "unread"),
         (high, "high-risk"),
         (other, "to be read, answered or decided as a whole turn"),
     ]
@@ -382,7 +382,7 @@ pub(crate) fn finish(model: &mut Model) {
         let hidden = model.queue.marks_hidden();
         model.queue.turn_marks(marked);
         if hidden > 0 {
-            model.warn(format!("{hidden} marked that the filter hides were left alone, and stay marked"));
+            model.warn(format!("{hidden} marked rows are hidden by the filter: not decided, still marked"));
         }
         return;
     }

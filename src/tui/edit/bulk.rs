@@ -53,7 +53,7 @@ fn fate(model: &Model, edits: &Edits, first: &ActionKey, key: &ActionKey) -> Bul
     }
     let tool = model.queue.get(first).map(|slot| &slot.entry.row.tool);
     if tool != Some(&slot.entry.row.tool) {
-        return left_out("it is another tool's");
+        return left_out("different tool");
     }
     let Some(cached) = model.preview.cached(key) else { return left_out("its content could not be read") };
     if key == first && cached.digest != form.digest {

@@ -8,11 +8,12 @@ use crate::domain::{Outcome, PendingAction, Row, Status};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
-use crate::tui::chrome::pen::{Pen, bold, frame};
+use crate::tui::chrome::pen;
+use crate::tui::chrome::pen::{Pen, bold};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
-use crate::tui::core::layout::{Layout, Shape};
+use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::queue::slots::Slot;
 
@@ -27,32 +28,21 @@ pub(crate) fn draw(model: &Model, view: &View, layout: &Layout, buf: &mut Buffer
     if layout.rows.is_empty() {
         return;
     }
-    if layout.shape == Shape::Stacked {
-        let above = Rect {
-            height: 1,
-            x: layout.list.x + 2,
-            width: layout.list.width.saturating_sub(4),
-            ..layout.list
-        };
-        if layout.rows.y > layout.list.y {
-            Pen::new(buf, above, 0).ours(&format!(" {} ", title(model, view)), theme::BOLD);
-            Pen::new(buf, above, 0).right(&format!(" {} ", note(view)), theme::DIM);
-        }
-    } else {
-        let style = if model.screen.focus == Focus::List { theme::PLAIN } else { theme::DIM };
-        frame(model, layout.list, &title(model, view), &note(view), style, buf);
-    }
-    let told = problems(view, layout.rows, buf);
+    let mut pen = Pen::new(buf, layout.title, 0);
+    pen.ours(" ", theme::PLAIN).ours(&title(model, view), theme::BOLD);
+    pen.right(&format!("{} ", note(view)), theme::DIM);
+    let area = layout.rows;
+    let told = problems(view, area, buf);
     if view.slots().is_empty() {
-        Pen::new(buf, layout.rows, told).ours(empty(view), theme::DIM);
+        Pen::new(buf, area, told).ours(empty(view), theme::DIM);
         return;
     }
-    let room = usize::from(layout.rows.height.saturating_sub(told));
+    let room = usize::from(area.height.saturating_sub(told));
     // What could not be read takes lines from the rows; the cursor must stay in sight all the same.
     let top = view.top.max((view.at() + 1).saturating_sub(room));
     let rows = view.slots().iter().enumerate().skip(top).take(room);
     for (line, row) in (told..).zip(rows) {
-        action(model, view, row, layout.rows, line, buf);
+        action(model, view, row, area, line, buf);
     }
 }
 
@@ -120,9 +110,8 @@ fn problems(view: &View, area: Rect, buf: &mut Buffer) -> u16 {
 /// `> E HIGH Refund INV-8841  executed   17:08`
 fn action(model: &Model, view: &View, (nth, slot): (usize, &Slot), area: Rect, line: u16, buf: &mut Buffer) {
     let here = nth == view.at();
-    let base = if here { theme::SELECTED } else { theme::PLAIN };
-    let mut pen = Pen::new(buf, area, line).base(base);
-    pen.ours(if here { "> " } else { "  " }, theme::BOLD);
+    let mut pen = pen::row(model, area, line, here.then_some(model.screen.focus == Focus::List), buf);
+    pen.ours(" ", theme::PLAIN);
     let own = view.own(nth);
     if let Some(own) = own {
         pen.ours(&format!("{} ", own.decision.letter()), bold(theme::decision(own.decision)));

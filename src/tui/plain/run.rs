@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Borders, Config};
+use crate::config::{Config, Glyphs};
 use crate::domain::Timestamp;
 use crate::inbox::Inbox;
 use crate::inbox::notify::Channels;
@@ -43,7 +43,7 @@ pub(crate) async fn run(
     // Lines have neither colours nor motion, and no view is opened: the figures are read out.
     let settings = Settings {
         keymap: words::keymap(),
-        borders: Borders::Ascii,
+        glyphs: Glyphs::Ascii,
         hints: false,
         reduced_motion: true,
         ..Settings::of(config, place)?

@@ -123,7 +123,7 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
         said.push(format!("Edited: {}. Changed: {}.", foreign(title), listed(keys)));
     }
     rest(review.edited.len(), "edited", &mut said);
-    warned("Warning, approved and never opened", &review.unopened, &mut said);
+    warned("Warning, approved unread", &review.unopened, &mut said);
     warned("Warning, changed since it was read", &review.changed, &mut said);
     if review.high_risk > 0 {
         let are = if review.high_risk == 1 { "is" } else { "are" };
@@ -144,7 +144,7 @@ pub(crate) fn review_lines(model: &Model, sheet: &ReviewSheet, review: &Review) 
         said.push(sentences::sentence(&words));
     }
     for (source, binding) in review.bound.iter().take(NAMED) {
-        said.push(format!("{source}: {}.", binding.promise()));
+        said.push(format!("{source} {}.", binding.promise()));
     }
     if review.submission.is_some() {
         said.push(question(review));
@@ -169,10 +169,7 @@ pub(crate) fn question(review: &Review) -> String {
     match &review.confirm {
         Confirm::Key => "Type yes to send, anything else goes back.".to_owned(),
         Confirm::Count(count, why) => {
-            format!(
-                "A count is asked because {}. Type {count} to send, anything else goes back.",
-                why.join(", ")
-            )
+            format!("{}. Type {count} to send, anything else goes back.", why.join(", "))
         }
     }
 }

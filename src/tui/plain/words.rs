@@ -78,7 +78,7 @@ pub(crate) const WORDS: &[Word] = &[
     word(Verb::Ask(DecisionKind::Retry), "retry", "TEXT", "stages: try again, with this guidance", &[]),
     word(Verb::Rest, "rest", "", "stages approvals for the rest of this batch: read, and not high-risk", &[Command::ApproveRest]),
     word(Verb::Clear, "clear", "", "makes this action undecided again", &[Command::Clear]),
-    word(Verb::Undo, "undo", "", "takes the last step back", &[Command::Undo]),
+    word(Verb::Undo, "undo", "", "undoes the last step", &[Command::Undo]),
     word(Verb::Redo, "redo", "", "does it again", &[Command::Redo]),
     word(Verb::Next, "next", "", "goes to the next undecided action", &[Command::NextUndecided]),
     word(Verb::Previous, "previous", "", "goes to the undecided action before", &[Command::PreviousUndecided]),

@@ -3,17 +3,18 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::contract::tool;
 use crate::contract::tool::Reversible;
 use crate::domain::{Risk, Row, Untrusted};
 use crate::text;
 use crate::text::Shown;
-use crate::tui::chrome::pen::{Pen, frame, rule, sheet_frame};
+use crate::tui::chrome::pen::{Pen, rule, sheet_frame};
 use crate::tui::chrome::state::Focus;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
-use crate::tui::core::layout::{Layout, Shape};
+use crate::tui::core::layout::{Layout, take_top};
 use crate::tui::core::modal::{LinksSheet, by_tool};
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::line::{Kind, Window};
@@ -31,19 +32,11 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.preview.is_empty() {
         return;
     }
-    if layout.shape == Shape::Stacked {
-        narrow(model, layout, buf);
-    } else {
-        let style =
-            if model.screen.focus == Focus::Preview || model.screen.zoom { theme::PLAIN } else { theme::DIM };
-        frame(model, layout.preview, "Preview", &note(model, layout), style, buf);
-        match model.here() {
-            Some(slot) => wide_head(model, slot, layout.head, buf),
-            None => return batch(model, layout, buf),
-        }
-    }
+    let Some(slot) = model.here() else { return batch(model, layout, buf) };
+    titled(model, slot, layout.head, buf);
     notes(model, layout.notes, buf);
     content(model, layout.text, buf);
+    foot(model, slot, layout, buf);
 }
 
 /// What to know before a key is pressed, as much of it as there is room for: the Context tab has all of it.
@@ -62,60 +55,35 @@ fn notes(model: &Model, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// On narrow screens the list says the rest; one rule names tab and action.
-fn narrow(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    rule(model, layout.head, buf);
-    let Some(slot) = model.here() else { return batch(model, layout, buf) };
-    let row = Rect { x: layout.head.x + 2, width: layout.head.width.saturating_sub(4), ..layout.head };
-    let mut pen = Pen::new(buf, row, 0);
-    pen.ours(" ", theme::PLAIN);
-    tabs(model, slot, &mut pen);
-    let at = match model.list.sources.len() {
-        ..=1 => short_note(model, layout),
-        _ => format!("{}  {}", slot.entry.key.source, short_note(model, layout)),
-    };
-    pen.shorten(at.len() + 2);
-    pen.ours("  ", theme::PLAIN)
-        .shown(&text::identifier(slot.entry.key.id.untrusted()), theme::DIM)
-        .ours(" ", theme::PLAIN);
-    Pen::new(buf, row, 0).right(&format!(" {at} "), theme::DIM);
-    if layout.head.height > 1 {
-        let expiry = expiry(model, slot);
-        Pen::new(buf, layout.head, 1)
-            .shorten(expiry.len() + 2)
-            .ours(" ", theme::PLAIN)
-            .shown(&text::line(&slot.entry.row.title), theme::BOLD);
-        Pen::new(buf, layout.head, 1).right(&format!("{expiry} "), theme::WARN);
-    }
+/// The title; at its end what asks for a second look, and the time that is left.
+fn titled(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
+    let (_, flag) = model.flags_of(slot).kind();
+    let flag = if flag.is_empty() || says_so_itself(model) { String::new() } else { format!("  ! {flag}") };
+    let expiry = expiry(model, slot);
+    let end = format!("{flag}{}{expiry}", if expiry.is_empty() { "" } else { "  " });
+    let mut pen = Pen::new(buf, area, 0);
+    pen.shorten(end.len()).shown(&text::line(&slot.entry.row.title), theme::BOLD);
+    pen.lengthen(end.len()).keep(end.len()).ours(&end, theme::WARN);
 }
 
-fn wide_head(model: &Model, slot: &Slot, area: Rect, buf: &mut Buffer) {
-    let row = &slot.entry.row;
+/// The pages, and how much of this one is on screen and was read.
+fn foot(model: &Model, slot: &Slot, layout: &Layout, buf: &mut Buffer) {
     let several = model.list.sources.len() > 1;
-    let source = if several { format!(" {}", slot.entry.key.source) } else { String::new() };
-    let mut pen = Pen::new(buf, area, 0);
-    pen.shorten(source.len());
-    pen.ours(chrome::words::seen(model.seen_of(slot)), theme::PLAIN).ours("   ", theme::PLAIN);
-    if let Some(agent) = row.agent.as_ref().or(row.mission.as_ref()) {
-        pen.shown(&text::name(agent).cut(24), theme::PLAIN).ours("   ", theme::PLAIN);
+    let source = if several { format!("{}   ", slot.entry.key.source) } else { String::new() };
+    let said = format!("{source}{}   {}", chrome::words::seen(model.seen_of(slot)), note(model, layout));
+    let short = note(model, layout);
+    let mut pen = Pen::new(buf, layout.tabs, 0);
+    let tabs = tabs(model, slot);
+    let all = tabs.iter().map(|(name, _)| name.width()).sum::<usize>() + said.width() < pen.left();
+    if model.preview.search.is_some() {
+        pen.ours(&short, theme::BOLD);
+        return;
     }
-    if let Some(effect) = &row.effect {
-        pen.shown(&effect_word(effect), theme::PLAIN).ours("   ", theme::PLAIN);
+    for (name, style) in tabs.iter().filter(|(_, style)| all || *style == theme::BOLD) {
+        pen.ours(name, *style);
     }
-    pen.ours(&format!("{} old", chrome::words::age(row.created_at, model.now)), theme::DIM);
-    Pen::new(buf, area, 0).right(&source, theme::DIM);
-    tabs(model, slot, &mut Pen::new(buf, area, 1));
-    let flags = model.flags_of(slot).words();
-    let id = text::identifier(slot.entry.key.id.untrusted());
-    let expiry = expiry(model, slot);
-    let mut pen = Pen::new(buf, area, 2);
-    pen.shorten(expiry.len() + 1);
-    if flags.is_empty() || says_so_itself(model) {
-        pen.ours("id ", theme::DIM).shown(&id, theme::DIM);
-    } else {
-        pen.ours(&format!("! {flags}"), theme::WARN);
-    }
-    Pen::new(buf, area, 2).right(&expiry, theme::WARN);
+    let said = [said, short].into_iter().find(|said| said.width() < pen.left()).unwrap_or_default();
+    pen.right(&said, theme::DIM);
 }
 
 /// The page begins with its badges, and its beginning is on screen.
@@ -129,30 +97,19 @@ fn expiry(model: &Model, slot: &Slot) -> String {
     at.map_or_else(String::new, |at| chrome::words::expires_in(at, model.now))
 }
 
-fn effect_word(effect: &crate::domain::Effect) -> Shown {
-    use crate::domain::Effect as E;
-    match effect {
-        E::Read => Shown::ours("read"),
-        E::Write => Shown::ours("write"),
-        E::External => Shown::ours("external"),
-        E::Destructive => Shown::ours("DESTRUCTIVE"),
-        E::Other(word) => text::line(word),
-    }
-}
-
 /// ` Rendered  [Diff 2]  Raw  Context`
-fn tabs(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
+fn tabs(model: &Model, slot: &Slot) -> Vec<(String, Style)> {
     let edits = model.edits_of(&slot.entry.key).map_or(0, |edits| edits.keys().len());
-    for (nth, tab) in Tab::ALL.into_iter().enumerate() {
+    let named = |tab: Tab| {
         let name =
             if tab == Tab::Diff && edits > 0 { format!("Diff {edits}") } else { tab.name().to_owned() };
-        let gap = if nth == 0 { "" } else { " " };
         if tab == model.preview.tab {
-            pen.ours(gap, theme::PLAIN).ours(&format!("[{name}]"), theme::BOLD);
+            (format!("[{name}]"), theme::BOLD)
         } else {
-            pen.ours(gap, theme::PLAIN).ours(&format!(" {name} "), theme::DIM);
+            (format!(" {name} "), theme::DIM)
         }
-    }
+    };
+    Tab::ALL.into_iter().map(named).collect()
 }
 
 fn content(model: &Model, area: Rect, buf: &mut Buffer) {
@@ -189,7 +146,7 @@ fn content(model: &Model, area: Rect, buf: &mut Buffer) {
         }
         if page.is_foreign(row) {
             let gutter = Rect { x: area.x.saturating_sub(2), width: 1, ..area };
-            Pen::new(buf, gutter, nth as u16).ours(theme::vertical(model.settings.borders), theme::KEY);
+            Pen::new(buf, gutter, nth as u16).ours(theme::vertical(model.settings.glyphs), theme::KEY);
         }
         let mut pen = Pen::new(buf, area, nth as u16);
         for (kind, part) in &page.row(row, window, found).parts {
@@ -223,12 +180,10 @@ fn batch(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return;
     }
     let Some(group) = model.queue.group_here() else { return };
-    let area = Rect {
-        y: layout.trusted.y,
-        height: layout.trusted.height + layout.head.height + layout.text.height,
-        ..layout.head
-    };
-    let area = area.intersection(layout.preview);
+    let mut area = layout.preview;
+    // Where the trusted line divides list and preview, the first row stays a rule.
+    take_top(&mut area, u16::from(layout.head.is_empty()));
+    let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     if group.key == GroupKey::ToResolve {
         return to_settle(model, group, area, buf);
     }
@@ -320,7 +275,7 @@ fn note(model: &Model, layout: &Layout) -> String {
         let (left, right) = (key(Command::GoLeft), key(Command::GoRight));
         return format!("{left}/{right} sideways, from column {}   {at}", model.preview.left + 1);
     }
-    format!("{down}/{up} scroll   {at}")
+    if model.screen.focus == Focus::Preview { format!("{down}/{up} scroll   {at}") } else { at }
 }
 
 /// `/word  match 2 of 9`
@@ -329,23 +284,23 @@ fn searching(search: &Search) -> String {
     format!("/{}{end}   {}", text::part(&search.text).cut(24).plain(), search.count())
 }
 
-/// The same where one row must do.
+/// The same where the trusted line has to hold it.
 fn short_note(model: &Model, layout: &Layout) -> String {
     let at = position(model, layout);
     match &model.preview.search {
         Some(search) => searching(search),
         None if has_cursor(model) => format!("{} folds  {at}", model.settings.keymap.key(Command::FoldHere)),
-        None => at,
+        None if model.preview.tab == Tab::Rendered => at,
+        None => format!("{}  {at}", model.preview.tab.name()),
     }
 }
 
-/// `1-21 of 38`; `more than 38` while the rows of a very long text are being counted.
+/// `1-21/38`; `1-21/38+` while the rows of a very long text are being counted.
 fn position(model: &Model, layout: &Layout) -> String {
-    let Some(page) = &model.preview.page else { return "0-0 of 0".to_owned() };
+    let Some(page) = &model.preview.page else { return String::new() };
     let first = (model.preview.top + 1).min(page.len());
     let last = (model.preview.top + usize::from(layout.text.height)).min(page.len());
-    let more = if page.is_counted() { "" } else { "more than " };
-    format!("{first}-{last} of {more}{}", page.len())
+    format!("{first}-{last}/{}{}", page.len(), if page.is_counted() { "" } else { "+" })
 }
 
 // What a decision key is about, in our own words above anything an agent wrote: tool, risk, and what approving does. Never scrolls.
@@ -354,25 +309,62 @@ fn position(model: &Model, layout: &Layout) -> String {
 const NAME: usize = 28;
 
 /// On the inbox: the action under the cursor, and what is marked.
-pub(crate) fn draw_trusted(model: &Model, area: Rect, buf: &mut Buffer) {
+pub(crate) fn draw_trusted(model: &Model, layout: &Layout, buf: &mut Buffer) {
+    let area = layout.trusted;
     if area.is_empty() {
         return;
     }
-    let here = model.here().map(|slot| &slot.entry.row);
-    let marked = if model.history.open.is_none() { marked(model) } else { Vec::new() };
-    let mut rows = match here {
-        Some(row) => one(row, usize::from(area.width), usize::from(area.height)),
+    // Between a list and the preview below it, without a line of its own: a rule.
+    let divides = layout.head.is_empty() && !layout.preview.is_empty();
+    if divides {
+        rule(model, area, buf);
+    } else {
+        Pen::new(buf, area, 0).base(theme::RAISED);
+        Pen::new(buf, area, 1).base(theme::RAISED);
+    }
+    let roomy = divides && area.width >= 60;
+    let margin = if roomy { 2 } else { 0 };
+    let inside = Rect { x: area.x + margin, width: area.width.saturating_sub(2 * margin), ..area };
+    let columns = usize::from(inside.width).saturating_sub(if divides { 2 } else { 1 });
+    let mut rows = match model.here().map(|slot| &slot.entry.row) {
+        Some(row) => one(row, columns, usize::from(area.height)),
         None => Vec::new(),
     };
+    let marked = if model.history.open.is_none() { marked(model) } else { Vec::new() };
     if !marked.is_empty() {
-        let marks = format!("{} marked: ", marked.iter().map(|(.., n)| n).sum::<usize>());
-        let room = usize::from(area.width).saturating_sub(marks.len());
-        let mut line = vec![ours(marks, theme::BOLD)];
-        line.extend(some(&marked, room));
-        rows.truncate(usize::from(area.height).saturating_sub(1));
-        rows.push(line);
+        let marks = ours(format!("{} marked: ", marked.iter().map(|(.., n)| n).sum::<usize>()), theme::BOLD);
+        let room = columns.saturating_sub(marks.0.width());
+        // What is marked takes both rows where one does not name it all.
+        let mut line = vec![marks];
+        if some_width(&marked) <= room || area.height < 2 {
+            line.extend(some(&marked, room));
+            rows.truncate(usize::from(area.height).saturating_sub(1));
+        } else {
+            line.extend(some(&marked, (room + columns).saturating_sub(NAME)));
+            rows.clear();
+        }
+        let rest = line.split_off(fitting(&line, columns));
+        rows.extend([line, rest].into_iter().filter(|line| !line.is_empty()));
     }
-    review_view::draw_lines(&rows, area, buf);
+    let note = if roomy && model.here().is_some() { short_note(model, layout) } else { String::new() };
+    let first: usize = rows.first().map_or(0, |line| line.iter().map(|(part, _)| part.width()).sum());
+    if !note.is_empty() && first + note.width() + 5 <= usize::from(inside.width) {
+        Pen::new(buf, inside, 0).keep(note.width() + 2).ours(&format!(" {note} "), theme::DIM);
+    }
+    for line in &mut rows {
+        line.insert(0, ours(" ", theme::PLAIN));
+        if divides {
+            line.push(ours(" ", theme::PLAIN));
+        }
+    }
+    review_view::draw_lines(&rows, inside, buf);
+}
+
+fn one(row: &Row, width: usize, height: usize) -> Vec<Parts> {
+    if row.status.is_pending() {
+        return rows(&row.tool, &row.risk, width, height);
+    }
+    vec![head(&row.tool, &row.risk, width)]
 }
 
 /// On the review sheet: every tool that is decided on.
@@ -386,13 +378,6 @@ pub(crate) fn of_review(tools: &[(Untrusted, Risk, usize)], width: usize) -> Vec
             [line, rest].into_iter().filter(|line| !line.is_empty()).collect()
         }
     }
-}
-
-fn one(row: &Row, width: usize, height: usize) -> Vec<Parts> {
-    if row.status.is_pending() {
-        return rows(&row.tool, &row.risk, width, height);
-    }
-    vec![head(&row.tool, &row.risk, width)]
 }
 
 /// Tool, risk and what approving does: in one row where it fits, or there is one only. That it cannot be undone is not cut off.
@@ -456,6 +441,11 @@ fn some(tools: &[(Untrusted, Risk, usize)], columns: usize) -> Parts {
         parts.extend(named);
     }
     parts
+}
+
+/// What naming all of them takes.
+fn some_width(tools: &[(Untrusted, Risk, usize)]) -> usize {
+    some(tools, usize::MAX).iter().map(|(part, _)| part.width()).sum()
 }
 
 /// How many parts fit in a row.

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Clear, Widget as _};
 
 use crate::domain::{ActionKey, DecisionKind, Entry, SourceName, Untrusted};
 use crate::inbox::filter::{Filter, Finder, Is, Subject};
 use crate::text;
+use crate::text::Shown;
 use crate::tui::chrome;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::theme;
@@ -276,13 +278,11 @@ impl Subject for FilteredRow<'_> {
 /// typed.
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<Position> {
     let Some(Modal::Filter(line)) = &model.modal else { return None };
-    let row = layout.message;
-    Pen::new(buf, row, 0).ours(&" ".repeat(usize::from(row.width)), theme::PLAIN);
-    let apart = layout.message != layout.hints;
-    let said = match &line.error {
-        Some(_) if !apart => "  not a filter yet ".to_owned(),
-        _ if model.list.filtering.scan.is_some() => "  looking… ".to_owned(),
-        _ => format!("  {} ", counted(model)),
+    let row = layout.status;
+    Clear.render(row, buf);
+    let said = match model.list.filtering.scan {
+        Some(_) => "  looking… ".to_owned(),
+        None => format!("  {} ", counted(model)),
     };
     let style = if line.error.is_some() { theme::WARN } else { theme::DIM };
     Pen::new(buf, row, 0).keep(said.chars().count()).ours(&said, style);
@@ -298,11 +298,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
         let width = text::line(&Untrusted::from(line.text())).width().min(usize::from(room)) as u16;
         buf.set_style(Rect { x: row.x + 3, width, height: 1, ..row }.intersection(row), theme::SELECTED);
     }
-    if !apart {
-        return caret;
-    }
-    let mut pen = Pen::new(buf, layout.hints, 0);
-    pen.ours(&" ".repeat(usize::from(layout.hints.width)), theme::PLAIN);
+    Clear.render(layout.hints, buf);
     let mut pen = Pen::new(buf, layout.hints, 0);
     match &line.error {
         Some(error) => {
@@ -311,8 +307,8 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) -> Option<P
         None => {
             let keys = &model.settings.keymap;
             let (keep, back) = (keys.key(Command::Accept), keys.key(Command::Back));
-            pen.ours(" ", theme::PLAIN).ours(&keep, theme::KEY).ours(" keeps   ", theme::PLAIN);
-            pen.ours(&back, theme::KEY).ours(" puts back   ", theme::PLAIN);
+            pen.ours(" ", theme::PLAIN).ours(&keep, theme::KEY).ours(" keep   ", theme::PLAIN);
+            pen.ours(&back, theme::KEY).ours(" undo   ", theme::PLAIN);
             let fields = "words  'exact  -not  tool: agent: risk:>=high age:>1h expires:<30m is:unopened";
             pen.ours(fields, theme::DIM);
         }
@@ -325,41 +321,10 @@ fn counted(model: &Model) -> String {
     format!("{} of {}", model.queue.n_shown(), model.queue.slots().len())
 }
 
-/// Where one line is all there is: ` /12 of 340`.
-pub(crate) fn short(model: &Model, gap: &str, pen: &mut Pen<'_>) {
-    if model.list.frozen.is_some() {
-        pen.ours(gap, theme::PLAIN).ours("FROZEN", theme::WARN);
-    }
-    if model.list.filtering.applied.is_some() {
-        pen.ours(gap, theme::PLAIN).ours(&format!("/{}", counted(model)), theme::WARN);
-    }
-}
-
-/// The second line of the header.
-pub(crate) fn long(model: &Model, pen: &mut Pen<'_>) {
-    if let Some(later) = &model.list.frozen {
-        let key = model.settings.keymap.key(Command::Freeze);
-        pen.ours(" ", theme::PLAIN);
-        let words = match later.len() {
-            0 => format!("FROZEN ({key} follows)  "),
-            n => format!("FROZEN: {} not shown ({key} follows)  ", chrome::words::count(n, "change")),
-        };
-        pen.ours(&words, theme::WARN);
-    }
-    let Some(filter) = &model.list.filtering.applied else { return };
-    let back = model.settings.keymap.key(Command::Back);
-    pen.ours(" filter: ", theme::DIM);
-    pen.shown(&text::line(&Untrusted::from(filter.text())).cut(48), theme::BOLD);
-    pen.ours(&format!("   {} shown ({back} clears)  ", counted(model)), theme::WARN);
-}
-
-/// On the rule above a list without a frame.
-pub(crate) fn above(model: &Model, row: Rect, buf: &mut Buffer) {
-    let Some(filter) = &model.list.filtering.applied else { return };
-    let row = Rect { x: row.x + 2.min(row.width), width: row.width.saturating_sub(4), ..row };
-    let mut pen = Pen::new(buf, row, 0);
-    pen.ours(" filter: ", theme::DIM);
-    pen.shown(&text::line(&Untrusted::from(filter.text())).cut(40), theme::BOLD).ours(" ", theme::PLAIN);
+/// How many rows the filter that stands leaves, and the filter.
+pub(crate) fn stands(model: &Model) -> Option<(String, Shown)> {
+    let filter = model.list.filtering.applied.as_ref()?;
+    Some((format!("{} shown", counted(model)), text::line(&Untrusted::from(filter.text()))))
 }
 
 /// Which saved filter?

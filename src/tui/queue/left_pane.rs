@@ -4,18 +4,17 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::tui::chrome;
-use crate::tui::chrome::pen::{Pen, frame};
+use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::theme;
 use crate::tui::core::command::Command;
-use crate::tui::core::layout::{Layout, inner};
+use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
-    if layout.queues.is_empty() {
+    if layout.places.is_empty() {
         return;
     }
-    frame(model, layout.queues, "Queues", "", theme::DIM, buf);
-    let area = inner(layout.queues);
+    let area = layout.places;
     let area = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let mut nth = sources(model, area, buf);
     nth += unknown(model, area, nth, buf);

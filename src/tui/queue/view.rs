@@ -6,16 +6,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::config::{GroupBy, SortBy};
 use crate::domain::{BatchKey, Together, Untrusted};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome;
-use crate::tui::chrome::pen::{Pen, frame};
+use crate::tui::chrome::pen::Pen;
 use crate::tui::chrome::state::Focus;
+use crate::tui::chrome::theme::Mark;
 use crate::tui::chrome::{pen, theme};
 use crate::tui::core::command::Command;
-use crate::tui::core::layout::{Layout, Shape};
+use crate::tui::core::layout::Layout;
 use crate::tui::core::model::Model;
 use crate::tui::preview::page::fields::{changes, edited_title};
 use crate::tui::preview::page::made::Cached;
@@ -24,35 +24,24 @@ use super::groups::{Group, GroupKey, varying};
 use super::slots::{Settled, Slot, State};
 use super::state::Line;
 
-/// Where others say their risk.
-const UNKNOWN: &str = "UNKNOWN ";
-
-/// Widths of the columns at the right. Zero hides one: `!` still tells a high risk.
-struct Columns {
-    /// Where no header names it.
-    tool: usize,
-    risk: usize,
-    age: usize,
-}
+/// Columns of the risk's word.
+const RISK: usize = 4;
 
 pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     if layout.rows.is_empty() {
         return;
     }
-    if layout.shape != Shape::Stacked {
-        let style = if model.screen.focus == Focus::List { theme::PLAIN } else { theme::DIM };
-        frame(model, layout.list, &title(model), &note(model), style, buf);
-    }
     if model.queue.lines().is_empty() {
         let all = model.queue.slots().len();
-        let words = format!(" None of {} matches.", chrome::words::count(all, "action"));
+        let words = format!("  None of {} matches.", chrome::words::count(all, "action"));
         Pen::new(buf, layout.rows, 1).ours(&words, theme::BOLD);
         return;
     }
     let range = model.queue.range();
     let lines = model.queue.lines().get(model.queue.top..).unwrap_or_default();
+    let focused = model.screen.focus == Focus::List;
     for (nth, line) in lines.iter().take(usize::from(layout.rows.height)).enumerate() {
-        let here = model.queue.top + nth == model.queue.at();
+        let here = (model.queue.top + nth == model.queue.at()).then_some(focused);
         let marked = range.is_some_and(|(first, last)| (first..=last).contains(&(model.queue.top + nth)));
         let row = Row { area: layout.rows, nth: nth as u16, here, marked };
         match line {
@@ -72,93 +61,85 @@ pub(crate) fn cursor(model: &Model, layout: &Layout) -> Option<Position> {
 struct Row {
     area: Rect,
     nth: u16,
-    here: bool,
+    /// The cursor is on it; true where keys go to the list.
+    here: Option<bool>,
     /// Inside a range.
     marked: bool,
 }
 
 impl Row {
-    fn pen<'a>(&self, buf: &'a mut Buffer) -> Pen<'a> {
-        let base = if self.here { theme::SELECTED } else { theme::PLAIN };
-        let mut pen = Pen::new(buf, self.area, self.nth).base(base);
-        pen.ours(if self.here { ">" } else { " " }, theme::BOLD);
-        pen
-    }
-
-    /// What stands at the right end of a header.
-    fn note(&self, note: &str, style: Style, buf: &mut Buffer) {
-        let right = Rect { width: self.area.width.saturating_sub(1), ..self.area };
-        let base = if self.here { theme::SELECTED } else { theme::PLAIN };
-        Pen::new(buf, right, self.nth).keep(note.len()).ours(note, base.patch(style));
+    fn pen<'a>(&self, model: &Model, buf: &'a mut Buffer) -> Pen<'a> {
+        pen::row(model, self.area, self.nth, self.here, buf)
     }
 }
 
-fn note(model: &Model) -> String {
-    let at = format!("row {} of {}", model.queue.at() + 1, model.queue.lines().len());
+/// What is marked, where not all of it is in sight: `3 marked, 1 hidden`.
+pub(crate) fn marked(model: &Model) -> Option<String> {
     if let Some((first, last)) = model.queue.range() {
-        return format!("{at}   RANGE of {}", chrome::words::count(last + 1 - first, "row"));
+        return Some(format!("range of {}", chrome::words::count(last + 1 - first, "row")));
     }
     let (marked, gone, hidden) =
         (model.queue.marks.len(), model.queue.marks_gone(), model.queue.marks_hidden());
     let hidden = if hidden > 0 { format!(", {hidden} hidden") } else { String::new() };
     match (marked, gone) {
-        (0, 0) => at,
-        (_, 0) => format!("{at}   {marked} marked{hidden}"),
-        (_, gone) => format!("{at}   {marked} of {} marked still pending{hidden}", marked + gone),
+        (0, 0) => None,
+        (_, 0) => Some(format!("{marked} marked{hidden}")),
+        (_, gone) => Some(format!("{marked} of {} marked still pending{hidden}", marked + gone)),
     }
 }
 
-/// `Queue by checkpoint, risk first`
-fn title(model: &Model) -> String {
-    let (group, sort) = (model.queue.group_by(), model.queue.sort_by());
-    let by = if group == GroupBy::default() { String::new() } else { format!(" by {}", group.word()) };
-    let first = if sort == SortBy::default() { String::new() } else { format!(", {} first", sort.first()) };
-    format!("Queue{by}{first}")
-}
-
-/// `v tool · agent     2 of 4 undecided`
+/// `▾ tool  agent     2 of 4`
 fn batch(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
     if group.key == GroupKey::ToResolve {
         return to_settle(model, group, row, buf);
     }
-    let mut pen = row.pen(buf);
     let Some(first) = group.slots.first().and_then(|index| model.queue.slot(*index)) else { return };
     let staged = model.decide.spread.of_group(group, &model.queue, &model.decide.tally);
     let undecided = group.open.saturating_sub(staged.total());
-    let wide = row.area.width >= 60;
     let turn = group.key.batch().is_some() && first.entry.row.can.together != Together::Free;
-    let decided = group.open.saturating_sub(undecided);
-    let mut note = match (wide, undecided) {
-        (true, 0) if group.open == 0 => "all settled".to_owned(),
-        (true, 0) => "all staged".to_owned(),
+    let (mut note, mut style) = match undecided {
+        0 if group.open == 0 => ("all settled".to_owned(), theme::DIM),
+        0 => ("all decided".to_owned(), theme::GOOD),
         // It goes as a whole, or not at all.
-        (true, _) if turn => format!("turn: {decided} of {} decided", group.open),
-        (false, _) if turn && group.open > 0 => format!("{decided}/{} decided", group.open),
-        (true, n) => format!("{n} of {} undecided", group.open),
-        (false, n) => format!("{n}/{}", group.open),
+        n if turn => (format!("turn, {} of {} decided", group.open - n, group.open), theme::PLAIN),
+        n => (format!("{n} of {}", group.open), theme::DIM),
     };
     let letters = chrome::words::staged(staged);
     if group.folded && !letters.is_empty() {
-        note = format!("{letters}  {note}");
+        (note, style) = (format!("{letters}  {note}"), theme::PLAIN);
     }
-    pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
-    pen.shorten(note.len() + 2);
-    name(group, first, &mut pen);
-    row.note(&note, if undecided == 0 { theme::GOOD } else { theme::PLAIN }, buf);
+    headed(model, group, row, (&note, style), buf, |pen| name(group, first, pen));
 }
 
-/// `v outcome unknown: t settles these     2 left`
+/// A group's header: its name, and a note at the right end.
+fn headed(
+    model: &Model,
+    group: &Group,
+    row: &Row,
+    (note, style): (&str, Style),
+    buf: &mut Buffer,
+    name: impl FnOnce(&mut Pen<'_>),
+) {
+    let mut pen = row.pen(model, buf);
+    pen.ours(theme::fold(model.settings.glyphs, group.folded), theme::DIM).ours(" ", theme::PLAIN);
+    let end = note.len() + 2;
+    pen.shorten(end);
+    name(&mut pen);
+    pen.lengthen(end).keep(note.len() + 1).ours(note, style);
+}
+
+/// `▾ outcome unknown: t settles these     2 left`
 fn to_settle(model: &Model, group: &Group, row: &Row, buf: &mut Buffer) {
+    let wide = row.area.width >= 60;
     let note = match group.open {
         0 => "all settled".to_owned(),
-        left if row.area.width >= 60 => format!("{left} left"),
+        left if wide => format!("{left} left"),
         left => left.to_string(),
     };
-    let mut pen = row.pen(buf);
-    pen.ours(if group.folded { " + " } else { " v " }, theme::DIM);
-    pen.shorten(note.len() + 2);
-    pen.ours(&lost_words(model, group, row.area.width >= 60), theme::WARN);
-    row.note(&note, if group.open == 0 { theme::GOOD } else { theme::WARN }, buf);
+    let style = if group.open == 0 { theme::GOOD } else { theme::WARN };
+    headed(model, group, row, (&note, style), buf, |pen| {
+        pen.ours(&lost_words(model, group, wide), theme::WARN);
+    });
 }
 
 /// `outcome unknown: t settles these; read again at 14:22:07`
@@ -177,56 +158,73 @@ fn lost_words(model: &Model, group: &Group, wide: bool) -> String {
     }
 }
 
-/// `   A !* title                 HIGH  3h12m`
+/// ` •  CRIT 12.50 GBP to rowan@example.com     ! hidden   3 m`
 fn action(model: &Model, slot: &Slot, row: &Row, buf: &mut Buffer) {
     let key = &slot.entry.key;
-    let mut pen = row.pen(buf);
-    pen.ours(if row.marked || model.queue.marks.contains(key) { "+" } else { " " }, pen::bold(theme::KEY));
-    // An action alone stands where headers stand, so that it does not seem to belong to the batch above it.
-    let single = model.queue.group_of(slot).is_some_and(Group::is_single);
-    pen.ours(if single { "" } else { " " }, theme::PLAIN);
-    decision(model, slot, &mut pen);
-    flags(model, slot, &mut pen);
-    let lost = slot.is_lost();
-    let columns = columns(row.area.width, single || lost);
-    let risk = if lost { UNKNOWN.len() } else { columns.risk };
-    let right = match &slot.state {
-        State::Settled(settled) => return outcome(settled, slot, pen),
-        State::Pending | State::Held | State::Sending | State::Unknown | State::ToResolve => {
-            columns.tool + risk + columns.age
-        }
-    };
-    let changed = if slot.is_pending() && model.has_changed(key) { "(changed) " } else { "" };
-    let title = if model.edit.drafted.contains_key(key) && model.decide.draft.get(key).is_none() {
-        "(edited) "
-    } else {
-        ""
-    };
-    let room = pen.left().saturating_sub(right + 1);
-    pen.ours(changed, theme::WARN).ours(title, theme::KEY);
-    let room = room.saturating_sub(changed.len() + title.len());
-    pen.column(&shown_title(model, slot), room, theme::PLAIN).ours(" ", theme::PLAIN);
-    if columns.tool > 0 {
-        pen.column(&text::identifier(&slot.entry.row.tool), columns.tool - 2, theme::DIM)
-            .ours("  ", theme::PLAIN);
+    let mut pen = row.pen(model, buf);
+    let marked = row.marked || model.queue.marks.contains(key);
+    pen.ours(if marked { "+" } else { " " }, pen::bold(theme::KEY));
+    let mark = mark(model, slot);
+    pen.ours(
+        mark.map_or(" ", |mark| mark.glyph(model.settings.glyphs)),
+        mark.map_or(theme::PLAIN, Mark::style),
+    );
+    pen.ours(" ", theme::PLAIN);
+    let risk = &slot.entry.row.risk;
+    let risk_style = if matches!(slot.state, State::Settled(_)) { theme::DIM } else { theme::risk(risk) };
+    pen.column(&chrome::words::risk(risk), RISK, risk_style).ours(" ", theme::PLAIN);
+    if let State::Settled(settled) = &slot.state {
+        return outcome(settled, slot, pen);
     }
-    if lost {
-        pen.ours(UNKNOWN, theme::WARN);
-    } else if columns.risk > 0 {
-        pen.column(
-            &chrome::words::risk(&slot.entry.row.risk),
-            columns.risk - 1,
-            theme::risk(&slot.entry.row.risk),
-        );
-        pen.ours(" ", theme::PLAIN);
+    let (when, when_style) = when(model, slot);
+    let flag = flag(model, slot, pen.left());
+    // An action alone has no header that names its tool.
+    let alone = slot.is_lost() || model.queue.group_of(slot).is_some_and(Group::is_single);
+    let tool = text::identifier(&slot.entry.row.tool).cut(if alone && pen.left() >= 64 { 22 } else { 0 });
+    let gap = |width: usize| if width == 0 { 0 } else { width + 2 };
+    let end = when.len() + 2 + gap(flag.len()) + gap(tool.width());
+    pen.shorten(end);
+    if slot.is_pending() && model.has_changed(key) {
+        pen.ours("(changed) ", theme::WARN);
     }
+    if model.edit.drafted.contains_key(key) && model.decide.draft.get(key).is_none() {
+        pen.ours("(edited) ", theme::KEY);
+    }
+    pen.shown(
+        &shown_title(model, slot).boxed(),
+        if mark == Some(Mark::Unread) { theme::BOLD } else { theme::PLAIN },
+    );
+    pen.lengthen(end).keep(end - 1);
+    if tool.width() > 0 {
+        pen.ours(" ", theme::PLAIN).shown(&tool, theme::DIM).ours(" ", theme::PLAIN);
+    }
+    if !flag.is_empty() {
+        pen.ours(" ", theme::PLAIN).ours(&flag, theme::WARN).ours(" ", theme::PLAIN);
+    }
+    pen.ours(&when, when_style);
+}
+
+/// The time that is left, where it is short; else the age.
+fn when(model: &Model, slot: &Slot) -> (String, Style) {
     let soon = chrome::words::expires(slot.entry.row.expires_at, model.now).filter(|_| slot.is_pending());
-    if let Some(soon) = soon {
-        pen.ours(&format!("{soon:>width$}", width = columns.age), theme::WARN);
-        return;
+    match soon {
+        Some(soon) => (soon, theme::WARN),
+        None if slot.is_lost() => ("UNKNOWN".to_owned(), theme::WARN),
+        None => (chrome::words::row_age(slot.entry.row.created_at, model.now), theme::DIM),
     }
-    let age = chrome::words::age(slot.entry.row.created_at, model.now);
-    pen.ours(&format!("{age:>width$} ", width = columns.age - 1), theme::PLAIN);
+}
+
+/// What asks for a second look: no foreign text reaches its place.
+fn flag(model: &Model, slot: &Slot, room: usize) -> String {
+    if !slot.counts_as_pending() {
+        return String::new();
+    }
+    let (short, long) = model.flags_of(slot).kind();
+    match short {
+        "" => String::new(),
+        _ if room < 56 => format!("! {short}"),
+        _ => format!("! {long}"),
+    }
 }
 
 /// With the new values, where some are edited and the old ones are known.
@@ -239,37 +237,16 @@ fn shown_title(model: &Model, slot: &Slot) -> Shown {
     )
 }
 
-/// What is at the right of the title, by the width of the pane.
-const fn columns(width: u16, single: bool) -> Columns {
-    match (width, single) {
-        (..56, _) => Columns { tool: 0, risk: 0, age: 7 },
-        (_, false) => Columns { tool: 0, risk: 5, age: 7 },
-        (_, true) => Columns { tool: 22, risk: 5, age: 7 },
-    }
-}
-
-fn decision(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
+/// What was settled has none: its outcome stands at the right end.
+fn mark(model: &Model, slot: &Slot) -> Option<Mark> {
     match (&slot.state, model.decide.draft.get(&slot.entry.key)) {
-        (State::Settled(settled), _) if settled.ours => pen.ours("=", theme::DIM),
-        (State::Settled(_), _) => pen.ours("~", theme::DIM),
-        (State::Unknown | State::ToResolve, _) => pen.ours("?", theme::WARN),
-        (State::Sending, _) => pen.ours("^", theme::KEY),
-        (State::Pending | State::Held, Some(staged)) => {
-            let kind = staged.decision.kind();
-            pen.ours(&kind.letter().to_string(), theme::decision(kind))
-        }
-        (State::Pending | State::Held, None) => pen.ours(".", theme::DIM),
-    };
-}
-
-fn flags(model: &Model, slot: &Slot, pen: &mut Pen<'_>) {
-    let open = slot.counts_as_pending();
-    let high = open && slot.entry.row.risk.is_high();
-    let unopened = open && model.seen_of(slot).is_none();
-    pen.ours(" ", theme::PLAIN);
-    pen.ours(if high { "!" } else { " " }, theme::WARN);
-    pen.ours(if unopened { "*" } else { " " }, theme::KEY);
-    pen.ours(if open && model.flags_of(slot).any() { "#" } else { " " }, theme::WARN);
+        (State::Settled(_), _) => None,
+        (State::Unknown | State::ToResolve, _) => Some(Mark::Unknown),
+        (State::Sending, _) => Some(Mark::Sending),
+        (State::Pending | State::Held, Some(staged)) => Some(Mark::Decided(staged.decision.kind())),
+        (State::Pending | State::Held, None) if model.seen_of(slot).is_none() => Some(Mark::Unread),
+        (State::Pending | State::Held, None) => Some(Mark::Read),
+    }
 }
 
 /// A settled row stays in place and says what became of it, and by whom.

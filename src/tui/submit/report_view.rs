@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::config::Borders;
+use crate::config::Glyphs;
 use crate::domain::{BatchKey, Counts, Outcome, ReportLine, Status};
 use crate::text;
 use crate::tui::chrome;
@@ -167,7 +167,7 @@ impl OneLine {
 
 /// `1 a · 2 b`
 fn join(model: &Model, words: &[Part], parts: &mut Parts) {
-    let dot = if model.settings.borders == Borders::Line { " · " } else { ", " };
+    let dot = if model.settings.glyphs == Glyphs::Unicode { " · " } else { ", " };
     for (nth, (word, style)) in words.iter().enumerate() {
         if nth > 0 {
             parts.push(ours(dot, theme::DIM));
@@ -279,17 +279,18 @@ fn followed(model: &Model, sheet: &ReportSheet) -> Vec<Parts> {
     }
     let with =
         |status: &Status| sheet.followed.values().filter(|followed| followed.status == *status).count();
-    let (executed, failed) = (with(&Status::Executed), with(&Status::Failed));
-    let rejected = with(&Status::Rejected);
     let ended = sheet.followed.values().filter(|followed| followed.status.is_final()).count();
-    let mut words = vec![format!("{executed} executed"), format!("{failed} failed")];
-    if rejected > 0 {
-        words.push(format!("{rejected} rejected"));
-    }
-    let other = ended - executed - failed - rejected;
-    if other > 0 {
-        words.push(format!("{other} ended otherwise"));
-    }
+    let always = [(Status::Executed, "executed"), (Status::Failed, "failed")];
+    let sometimes = [
+        (Status::Rejected, "rejected"),
+        (Status::Expired, "expired"),
+        (Status::Withdrawn, "withdrawn"),
+        (Status::Superseded, "superseded"),
+        (Status::Unknown, "unknown"),
+    ];
+    let sometimes = sometimes.iter().filter(|(status, _)| with(status) > 0);
+    let mut words: Vec<String> =
+        always.iter().chain(sometimes).map(|(status, word)| format!("{} {word}", with(status))).collect();
     words.push(format!("{} not finished", total.saturating_sub(ended)));
     let approvals = sheet.report.lines.iter().filter(approved).all(|line| line.decision.approves());
     let since = if approvals { "after approval: " } else { "since then: " };

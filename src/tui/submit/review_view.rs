@@ -2,13 +2,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 
 use crate::domain::{ActionKey, Binding, Confirm, Decision, Submission, SubmissionBatch, Untrusted};
 use crate::text;
 use crate::text::Shown;
 use crate::tui::chrome::pen::{Pen, sheet_frame};
 use crate::tui::chrome::theme;
+use crate::tui::chrome::theme::Mark;
 use crate::tui::core::command::Command;
 use crate::tui::core::layout::sheet_text;
 use crate::tui::core::modal::{Review, ReviewSheet};
@@ -47,7 +48,7 @@ pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
     };
     let lines = lines(model, review);
     let (tools, size) = above(review, &lines, area);
-    let mut body = sheet_frame(model, area, size, words::TITLE, words::NOTE, buf);
+    let mut body = sheet_frame(model, area, size, &title(review), words::NOTE, buf);
     draw_lines(&tools, body, buf);
     let above = (tools.len() as u16).min(body.height);
     body = Rect { y: body.y + above, height: body.height - above, ..body };
@@ -61,6 +62,17 @@ pub(crate) fn draw(model: &Model, sheet: &ReviewSheet, area: Rect, buf: &mut Buf
         Pen::new(buf, foot, 0).ours(&words::more_lines(lines.len() - top - room, &page), theme::DIM);
     }
     how(model, review, &sheet.typed, foot, buf)
+}
+
+fn title(review: &Review) -> String {
+    let to = match review.bound.as_slice() {
+        [(source, _)] => source.to_string(),
+        _ => chrome::words::count(review.sources, "source"),
+    };
+    match &review.submission {
+        Some(_) => words::title(review.counts.total(), review.batches, &to),
+        None => words::TITLE.to_owned(),
+    }
 }
 
 /// The tools that are decided on, and how large the sheet is with them.
@@ -103,16 +115,18 @@ fn lines(model: &Model, review: &Review) -> Vec<Parts> {
         return lines;
     }
     let counts = review.counts;
-    let sent = ours(words::will_be_sent(counts.total(), review.batches), theme::BOLD);
-    let mut lines: Vec<Parts> = vec![vec![sent], Vec::new()];
-    let counted = |word: &str, n: usize, style: Style| ours(format!("  {word:<16}{n:>4}   "), style);
+    let mut lines: Vec<Parts> = Vec::new();
     for (kind, n) in counts.each().filter(|(_, n)| *n > 0) {
-        let (word, what) = words::kind(kind);
-        let style = theme::decision(kind).remove_modifier(Modifier::BOLD);
-        lines.push(vec![counted(word, n, style), ours(what, theme::DIM)]);
+        let mark = Mark::Decided(kind);
+        lines.push(vec![
+            ours(format!("  {} ", mark.glyph(model.settings.glyphs)), mark.style()),
+            ours(format!("{n} {}", kind.words().name), theme::BOLD),
+            ours(format!("   {}", words::kind(kind)), theme::DIM),
+        ]);
     }
-    let (word, what) = words::LEFT_ALONE;
-    lines.push(vec![counted(word, review.left_pending, theme::PLAIN), ours(what, theme::DIM)]);
+    if review.left_pending > 0 {
+        lines.push(vec![ours(format!("    {}", words::left(review.left_pending)), theme::DIM)]);
+    }
     lines.extend(model.list.sources.iter().filter_map(|source| doubt(model, review, source)));
     lines.push(Vec::new());
     named(model, review, &mut lines);
@@ -147,7 +161,7 @@ fn goes(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
 /// Who sees to it that what lands is what was seen, source by source.
 fn binding(review: &Review, lines: &mut Vec<Parts>) {
     for (source, binding) in review.bound.iter().take(NAMES) {
-        let words = Shown::ours(format!("{source}: {}", binding.promise()));
+        let words = Shown::ours(format!("{source} {}.", binding.promise()));
         let style = if *binding == Binding::Source { theme::DIM } else { theme::WARN };
         lines.extend(words.wrap(WIDTH).into_iter().map(|row| vec![(row, style)]));
     }
@@ -195,9 +209,9 @@ fn by_name(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         }
         lines.push(heading);
         for item in batch.items().iter().take(left) {
-            let letter = item.kind().letter();
+            let mark = Mark::Decided(item.kind());
             lines.push(vec![
-                ours(format!("   {letter}  "), theme::BOLD),
+                ours(format!("   {}  ", mark.glyph(model.settings.glyphs)), mark.style()),
                 (text::line(&item.title).cut(68), theme::PLAIN),
             ]);
             let key = ActionKey { source: batch.source().clone(), id: item.id.clone() };
@@ -264,7 +278,7 @@ fn named(model: &Model, review: &Review, lines: &mut Vec<Parts>) {
         }
         rest(titles.len(), word, lines);
     };
-    warned(words::NEVER_OPENED, &review.unopened, Some(Command::ShowFirst));
+    warned(words::UNREAD, &review.unopened, Some(Command::ShowFirst));
     warned(words::CHANGED, &review.changed, Some(Command::ShowChanged));
     warned(words::EXPIRES_SOON, &review.expiring, None);
     for (nth, refused) in review.refused.iter().take(NAMED).enumerate() {
@@ -306,25 +320,27 @@ fn how(model: &Model, review: &Review, typed: &str, area: Rect, buf: &mut Buffer
     let mut cursor = None;
     match (&review.submission, &review.confirm) {
         (None, _) => {
-            pen.ours(&words::cannot(&back), theme::BOLD);
+            pen.ours(words::CANNOT, theme::BOLD);
         }
         (Some(_), Confirm::Key) => {
-            pen.ours(&words::press(&keys.key(Command::Confirm), &back), theme::BOLD);
+            pen.ours(&words::press(&keys.key(Command::Confirm)), theme::BOLD);
         }
         (Some(_), Confirm::Count(count, why)) => {
-            let accept = keys.key(Command::Accept);
-            let line = words::type_count(&count.to_string(), &accept, &back);
-            pen.ours(&format!("{line}   "), theme::BOLD);
-            let mut field = pen.position();
-            field.x += 2 + typed.len() as u16;
-            cursor = Some(field);
-            pen.ours(&format!("[ {typed:<5}]"), theme::SELECTED);
-            for (nth, row) in
-                Shown::ours(words::because(why)).wrap(usize::from(area.width)).iter().take(2).enumerate()
-            {
-                Pen::new(buf, area, 2 + nth as u16).shown(row, theme::DIM);
+            let line = words::type_count(&count.to_string(), &keys.key(Command::Accept));
+            let why = why.join(", ");
+            if why.len() + line.len() + 24 > usize::from(area.width) {
+                Pen::new(buf, area, 0).ours(&format!("{why}."), theme::BAD);
+                pen = Pen::new(buf, area, 1);
+            } else {
+                pen.ours(&format!("{why}. "), theme::BAD);
             }
+            pen.ours(&format!("{line}  "), theme::BOLD);
+            let mut field = pen.position();
+            field.x += 1 + typed.len() as u16;
+            cursor = Some(field);
+            pen.ours(&format!("[{typed:<4}]"), theme::SELECTED);
         }
     }
+    pen.right(&words::back(&back), theme::DIM);
     cursor
 }

@@ -3,14 +3,14 @@
 use crate::domain::DecisionKind;
 use crate::text::count;
 
-pub(crate) const TITLE: &str = "Review and submit";
+/// While the actions are read afresh.
+pub(crate) const TITLE: &str = "Send";
 /// At the foot of the frame, as long as the sheet is open.
-pub const NOTE: &str = "nothing has been sent yet";
-pub(crate) const NOTHING_TO_SEND: &str = "Nothing of this can be sent now:";
+pub const NOTE: &str = "Nothing is sent yet";
+pub(crate) const NOTHING_TO_SEND: &str = "None of this can be sent now:";
 pub(crate) const COUNTS_MAY_BE_OLD: &str = "counts may be old";
-pub(crate) const LEFT_ALONE: (&str, &str) = ("left alone", "stay pending, not part of the request");
 pub(crate) const EDITED: &str = "edited";
-pub(crate) const NEVER_OPENED: &str = "never opened";
+pub(crate) const UNREAD: &str = "unread";
 pub(crate) const CHANGED: &str = "changed since";
 pub(crate) const EXPIRES_SOON: &str = "expires soon";
 pub(crate) const NOT_SENT: &str = "NOT SENT";
@@ -19,14 +19,19 @@ pub(crate) const NOT_SENT_EITHER: &str = "not sent";
 pub(crate) const NOT_SHOWN: &str = "not shown";
 pub(crate) const HIGH_RISK: &str = "high-risk";
 
-/// A kind of decision, and what happens to what is decided so.
-pub(crate) const fn kind(kind: DecisionKind) -> (&'static str, &'static str) {
+/// What happens to what is decided so.
+pub(crate) const fn kind(kind: DecisionKind) -> &'static str {
     match kind {
-        DecisionKind::Approve => ("APPROVE", "as proposed"),
-        DecisionKind::ApproveWithEdits => ("APPROVE + EDIT", ""),
-        DecisionKind::Reject => ("EXCLUDE", "rejected for good"),
-        DecisionKind::Retry => ("RETRY", "with guidance"),
+        DecisionKind::Approve => "",
+        DecisionKind::ApproveWithEdits => "approved with changes",
+        DecisionKind::Reject => "rejected for good",
+        DecisionKind::Retry => "the agent tries again",
     }
+}
+
+/// `3 stay pending`
+pub(crate) fn left(n: usize) -> String {
+    format!("{n} {} pending", if n == 1 { "stays" } else { "stay" })
 }
 
 pub(crate) fn reading(actions: usize) -> String {
@@ -41,9 +46,10 @@ pub(crate) fn and_more(n: usize, what: &str) -> String {
     format!("and {n} more {what}").trim_end().to_owned()
 }
 
-pub(crate) fn will_be_sent(decisions: usize, batches: usize) -> String {
-    let batches = if batches == 1 { "1 batch".to_owned() } else { format!("{batches} batches") };
-    format!("{} in {batches} will be sent:", count(decisions, "decision"))
+/// `Send 10 decisions in 2 batches to gate`
+pub(crate) fn title(decisions: usize, batches: usize, to: &str) -> String {
+    let batches = if batches == 1 { String::new() } else { format!(" in {batches} batches") };
+    format!("Send {}{batches} to {to}", count(decisions, "decision"))
 }
 
 /// A word in the column at the left, and what it is about.
@@ -76,20 +82,18 @@ pub(crate) fn shows(key: &str) -> String {
 }
 
 /// What it takes to send: nothing helps, a key, or a count and a key.
-pub fn cannot(back: &str) -> String {
-    format!("Nothing can be sent; everything stays staged. {back} goes back.")
+pub(crate) const CANNOT: &str = "Nothing can be sent. Everything stays staged.";
+
+pub fn press(key: &str) -> String {
+    format!("Press {key} to send.")
 }
 
-pub fn press(key: &str, back: &str) -> String {
-    format!("Press {key} to send. {back} goes back.")
+pub fn type_count(count: &str, key: &str) -> String {
+    format!("Type {count} and press {key} to send.")
 }
 
-pub fn type_count(count: &str, key: &str, back: &str) -> String {
-    format!("Type {count} and {key} to send. {back} goes back.")
-}
-
-pub(crate) fn because(why: &[String]) -> String {
-    format!("(a count is asked because {})", why.join(", "))
+pub(crate) fn back(key: &str) -> String {
+    format!("{key} back")
 }
 
 #[cfg(test)]

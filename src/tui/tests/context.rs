@@ -73,7 +73,7 @@ fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
     desk.press("]]]z");
     let screen = desk.screen();
     let lines: Vec<&str> =
-        screen.lines().skip(19).take(12).map(|line| line.trim_matches(['│', ' '])).collect();
+        screen.lines().skip(15).take(12).map(|line| line.trim_matches(['│', ' '])).collect();
     assert_eq!(
         lines,
         [
@@ -92,7 +92,7 @@ fn passages_stand_below_what_the_action_says_and_come_through_the_door() {
         ],
         "{screen}"
     );
-    assert!(screen.contains("││ charge"), "what is theirs stands behind the gutter");
+    assert!(screen.contains("│ charge"), "what is theirs stands behind the gutter");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn nothing_is_sent_before_the_time_has_run_out() {
     assert!(desk.submitted.is_empty());
     assert!(desk.effects.iter().any(|effect| matches!(effect, Effect::Hold { left_pending: 2, .. })));
     assert!(desk.effects.contains(&Effect::WakeIn(3_000)));
-    assert!(desk.screen().contains(" SENDING 2 decisions in 3 s   u recalls"), "{}", desk.screen());
+    assert!(desk.screen().contains(" sending 2 decisions in 3 s   u takes them back"), "{}", desk.screen());
 
     desk.wait(1_900);
     desk.say(What::Tick);

@@ -3,6 +3,7 @@
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
 use crate::rounds::{is_long, rounds};
+use crate::rounds::{is_long, rounds};
 use crate::tui::chrome::state::{Finder, Overlay};
 use crate::tui::core::command::{COMMANDS, Command, KeyContext};
 use crate::tui::core::keymap::Keymap;
@@ -29,7 +30,7 @@ fn a_prefix_says_what_may_follow_and_hides_no_cursor() {
     let screen = desk.screen();
     assert!(screen.contains("g then") && screen.contains("Esc leaves"), "{screen}");
     assert!(screen.contains("the preview's end"), "{screen}");
-    assert!(screen.lines().any(|line| line.starts_with('>')), "{screen}");
+    assert!(screen.lines().any(|line| line.starts_with('▌')), "{screen}");
     desk.press("g");
     assert_ne!(desk.here(), before);
     assert!(!desk.screen().contains("g then"));
@@ -47,7 +48,7 @@ fn every_prefix_leaves_the_cursors_row_in_sight() {
                 desk.press(if is_long() { "jjjj" } else { "10j" });
                 desk.press(&prefix);
                 let screen = desk.screen();
-                let row = screen.lines().find(|line| line.contains('>') && line.contains("Issue number"));
+                let row = screen.lines().find(|line| line.contains('▌') && line.contains("Issue number"));
                 assert!(row.is_some(), "{width}x{height} after {prefix}:\n{screen}");
                 desk.press("<Esc>");
             }
@@ -311,7 +312,7 @@ fn the_palette_on_three_screens() {
         assert!(rows[2].contains("> redo") && rows[2].contains(" U "), "{text}");
         assert!(text.contains("Enter runs   Tab completes   Esc closes"), "{text}");
         assert!(
-            desk.screen().lines().any(|line| line.contains('>') && line.contains("Issue number")),
+            desk.screen().lines().any(|line| line.contains('▌') && line.contains("Issue number")),
             "{text}"
         );
     }
@@ -338,7 +339,7 @@ fn help_on_three_screens() {
         let mut desk = Desk::new(width, height, few(3));
         desk.press("?");
         let whole = desk.screen();
-        for word in ["type a word or a key", "A approve", "? outcome unknown", "HERE: the list", "decide"] {
+        for word in ["type a word or a key", "✓ approve", "? outcome unknown", "HERE: the list", "decide"] {
             assert!(whole.contains(word), "{width}x{height} {word}:\n{whole}");
         }
         desk.press("redo");
@@ -362,11 +363,11 @@ fn the_hint_bar_says_what_matters_here_and_only_what_works() {
         bar(&desk)
     );
     desk.press("<Esc>gg");
-    assert!(bar(&desk).starts_with(" Enter fold  A approve rest  s submit..."), "{}", bar(&desk));
+    assert!(bar(&desk).starts_with(" Enter fold  A approve rest  s send"), "{}", bar(&desk));
     desk.press("<Enter>");
     assert!(bar(&desk).starts_with(" Enter unfold"), "{}", bar(&desk));
     desk.press("<Enter>j<Tab>");
-    assert!(!bar(&desk).contains("mark") && bar(&desk).contains("? help"), "{}", bar(&desk));
+    assert!(!bar(&desk).contains("mark") && bar(&desk).contains("? all keys"), "{}", bar(&desk));
     desk.press("?");
     assert_eq!(bar(&desk), " Esc back");
 }
@@ -407,7 +408,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     desk.slowly("aa");
     desk.press("s");
     desk.wait(500);
-    say(&desk, "a sheet", &[&words::press("Y", "F9"), "more lines (F7)"]);
+    say(&desk, "a sheet", &[&words::press("Y"), "more lines (F7)"]);
     desk.press("Y");
     desk.accepts();
     say(&desk, "what was sent", &["F2 report"]);
@@ -423,7 +424,7 @@ fn every_named_key_is_the_one_that_is_bound() {
     }
     desk.press("s");
     desk.wait(500);
-    say(&desk, "a count", &[&words::type_count("4", "F4", "F9")]);
+    say(&desk, "a count", &[&words::type_count("4", "F4")]);
     desk.press("Y");
     say(&desk, "a count", &["type 4 and F4 to send"]);
     desk.press("<F9>q");

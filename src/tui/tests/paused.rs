@@ -40,21 +40,21 @@ fn the_header_says_so_for_as_long_as_it_is_so() {
 
         briefed(&mut desk, Some(NOW - 3_600_000));
 
-        assert!(header(&desk).contains("PAUSED since 13:22  "), "{}", header(&desk));
-        assert!(header(&desk).contains("LIVE") && header(&desk).contains(" 3"), "{}", header(&desk));
+        assert!(header(&desk).contains("PAUSED since 13:22 · "), "{}", header(&desk));
+        assert!(header(&desk).contains("live") && header(&desk).contains(" 3"), "{}", header(&desk));
         assert!(desk.model.screen.dirty, "it is drawn");
         assert!(
             !desk.effects.iter().any(|effect| matches!(effect, Effect::Sync { .. })),
             "nothing else changed"
         );
         briefed(&mut desk, Some(NOW - 86_400_000));
-        assert!(header(&desk).contains("PAUSED since Nov 20 14:22  "), "{}", header(&desk));
+        assert!(header(&desk).contains("PAUSED since Nov 20 14:22 · "), "{}", header(&desk));
         briefed(&mut desk, None);
         assert!(!header(&desk).contains("PAUSED"), "{}", header(&desk));
     }
     let mut desk = Desk::new(50, 20, few(3));
     briefed(&mut desk, Some(NOW));
-    assert!(header(&desk).starts_with(" placet  PAUSED  3 pending"), "{}", header(&desk));
+    assert!(header(&desk).starts_with(" placet  PAUSED · 3 to decide"), "{}", header(&desk));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_was_approved_waits_and_is_not_stuck() {
     desk.press("G");
     assert!(desk.screen().contains("the gate is paused: it runs when"), "{}", desk.screen());
     briefed(&mut desk, None);
-    assert!(desk.screen().contains("its executor has not begun"), "{}", desk.screen());
+    assert!(desk.screen().contains("Waiting for the agent"), "{}", desk.screen());
     desk.press("gr");
     assert!(
         desk.screen().contains("1 not finished") && !desk.screen().contains("waits until"),

@@ -28,51 +28,51 @@ fn to_decide(width: u16, height: u16) -> Desk {
 #[test]
 fn recommendations_side_by_side_on_a_large_screen() {
     insta::assert_snapshot!(to_decide(160, 45).screen(), @r#"
- placet   gate   pending 3   undecided 3                                                                                               as kim@acme  LIVE  14:22
-                                                                                                                                                      oldest 9m
-┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     3 ││> .  * Save 2 recommendations          save_recommendations  low      9m ││ save_recommendations · low                          │
-│ agents blocked           3 ││  . !* Mail to mei@example.com         send_email            HIGH     8m ││ saves recommendations in the workspace              │
-│                            ││  . !* Refund 4980.00 EUR              refund_payment        CRIT     7m ││ unread   roadmap   9m old                           │
-│ Risk                       ││                                                                         ││ [Rendered]  Diff   Raw   Context   History          │
-│   critical     1  ######## ││                                                                         ││ id 1                                                │
-│   high         1  ######## ││                                                                         │││ recommendations                                    │
-│   medium       0           ││                                                                         ││    #  title               Impact       Effort  Weeks│
-│   low          1  ######## ││                                                                         │││   1  Streamline onboar…  0.82 (82 %)  small   2    │
-│                            ││                                                                         │││   2  Let teams continu…  0.9 (90 %)   medium  5    │
-│ Age                        ││                                                                         ││    1 of 2                                           │
-│   < 15 m       3  ######## ││                                                                         │││     title            Streamline onboarding step 3  │
-│   15-60 m      0           ││                                                                         │││     description                                    │
-│   1-4 h        0           ││                                                                         │││       Collapse the two-screen verification.        │
-│   > 4 h        0           ││                                                                         │││     success_metrics                                │
-│                            ││                                                                         │││       ["Activation rate +10%","Drop-off <8%"]      │
-│ Staged                     ││                                                                         ││    2 of 2                                           │
-│   approve      0           ││                                                                         │││     title                                          │
-│   edit         0           ││                                                                         │││       Let teams continue without a verified domain │
-│   exclude      0           ││                                                                         │││     description  Ask again later.                  │
-│                            ││                                                                         │││ Why in this order (prioritization_rationale)       │
-│                            ││                                                                         │││   Quick wins first.                                │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││  Hidden characters: none.  437 bytes                │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││  What approving does                                │
-│                            ││                                                                         ││    saves recommendations in the workspace           │
-│                            ││                                                                         ││    can be undone by hand: delete the                │
-│                            ││                                                                         ││    recommendations in the workspace                 │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 1 of 3 ────────────────────────────────────────────────────────────┘└─ J/K scroll   1-23 of 23 ───────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged
+placet  3 to decide · 1 critical · 1 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+gate                   3 │▌ • low  Save 2 recommendations                  save_recommendations 9 m │ save_recommendations · low
+agents blocked         3 │  • HIGH Mail to mei@example.com                           send_email 8 m │ saves recommendations in the workspace
+                         │  • CRIT Refund 4980.00 EUR                            refund_payment 7 m │ Save 2 recommendations
+Risk                     │                                                                          ││ recommendations
+  critical     1  ###### │                                                                          │    #  title                   Impact       Effort  Weeks
+  high         1  ###### │                                                                          ││   1  Streamline onboarding…  0.82 (82 %)  small   2
+  medium       0         │                                                                          ││   2  Let teams continue wi…  0.9 (90 %)   medium  5
+  low          1  ###### │                                                                          │    1 of 2
+                         │                                                                          ││     title            Streamline onboarding step 3
+Age                      │                                                                          ││     description
+  < 15 m       3  ###### │                                                                          ││       Collapse the two-screen verification.
+  15-60 m      0         │                                                                          ││     success_metrics
+  1-4 h        0         │                                                                          ││       ["Activation rate +10%","Drop-off <8%"]
+  > 4 h        0         │                                                                          │    2 of 2
+                         │                                                                          ││     title
+Staged                   │                                                                          ││       Let teams continue without a verified domain
+  approve      0         │                                                                          ││     description  Ask again later.
+  edit         0         │                                                                          ││ Why in this order (prioritization_rationale)
+  exclude      0         │                                                                          ││   Quick wins first.
+                         │                                                                          │
+                         │                                                                          │  437 bytes
+                         │                                                                          │
+                         │                                                                          │  What approving does
+                         │                                                                          │    saves recommendations in the workspace
+                         │                                                                          │    can be undone by hand: delete the recommendations in
+                         │                                                                          │    the workspace
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │ [Rendered] Diff  Raw  Context  History  unread   1-23/23
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
+a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
 "#);
 }
 
@@ -82,36 +82,36 @@ fn a_refund_beside_the_list() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.screen(), @r"
- placet   gate   pending 3   undecided 3                                   as kim@acme  LIVE  14:22
-                                                        blocked until decided: 3 agents   oldest 9m
-┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  .  * Save 2 recommendations            9m ││ refund_payment · CRITICAL                          │
-│  . !* Mail to mei@example.com           8m ││ sends money back to a customer · cannot be undone  │
-│> . !*#Refund 4980.00 EUR                7m ││ unread   billing   7m old                          │
-│                                            ││ [Rendered]  Diff   Raw   Context   History         │
-│                                            ││ id 3                                               │
-│                                            ││  ! hidden characters: 1, shown as ⟦…⟧              │
-│                                            ││  ! look twice: bidi                                │
-│                                            ││                                                    │
-│                                            ││  + is not in the agent's preview                   │
-│                                            │││ + amount    4980.00 EUR                           │
-│                                            │││ + currency  EUR                                   │
-│                                            │││ + customer  Marla ⟦U+202E⟧tsiuQ                   │
-│                                            │││   order_id  ORD-88466                             │
-│                                            │││   reason    Duplicate charge                      │
-│                                            ││                                                    │
-│                                            ││  117 bytes                                         │
-│                                            ││                                                    │
-│                                            ││  What approving does                               │
-│                                            ││    sends money back to a customer; it cannot be    │
-│                                            ││    called back                                     │
-│                                            ││    cannot be undone                                │
-│                                            ││                                                    │
-└─ row 3 of 3 ───────────────────────────────┘└─ J/K scroll   1-17 of 22 ──────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged
+ placet  3 to decide · 1 critical · 1 high · 3 agents blocked          gate live   kim@acme   14:22
+  • low  Save 2 recommendations                     9 m │ refund_payment · CRITICAL
+  · HIGH Mail to mei@example.com                    8 m │ sends money · cannot be undone
+▌ • CRIT Refund 4980.00 EUR                ! hidden 7 m │ Refund 4980.00 EUR
+                                                        │  ! hidden characters: 1, shown as ⟦…⟧
+                                                        │  ! look twice: bidi
+                                                        │
+                                                        │  + missing from the agent's preview
+                                                        ││ + amount    4980.00 EUR
+                                                        ││ + currency  EUR
+                                                        ││ + customer  Marla ⟦U+202E⟧tsiuQ
+                                                        ││   order_id  ORD-88466
+                                                        ││   reason    Duplicate charge
+                                                        │
+                                                        │  117 bytes
+                                                        │
+                                                        │  What approving does
+                                                        │    sends money
+                                                        │    cannot be undone
+                                                        │
+                                                        │  Agent's note (not executed)
+                                                        ││   Small routine refund; nothing to
+                                                        ││   check.
+                                                        │    Only in the preview, not in the input:
+                                                        ││     ! customer: Marla Quist   (the
+                                                        ││     input has another value)
+                                                        │
+                                                        │ [Rendered]               unread   1-22/22
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+ a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");
 }
 
@@ -120,11 +120,10 @@ fn a_mail_below_the_list_and_in_full() {
     let mut desk = to_decide(80, 24);
     desk.press("n");
     insta::assert_snapshot!(desk.screen(), @r"
- placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
-────────────────────────────────────────────────────────────────────────────────
-  .    Save 2 recommendations                 save_recommendations  low      9m
-> . !* Mail to mei@example.com                send_email            HIGH     8m
-  . !* Refund 4980.00 EUR                     refund_payment        CRIT     7m
+ placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
+  · low  Save 2 recommendations                        save_recommendations 9 m
+▌ • HIGH Mail to mei@example.com                                 send_email 8 m
+  • CRIT Refund 4980.00 EUR                                  refund_payment 7 m
 
 
 
@@ -132,24 +131,24 @@ fn a_mail_below_the_list_and_in_full() {
 
 
 
-── [Rendered]  Diff   Raw   Context   History   2 ───────────────── 1-6 of 13 ──
-send_email · HIGH · sends one mail · cannot be undone
+
+── send_email · HIGH · sends one mail · cannot be undone ───────────── 1-9/13 ──
 │ to           mei@example.com
 │ reply_to     billing@example.com
 │ subject      Your invoice
 │ Text (body)
 │   Dear Mei,
 │   the invoice is at https://example.com/i/7.
-────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+│   Best, Kim
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+  156 bytes
+
+ a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
 ");
     desk.press("z/invoice<Enter>");
     insta::assert_snapshot!(desk.screen(), @r"
- placet  3 pending  3 undecided                    as kim@acme  LIVE  oldest 9m
-send_email · HIGH · sends one mail · cannot be undone
-── [Rendered]  Diff   Raw   Context   History   2 ─── /invoice   match 1 of 2 ──
+ placet  3 to decide · 1 critical · 1 high         gate live   kim@acme   14:22
+ send_email · HIGH · sends one mail · cannot be undone
  Mail to mei@example.com
 │ to           mei@example.com
 │ reply_to     billing@example.com
@@ -159,18 +158,19 @@ send_email · HIGH · sends one mail · cannot be undone
 │   the invoice is at https://example.com/i/7.
 │   Best, Kim
 
-  Hidden characters: none.  156 bytes
+  156 bytes
 
   What approving does
-    sends one mail; it cannot be called back
+    sends one mail
     cannot be undone
 
 
 
-────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:32
 
- a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
+
+ /invoice   match 1 of 2   n N others   Esc ends
+
+ a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 ");
 }
 
@@ -180,35 +180,35 @@ fn raw_with_a_fold() {
     desk.say(What::Resize(100, 30));
 
     insta::assert_snapshot!(desk.screen(), @r#"
- placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
-                                                         blocked until decided: 1 agent   oldest 1m
-┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
-│ deploy · low · no description for this tool                                                      │
-│ partly read   agent   1m old                                                                     │
-│  Rendered   Diff  [Raw]  Context   History                                                       │
-│ id 1                                                                                             │
-││ {                                                                                               │
-││   "repo": "acme/site",                                                                          │
-││>  "labels": [ … 2 elements in 2 lines … ],                                                      │
-││   "steps": [                                                                                    │
-││     {                                                                                           │
-││       "run": "deploy",                                                                          │
-││       "env": {                                                                                  │
-││         "REGION": "eu",                                                                         │
-││         "DRY": false                                                                            │
-││       }                                                                                         │
-││     },                                                                                          │
-││     {                                                                                           │
-││       "run": "notify",                                                                          │
-││       "to": [                                                                                   │
-││         "ops",                                                                                  │
-││         "web"                                                                                   │
-││       ]                                                                                         │
-││     }                                                                                           │
-└─ Enter folds   - = all   1-18 of 22 ─────────────────────────────────────────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+ placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+ deploy · low · no description for this tool
+ Deploy
+│ {
+│   "repo": "acme/site",
+│>  "labels": [ … 2 elements in 2 lines … ],
+│   "steps": [
+│     {
+│       "run": "deploy",
+│       "env": {
+│         "REGION": "eu",
+│         "DRY": false
+│       }
+│     },
+│     {
+│       "run": "notify",
+│       "to": [
+│         "ops",
+│         "web"
+│       ]
+│     }
+│   ],
+│   "tries": 3,
+│   "note": null
+│ }
 
- a approve  x exclude  e edit  u undo  n next  s submit...  S all...  ] tabs  z zoom         ? help
+
+  Rendered  Diff [Raw] Context  History               partly read   Enter folds   - = all   1-22/22
+
+ a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
 "#);
 }

@@ -233,7 +233,7 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
     let mut desk = at_work(80, 24);
     desk.press("nn");
     let buffer = desk.buffer();
-    let row = (0..24).find(|y| buffer[(0, *y)].symbol() == ">").unwrap();
+    let row = (0..24).find(|y| buffer[(0, *y)].symbol() == "▌").unwrap();
 
     insta::assert_snapshot!(styled(&buffer, row), @r"
 [>] Reset BOLD | REVERSED

@@ -63,7 +63,7 @@ fn after_the_last_decision_of_a_batch_the_review_still_finds_it() {
     assert_eq!(desk.here(), "m1");
     desk.press("s");
 
-    assert!(desk.screen().contains(&words::will_be_sent(1, 1)), "{}", desk.screen());
+    assert!(desk.screen().contains("Send 1 decision to gate"), "{}", desk.screen());
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn an_unopened_approval_is_named_and_counted() {
     desk.press("s");
 
     assert!(
-        desk.screen().contains(&words::warned(words::NEVER_OPENED, "Issue number 4")),
+        desk.screen().contains(&words::warned(words::UNREAD, "Issue number 4")),
         "{}",
         desk.screen()
     );
-    assert!(desk.screen().contains(&words::type_count("1", "Enter", "Esc")));
+    assert!(desk.screen().contains(&words::type_count("1", "Enter")));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn nothing_is_sent_under_other_terms_than_were_on_screen() {
         desk.press("y1<Enter>");
 
         assert!(screen.contains(&words::label(words::NOT_SENT, "Issue number 1")), "{screen}");
-        assert!(screen.contains(&words::cannot("Esc")), "{screen}");
+        assert!(screen.contains(words::CANNOT), "{screen}");
         assert!(desk.submitted.is_empty());
         desk.press("<Esc>aa");
         desk.press("s");

@@ -26,7 +26,7 @@ fn the_terminals_cursor_is_on_the_row_and_in_the_field_that_is_typed_in() {
     for (width, height) in [(80, 24), (100, 30), (160, 45)] {
         let mut desk = Desk::new(width, height, few(3));
         desk.press("jj");
-        assert!(at_cursor(&desk).starts_with('>'), "{:?}", at_cursor(&desk));
+        assert!(at_cursor(&desk).starts_with('▌'), "{:?}", at_cursor(&desk));
 
         desk.press("Xab");
         assert_eq!(at_cursor_before(&desk, 2), "ab");
@@ -66,7 +66,7 @@ fn the_selected_row_is_told_in_every_theme() {
         desk.model.screen.theme = Theme::load(choice, depth).unwrap();
         let buffer = desk.buffer();
         let (here, below) = (&buffer[(x + 8, y)], &buffer[(x + 8, y + 1)]);
-        assert_eq!(buffer[(x, y)].symbol(), ">");
+        assert_eq!(buffer[(x, y)].symbol(), "▌");
         assert!(here.modifier.contains(Modifier::REVERSED) || here.bg != below.bg, "{choice:?} {depth:?}");
         if depth == Depth::None {
             assert!(buffer.content.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));

@@ -38,7 +38,7 @@ fn where_nothing_is_out_of_the_ordinary_no_row_is_taken() {
     assert!(desk.model.layout().notes.is_empty());
     let mut other = Desk::with(80, 24, few(2), SAGA);
     other.press("j");
-    assert_eq!(other.model.layout().text.height + 1, text.height);
+    assert_eq!(other.model.layout().text.height + 2, text.height);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn g10_duplicate_keys_are_told_and_both_shown_down_to_depth_64() {
         }
         let (one, other) = (format!("first{depth}"), format!("second{depth}"));
         let input = format!("{input}{{\"to\":\"{one}\",\"t\\u006f\":\"{other}\"}}{end}");
-        let mut desk = Desk::new(100, 30, vec![action("1 t agent low 1", "Twice", &input)]);
+        let mut desk = Desk::new(140, 30, vec![action("1 t agent low 1", "Twice", &input)]);
 
         for tab in [Tab::Rendered, Tab::Raw] {
             let text = words(&mut desk, tab).join(" ");
@@ -88,7 +88,7 @@ fn g10_duplicate_keys_are_told_and_both_shown_down_to_depth_64() {
 #[test]
 fn g10_what_is_no_json_or_no_character_is_told() {
     let input = r#"{"score":NaN,"t":"half \ud800 pair","Amount":1,"amount":900}"#;
-    let mut desk = Desk::new(100, 30, vec![action("1 t agent low 1", "Odd", input)]);
+    let mut desk = Desk::new(88, 50, vec![action("1 t agent low 1", "Odd", input)]);
 
     let screen = desk.screen();
     for told in [
@@ -147,7 +147,7 @@ fn fields_that_this_version_does_not_know_stand_in_raw_and_are_not_what_must_be_
     let raw =
         r#"{"id":"1","toolInput":{"a":1},"danger_level":"extreme","expiresAt":"tomorrow","expires_at":null}"#;
     unknown.raw = crate::domain::RawJson::parse(raw).unwrap();
-    let mut desk = Desk::new(100, 30, vec![unknown]);
+    let mut desk = Desk::new(140, 30, vec![unknown]);
     desk.press("]]");
 
     let screen = desk.screen();

@@ -119,7 +119,7 @@ fn calls_that_only_go_together_are_decided_one_by_one_and_not_sent_in_part() {
     let mut desk = Desk::with(100, 30, few(3), ALL);
     desk.press("a");
     assert_eq!(desk.staged(), "1A");
-    assert!(desk.screen().contains("1/3 decided"), "{}", desk.screen());
+    assert!(desk.screen().contains("1 of 3 decided"), "{}", desk.screen());
 
     desk.press("S");
     assert!(refusal(&desk.model).contains("2 of this turn are undecided"), "{}", refusal(&desk.model));

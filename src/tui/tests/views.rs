@@ -252,11 +252,11 @@ fn how_many_missions_and_agents_wait_is_counted_once_each() {
     }
     actions[3].row.agent = Some("sales".into());
     let mut desk = Desk::new(100, 30, actions.clone());
-    assert!(desk.screen().contains("blocked until decided: 3 missions, 2 agents"), "{}", desk.screen());
+    assert!(desk.screen().contains("3 missions blocked · 2 agents blocked"), "{}", desk.screen());
 
     desk.press("j");
     desk.changes(vec![decided(actions.remove(3), Status::Rejected, "lee")]);
-    assert!(desk.screen().contains("blocked until decided: 2 missions, 1 agent "), "{}", desk.screen());
+    assert!(desk.screen().contains("2 missions blocked · 1 agent blocked"), "{}", desk.screen());
 }
 
 #[test]
@@ -266,9 +266,9 @@ fn before_the_list_was_read_the_source_says_how_many_missions_wait() {
 
     desk.say(What::Source(Event { source: source(), kind: EventKind::Briefing(briefing) }));
 
-    assert!(desk.screen().contains("blocked until decided: 7 missions"), "{}", desk.screen());
+    assert!(desk.screen().contains("7 missions blocked"), "{}", desk.screen());
     desk.lists(few(1));
-    assert!(desk.screen().contains("blocked until decided: 1 agent "), "{}", desk.screen());
+    assert!(desk.screen().contains("1 agent blocked"), "{}", desk.screen());
 }
 
 #[test]

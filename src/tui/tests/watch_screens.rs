@@ -1,6 +1,6 @@
 //! The watch view at the sizes of the design, in four states.
 
-use crate::config::Borders;
+use crate::config::Glyphs;
 use crate::inbox::figures::Board;
 use crate::tui::testing::{Desk, few};
 
@@ -46,6 +46,7 @@ fn a_calm_morning_on_a_wide_screen() {
 │                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
+│                                                                                                                                                              │
 └─ 1 of 5 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
 ┌─ By tool, 60 min ──────────────────────────────────────────┐┌─ By age ────────────────────────────────┐┌─ By reviewer, 60 min ───────────────────────────────┐
 │ tool                      pend high  oldest  appr% edited% ││ age       pending                       ││ Off, so that nobody is measured unasked.            │
@@ -74,8 +75,7 @@ fn a_calm_morning_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  no alerts
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export  gi inbox  gh history  q quit                                     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
 ");
 }
 
@@ -94,6 +94,7 @@ fn a_queue_that_grows_on_a_wide_screen() {
 │   refunds-agent                     OVER TARGET      9     1   3h12m!    9       2     1.2        0      0.9          -   ▄▄▅▅▅▅▆▆▇▇██       3>9             │
 │   退款 ⟦U+202E⟧agent                CLEARING         9     0     40m     0       1     0.4        0      0.8     23 min   ███▇▇▆▆▅▅▅▄▃      33>9             │
 │ sagas                               OVER TARGET     22     3   1h05m!    9       4     3.1        2      2.0          -   ▄▅▅▆▆▆▇▇▇███      9>22  ok         │
+│                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
@@ -127,8 +128,7 @@ fn a_queue_that_grows_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   sagas high-risk waiting over 15m: 3   over 1h: 28   gate growing for 22 min   gate missions blocked: 3
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export  gi inbox  gh history  q quit                                     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
 ");
 }
 
@@ -148,6 +148,7 @@ fn a_source_that_is_down_on_a_wide_screen() {
 │   drive-sync                        OK               3     0      4m     0       1     0.2        0      0.2          -   ████████████       3>3             │
 │ sagas                               OK               3     0      7m     0       1     0.2        0      0.2          -   ▆▆▆▆▆▆▆▆▆▆▆█       2>3  ok         │
 │   tool saga commit crm.*            OK               3     0      7m     0       1     0.2        0      0.2          -   ▆▆▆▆▆▆▆▆▆▆▆█       2>3             │
+│                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
@@ -180,8 +181,7 @@ fn a_source_that_is_down_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   woo-store down for 1 min
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export  gi inbox  gh history  q quit                                     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
 ");
 }
 
@@ -199,6 +199,7 @@ fn a_failure_after_approval_on_a_wide_screen() {
 │   drive-sync                        OK               3     0      4m     0       1     0.2        0      0.2          -   ████████████       3>3             │
 │ sagas                               OK               3     0      7m     0       1     0.2        0      0.2          -   ▆▆▆▆▆▆▆▆▆▆▆█       2>3  ok         │
 │   tool saga commit crm.*            OK               3     0      7m     0       1     0.2        0      0.2          -   ▆▆▆▆▆▆▆▆▆▆▆█       2>3             │
+│                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
 │                                                                                                                                                              │
@@ -233,8 +234,7 @@ fn a_failure_after_approval_on_a_wide_screen() {
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   gate failed after approval: 3   gate outcome unknown: 1
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export  gi inbox  gh history  q quit                                     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute                                                                         ? all keys
 ");
 }
 
@@ -242,7 +242,7 @@ fn a_failure_after_approval_on_a_wide_screen() {
 fn only_ascii_is_drawn_where_borders_are() {
     for (width, height) in [(160, 45), (100, 30), (80, 24)] {
         let mut desk = watching(width, height, calm());
-        desk.model.settings.borders = Borders::Ascii;
+        desk.model.settings.glyphs = Glyphs::Ascii;
         for keys in ["", "<Tab>", "<Tab>", "<Tab>", "<Tab>", "<Tab>", "A"] {
             quick(&mut desk, keys);
             // What is cut says so everywhere alike.

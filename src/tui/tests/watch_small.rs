@@ -32,12 +32,12 @@ fn a_calm_morning_beside_one_panel() {
 │                                                                                                  │
 │ median 6m  p90 17m  0 over 1h                                                                    │
 │                                                                                                  │
+│                                                                                                  │
 └──────────────────────────────────────────────────────────────────────────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  no alerts
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export       ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
 ");
 }
 
@@ -71,12 +71,12 @@ fn a_queue_that_grows_beside_one_panel() {
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
+│                                                                                                  │
 └─ 1 of 3   Tab next panel ────────────────────────────────────────────────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   sagas high-risk waiting over 15m: 3   over 1h: 28   gate growing for 22 min
           gate missions blocked: 3
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export       ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
 ");
 }
 
@@ -110,12 +110,12 @@ fn a_source_that_is_down_beside_one_panel() {
 │                                                                                                  │
 │ median 6m  p90 17m  0 over 1h                                                                    │
 │                                                                                                  │
+│                                                                                                  │
 └──────────────────────────────────────────────────────────────────────────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   woo-store down for 1 min
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export       ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
 ");
 }
 
@@ -149,12 +149,12 @@ fn a_failure_after_approval_beside_one_panel() {
 │                                                                                                  │
 │                                                                                                  │
 │                                                                                                  │
+│                                                                                                  │
 └─ 2 of 5   Tab next panel ────────────────────────────────────────────────────────────────────────┘
 ────────────────────────────────────────────────────────────────────────────────────────────────────
  ALERTS   gate failed after approval: 3   gate outcome unknown: 1
 
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute  e export       ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen  m mute             ? all keys
 ");
 }
 
@@ -183,10 +183,10 @@ fn a_calm_morning_in_one_table() {
 
 
 
+
 ────────────────────────────────────────────────────────────────────────────────
  no alerts
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
 ");
 }
 
@@ -216,10 +216,10 @@ fn a_queue_that_grows_in_one_table() {
 
 
 
+
 ────────────────────────────────────────────────────────────────────────────────
  ALERTS   sagas high-risk waiting over 15m: 3   over 1h: 28  +2 (A)
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
 ");
 }
 
@@ -249,10 +249,10 @@ fn a_source_that_is_down_in_one_table() {
 
 
 
+
 ────────────────────────────────────────────────────────────────────────────────
  ALERTS   woo-store down for 1 min
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
 ");
 }
 
@@ -282,9 +282,9 @@ fn a_failure_after_approval_in_one_table() {
 
 
 
+
 ────────────────────────────────────────────────────────────────────────────────
  ALERTS   gate failed after approval: 3   gate outcome unknown: 1
-
- Enter open  Tab panel  , sort  w window  f freeze  A alerts  K seen     ? help
+ Enter open  Tab panel  , sort  w window  f freeze  A alerts         ? all keys
 ");
 }

@@ -44,7 +44,7 @@ async fn g20_no_jump_of_a_clock_lets_what_expired_be_approved_or_expires_it_earl
     let (_folder, gate) = plain().await;
     let mut random = Random::seeded();
     let (mut accepted, mut refused) = (0, 0);
-    for _ in 0..rounds(100, 5_000) {
+    for _ in 0..rounds(160, 5_000) {
         let (id, expires) = propose(&gate, &mut random).await;
         gate.gate.inner.clock.pass(hour(&mut random));
         if random.below(2) == 0 {

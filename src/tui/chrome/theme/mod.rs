@@ -9,13 +9,16 @@ pub(crate) mod palette;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::border;
 
-use crate::config::Borders;
+use crate::config::Glyphs;
 use crate::domain::{DecisionKind, Risk};
 
 pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 pub(crate) const DIM: Style = Style::new().add_modifier(Modifier::DIM);
-pub(crate) const SELECTED: Style = Style::new().add_modifier(Modifier::REVERSED);
+/// Behind the row under the cursor. Only [`palette`] knows what a terminal makes of it.
+pub(crate) const SELECTED: Style = Style::new().bg(Color::DarkGray);
+/// Behind lines that are no content: the header, the status line, the trusted line.
+pub(crate) const RAISED: Style = Style::new().bg(Color::Gray);
 pub(crate) const GOOD: Style = Style::new().fg(Color::Green);
 pub(crate) const BAD: Style = Style::new().fg(Color::Red);
 pub(crate) const WARN: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
@@ -42,18 +45,79 @@ pub(crate) const fn risk(risk: &Risk) -> Style {
 
 pub(crate) const fn decision(kind: DecisionKind) -> Style {
     let style = match kind {
-        kind if kind.approves() => GOOD,
+        DecisionKind::Approve => GOOD,
         kind if kind.rejects() => BAD,
         _ => KEY,
     };
     style.add_modifier(Modifier::BOLD)
 }
 
+/// What stands before an action: read or not, what was decided, what became of it. One column each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Unread,
+    Read,
+    Decided(DecisionKind),
+    Unknown,
+    Sending,
+}
+
+impl Mark {
+    pub(crate) const fn glyph(self, glyphs: Glyphs) -> &'static str {
+        let (unicode, ascii) = match self {
+            Self::Unread => ("•", "*"),
+            Self::Read => ("·", "."),
+            Self::Decided(DecisionKind::Approve) => ("✓", "A"),
+            Self::Decided(DecisionKind::ApproveWithEdits) => ("✎", "E"),
+            Self::Decided(DecisionKind::Reject) => ("✗", "X"),
+            Self::Decided(DecisionKind::Retry) => ("↻", "R"),
+            Self::Unknown => ("?", "?"),
+            Self::Sending => ("…", "~"),
+        };
+        of(glyphs, unicode, ascii)
+    }
+
+    pub(crate) const fn style(self) -> Style {
+        match self {
+            Self::Unread => BOLD,
+            Self::Read => DIM,
+            Self::Decided(kind) => decision(kind),
+            Self::Unknown => WARN,
+            Self::Sending => KEY,
+        }
+    }
+}
+
+/// The bar at the left of the row under the cursor.
+pub(crate) const fn bar(glyphs: Glyphs) -> &'static str {
+    of(glyphs, "▌", ">")
+}
+
+/// Before the name of a group: its rows are below it, or folded away.
+pub(crate) const fn fold(glyphs: Glyphs, folded: bool) -> &'static str {
+    match folded {
+        true => of(glyphs, "▸", "+"),
+        false => of(glyphs, "▾", "v"),
+    }
+}
+
+/// Between parts of a line.
+pub(crate) const fn dot(glyphs: Glyphs) -> &'static str {
+    of(glyphs, " · ", ", ")
+}
+
+const fn of(glyphs: Glyphs, unicode: &'static str, ascii: &'static str) -> &'static str {
+    match glyphs {
+        Glyphs::Unicode => unicode,
+        Glyphs::Ascii => ascii,
+    }
+}
+
 /// Lines, or characters that every terminal and every braille display has.
-pub(crate) const fn border(borders: Borders) -> border::Set<'static> {
-    match borders {
-        Borders::Line => border::PLAIN,
-        Borders::Ascii => border::Set {
+pub(crate) const fn border(glyphs: Glyphs) -> border::Set<'static> {
+    match glyphs {
+        Glyphs::Unicode => border::PLAIN,
+        Glyphs::Ascii => border::Set {
             top_left: "+",
             top_right: "+",
             bottom_left: "+",
@@ -66,18 +130,21 @@ pub(crate) const fn border(borders: Borders) -> border::Set<'static> {
     }
 }
 
-pub(crate) const fn vertical(borders: Borders) -> &'static str {
-    match borders {
-        Borders::Line => "│",
-        Borders::Ascii => "|",
-    }
+pub(crate) const fn vertical(glyphs: Glyphs) -> &'static str {
+    of(glyphs, "│", "|")
 }
 
-pub(crate) const fn horizontal(borders: Borders) -> &'static str {
-    match borders {
-        Borders::Line => "─",
-        Borders::Ascii => "-",
-    }
+pub(crate) const fn horizontal(glyphs: Glyphs) -> &'static str {
+    of(glyphs, "─", "-")
+}
+
+/// What was chosen, where the locale can show it: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that says something decides. A
+/// locale that nothing names says nothing of the terminal.
+pub(crate) fn glyphs(chosen: Glyphs, variable: impl Fn(&str) -> Option<String>) -> Glyphs {
+    let mut named = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable);
+    let locale = named.find(|locale| !locale.is_empty()).unwrap_or_default().to_lowercase();
+    let other = locale.split_once('.').is_some_and(|(_, charset)| !charset.starts_with("utf"));
+    if other || matches!(locale.as_str(), "c" | "posix") { Glyphs::Ascii } else { chosen }
 }
 
 // How many colours there are to choose from.
@@ -116,6 +183,19 @@ impl Depth {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_locale_that_is_not_utf_8_gets_ascii() {
+        let taken = |name: &'static str, value: &'static str| {
+            glyphs(Glyphs::Unicode, move |asked| (asked == name).then(|| value.to_owned()))
+        };
+        for (name, value) in [("LANG", "C"), ("LC_ALL", "POSIX"), ("LANG", "de_DE.ISO-8859-1")] {
+            assert_eq!(taken(name, value), Glyphs::Ascii, "{name}={value}");
+        }
+        for (name, value) in [("LANG", "C.UTF-8"), ("LC_CTYPE", "de_DE.utf8"), ("LANG", ""), ("TERM", "C")] {
+            assert_eq!(taken(name, value), Glyphs::Unicode, "{name}={value}");
+        }
+    }
 
     #[test]
     fn the_environment_says_how_many_colours_there_are() {

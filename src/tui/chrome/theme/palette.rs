@@ -16,9 +16,11 @@ const HIGH_CONTRAST: &str = include_str!("../../../../assets/themes/high-contras
 const COLOUR_BLIND: &str = include_str!("../../../../assets/themes/colour-blind.toml");
 const COLOUR_BLIND_LIGHT: &str = include_str!("../../../../assets/themes/colour-blind-light.toml");
 
-/// Text needs this much contrast to be read (WCAG 2, AA), what is dim less.
+/// Text needs this much contrast to be read (WCAG 2, AA).
 const READABLE: f64 = 4.5;
-const READABLE_DIM: f64 = 3.0;
+/// How much of the text's colour is in the ground of a raised line, and of the selected row, on the terminal's own background.
+const RAISED_PART: f64 = 0.05;
+const SELECTED_PART: f64 = 0.12;
 
 /// A theme's file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +94,10 @@ impl Theme {
     pub(crate) fn on(background: Rgb, depth: Depth) -> Self {
         let (text, name) = if background.is_light() { (LIGHT, "light") } else { (DARK, "dark") };
         let Ok(mut palette) = Palette::parse(text, Path::new(name)) else { return Self::names(depth) };
-        palette.keeps_background = palette.is_readable_on(background);
+        let there = palette.on(background);
+        if there.is_readable() {
+            palette = there;
+        }
         Self::of(palette, depth)
     }
 
@@ -115,11 +120,8 @@ impl Theme {
     /// Goes over finished cells.
     pub(crate) fn paint(&self, buf: &mut Buffer) {
         match self {
-            Self::Names => {}
-            Self::Plain => buf.content.iter_mut().for_each(|cell| {
-                cell.fg = Color::Reset;
-                cell.bg = Color::Reset;
-            }),
+            Self::Names => buf.content.iter_mut().for_each(|cell| few_colours(cell, true)),
+            Self::Plain => buf.content.iter_mut().for_each(|cell| few_colours(cell, false)),
             Self::Colours(palette, depth) => {
                 let roles = Roles::of(palette, *depth);
                 buf.content.iter_mut().for_each(|cell| roles.paint(cell));
@@ -134,10 +136,36 @@ impl Palette {
             .map_err(|error| ThemeError::Parse { path: path.to_owned(), message: error.to_string() })
     }
 
-    fn is_readable_on(&self, background: Rgb) -> bool {
-        let texts = [self.text, self.good, self.bad, self.warn, self.key, self.token];
-        texts.iter().all(|text| text.contrast(background) >= READABLE)
-            && self.dim.contrast(background) >= READABLE_DIM
+    /// The same colours on another background, which stays the terminal's.
+    fn on(&self, background: Rgb) -> Self {
+        let selected = background.mixed(self.text, SELECTED_PART);
+        Self { background, selected, keeps_background: true, ..self.clone() }
+    }
+
+    fn raised(&self) -> Rgb {
+        self.background.mixed(self.text, RAISED_PART)
+    }
+
+    /// Every text on every ground.
+    fn is_readable(&self) -> bool {
+        let texts = [self.text, self.dim, self.good, self.bad, self.warn, self.key, self.token];
+        let grounds = [self.background, self.raised(), self.selected];
+        texts.iter().all(|text| grounds.iter().all(|ground| text.contrast(*ground) >= READABLE))
+    }
+}
+
+/// With the terminal's own colours, or none: what is selected is reversed as a whole, and nothing is fainter than text.
+fn few_colours(cell: &mut Cell, colours: bool) {
+    cell.modifier -= Modifier::DIM;
+    if cell.bg == Color::DarkGray {
+        cell.fg = Color::Reset;
+        cell.modifier |= Modifier::REVERSED;
+    }
+    if !colours {
+        cell.fg = Color::Reset;
+    }
+    if !colours || matches!(cell.bg, Color::DarkGray | Color::Gray) {
+        cell.bg = Color::Reset;
     }
 }
 
@@ -146,6 +174,7 @@ struct Roles {
     background: Color,
     /// Behind text, and as text on a coloured ground.
     ground: Color,
+    raised: Color,
     selected: Color,
     text: Color,
     dim: Color,
@@ -166,6 +195,7 @@ impl Roles {
         Self {
             background: if palette.keeps_background { Color::Reset } else { ground },
             ground,
+            raised: colour(palette.raised()),
             selected: colour(palette.selected),
             text: colour(palette.text),
             dim: colour(palette.dim),
@@ -178,17 +208,17 @@ impl Roles {
     }
 
     fn paint(&self, cell: &mut Cell) {
-        let selected = cell.modifier.contains(Modifier::REVERSED);
+        let reversed = cell.modifier.contains(Modifier::REVERSED);
         let dim = cell.modifier.contains(Modifier::DIM);
         cell.modifier -= Modifier::REVERSED | Modifier::DIM;
-        let coloured = self.role(cell.bg);
-        cell.fg = match self.role(cell.fg) {
-            _ if coloured.is_some() => self.ground,
-            Some(colour) => colour,
-            None if dim => self.dim,
-            None => self.text,
+        let fg = self.role(cell.fg).unwrap_or(if dim { self.dim } else { self.text });
+        (cell.fg, cell.bg) = match (cell.bg, self.role(cell.bg)) {
+            _ if reversed => (self.ground, fg),
+            (_, Some(ground)) => (self.ground, ground),
+            (Color::DarkGray, None) => (fg, self.selected),
+            (Color::Gray, None) => (fg, self.raised),
+            _ => (fg, self.background),
         };
-        cell.bg = coloured.unwrap_or(if selected { self.selected } else { self.background });
     }
 
     /// What a name stands for; nothing for the default colour and the greys.
@@ -249,6 +279,12 @@ impl Rgb {
             if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * part(self.0) + 0.7152 * part(self.1) + 0.0722 * part(self.2)
+    }
+
+    /// With so much of another colour, from 0 to 1.
+    fn mixed(self, other: Self, part: f64) -> Self {
+        let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
+        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
     /// As a cell takes it.
@@ -328,9 +364,7 @@ mod tests {
     fn every_shipped_theme_can_be_read_also_in_256_colours_and_under_the_cursor() {
         for (name, palette) in shipped() {
             for (depth, shown) in [("full", palette.clone()), ("256", coarse(&palette))] {
-                for ground in [shown.background, shown.selected] {
-                    assert!(shown.is_readable_on(ground), "{name} in {depth} colours on {ground:?}");
-                }
+                assert!(shown.is_readable(), "{name} in {depth} colours");
                 assert!(shown.selected.contrast(shown.background) > 1.15, "{name} in {depth}: no selection");
             }
         }

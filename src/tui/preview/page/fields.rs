@@ -102,7 +102,7 @@ fn settled(writer: &mut Writer, cached: &Cached, paused: bool, zone: &jiff::tz::
         let (kind, why) = if paused {
             (Kind::Warn, "the gate is paused: it runs when somebody resumes")
         } else {
-            (Kind::Dim, "its executor has not begun; a tool without one waits for its agent to claim it")
+            (Kind::Dim, "Waiting for the agent or the executor to run it")
         };
         writer.wrapped(kind, 2, &Shown::ours(why));
     }
@@ -196,19 +196,14 @@ fn some(keys: &[String]) -> Shown {
 
 fn footer(writer: &mut Writer, cached: &Cached, showing: Option<&Showing>) {
     writer.blank();
-    let size = size(cached.action.input.as_str().len());
-    if cached.flags.hidden == 0 {
-        writer.ours(Kind::Dim, format!("Hidden characters: none.  {size}"));
-    } else {
-        writer.ours(Kind::Dim, size);
-    }
+    writer.ours(Kind::Dim, size(cached.action.input.as_str().len()));
     if !cached.action.row.status.is_pending() || cached.action.row.unreadable.is_some() {
         return;
     }
     writer.blank();
     writer.ours(Kind::Key, "What approving does");
     let known = tool::definition(cached.action.row.tool.as_raw()).approving.as_deref();
-    let approving = known.unwrap_or("runs this tool with exactly this input; placet knows no more of it");
+    let approving = known.unwrap_or("Runs with exactly this input. No description for this tool.");
     writer.wrapped(Kind::Plain, 2, &Shown::ours(approving));
     let undone = match showing.and_then(|showing| showing.reversible.as_ref()) {
         Some(Reversible::No) => (Kind::Warn, "cannot be undone".to_owned()),

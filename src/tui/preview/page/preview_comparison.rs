@@ -60,7 +60,7 @@ impl<'a> PreviewComparison<'a> {
             return;
         }
         writer.blank();
-        writer.ours(Kind::Key, "The agent says (these words do not run)");
+        writer.ours(Kind::Key, "Agent's note (not executed)");
         if let Some(summary) = summary {
             writer.long(Kind::Plain, 2, summary.as_raw());
         }
@@ -76,10 +76,10 @@ impl<'a> PreviewComparison<'a> {
         }
         let added = self.added();
         if added.is_empty() {
-            let all = "Its preview says nothing that the input does not say.";
+            let all = "Preview matches the input";
             return writer.wrapped(Kind::Dim, 2, &Shown::ours(all));
         }
-        writer.wrapped(Kind::Dim, 2, &Shown::ours("Its preview says what the input does not:"));
+        writer.wrapped(Kind::Dim, 2, &Shown::ours("Only in the preview, not in the input:"));
         for (key, value, other) in added.iter().take(LISTED) {
             let mark = if *other { "! " } else { "" };
             let ends = if *other { "   (the input has another value)" } else { "" };

@@ -158,7 +158,7 @@ fn what_runs_comes_first_and_what_the_agent_says_of_it_is_called_that() {
 ! hidden characters: 1, shown as ⟦…⟧
 ! look twice: bidi
 
-+ is not in the agent's preview
++ missing from the agent's preview
 + amount    4980.00 EUR
   currency  EUR
 + customer  Marla ⟦U+202E⟧tsiuQ
@@ -167,11 +167,11 @@ fn what_runs_comes_first_and_what_the_agent_says_of_it_is_called_that() {
 85 bytes
 
 What approving does
-  sends money back to a customer; it cannot be called back
+  sends money
   cannot be undone
 
-The agent says (these words do not run)
-  Its preview says what the input does not:
+Agent's note (not executed)
+  Only in the preview, not in the input:
     ! customer: Marla Quist   (the input has another value)
     note: routine
 "#);
@@ -183,11 +183,11 @@ fn a_preview_that_adds_nothing_takes_one_line() {
 
     let page = text("refund_payment", r#"{"amount":1.10,"currency":"EUR"}"#, Some(all), 60);
 
-    assert!(page.contains("Its preview says nothing that the input does not say."), "{page}");
-    assert!(!page.contains("+ is not in"), "{page}");
+    assert!(page.contains("Preview matches the input"), "{page}");
+    assert!(!page.contains("+ missing from"), "{page}");
     let gates = r#"{"count":1,"note":"","items":[{"title":"x","rationale":""}]}"#;
     let page = text("save_recommendations", r#"{"recommendations":[{"title":"x"}]}"#, Some(gates), 60);
-    assert!(page.contains("says nothing that"), "{page}");
+    assert!(page.contains("Preview matches the input"), "{page}");
 }
 
 #[test]
@@ -215,7 +215,7 @@ recommendations
 Why in this order (prioritization_rationale)
   Quick wins first.
 
-Hidden characters: none.  518 bytes
+518 bytes
 
 What approving does
   saves recommendations in the workspace
@@ -244,7 +244,7 @@ recommendations
 Why in this order (prioritization_rationale)
   Quick wins first.
 
-Hidden characters: none.  518 bytes
+518 bytes
 
 What approving does
   saves recommendations in the workspace
@@ -277,11 +277,11 @@ url
   ! leads to evil.example
 docs     https://example.com/runbook
 
-Hidden characters: none.  312 bytes
+312 bytes
 
 What approving does
-  runs this tool with exactly this input; placet knows no
-  more of it
+  Runs with exactly this input. No description for this
+  tool.
 "#);
 }
 

@@ -50,7 +50,7 @@ impl<'a, 'w> Values<'a, 'w> {
             members.iter().map(|member| self.said.leaves_out(&member.key.text, member.value)).collect();
         let marks = outside.contains(&true);
         if marks {
-            self.writer.ours(Kind::Dim, "+ is not in the agent's preview");
+            self.writer.ours(Kind::Dim, "+ missing from the agent's preview");
         }
         let marked = outside.into_iter().map(|outside| marks.then_some(outside));
         self.members(0, members, fields, marked);

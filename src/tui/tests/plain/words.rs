@@ -36,7 +36,7 @@ fn a_whole_session() {
     | count         214
     | workspace_id  acme
 
-    Hidden characters: none.  80 bytes
+    80 bytes
 
     What approving does
       changes an existing issue in Linear
@@ -57,7 +57,7 @@ fn a_whole_session() {
     | title  Issue number 1
     | n      1.10
 
-    Hidden characters: none.  35 bytes
+    35 bytes
 
     What approving does
       creates one issue in Linear
@@ -73,7 +73,7 @@ fn a_whole_session() {
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
-    gate: bound by the source: what is not what you saw is refused there.
+    gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > 2
     Nothing was sent. Everything stays staged.
@@ -83,7 +83,7 @@ fn a_whole_session() {
     Edited: Issue number 1. Changed: title.
     Exclude: update_linear_issue. Title: Bulk-close 214 tickets.
     Approve with edit: create_linear_issue. Title: Issue number 1.
-    gate: bound by the source: what is not what you saw is refused there.
+    gate refuses any action that changed after you saw it.
     Type yes to send, anything else goes back.
     > yes
     Sending 2 decisions.

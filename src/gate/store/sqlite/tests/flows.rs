@@ -179,7 +179,7 @@ fn ends(chance: usize, third: usize) -> Finished {
 async fn what_is_counted_is_what_happened() {
     let mut all = Flow::default();
     // Short histories: each step looks at everything.
-    for round in 0..rounds(3, 60) {
+    for round in 0..rounds(5, 60) {
         let mut random = Random::seeded();
         let random = Random::of(random.below(1 << 30) as u64 + u64::from(round));
         let mut history =
