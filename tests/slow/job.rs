@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use placet::tui::review_words;
-
 use super::support::agent;
 use super::support::eventually;
 use super::support::gate::{Address, Gate};
@@ -79,10 +77,10 @@ fn approve_edit_and_exclude_go_in_one_batch_and_the_rest_stays_pending() {
     inbox.send("e");
     inbox.wait("as proposed");
     edit_title(&mut inbox, "second", "better");
-    inbox.wait("staged 2");
+    inbox.wait("1 edit");
     walk_to(&mut inbox, "third");
     inbox.send("x");
-    inbox.wait("staged 3");
+    inbox.wait("1 exclude");
     inbox.send("s");
     inbox.wait("─ Send ");
     confirm(&mut inbox);

@@ -54,7 +54,9 @@ fn rows(screen: &str) -> Vec<(String, char, bool)> {
     let row = |line: &str| {
         let list: String = line.chars().take(50).collect();
         let title = list.split_whitespace().find(|word| word.starts_with("row-"))?.to_owned();
-        Some((title, list.chars().nth(2)?, list.starts_with('>')))
+        // Read or not, it is undecided.
+        let letter = list.chars().nth(2).map(|mark| if mark == '*' { '.' } else { mark })?;
+        Some((title, letter, list.starts_with('>')))
     };
     screen.lines().filter_map(row).collect()
 }

@@ -111,7 +111,9 @@ fn a_late_answer_of_the_terminal_is_never_typed() {
 
 #[test]
 fn nothing_is_asked_and_the_mouse_stays_where_the_configuration_says_so() {
-    let home = Home::with_config("[ui]\ntheme = \"terminal\"\nmouse = false\ntitle = false\n[gate]\nlisten = \"127.0.0.1:0\"\n");
+    let home = Home::with_config(
+        "[ui]\ntheme = \"terminal\"\nmouse = false\ntitle = false\n[gate]\nlisten = \"127.0.0.1:0\"\n",
+    );
     let mut inbox = started(&home, &[]);
     inbox.send("\x03\x03");
     inbox.wait_end();

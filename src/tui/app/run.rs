@@ -73,7 +73,7 @@ pub async fn run(
     let switched = Modes { mouse: ui.mouse, kitty_keys: host.uses_kitty_keys(ui.keyboard), title: ui.title };
     let screen = Screen::take(switched)?;
     let glyphs = theme::glyphs(settings.glyphs, variable);
-    let settings = Settings { depth, opens, glyphs, ..settings };
+    let settings = Settings { glyphs, depth, opens, ..settings };
     let mut model = Model::new(settings, inbox.source_names(), screen.size()?, now());
     model.screen.theme = theme;
     for source in &mut model.list.sources {

@@ -29,7 +29,7 @@ pub(crate) fn draw(model: &Model, layout: &Layout, buf: &mut Buffer) {
     let dot = theme::dot(model.settings.glyphs);
     let (states, good) = several(model);
     // Counts give way to the state of the sources; who decides and the time give way to counts.
-    let least = if good { &states[0] } else { &states[states.len() - 1] }.width() + 3;
+    let least = if good { states.first() } else { states.last() }.map_or(0, |state| state.width()) + 3;
     let more =
         if good { CLOCK + if layout.header.width >= 64 { who(model).width() + 3 } else { 0 } } else { 0 };
     let mut first = true;
@@ -76,21 +76,18 @@ fn counts(model: &Model, layout: &Layout) -> Vec<(Shown, Style, bool)> {
         say(paused, theme::WARN, true);
     }
     let stats = &model.list.stats;
-    if !model.list.sources.iter().any(|source| source.listed) {
+    if model.list.sources.iter().any(|source| source.listed) {
+        say(format!("{} to decide", model.undecided()), theme::BOLD, true);
+    } else {
         // Nothing was read: a zero would be a claim.
         say("? to decide".to_owned(), theme::WARN, true);
-    } else {
-        say(format!("{} to decide", model.undecided()), theme::BOLD, true);
     }
     if stats.unknown > 0 {
         say(format!("{} unknown", stats.unknown), theme::WARN, true);
     }
-    match model.list.frozen.as_ref().map(|later| later.len()) {
-        None => {}
-        Some(0) => say(format!("FROZEN ({} follows)", key(Command::Freeze)), theme::WARN, true),
-        Some(later) => {
-            say(format!("FROZEN: {later} not shown ({} follows)", key(Command::Freeze)), theme::WARN, true)
-        }
+    if let Some(later) = &model.list.frozen {
+        let waits = if later.len() == 0 { String::new() } else { format!(": {} not shown", later.len()) };
+        say(format!("FROZEN{waits} ({} follows)", key(Command::Freeze)), theme::WARN, true);
     }
     if let Some((count, filter)) = filter::stands(model) {
         say(format!("{count} ({} clears)", key(Command::Back)), theme::WARN, true);
@@ -162,7 +159,6 @@ fn state(model: &Model) -> (String, bool) {
     let bad: Vec<_> = all.iter().filter(|(_, (_, good))| !good).collect();
     match (bad.as_slice(), all.as_slice()) {
         ([], [(name, (word, _)), ..]) => (format!("{name} {}", word.to_lowercase()), true),
-        ([(name, (word, _))], [_]) => (format!("{name} {word}"), false),
         ([(name, (word, _))], _) => (format!("{name} {word}"), false),
         ([], []) => ("NO SOURCE".to_owned(), false),
         (many, _) => (format!("{} of {} sources in trouble", many.len(), all.len()), false),

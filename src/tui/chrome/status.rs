@@ -150,6 +150,7 @@ const FIRST: [Command; 9] = [
     Command::Undo,
 ];
 
+const ALL_KEYS: &str = " all keys ";
 /// More hints than these nobody reads.
 const HINTS: usize = 8;
 
@@ -179,7 +180,6 @@ pub(crate) fn draw_hints(model: &Model, layout: &Layout, buf: &mut Buffer) {
         return;
     }
     let help = keymap.key(Command::Help);
-    const ALL_KEYS: &str = " all keys ";
     pen.shorten(help.len() + ALL_KEYS.len() + 1);
     let (lead, first) = here(model);
     pen.ours(&lead, theme::BOLD);

@@ -34,7 +34,7 @@ const WIDTH: usize = 72;
 /// Columns of the sheet, with its frame.
 const SHEET: u16 = 78;
 /// Lines at its foot: how it is confirmed.
-const FOOT: usize = 4;
+const FOOT: usize = 3;
 /// So many names of the reviewer are shown.
 const NAMES: usize = 3;
 /// So many decisions are listed by name; nobody reads more, and every frame would pay for them.
@@ -80,7 +80,7 @@ fn above(review: &Review, lines: &[Parts], area: Rect) -> (Vec<Parts>, (u16, u16
     let width = SHEET.min(area.width.saturating_sub(2));
     let room = usize::from(sheet_text(Rect { width, ..area }).width);
     let tools = preview::view::of_review(&review.tools, room);
-    let height = (lines.len() + tools.len() + 7).min(usize::from(area.height));
+    let height = (lines.len() + tools.len() + 6).min(usize::from(area.height));
     (tools, (width, height as u16))
 }
 
@@ -327,12 +327,12 @@ fn how(model: &Model, review: &Review, typed: &str, area: Rect, buf: &mut Buffer
         }
         (Some(_), Confirm::Count(count, why)) => {
             let line = words::type_count(&count.to_string(), &keys.key(Command::Accept));
-            let why = why.join(", ");
+            let why = words::because(why);
             if why.len() + line.len() + 24 > usize::from(area.width) {
-                Pen::new(buf, area, 0).ours(&format!("{why}."), theme::BAD);
-                pen = Pen::new(buf, area, 1);
+                pen.ours(&why, theme::BAD);
+                pen = Pen::new(buf, area, 2);
             } else {
-                pen.ours(&format!("{why}. "), theme::BAD);
+                pen.ours(&format!("{why} "), theme::BAD);
             }
             pen.ours(&format!("{line}  "), theme::BOLD);
             let mut field = pen.position();

@@ -92,6 +92,11 @@ pub fn type_count(count: &str, key: &str) -> String {
     format!("Type {count} and press {key} to send.")
 }
 
+/// Why a count is asked for: `1 high-risk, 2 unread.`
+pub(crate) fn because(why: &[String]) -> String {
+    format!("{}.", why.join(", "))
+}
+
 pub(crate) fn back(key: &str) -> String {
     format!("{key} back")
 }
@@ -110,31 +115,31 @@ mod tests {
         let buffer = desk.buffer();
         let row = |y: u16| (11..89).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned();
         insta::assert_snapshot!((2..27).map(row).collect::<Vec<_>>().join("\n"), @r#"
+┌─ Send 3 decisions in 2 batches to gate ────────────────────────────────────┐
 │  2 create_linear_issue medium, 1 update_linear_issue low                   │
-│  3 decisions in 2 batches will be sent:                                    │
-│                                                                            │
-│    APPROVE            1   as proposed                                      │
-│    APPROVE + EDIT     1                                                    │
-│    EXCLUDE            1   rejected for good                                │
-│    left alone         1   stay pending, not part of the request            │
+│    ✓ 1 approve                                                             │
+│    ✎ 1 edit   approved with changes                                        │
+│    ✗ 1 exclude   rejected for good                                         │
+│      1 stays pending                                                       │
 │                                                                            │
 │    edited         Escalate: EU outage  title                               │
 │                                                                            │
 │    create_linear_issue  refunds-agent:create_linear_issue                  │
-│     A  Refund double-charge INV-8841                                       │
-│     E  Escalate: EU outage                                                 │
+│     ✓  Refund double-charge INV-8841                                       │
+│     ✎  Escalate: EU outage                                                 │
 │        title  "Escalate: EU outage" → "[now] Escalate: EU outage"          │
 │    update_linear_issue  refunds-agent:update_linear_issue                  │
-│     X  Close stale ticket #1182                                            │
+│     ✗  Close stale ticket #1182                                            │
 │                                                                            │
 │  as kim@acme on 1 source; one request per batch                            │
-│  gate: bound by the source: what is not what you saw is refused there      │
+│  gate refuses any action that changed after you saw it.                    │
 │                                                                            │
 │                                                                            │
-│  Press y to send. Esc goes back.                                           │
+│  Press y to send.                                                Esc back  │
 │                                                                            │
 │                                                                            │
-└─ nothing has been sent yet ────────────────────────────────────────────────┘
+└─ Nothing is sent yet ──────────────────────────────────────────────────────┘
+                                             │
 "#);
     }
 }

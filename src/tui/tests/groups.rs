@@ -111,25 +111,25 @@ fn checkpoints_in_two_panes() {
     desk.press(",cggvjj");
 
     insta::assert_snapshot!(top(&desk, 16), @r"
- placet   gate   pending 6   undecided 6                                   as kim@acme  LIVE  14:22
-                                                     blocked until decided: 2 agents   oldest 1h00m
-┌─ Queue by checkpoint ──────────────────────┐
-│  v checkpoint onboarding  2 batches    3/3 │
-│ + .    Issue about login             1h00m │
-│>+ .  * Guide for login                 50m │
-│   .  * Issue about billing             40m │
-│  v checkpoint refunds  1 batch         2/2 │
-│   . !* Refund 1.10 EUR to ilka@exa…    30m │
-│   .  * Refund 49.00 EUR to bram@ex…    20m │
-│  .  * Mail to oda                      10m │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
- nothing staged   saved 14:22:31
+ placet  6 to decide · 1 high · 2 agents blocked · by checkpoint       gate live   kim@acme   14:22
+ ▾ checkpoint onboarding  2 batches              3 of 3 │ save_document · low
+ +· low  Issue about login                          1 h
+▌+• low  Guide for login                           50 m
+  • med  Issue about billing                       40 m
+ ▾ checkpoint refunds  1 batch                   2 of 2
+  • HIGH Refund 1.10 EUR to ilka@example.com       30 m
+  • low  Refund 49.00 EUR to bram@example.com      20 m
+  • low  Mail to oda                               10 m
+
+
+
+
+
+
+
+                                                        │ [Rendered]                 unread   1-9/9
  grouped by checkpoint
- range: v marks it  a approve  x exclude  Esc drop it  e edit  u undo  Space mark  n next    ? help
+ range: v marks it  a approve  x exclude  Esc drop it  e edit  Space mark  s send        ? all keys
 ");
 }
 
@@ -139,24 +139,24 @@ fn shapes_in_two_panes() {
     desk.press(",xggjjj");
 
     insta::assert_snapshot!(top(&desk, 16), @r"
- placet   gate   pending 6   undecided 6                                   as kim@acme  LIVE  14:22
-                                                     blocked until decided: 2 agents   oldest 1h00m
-┌─ Queue by shape ───────────────────────────┐
-│  .    Issue about login              1h00m │
-│  .    Guide for login                  50m │
-│  .    Issue about billing              40m │
-│> + Refund … EUR to …  refund_payment   2/2 │
-│  .  * Mail to oda                      10m │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
-│                                            │
- nothing staged   saved 14:22:33
+ placet  6 to decide · 1 high · 2 agents blocked · by shape            gate live   kim@acme   14:22
+  · low  Issue about login                          1 h │ Refund … EUR to …  refund_payment
+  · low  Guide for login                           50 m
+  · med  Issue about billing                       40 m
+▌▸ Refund … EUR to …  refund_payment             2 of 2
+  • low  Mail to oda                               10 m
+
+
+
+
+
+
+
+
+
+
+                                                        │
  grouped by shape: near-identical actions are one row; l opens it
- Enter unfold  A approve rest  s submit...  a approve  x exclude  e edit  u undo             ? help
+ Enter unfold  A approve rest  s send  a approve  x exclude  e edit  Space mark          ? all keys
 ");
 }

@@ -103,36 +103,36 @@ fn the_timeline_says_when_who_and_why() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
+ placet  0 to decide                                                   gate live   kim@acme   14:22
+ refund_payment · HIGH
+ Refund 120 EUR to alice
+│ created      2026-11-21 13:42:31 UTC  by billing
+│ approved     2026-11-21 14:12:31 UTC  by lee
+│   edits    amount
+│   reason   they paid twice
+│ dispatched   2026-11-21 14:12:31 UTC  by the source itself
+│ failed       2026-11-21 14:13:31 UTC  by the source itself
+    error
+│     card expired
+│     ask for another
 
-┌─ Preview ────────────────────────────────────────────────────────────────────────────────────────┐
-│ refund_payment · HIGH                                                                            │
-│ read   billing   40m old                                                                         │
-│ (tabs)                                                                                           │
-│ id pa-1                                                                                          │
-││ created      2026-11-21 13:42:31 UTC  by billing                                                │
-││ approved     2026-11-21 14:12:31 UTC  by lee                                                    │
-││   edits    amount                                                                               │
-││   reason   they paid twice                                                                      │
-││ dispatched   2026-11-21 14:12:31 UTC  by the source itself                                      │
-││ failed       2026-11-21 14:13:31 UTC  by the source itself                                      │
-│    error                                                                                         │
-││     card expired                                                                                │
-││     ask for another                                                                             │
-│                                                                                                  │
-│  Sent from here                                                                                  │
-││ approve      2026-11-21 14:12:31 UTC  by kim@acme                                               │
-││   answer   skipped: approved by lee                                                             │
-│                                                                                                  │
-│                                                                                                  │
-│                                                                                                  │
-│                                                                                                  │
-│                                                                                                  │
-└─ J/K scroll   1-13 of 13 ────────────────────────────────────────────────────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+  Sent from here
+│ approve      2026-11-21 14:12:31 UTC  by kim@acme
+│   answer   skipped: approved by lee
 
- a approve  x exclude  e edit  u undo  n next  s submit...  S all...  ] tabs  z zoom         ? help
+
+
+
+
+
+
+
+
+
+
+ (tabs) read 1-13/13
+
+ a approve  x exclude  e edit  s send  u undo  S send all  n next  ] tabs                ? all keys
 ");
 }
 
@@ -150,9 +150,8 @@ fn a_source_without_a_timeline_says_so_and_what_is_known_is_told() {
     desk.press("k");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  0 pending  0 undecided                               as kim@acme  LIVE
-refund_payment · HIGH
-── (tabs) pa-1 1-15 of 15
+ placet  0 to decide                               gate live   kim@acme   14:22
+ refund_payment · HIGH
  Refund 120 EUR to alice
   This source keeps no timeline. What is known all the same:
 
@@ -170,10 +169,11 @@ refund_payment · HIGH
 │   reason   twice
 │   answer   none: it is not known whether it was sent
 
-────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
 
- a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
+
+ (tabs) read 1-15/15
+
+ a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 ");
 }
 

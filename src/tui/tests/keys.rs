@@ -3,7 +3,6 @@
 use crate::config::{Bound, Keys};
 use crate::domain::Seen;
 use crate::rounds::{is_long, rounds};
-use crate::rounds::{is_long, rounds};
 use crate::tui::chrome::state::{Finder, Overlay};
 use crate::tui::core::command::{COMMANDS, Command, KeyContext};
 use crate::tui::core::keymap::Keymap;

@@ -10,9 +10,9 @@ use super::views::{MINUTE, asks, knows, looking, over, page, rest, row};
 #[test]
 fn what_failed_on_a_narrow_screen() {
     insta::assert_snapshot!(looking(80, 24).without_tabs(), @r"
- placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
-── Failed   as of 14:22 ────────────────────────────────────────── row 1 of 3 ──
-> Refund 120 EUR to alice  card expired                    lee               3m
+ placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+ Failed   as of 14:22                                                row 1 of 3
+▌ Refund 120 EUR to alice  card expired                    lee               3m
   Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway       kim@acme       1h05m
   退款申请 世界 [] 客户                                    lee            1h15m
 
@@ -22,105 +22,105 @@ fn what_failed_on_a_narrow_screen() {
 
 
 
-── (tabs) f1 1-6 of 14
-refund_payment · HIGH
+── refund_payment · HIGH ───────────────────────────────────────────── 1-9/14 ──
 │ failed  decided by lee
   reason
 │   they paid twice
   error
 │   card expired
 │   ask for another
-────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:38
 
- ] tabs  z zoom  gi inbox  q quit                                        ? help
+  approved with edits that replace: amount (the Diff tab shows them)
+
+ Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude saved
+ ] tabs  z zoom  gi inbox  q quit                                    ? all keys
 ");
 }
 
 #[test]
 fn what_failed_in_two_panes() {
     insta::assert_snapshot!(looking(100, 30).without_tabs(), @r"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
-                                                       blocked until decided: 3 agents   oldest 44m
-┌─ Failed   as of 14:22 ─────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│> Refund 120 EUR t…  card expired        3m ││ refund_payment · HIGH                              │
-│  Refund 3 EUR to …  HTTP 502 ⟦ESC⟧…  1h05m ││                                                    │
-│  退款申请 世界 []…                   1h15m ││ unread   billing   40m old                         │
-│                                            ││ (tabs)                                             │
-│                                            ││ id f1                                              │
-│                                            │││ failed  decided by lee                            │
-│                                            ││  reason                                            │
-│                                            │││   they paid twice                                 │
-│                                            ││  error                                             │
-│                                            │││   card expired                                    │
-│                                            │││   ask for another                                 │
-│                                            ││                                                    │
-│                                            ││  approved with edits that replace: amount (the     │
-│                                            ││  Diff tab shows them)                              │
-│                                            ││                                                    │
-│                                            ││  What ran, with the approver's edits               │
-│                                            │││ amount    100 EUR                                 │
-│                                            │││ currency  EUR                                     │
-│                                            ││                                                    │
-│                                            ││  Hidden characters: none.  31 bytes                │
-│                                            ││                                                    │
-│                                            ││                                                    │
-└─ row 1 of 3 ───────────────────────────────┘└─ J/K scroll   1-15 of 15 ──────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:38
-
- ] tabs  z zoom  gi inbox  q quit                                                            ? help
+ placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
+ Failed   as of 14:22                        row 1 of 3 │ refund_payment · HIGH
+▌ Refund 120 EUR to alice  card expired              3m │
+  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Ga…  1h05m │ Refund 120 EUR to alice
+  退款申请 世界 [] 客户                           1h15m ││ failed  decided by lee
+                                                        │  reason
+                                                        ││   they paid twice
+                                                        │  error
+                                                        ││   card expired
+                                                        ││   ask for another
+                                                        │
+                                                        │  approved with edits that replace:
+                                                        │  amount (the Diff tab shows them)
+                                                        │
+                                                        │  What ran, with the approver's edits
+                                                        ││ amount    100 EUR
+                                                        ││ currency  EUR
+                                                        │
+                                                        │  31 bytes
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │ (tabs)
+ Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                     saved
+ ] tabs  z zoom  gi inbox  q quit                                                        ? all keys
 ");
 }
 
 #[test]
 fn what_failed_in_three_panes() {
     insta::assert_snapshot!(looking(160, 45).without_tabs(), @r"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
-                                                                                                                                                     oldest 44m
-┌─ Queues ───────────────────┐┌─ Failed   as of 14:22 ──────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     8 ││> Refund 120 EUR to alice  card expired             lee               3m ││ refund_payment · HIGH                               │
-│ agents blocked           3 ││  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gatew… kim@acme       1h05m ││                                                     │
-│                            ││  退款申请 世界 [] 客户                             lee            1h15m ││ unread   billing   40m old                          │
-│ Risk                       ││                                                                         ││ (tabs)                                              │
-│   critical     1  ###      ││                                                                         ││ id f1                                               │
-│   high         2  ######   ││                                                                         │││ failed  decided by lee                             │
-│   medium       3  ######## ││                                                                         ││  reason                                             │
-│   low          2  ######   ││                                                                         │││   they paid twice                                  │
-│                            ││                                                                         ││  error                                              │
-│ Age                        ││                                                                         │││   card expired                                     │
-│   < 15 m       2  ###      ││                                                                         │││   ask for another                                  │
-│   15-60 m      6  ######## ││                                                                         ││                                                     │
-│   1-4 h        0           ││                                                                         ││  approved with edits that replace: amount (the Diff │
-│   > 4 h        0           ││                                                                         ││  tab shows them)                                    │
-│                            ││                                                                         ││                                                     │
-│ Staged                     ││                                                                         ││  What ran, with the approver's edits                │
-│   approve      1  ######## ││                                                                         │││ amount    100 EUR                                  │
-│   edit         1  ######## ││                                                                         │││ currency  EUR                                      │
-│   exclude      1  ######## ││                                                                         ││                                                     │
-│                            ││                                                                         ││  Hidden characters: none.  31 bytes                 │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 1 of 3 ────────────────────────────────────────────────────────────┘└─ J/K scroll   1-15 of 15 ───────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox, where a1 e1 x1 staged   saved 14:22:38                                                            unopened approvals 0
-
- ] tabs  z zoom  gi inbox  q quit                                                                                                                        ? help
+placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+gate                   8 │ Failed   as of 14:22                                          row 1 of 3 │ refund_payment · HIGH
+agents blocked         3 │▌ Refund 120 EUR to alice  card expired              lee               3m │
+                         │  Refund 3 EUR to bob  HTTP 502 ⟦ESC⟧[31mBad Gateway kim@acme       1h05m │ Refund 120 EUR to alice
+Risk                     │  退款申请 世界 [] 客户                              lee            1h15m ││ failed  decided by lee
+  critical     1  ##     │                                                                          │  reason
+  high         2  ####   │                                                                          ││   they paid twice
+  medium       3  ###### │                                                                          │  error
+  low          2  ####   │                                                                          ││   card expired
+                         │                                                                          ││   ask for another
+Age                      │                                                                          │
+  < 15 m       2  ##     │                                                                          │  approved with edits that replace: amount (the Diff tab
+  15-60 m      6  ###### │                                                                          │  shows them)
+  1-4 h        0         │                                                                          │
+  > 4 h        0         │                                                                          │  What ran, with the approver's edits
+                         │                                                                          ││ amount    100 EUR
+Staged                   │                                                                          ││ currency  EUR
+  approve      1  ###### │                                                                          │
+  edit         1  ###### │                                                                          │  31 bytes
+  exclude      1  ###### │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │ (tabs) unread 1-15/15
+Read-only · gi back to the inbox   staged 1 approve · 1 edit · 1 exclude                                                                                 saved
+] tabs  z zoom  gi inbox  q quit                                                                                                                    ? all keys
 ");
 }
 
@@ -140,30 +140,30 @@ fn states_that_differ_are_named() {
     desk.press("Vxj");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  2 pending  2 undecided                   as kim@acme  LIVE  oldest 59m
-── Expired, withdrawn, superseded   as of 14:22 ────────────────── row 2 of 3 ──
+ placet  2 to decide · 1 agent blocked             gate live   kim@acme   14:22
+ Expired, withdrawn, superseded   as of 14:22                        row 2 of 3
  ! gate gave no usable answer: no route ⟦BEL⟧
  ! 2 actions cannot be read
   Refund 9 EUR to eve                           expired                      5m
-> Refund 8 EUR to eve                           withdrawn  billing          15m
+▌ Refund 8 EUR to eve                           withdrawn  billing          15m
   Refund 7 EUR to eve                           superseded billing          25m
 
 
 
 
 
-── (tabs) e2 1-6 of 6
-refund_payment · HIGH
+── refund_payment · HIGH ────────────────────────────────────────────── 1-6/6 ──
 │ withdrawn  decided by billing
 
 │ amount    120 EUR
 │ currency  EUR
 
-  Hidden characters: none.  31 bytes
-────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox   saved 14:22:31
+  31 bytes
 
- ] tabs  z zoom  gi inbox  q quit                                        ? help
+
+
+ Read-only · gi back to the inbox
+ ] tabs  z zoom  gi inbox  q quit                                    ? all keys
 ");
 }
 
@@ -194,36 +194,36 @@ fn my_decisions_come_from_the_journal_and_say_where_the_actions_stand_now() {
 
     assert_eq!(asks(&desk)[0].1, PageRequest::Decided { skip: 0 });
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet   gate   pending 2   undecided 2                                   as kim@acme  LIVE  14:22
-                                                        blocked until decided: 1 agent   oldest 59m
-┌─ Decided by me   as of 14:22 ──────────────┐┌─ Preview ──────────────────────────────────────────┐
-│> E HIGH Refund 9 EUR to… executed    13:52 ││ refund_payment · HIGH                              │
-│  X HIGH Refund 8 EUR to… skipped     13:52 ││                                                    │
-│  A HIGH Refund 7 EUR to… UNKNOWN     13:52 ││ unread   billing   1h30m old                       │
-│                                            ││ (tabs)                                             │
-│                                            ││ id m1                                              │
-│                                            │││ executed  decided by kim@acme                     │
-│                                            ││                                                    │
-│                                            │││ amount    120 EUR                                 │
-│                                            │││ currency  EUR                                     │
-│                                            ││                                                    │
-│                                            ││  Hidden characters: none.  31 bytes                │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-└─ row 1 of 3 ───────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- FOR READING: gi goes back to the inbox   saved 14:22:31
-
- ] tabs  z zoom  gi inbox  q quit                                                            ? help
+ placet  2 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+ Decided by me   as of 14:22                 row 1 of 3 │ refund_payment · HIGH
+▌ E HIGH Refund 9 EUR to eve          executed    13:52 │
+  X HIGH Refund 8 EUR to eve          skipped     13:52 │ Refund 9 EUR to eve
+  A HIGH Refund 7 EUR to eve          UNKNOWN     13:52 ││ executed  decided by kim@acme
+                                                        │
+                                                        ││ amount    120 EUR
+                                                        ││ currency  EUR
+                                                        │
+                                                        │  31 bytes
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │ (tabs)
+ Read-only · gi back to the inbox
+ ] tabs  z zoom  gi inbox  q quit                                                        ? all keys
 ");
 }
 

@@ -76,51 +76,51 @@ fn three_panes() {
     let desk = at_work(160, 45);
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)                                                                         as kim@acme  LIVE  14:22
-                                                                                                                                                     oldest 44m
-┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     8 ││  v create_linear_issue  refunds-agent                  1 of 3 undecided ││ create_linear_issue · medium                        │
-│ agents blocked           3 ││   A    Refund double-charge INV-8841                        med     44m ││ creates one issue in Linear                         │
-│                            ││>  E    Escalate: EU outage → [now] Escalate: EU outa…       med     32m ││ read   refunds-agent   32m old                      │
-│ Risk                       ││   .    退款申请 世界 [] 客户 needs a long answer in the ti… low     31m ││ (tabs)                                              │
-│   critical     1  ###      ││  v update_linear_issue  refunds-agent                        all staged ││ id pa-3f9c                                          │
-│   high         2  ######   ││   X    Close stale ticket #1182                             low     30m ││  your edits replace: title (the Diff tab shows them)│
-│   medium       3  ######## ││   ~    Reopen LIN-399                                 rejected by maria ││                                                     │
-│   low          2  ######   ││  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │││ title        Escalate: EU outage                   │
-│                            ││  v google_drive_write  drive-sync                      3 of 3 undecided │││ team         SUP                                   │
-│ Age                        ││   .  * Overwrite Q3 plan.docx                               med     22m │││ priority     3                                     │
-│   < 15 m       2  ###      ││   . !* Create Meeting notes 11-20                           spi…    12m │││ assignee     null                                  │
-│   15-60 m      6  ######## ││   . !* Create Meeting notes 11-20                           spi…    12m │││ labels       ["outage","eu"]                       │
-│   1-4 h        0           ││                                                                         │││ description                                        │
-│   > 4 h        0           ││                                                                         │││   Three enterprise clients in eu-west-1 report     │
-│                            ││                                                                         │││   502s since 13:40 UTC.                            │
-│ Staged                     ││                                                                         │││   Attached: status page link, 2 transcripts.       │
-│   approve      1  ######## ││                                                                         ││                                                     │
-│   edit         1  ######## ││                                                                         ││  Hidden characters: none.  225 bytes                │
-│   exclude      1  ######## ││                                                                         ││                                                     │
-│                            ││                                                                         ││  What approving does                                │
-│                            ││                                                                         ││    creates one issue in Linear                      │
-│                            ││                                                                         ││    can be undone by hand: cancel the issue in Linear│
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 3 of 12 ───────────────────────────────────────────────────────────┘└─ J/K scroll   1-17 of 17 ───────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:38                                                                             unopened approvals 0
-
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                                       ? help
+placet  5 to decide · 1 critical · 2 high · 3 agents blocked                                                                      gate live   kim@acme   14:22
+gate                   8 │ ▾ create_linear_issue  refunds-agent                              1 of 3 │ create_linear_issue · medium
+agents blocked         3 │  ✓ med  Refund double-charge INV-8841                               44 m │ creates one issue in Linear
+                         │▌ ✎ med  Escalate: EU outage → [now] Escalate: EU outa…              32 m │ Escalate: EU outage
+Risk                     │  · low  退款申请 世界 [] 客户 needs a long answer in the ticket to… 31 m │  your edits replace: title (the Diff tab shows them)
+  critical     1  ##     │ ▾ update_linear_issue  refunds-agent                         all decided │
+  high         2  ####   │  ✗ low  Close stale ticket #1182                                    30 m ││ title        Escalate: EU outage
+  medium       3  ###### │    low  Reopen LIN-399                                 rejected by maria ││ team         SUP
+  low          2  ####   │  • CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m ││ priority     3
+                         │ ▾ google_drive_write  drive-sync                                  3 of 3 ││ assignee     null
+Age                      │  • med  Overwrite Q3 plan.docx                                      22 m ││ labels       ["outage","eu"]
+  < 15 m       2  ##     │  • spi… Create Meeting notes 11-20                                  12 m ││ description
+  15-60 m      6  ###### │  • spi… Create Meeting notes 11-20                                  12 m ││   Three enterprise clients in eu-west-1 report 502s
+  1-4 h        0         │                                                                          ││   since 13:40 UTC.
+  > 4 h        0         │                                                                          ││   Attached: status page link, 2 transcripts.
+                         │                                                                          │
+Staged                   │                                                                          │  225 bytes
+  approve      1  ###### │                                                                          │
+  edit         1  ###### │                                                                          │  What approving does
+  exclude      1  ###### │                                                                          │    creates one issue in Linear
+                         │                                                                          │    can be undone by hand: cancel the issue in Linear
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │ (tabs) read 1-17/17
+staged 1 approve · 1 edit · 1 exclude                                                                                                                    saved
+a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all                                                                      ? all keys
 "#);
 }
 
@@ -131,36 +131,36 @@ fn two_panes() {
     desk.press("d");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet   gate   pending 8   undecided 5   staged 3 (a1 e1 x1)             as kim@acme  LIVE  14:22
-                                                       blocked until decided: 3 agents   oldest 44m
-┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue · medium                       │
-│   A    Refund double-charge INV-88…    44m ││ creates one issue in Linear                        │
-│>  E    Escalate: EU outage → [now]…    32m ││ read   refunds-agent   32m old                     │
-│   .    退款申请 世界 [] 客户 needs…    31m ││ (tabs)                                             │
-│  v update_linear_issue  refunds-agent  0/1 ││ id pa-3f9c                                         │
-│   X    Close stale ticket #1182        30m │││ title                                             │
-│   ~    Reopen LIN-399    rejected by maria │││ -   Escalate: EU outage                           │
-│  . !*#Refund 1.10 EUR to ⟦ESC⟧[2J…     28m │││ +   [now] Escalate: EU outage                     │
-│  v google_drive_write  drive-sync      3/3 ││                                                    │
-│   .  * Overwrite Q3 plan.docx          22m ││  5 other keys stay as proposed; a changed key is   │
-│   . !* Create Meeting notes 11-20      12m ││  replaced as a whole                               │
-│   . !* Create Meeting notes 11-20      12m ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-│                                            ││                                                    │
-└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-6 of 6 ────────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- STAGED  1 approve  1 approve+edit  1 exclude   saved 14:22:38                 unopened approvals 0
-
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+ placet  5 to decide · 1 critical · 2 high · 3 agents blocked          gate live   kim@acme   14:22
+ ▾ create_linear_issue  refunds-agent            1 of 3 │ create_linear_issue · medium
+  ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
+▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m ││ title
+ ▾ update_linear_issue  refunds-agent       all decided ││ -   Escalate: EU outage
+  ✗ low  Close stale ticket #1182                  30 m ││ +   [now] Escalate: EU outage
+    low  Reopen LIN-399               rejected by maria │
+  • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…     ! hidden 28 m │  5 other keys stay as proposed; a
+ ▾ google_drive_write  drive-sync                3 of 3 │  changed key is replaced as a whole
+  • med  Overwrite Q3 plan.docx                    22 m │
+  • spi… Create Meeting notes 11-20                12 m │
+  • spi… Create Meeting notes 11-20                12 m │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │
+                                                        │ [Diff 1]                     read   1-6/6
+ staged 1 approve · 1 edit · 1 exclude                                                        saved
+ a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");
 }
 
@@ -171,46 +171,46 @@ fn list_above_preview() {
     desk.press("nn");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
-────────────────────────────────────────────────────────────────────────────────
-  v create_linear_issue  refunds-agent                         1 of 3 undecided
-   A    Refund double-charge INV-8841                               med     44m
-   E    Escalate: EU outage → [now] Escalate: EU outa…              med     32m
-   .    退款申请 世界 [] 客户 needs a long answer in the ticket to… low     31m
-  v update_linear_issue  refunds-agent                               all staged
-   X    Close stale ticket #1182                                    low     30m
-   ~    Reopen LIN-399                                        rejected by maria
-> . !*#Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yr… refund_payment        CRIT    28m
-  v google_drive_write  drive-sync                             3 of 3 undecided
-   .  * Overwrite Q3 plan.docx                                      med     22m
-── (tabs) pa-0214 1-6 of 14
-refund_payment · CRITICAL · sends money back to a customer · cannot be undone
+ placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+ ▾ create_linear_issue  refunds-agent                                    1 of 3
+  ✓ med  Refund double-charge INV-8841                                     44 m
+  ✎ med  Escalate: EU outage → [now] Escalate: EU outa…                    32 m
+  · low  退款申请 世界 [] 客户 needs a long answer in the ticket today     31 m
+ ▾ update_linear_issue  refunds-agent                               all decided
+  ✗ low  Close stale ticket #1182                                          30 m
+    low  Reopen LIN-399                                       rejected by maria
+▌ • CRIT Refund 1.10 EUR to ⟦ESC⟧[2J…  refund_payment  ! hidden characters 28 m
+ ▾ google_drive_write  drive-sync                                        3 of 3
+  • med  Overwrite Q3 plan.docx                                            22 m
+  • spi… Create Meeting notes 11-20                                        12 m
+── refund_payment · CRITICAL · sends money · cannot be undone ──────── 1-9/14 ──
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take
   ! look twice: control, bidi, duplicate-key
 
 │ amount    1.10 EUR
 │ currency  EUR
-────────────────────────────────────────────────────────────────────────────────
- STAGED a1 e1 x1   saved 14:22:38                          unopened approvals 0
+│ to        ⟦U+202E⟧yrollam
+│ to        alice
 
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...   ? help
+ staged 1 approve · 1 edit · 1 exclude                                    saved
+ a approve  x exclude  e edit  Space mark  s send  / filter          ? all keys
 ");
 }
 
 #[test]
 fn the_smallest_list() {
     insta::assert_snapshot!(at_work(40, 10).without_tabs(), @r"
- placet  8 pending     LIVE  oldest 44m
-  v create_linear_issue  refunds-a… 1/3
-   A  * Refund double-charge IN…    44m
->  E  * Escalate: EU outage → […    32m
-   .  * 退款申请 世界 [] 客户 n…    31m
-  v update_linear_issue  refunds-a… 0/1
-create_linear_issue · medium
-creates one issue in Linear
- STAGED a1 e1 x1   saved 14:22:38
- a approve  x exclude  e edit    ? help
+ placet  5 to decide  gate live   14:22
+ ▾ create_linear_issue  refunds… 1 of 3
+  ✓ med  Refund double-charge INV… 44 m
+▌ ✎ med  Escalate: EU outage → [n… 32 m
+  • low  退款申请 世界 [] 客户 ne… 31 m
+ ▾ update_linear_issue  re… all decided
+ create_linear_issue · medium
+ creates one issue in Linear
+ staged 1 approve · 1 edit · 1 excsaved
+ a approve  x exclude        ? all keys
 ");
 }
 
@@ -236,22 +236,15 @@ fn the_cursor_and_hidden_characters_can_be_seen() {
     let row = (0..24).find(|y| buffer[(0, *y)].symbol() == "▌").unwrap();
 
     insta::assert_snapshot!(styled(&buffer, row), @r"
-[>] Reset BOLD | REVERSED
-[ ] Cyan BOLD | REVERSED
-[.] Reset DIM | REVERSED
+[▌] Reset REVERSED
+[ •] Reset BOLD | REVERSED
 [ ] Reset REVERSED
-[!] Yellow BOLD | REVERSED
-[*] Cyan REVERSED
-[#] Yellow BOLD | REVERSED
-[Refund 1.10 EUR to ] Reset REVERSED
-[⟦ESC⟧] Magenta BOLD | REVERSED
-[[2J] Reset REVERSED
-[⟦U+202E⟧] Magenta BOLD | REVERSED
-[yr… ] Reset REVERSED
-[refund_payment] Reset DIM | REVERSED
-[        ] Reset REVERSED
-[CRIT] Red BOLD | REVERSED
-[    28m ] Reset REVERSED
+[CRIT] Reset BOLD | REVERSED
+[ ] Reset REVERSED
+[Refund 1.10 EUR to ⟦ESC⟧[2J…] Reset BOLD | REVERSED
+[  refund_payment  ] Reset REVERSED
+[! hidden characters] Reset BOLD | REVERSED
+[ 28 m ] Reset REVERSED
 ");
 }
 

@@ -119,11 +119,7 @@ fn an_unopened_approval_is_named_and_counted() {
 
     desk.press("s");
 
-    assert!(
-        desk.screen().contains(&words::warned(words::UNREAD, "Issue number 4")),
-        "{}",
-        desk.screen()
-    );
+    assert!(desk.screen().contains(&words::warned(words::UNREAD, "Issue number 4")), "{}", desk.screen());
     assert!(desk.screen().contains(&words::type_count("1", "Enter")));
 }
 

@@ -39,31 +39,31 @@ fn the_report() {
     }));
 
     insta::assert_snapshot!(sheet(&desk), @r"
-┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/2 ││ create_linear_issue · medium                       │
-│   =    Refund double-charge INV-… executed ││ creates one issue in Linear                        │
-│>  E    Escalate: EU outage → [now]…    32m ││ read   refunds-agent   32m old                     │
-│   .    退款申请 世界 [] 客户 needs…    31m ││ (tabs)                                             │
-│  v ┌─ Sent: 3 decisions  14:22:40 ──────────────────────────────────────────────────────────┐    │
-│   ~│  batch                                     approved  rejected   skipped    failed      │    │
-│   ~│  refunds-agent:create_linear_issue                1         0         0         1      │    │
-│  . │  refunds-agent:update_linear_issue                0         0         1         0      │    │
-│  v │  all                                              1         0         1         1      │    │
-│   .│                                                                                        │    │
-│   .│  left pending 1                                                                        │    │
-│   .│  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │    │
-│    │  skipped  Close stale ticket #1182  rejected by lee                                    │    │
-│    │                                                                                        │    │
-│    │  after approval: 1 executed, 0 failed, 0 not finished                                  │    │
-│    │                                                                                        │    │
-│    │  Enter closes   w writes a file   y copies   o shows the first skipped                 │    │
-│    └─ what failed stays staged ─────────────────────────────────────────────────────────────┘    │
-│                                            ││  Hidden characters: none.  225 bytes               │
-│                                            ││                                                    │
-│                                            ││  What approving does                               │
-│                                            ││    creates one issue in Linear                     │
-└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
+    med  Refund double-charge INV-8841         executed │ creates one issue in Linear
+▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │  your edits replace: title (the Diff tab
+ ▾ update_linear_issue  refunds-agent       all settled │  shows them)
+    low  Close stale ticket #1182       rejected by lee │
+    l┌─ Sent: 3 decisions  14:22:40 ──────────────────────────────────────────────────────────┐
+  • C│  batch                                     approved  rejected   skipped    failed      │
+ ▾ go│  refunds-agent:create_linear_issue                1         0         0         1      │
+  • m│  refunds-agent:update_linear_issue                0         0         1         0      │
+  • s│  all                                              1         0         1         1      │
+  • s│                                                                                        │
+     │  left pending 1                                                                        │t-1
+     │  failed   Escalate: EU outage  priority: 3 is not one of 0..2                          │
+     │  skipped  Close stale ticket #1182  rejected by lee                                    │
+     │                                                                                        │
+     │  after approval: 1 executed, 0 failed, 0 not finished                                  │
+     │                                                                                        │
+     │  Enter closes   w writes a file   y copies   o shows the first skipped                 │
+     └─ what failed stays staged ─────────────────────────────────────────────────────────────┘
+                                                        │    creates one issue in Linear
+                                                        │    can be undone by hand: cancel the
+                                                        │    issue in Linear
+                                                        │
+                                                        │
+                                                        │
 ");
 }
 
@@ -74,31 +74,31 @@ fn the_edit_form() {
     desk.press("e");
 
     insta::assert_snapshot!(sheet(&desk), @r#"
-┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│  v create_linear_issue  refunds-agent  1/3 ││ create_linear_issue · medium                       │
-│   A    Refund double-charge INV-88…    44m ││ creates one issue in Linear                        │
-│>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
-│ │  create_linear_issue   Escalate: EU outage                                                   │ │
-│ │    field        proposed                              yours                                  │ │
-│ │  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │ │
-│ │    priority     3                                     =                                      │ │
-│ │    team         SUP                                   =                                      │ │
-│ │    labels       ["outage","eu"]                       =                                      │ │
-│ │    assignee     null                                  =                                      │ │
-│ │    description  Three enterprise clients … (2 lines)  =                                      │ │
-│ │                                                                                              │ │
-│ │  title, text                                                Enter: approve with these edits  │ │
-│ │  > [now] Escalate: EU outage                                                                 │ │
-│ │                                                                                              │ │
-│ │  will be sent as userEdits: {title}                                                          │ │
-│ │  a changed key replaces its whole value                                                      │ │
-│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │ │
-│ │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │ │
-│ └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘ │
-│                                            ││  What approving does                               │
-│                                            ││    creates one issue in Linear                     │
-└─ row 3 of 12 ──────────────────────────────┘└─ J/K scroll   1-17 of 19 ──────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
+  ✓ med  Refund double-charge INV-8841             44 m │ creates one issue in Linear
+▌ ✎ med  Escalate: EU outage → [now] Escalate: EU… 32 m │ Escalate: EU outage
+  · low  退款申请 世界 [] 客户 needs a long answe… 31 m │  your edits replace: title (the Diff tab
+ ▾┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
+  │  create_linear_issue   Escalate: EU outage                                                   │
+  │    field        proposed                              yours                                  │
+  │  > title        Escalate: EU outage                   [now] Escalate: EU outage *            │
+ ▾│    priority     3                                     =                                      │
+  │    team         SUP                                   =                                      │
+  │    labels       ["outage","eu"]                       =                                      │
+  │    assignee     null                                  =                                      │
+  │    description  Three enterprise clients … (2 lines)  =                                      │
+  │                                                                                              │
+  │  title, text                                                Enter: approve with these edits  │
+  │  > [now] Escalate: EU outage                                                                 │
+  │                                                                                              │
+  │  will be sent as userEdits: {title}                                                          │
+  │  a changed key replaces its whole value                                                      │
+  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
+  │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
+  └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
+                                                        │    issue in Linear
+                                                        │
+                                                        │
+                                                        │
 "#);
 }
 
@@ -109,9 +109,8 @@ fn a_hostile_action_in_full() {
     desk.press("nnz");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  8 pending  5 undecided  3 staged         as kim@acme  LIVE  oldest 44m
-refund_payment · CRITICAL · sends money back to a customer · cannot be undone
-── (tabs) pa-0214 1-14 of 14
+ placet  5 to decide · 1 critical · 2 high         gate live   kim@acme   14:22
+ refund_payment · CRITICAL · sends money · cannot be undone
  Refund 1.10 EUR to ⟦ESC⟧[2J⟦U+202E⟧yrollam
   ! hidden characters: 1, shown as ⟦…⟧
 │ ! duplicate keys: to; executors differ in which one they take
@@ -125,14 +124,15 @@ refund_payment · CRITICAL · sends money back to a customer · cannot be undone
   71 bytes
 
   What approving does
-    sends money back to a customer; it cannot be called back
+    sends money
     cannot be undone
 
 
-────────────────────────────────────────────────────────────────────────────────
- STAGED a1 e1 x1   saved 14:22:40                          unopened approvals 0
 
- a approve  x exclude  e edit  u undo  n next  s submit...  S all...     ? help
+
+ (tabs) unread 1-14/14
+ staged 1 approve · 1 edit · 1 exclude                                    saved
+ a approve  x exclude  e edit  s send  u undo  S send all  n next    ? all keys
 ");
 }
 
@@ -148,36 +148,36 @@ fn nothing_pending() {
     });
 
     insta::assert_snapshot!(desk.without_tabs(), @r#"
- placet   gate   pending 0   undecided 0                                   as kim@acme  LIVE  14:22
+placet  0 to decide                                                   gate live   kim@acme   14:22
+                                                       │
+   Nothing is pending.                                 │
+                                                       │
+   gate  LIVE                                          │
+                                                       │
+   A gate is running here: http://127.0.0.1:7878  (workspace default)
+   Send it a proposal from another terminal:           │
+                                                       │
+     echo '{"title":"Hello","team":"SUP"}' |           │
+       placet propose create_linear_issue --input -    │
+                                                       │
+   or as an agent would:                               │
+                                                       │
+     T=$(cat '/home/kim/.local/state/placet/agent.token')
+     curl -s http://127.0.0.1:7878/api/pending-actions \
+       -H "Authorization: Bearer $T" \                 │
+       -H 'Content-Type: application/json' \           │
+       -d '{"toolName":"create_linear_issue","workspaceId":"default",
+            "toolInput":{"title":"Hello","team":"SUP"}}'
+                                                       │
+   Everything is kept in /home/kim/.local/state/placet/gate.db; while placet is closed,
+   proposals are refused.                              │
+                                                       │
+                                                       │
+                                                       │
+                                                       │
+                                                       │
 
-
-    Nothing is pending.
-
-    gate  LIVE
-
-    A gate is running here: http://127.0.0.1:7878  (workspace default)
-    Send it a proposal from another terminal:
-
-      echo '{"title":"Hello","team":"SUP"}' |
-        placet propose create_linear_issue --input -
-
-    or as an agent would:
-
-      T=$(cat '/home/kim/.local/state/placet/agent.token')
-      curl -s http://127.0.0.1:7878/api/pending-actions \
-        -H "Authorization: Bearer $T" \
-        -H 'Content-Type: application/json' \
-        -d '{"toolName":"create_linear_issue","workspaceId":"default",
-             "toolInput":{"title":"Hello","team":"SUP"}}'
-
-    Everything is kept in /home/kim/.local/state/placet/gate.db; while placet is closed,
-    proposals are refused.
-
-
-────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged
-
- a approve  x exclude  e edit  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+a approve  x exclude  e edit  Space mark  s send  / filter  u undo  S send all          ? all keys
 "#);
 }
 
@@ -193,9 +193,9 @@ fn mail(width: u16, height: u16) -> Desk {
 #[test]
 fn the_edit_form_on_a_small_screen() {
     insta::assert_snapshot!(mail(80, 24).without_tabs(), @r#"
- placet  1 pending  1 undecided                    as kim@acme  LIVE  oldest 5m
-──┌─ Edit before approving ──────────────────────────────────────────────────┐──
-> │  send_email   Your refund                                                │m
+ placet  1 to decide · 1 agent blocked             gate live   kim@acme   14:22
+▌ ┌─ Edit before approving ──────────────────────────────────────────────────┐m
+  │  send_email   Your refund                                                │
   │    field         proposed                   yours                        │
   │    workspace_id  acme                       = locked                     │
   │    to            kim@acme.example           =                            │
@@ -206,15 +206,15 @@ fn the_edit_form_on_a_small_screen() {
   │    urgent        false                      =                            │
   │    cc            null                       =                            │
 ──│                                                                          │──
-se│  subject, text                          Enter: approve with these edits  │
+│ │  subject, text                          Enter: approve with these edits  │
 │ │  > Your refund!                                                          │
 │ │                                                                          │
 │ │  will be sent as userEdits: {subject}                                    │
 │ │  a changed key replaces its whole value                                  │
 │ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                    │
 │ │  [approve with these edits]  [back to proposed]  [close]      Tab: next  │
-──└─ nothing is sent from here; closing keeps your text ─────────────────────┘──
- nothing staged   saved 14:22:31
+│ └─ nothing is sent from here; closing keeps your text ─────────────────────┘
+│ tags          ["a","b"]
 
  Esc back
 "#);
@@ -225,34 +225,34 @@ fn the_edit_form_on_a_middle_screen_with_a_list() {
     let mut desk = mail(100, 30);
     desk.press("<Tab><Tab><Tab> ");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
- placet   gate   pending 1   undecided 1                                   as kim@acme  LIVE  14:22
-                                                         blocked until decided: 1 agent   oldest 5m
-┌─ Queue ────────────────────────────────────┐┌─ Preview ──────────────────────────────────────────┐
-│>┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐ │
-│ │  send_email   Your refund                                                                    │ │
-│ │    field         proposed                             yours                                  │ │
-│ │    workspace_id  acme                                 = locked                               │ │
-│ │    to            kim@acme.example                     =                                      │ │
-│ │    subject       Your refund                          Your refund! *                         │ │
-│ │    body          Dear Kim, (2 lines)                  =                                      │ │
-│ │    amount        1.10                                 =                                      │ │
-│ │  > tags          ["a","b"]                            ["b"] *                                │ │
-│ │    urgent        false                                =                                      │ │
-│ │    cc            null                                 =                                      │ │
-│ │                                                                                              │ │
-│ │  tags, a list, replaced as a whole                          Enter: approve with these edits  │ │
-│ │  > drop  1  a                                      Space drops or restores   Right: as JSON  │ │
-│ │    keep  2  b                                                                                │ │
-│ │                                                                                              │ │
-│ │  will be sent as userEdits: {subject, tags}                                                  │ │
-│ │  a changed key replaces its whole value                                                      │ │
-│ │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │ │
-│ │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │ │
-│ └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘ │
-│                                            ││                                                    │
-└─ row 1 of 1 ───────────────────────────────┘└─ J/K scroll   1-16 of 16 ──────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged
+ placet  1 to decide · 1 agent blocked                                 gate live   kim@acme   14:22
+▌ • low  Your refund                                5 m │ send_email · low
+                                                        │ sends one mail · cannot be undone
+  ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────┐
+  │  send_email   Your refund                                                                    │
+  │    field         proposed                             yours                                  │
+  │    workspace_id  acme                                 = locked                               │
+  │    to            kim@acme.example                     =                                      │
+  │    subject       Your refund                          Your refund! *                         │
+  │    body          Dear Kim, (2 lines)                  =                                      │
+  │    amount        1.10                                 =                                      │
+  │  > tags          ["a","b"]                            ["b"] *                                │
+  │    urgent        false                                =                                      │
+  │    cc            null                                 =                                      │
+  │                                                                                              │
+  │  tags, a list, replaced as a whole                          Enter: approve with these edits  │
+  │  > drop  1  a                                      Space drops or restores   Right: as JSON  │
+  │    keep  2  b                                                                                │
+  │                                                                                              │
+  │  will be sent as userEdits: {subject, tags}                                                  │
+  │  a changed key replaces its whole value                                                      │
+  │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                        │
+  │  [approve with these edits]  [back to proposed]  [close]                          Tab: next  │
+  └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────┘
+                                                        │
+                                                        │
+                                                        │
+                                                        │ (tabs)
 
  Esc back
 "#);
@@ -263,66 +263,66 @@ fn the_edit_form_on_a_large_screen_with_a_text() {
     let mut desk = mail(160, 45);
     desk.press("<Tab>");
     insta::assert_snapshot!(desk.without_tabs(), @r#"
- placet   gate   pending 1   undecided 1                                                                                               as kim@acme  LIVE  14:22
-                                                                                                                                                      oldest 5m
-┌─ Queues ───────────────────┐┌─ Queue ─────────────────────────────────────────────────────────────────┐┌─ Preview ───────────────────────────────────────────┐
-│ gate                     1 ││> .    Your refund                     send_email            low      5m ││ send_email · low                                    │
-│ agents blocked           1 ││                                                                         ││ sends one mail · cannot be undone                   │
-│                            ││                                                                         ││ read   support   5m old                             │
-│ Risk                       ││                                                                         ││ (tabs)                                              │
-│   critical     0           ││                                                                         ││ id 1                                                │
-│   high         0           ││                                                                         │││ to            kim@acme.example                     │
-│   medium       0           ││                                                                         │││ cc            null                                 │
-│   low          1  ######## ││                                                                         │││ subject       Your refund                          │
-│                   ┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐                   │
-│ Age               │  send_email   Your refund                                                                                            │                   │
-│   < 15 m       1  │    field         proposed                                         yours                                              │                   │
-│   15-60 m      0  │    workspace_id  acme                                             = locked                                           │                   │
-│   1-4 h        0  │    to            kim@acme.example                                 =                                                  │                   │
-│   > 4 h        0  │    subject       Your refund                                      Your refund! *                                     │                   │
-│                   │  > body          Dear Kim, (2 lines)                              =                                                  │                   │
-│ Staged            │    amount        1.10                                             =                                                  │                   │
-│   approve      0  │    tags          ["a","b"]                                        =                                                  │tes                │
-│   edit         0  │    urgent        false                                            =                                                  │                   │
-│   exclude      0  │    cc            null                                             =                                                  │                   │
-│                   │                                                                                                                      │alled back         │
-│                   │  body, text                                                                                         Enter: new line  │                   │
-│                   │  > Dear Kim,                                                                                                         │                   │
-│                   │    it is on its way.                                                                                                 │                   │
-│                   │                                                                                                                      │                   │
-│                   │  will be sent as userEdits: {subject}                                                                                │                   │
-│                   │  a changed key replaces its whole value                                                                              │                   │
-│                   │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │                   │
-│                   │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │                   │
-│                   └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘                   │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-│                            ││                                                                         ││                                                     │
-└────────────────────────────┘└─ row 1 of 1 ────────────────────────────────────────────────────────────┘└─ J/K scroll   1-16 of 16 ───────────────────────────┘
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+placet  1 to decide · 1 agent blocked                                                                                             gate live   kim@acme   14:22
+gate                   1 │▌ · low  Your refund                                       send_email 5 m │ send_email · low · sends one mail · cannot be undone
+agents blocked         1 │                                                                          │
+                         │                                                                          │ Your refund
+Risk                     │                                                                          ││ to            kim@acme.example
+  critical     0         │                                                                          ││ cc            null
+  high         0         │                                                                          ││ subject       Your refund
+  medium       0         │                                                                          ││ Text (body)
+  low          1  ###### │                                                                          ││   Dear Kim,
+                         │                                                                          ││   it is on its way.
+Age                      │                                                                          ││ workspace_id  acme
+  < 15 m       1  #┌─ Edit before approving ──────────────────────────────────────────────────────────────────────────────────────────────┐
+  15-60 m      0   │  send_email   Your refund                                                                                            │
+  1-4 h        0   │    field         proposed                                         yours                                              │
+  > 4 h        0   │    workspace_id  acme                                             = locked                                           │
+                   │    to            kim@acme.example                                 =                                                  │
+Staged             │    subject       Your refund                                      Your refund! *                                     │
+  approve      0   │  > body          Dear Kim, (2 lines)                              =                                                  │
+  edit         0   │    amount        1.10                                             =                                                  │
+  exclude      0   │    tags          ["a","b"]                                        =                                                  │
+                   │    urgent        false                                            =                                                  │
+                   │    cc            null                                             =                                                  │
+                   │                                                                                                                      │
+                   │  body, text                                                                                         Enter: new line  │
+                   │  > Dear Kim,                                                                                                         │
+                   │    it is on its way.                                                                                                 │
+                   │                                                                                                                      │
+                   │  will be sent as userEdits: {subject}                                                                                │
+                   │  a changed key replaces its whole value                                                                              │
+                   │  Ctrl-G $EDITOR  Ctrl-R back to proposed  Ctrl-T JSON                                                                │
+                   │  [approve with these edits]  [back to proposed]  [close]                                                  Tab: next  │
+                   └─ nothing is sent from here; closing keeps your text ─────────────────────────────────────────────────────────────────┘
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │
+                         │                                                                          │ (tabs) read 1-16/16
 
- Esc back
+Esc back
 "#);
 }
 
 #[test]
 fn the_edit_form_on_the_smallest_screen() {
     insta::assert_snapshot!(mail(40, 10).without_tabs(), @r"
- p┌─ Edit before approving ──────────┐m
-> │  to          kim@acm…  =         │m
-  │> subject     Your re…  Your re… *│
+ p┌─ Edit before approving ──────────┐2
+▌ │> subject     Your re…  Your re… *│m
   │  body         (2 lines)=         │
   │> Your refund!                    │
   │will be sent as userEdits: {subje…│
-se│[approve with these edits]  [back │
-se└─ nothing is sent from here; clos─┘
- nothing staged
+  │[approve with these edits]  [back │
+ s└─ nothing is sent from here; clos─┘
+ sends one mail · cannot be undone
+
  Esc back
 ");
 }

@@ -58,11 +58,7 @@ fn enter_keeps_the_filter_and_esc_clears_it() {
     desk.press("/risk:>=medium -refund<Enter>");
     assert_eq!(ids(&desk), "3");
     assert_eq!(desk.here(), "3", "the cursor goes to the nearest row that is left");
-    assert!(
-        desk.screen().contains("1 of 6 shown (Esc clears) · risk:>=medium -refund"),
-        "{}",
-        desk.screen()
-    );
+    assert!(desk.screen().contains("1 of 6 shown (Esc clears) · risk:>=medium -refund"), "{}", desk.screen());
     desk.press("/<Backspace><Esc>");
     assert_eq!(ids(&desk), "3", "Esc in the line puts back the filter that stood");
     desk.press("<Esc>");
@@ -312,23 +308,23 @@ fn a_filter_on_three_panes() {
     desk.press("x,r/risk:>=high,med -drive<Enter>*");
 
     insta::assert_snapshot!(top(&desk, 14), @r"
- placet   gate   pending 8   undecided 7   staged 1 (x1)                                                                               as kim@acme  LIVE  14:22
- filter: risk:>=high,med -drive   3 of 8 shown (Esc clears)                                                                                          oldest 44m
-┌─ Queues ───────────────────┐┌─ Queue, risk first ─────────────────────────────────────────────────────┐
-│ gate                     8 ││>+. ! #Refund 1.10 EUR to ⟦ESC⟧[2J…    refund_payment        CRIT    28m │
-│ agents blocked           3 ││  v create_linear_issue  refunds-agent                  1 of 2 undecided │
-│                            ││ + X    Refund double-charge INV-8841                        med     44m │
-│ Risk                       ││ + .    Escalate: EU outage                                  med     32m │
-│   critical     1  ###      ││                                                                         │
-│   high         1  ###      ││                                                                         │
-│   medium       3  ######## ││                                                                         │
-│   low          3  ######## ││                                                                         │
-│                            ││                                                                         │
-│ Age                        ││                                                                         │
-│   < 15 m       1  ##       ││                                                                         │
- STAGED  1 exclude   saved 14:22:40                                                                                                        unopened approvals 0
- 3 actions marked
- 3 marked: a approve  x exclude  e edit  Esc unmark  u undo  Space mark  n next  s submit...  S all...  / filter  ] tabs  z zoom  q quit                 ? help
+placet  7 to decide · 3 of 8 shown (Esc clears) · risk:>=high,med -drive                                                          gate live   kim@acme   14:22
+gate                   8 │▌+· CRIT Refund 1.10 EUR to …    refund_payment  ! hidden characters 28 m │ 3 marked: 1 refund_payment CRITICAL, 2
+agents blocked         3 │ ▾ create_linear_issue  refunds-agent                              1 of 2
+                         │ +✗ med  Refund double-charge INV-8841                               44 m
+Risk                     │ +· med  Escalate: EU outage                                         32 m
+  critical     1  ##     │
+  high         1  ##     │
+  medium       3  ###### │
+  low          3  ###### │
+                         │
+Age                      │
+  < 15 m       1  #      │
+  15-60 m      7  ###### │
+  1-4 h        0         │
+                         │                                                                          │ [Rendered] Diff  Raw  Context  History    read   1-15/15
+3 actions marked                                                                                                                                staged 1 saved
+3 marked: a approve  x exclude  e edit  Esc unmark  Space mark  s send  / filter  u undo                                                            ? all keys
 ");
 }
 
@@ -338,9 +334,8 @@ fn a_filter_being_written_above_a_preview() {
     desk.press("jx/linear out");
 
     insta::assert_snapshot!(top(&desk, 12), @r"
- placet  8 pending  7 undecided  1 staged  /1 of 8            as kim@acme  LIVE
-── filter: linear out ──────────────────────────────────────────────────────────
-> X    Escalate: EU outage                    create_linear_issue   med     32m
+ placet  7 to decide · 1 of 8 shown (Esc clears) · linear out         gate live
+▌ ✗ med  Escalate: EU outage                           create_linear_issue 32 m
 
 
 
@@ -350,9 +345,10 @@ fn a_filter_being_written_above_a_preview() {
 
 
 
- STAGED x1   saved 14:22:32                                unopened approvals 0
+
+
  / linear out                                                            1 of 8
- Enter keeps   Esc puts back   words  'exact  -not  tool: agent: risk:>=high age
+ Enter keep   Esc undo   words  'exact  -not  tool: agent: risk:>=high age:>1h e
 ");
 }
 

@@ -35,16 +35,16 @@ fn they_stand_first_in_a_group_of_their_own() {
     let list: Vec<String> =
         desk.without_tabs().lines().take(10).map(|line| line.chars().take(62).collect()).collect();
     insta::assert_snapshot!(list.join("\n"), @r"
- placet   gate   pending 3   undecided 3   2 UNKNOWN          
-                                                        blocke
-┌─ Queue ────────────────────────────────────┐┌─ Preview ─────
-│  v outcome unknown: t settles these      2 ││ create_linear_
-│>  ?    Issue number 4       UNKNOWN    56m ││               
-│   ?    Mail to everybody    UNKNOWN     5m ││ unread   suppo
-│  v create_linear_issue  support        3/3 ││ (tabs)        
-│   .  * Issue number 1                  59m ││ id 4          
-│   .  * Issue number 2                  58m │││ unknown: nobo
-│   .  * Issue number 3                  57m │││ approved by l
+ placet  3 to decide · 2 unknown · 1 agent blocked            
+ ▾ outcome unknown: t settles these                   2 │ crea
+▌ ? low  Issue number 4                         UNKNOWN │
+  ? HIGH Mail to everybody                      UNKNOWN │ Issu
+ ▾ create_linear_issue  support                  3 of 3 ││ unk
+  • low  Issue number 1                            59 m ││ app
+  • low  Issue number 2                            58 m │  err
+  • low  Issue number 3                            57 m ││   t
+                                                        │
+                                                        │  Wha
 ");
     assert_eq!(desk.here(), "4", "what is to be settled comes first");
     assert_eq!(
@@ -58,10 +58,9 @@ fn one_alone_has_its_heading_too() {
     let desk = Desk::new(80, 24, vec![lost(few(1).remove(0))]);
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  0 pending  1 UNKNOWN  0 undecided                    as kim@acme  LIVE
-────────────────────────────────────────────────────────────────────────────────
-  v outcome unknown: t settles these                                     1 left
->  ?    Issue number 1                     create_linear_issue   UNKNOWN    59m
+ placet  0 to decide · 1 unknown                   gate live   kim@acme   14:22
+ ▾ outcome unknown: t settles these                                      1 left
+▌ ? low  Issue number 1                             create_linear_issue UNKNOWN
 
 
 
@@ -70,18 +69,19 @@ fn one_alone_has_its_heading_too() {
 
 
 
-── (tabs) 1 1-6 of 10
-create_linear_issue · low
+
+── create_linear_issue · low ───────────────────────────────────────── 1-9/10 ──
 │ unknown: nobody knows whether this landed
 │ approved by lee  2026-11-21 14:20:31 UTC
   error
 │   the command was ended by signal 9
 
   What ran
-────────────────────────────────────────────────────────────────────────────────
- nothing staged
+│ title  Issue number 1
+│ n      1.10
 
- t settle  u undo  Space mark  n next  s submit...  S all...  / filter   ? help
+
+ t settle  Space mark  s send  / filter  u undo  S send all          ? all keys
 ");
 }
 
@@ -155,7 +155,11 @@ fn they_go_when_anybody_settled_them() {
     desk.changes(vec![decided(few(4).remove(3), Status::Executed, "lee")]);
 
     assert_eq!(desk.model.list.stats.unknown, 1);
-    assert!(desk.screen().contains("Issue number 4") && desk.screen().contains(" executed"), "{}", desk.screen());
+    assert!(
+        desk.screen().contains("Issue number 4") && desk.screen().contains(" executed"),
+        "{}",
+        desk.screen()
+    );
     desk.press("R");
     assert!(desk.model.queue.get(&key("4")).is_none());
     desk.lists(few(3));
@@ -203,15 +207,10 @@ fn the_preview_says_what_is_known_and_what_ran() {
 
     let text: Vec<String> = desk.screen().lines().skip(8).take(9).map(str::to_owned).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
-││ approved by lee  2026-11-21 14:20:31 UTC                                                        │
-│  error                                                                                           │
-││   the command was ended by signal 9                                                             │
-│                                                                                                  │
-│  What ran, with the approver's edits                                                             │
-││ title  Edited by lee                                                                            │
-│                                                                                                  │
-│  Hidden characters: none.  35 bytes                                                              │
-│                                                                                                  │
+  What ran, with the approver's edits
+│ title  Edited by lee
+
+  35 bytes
 ");
 }
 
@@ -246,28 +245,28 @@ fn the_sheet() {
     desk.press("e");
 
     insta::assert_snapshot!(desk.without_tabs(), @r"
- placet  3 pending  2 UNKNOWN  3 undecided        as kim@acme  LIVE  oldest 59m
-────────────────────────────────────────────────────────────────────────────────
-  v outcome unknown: t settles these                                     2 left
->  ?    Issue number 4                     create_linear_issue   UNKNOWN    56m
-  ┌─ What became of it? ─────────────────────────────────────────────────────┐m
-  │  create_linear_issue   Issue number 4                                    │d
+ placet  3 to decide · 2 unknown                   gate live   kim@acme   14:22
+ ▾ outcome unknown: t settles these                                      2 left
+▌ ? low  Issue number 4                             create_linear_issue UNKNOWN
+  ? HIGH Mail to everybody                                   send_email UNKNOWN
+ ▾┌─ What became of it? ─────────────────────────────────────────────────────┐3
+  │  create_linear_issue   Issue number 4                                    │m
   │  approved by lee 2m ago; nobody knows whether it landed                  │m
   │                                                                          │m
-  │  > e  it landed        executed                                          │m
+  │  > e  it landed        executed                                          │
   │    f  it did not land  failed; it is not run again                       │
   │    r  run it again     only where twice does no harm                     │
   │                                                                          │
 ──│  reason >                                                                │──
-cr│                                                                          │
-│ │  Press y to say: it landed. Esc takes it back.                           │
 │ │                                                                          │
-  └─ look in the target first ───────────────────────────────────────────────┘
-│   the command was ended by signal 9
+│ │  Press y to say: it landed. Esc takes it back.                           │
+  │                                                                          │
+│ └─ look in the target first ───────────────────────────────────────────────┘
 
   What ran
-────────────────────────────────────────────────────────────────────────────────
- nothing staged   saved 14:22:31
+│ title  Issue number 4
+│ n      1.10
+
 
  Esc back
 ");

@@ -95,10 +95,7 @@ pub(crate) const fn bar(glyphs: Glyphs) -> &'static str {
 
 /// Before the name of a group: its rows are below it, or folded away.
 pub(crate) const fn fold(glyphs: Glyphs, folded: bool) -> &'static str {
-    match folded {
-        true => of(glyphs, "▸", "+"),
-        false => of(glyphs, "▾", "v"),
-    }
+    if folded { of(glyphs, "▸", "+") } else { of(glyphs, "▾", "v") }
 }
 
 /// Between parts of a line.
